@@ -1,0 +1,139 @@
+//! The back end that a program runs on.
+
+use crate::{Addr, CoreId, Flush, Intent, Lowering, Primitive, W};
+use std::future::Future;
+
+/// Arithmetic micro-ops, told apart by their latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Alu {
+    /// Addition, logic, shifts, comparisons, moves.
+    Simple,
+    /// Integer multiplication.
+    Mul,
+    /// Integer division.
+    Div,
+}
+
+/// What a locked (atomic) instruction does to its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rmw {
+    /// Stores the operand.
+    Swap,
+    /// Adds the operand.
+    Add,
+    /// Stores the operand if the word holds this value.
+    CompareSwap(u64),
+}
+
+impl Rmw {
+    /// The word after the instruction, from its `old` value and the `operand`.
+    #[must_use]
+    pub fn apply(self, old: u64, operand: u64) -> u64 {
+        match self {
+            Rmw::Swap => operand,
+            Rmw::Add => old.wrapping_add(operand),
+            Rmw::CompareSwap(expected) if old == expected => operand,
+            Rmw::CompareSwap(_) => old,
+        }
+    }
+}
+
+/// Where in the program a branch stands: the branch predictor's program counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site(pub u32);
+
+/// What a program tells whoever watches it. Notes cost no instruction and no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A task (one operation or transaction) begins.
+    TaskBegin,
+    /// A failure-atomic region begins; its updates follow.
+    RegionBegin,
+    /// The region will have written these bytes once it has committed; said when the update's store is issued.
+    RegionWrite {
+        /// Where.
+        addr: Addr,
+        /// How many bytes (1, 2, 4 or 8).
+        size: u8,
+        /// The new value.
+        value: u64,
+    },
+    /// The region's `durable` intent has returned: the operation is acknowledged.
+    RegionDurable,
+    /// The task has ended.
+    TaskEnd,
+}
+
+/// A back end: simulated memory and time, plain memory, or real hardware.
+///
+/// Every operation that another core can see or influence may suspend; on other back ends it is ready at once.
+/// Addresses are naturally aligned; `size` is 1, 2, 4 or 8 bytes.
+pub trait Cpu: Sized {
+    /// What the back end remembers of a register value: in the simulator, when it is ready.
+    type Tag: Copy + Default;
+
+    /// Which core this is.
+    fn core(&self) -> CoreId;
+
+    /// What intents become here.
+    fn lowering(&self) -> &Lowering;
+
+    /// An arithmetic micro-op on up to two register values.
+    fn alu(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag;
+
+    /// A conditional branch on a register value.
+    fn branch(&self, condition: Self::Tag, taken: bool, site: Site);
+
+    /// A load: its value and tag.
+    fn load(&self, addr: Addr, address: Self::Tag, size: u8) -> impl Future<Output = (u64, Self::Tag)>;
+
+    /// A store.
+    fn store(&self, addr: Addr, address: Self::Tag, size: u8, value: u64, data: Self::Tag) -> impl Future<Output = ()>;
+
+    /// A non-temporal (cache-bypassing) store.
+    fn store_nt(
+        &self,
+        addr: Addr,
+        address: Self::Tag,
+        size: u8,
+        value: u64,
+        data: Self::Tag,
+    ) -> impl Future<Output = ()>;
+
+    /// A locked instruction on the 8 bytes at `addr`: the old value and its tag.
+    fn rmw(
+        &self,
+        addr: Addr,
+        address: Self::Tag,
+        op: Rmw,
+        operand: u64,
+        data: Self::Tag,
+    ) -> impl Future<Output = (u64, Self::Tag)>;
+
+    /// Writes the line of `addr` back, by this instruction.
+    fn flush(&self, addr: Addr, address: Self::Tag, flush: Flush) -> impl Future<Output = ()>;
+
+    /// A persist primitive.
+    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()>;
+
+    /// Tells the watcher something; no instruction.
+    fn note(&self, note: Note);
+
+    /// Waits, at no cost in instructions, until every thread of the program has come here: the timed region begins.
+    fn start_line(&self) -> impl Future<Output = ()>;
+
+    /// An ordering intent, as the design lowers it.
+    fn intent(&self, intent: Intent) -> impl Future<Output = ()> {
+        async move {
+            for primitive in self.lowering().of(intent) {
+                self.primitive(*primitive).await;
+            }
+        }
+    }
+
+    /// A constant, in a register from the start.
+    #[inline(always)]
+    fn word(&self, bits: u64) -> W<'_, Self> {
+        W::new(self, bits, Self::Tag::default())
+    }
+}

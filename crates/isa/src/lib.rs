@@ -1,0 +1,17 @@
+//! Addresses, persist primitives, ordering intents, and the interface that programs are written to.
+//!
+//! A program is an `async` function over a [`Cpu`], the back end that runs it: the simulator, plain memory, or real
+//! hardware. Its arithmetic is done on [`W`] values, so the micro-ops and their register dependences are those of the
+//! program's own code.
+
+mod addr;
+mod cpu;
+mod intent;
+mod memory;
+mod value;
+
+pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
+pub use cpu::{Alu, Cpu, Note, Rmw, Site};
+pub use intent::{Flush, Intent, Lowering, Primitive};
+pub use memory::{Image, Memory};
+pub use value::{Cond, W};

@@ -1,0 +1,221 @@
+//! Register values: arithmetic on them emits micro-ops.
+
+use crate::{Addr, Alu, Cpu, Flush, Rmw, Site};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
+use std::panic::Location;
+
+/// A 64-bit register value of a program on the back end `C`.
+///
+/// Operators emit one micro-op each, which depends on its operands. [`W::at`] is free, as an address displacement is.
+pub struct W<'c, C: Cpu> {
+    cpu: &'c C,
+    bits: u64,
+    tag: C::Tag,
+}
+
+/// The outcome of a comparison, to branch on.
+#[must_use = "a comparison decides nothing until it is branched on"]
+pub struct Cond<'c, C: Cpu> {
+    cpu: &'c C,
+    truth: bool,
+    tag: C::Tag,
+}
+
+impl<C: Cpu> Clone for W<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C: Cpu> Copy for W<'_, C> {}
+
+impl<'c, C: Cpu> W<'c, C> {
+    /// A value with its tag, as a back end hands it out.
+    #[inline(always)]
+    pub fn new(cpu: &'c C, bits: u64, tag: C::Tag) -> Self {
+        W { cpu, bits, tag }
+    }
+
+    /// The bits, for bookkeeping outside of the simulated program; what the program does with them costs it nothing.
+    #[inline(always)]
+    pub fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// This address plus a constant: part of the address, no micro-op.
+    #[inline(always)]
+    #[must_use]
+    pub fn at(self, offset: u64) -> Self {
+        W::new(self.cpu, self.bits.wrapping_add(offset), self.tag)
+    }
+
+    /// The upper half of the 128-bit product with `n`: maps a random word to below `n`. One multiplication.
+    #[inline(always)]
+    #[must_use]
+    pub fn scaled_below(self, n: u64) -> Self {
+        let bits = ((u128::from(self.bits) * u128::from(n)) >> 64) as u64;
+        W::new(self.cpu, bits, self.cpu.alu(Alu::Mul, self.tag, C::Tag::default()))
+    }
+
+    /// The remainder by a constant: one division.
+    #[inline(always)]
+    #[must_use]
+    pub fn rem(self, n: u64) -> Self {
+        W::new(
+            self.cpu,
+            self.bits % n,
+            self.cpu.alu(Alu::Div, self.tag, C::Tag::default()),
+        )
+    }
+
+    #[inline(always)]
+    fn compare(self, other: Self, truth: bool) -> Cond<'c, C> {
+        Cond {
+            cpu: self.cpu,
+            truth,
+            tag: self.cpu.alu(Alu::Simple, self.tag, other.tag),
+        }
+    }
+
+    /// `self == other`.
+    #[inline(always)]
+    pub fn equals(self, other: Self) -> Cond<'c, C> {
+        self.compare(other, self.bits == other.bits)
+    }
+
+    /// `self < other`, unsigned.
+    #[inline(always)]
+    pub fn less(self, other: Self) -> Cond<'c, C> {
+        self.compare(other, self.bits < other.bits)
+    }
+
+    /// `self == n`.
+    #[inline(always)]
+    pub fn is(self, n: u64) -> Cond<'c, C> {
+        self.compare(self.cpu.word(n), self.bits == n)
+    }
+
+    /// `self < n`, unsigned.
+    #[inline(always)]
+    pub fn below(self, n: u64) -> Cond<'c, C> {
+        self.compare(self.cpu.word(n), self.bits < n)
+    }
+
+    /// Loads the 8 bytes at this address.
+    #[inline(always)]
+    pub async fn load(self) -> Self {
+        self.load_sized(8).await
+    }
+
+    /// Loads `size` (1, 2, 4 or 8) bytes at this address, zero-extended.
+    #[inline(always)]
+    pub async fn load_sized(self, size: u8) -> Self {
+        let (bits, tag) = self.cpu.load(Addr(self.bits), self.tag, size).await;
+        W::new(self.cpu, bits, tag)
+    }
+
+    /// Stores the 8 bytes of `value` at this address.
+    #[inline(always)]
+    pub async fn store(self, value: Self) {
+        self.store_sized(value, 8).await;
+    }
+
+    /// Stores the low `size` (1, 2, 4 or 8) bytes of `value` at this address.
+    #[inline(always)]
+    pub async fn store_sized(self, value: Self, size: u8) {
+        self.cpu
+            .store(Addr(self.bits), self.tag, size, value.bits, value.tag)
+            .await;
+    }
+
+    /// Stores the 8 bytes of `value` at this address past the caches.
+    pub async fn store_nt(self, value: Self) {
+        self.cpu
+            .store_nt(Addr(self.bits), self.tag, 8, value.bits, value.tag)
+            .await;
+    }
+
+    /// Atomically replaces the 8 bytes at this address and returns what was there.
+    pub async fn swap(self, value: Self) -> Self {
+        self.rmw(Rmw::Swap, value).await
+    }
+
+    /// Atomically adds to the 8 bytes at this address and returns what was there.
+    pub async fn fetch_add(self, value: Self) -> Self {
+        self.rmw(Rmw::Add, value).await
+    }
+
+    /// Atomically replaces the 8 bytes at this address by `new` if they are `expected`, and returns what was there.
+    pub async fn compare_swap(self, expected: Self, new: Self) -> Self {
+        self.rmw(Rmw::CompareSwap(expected.bits), new).await
+    }
+
+    async fn rmw(self, op: Rmw, operand: Self) -> Self {
+        let (bits, tag) = self
+            .cpu
+            .rmw(Addr(self.bits), self.tag, op, operand.bits, operand.tag)
+            .await;
+        W::new(self.cpu, bits, tag)
+    }
+
+    /// Flushes the line of this address as the design's lowering says: by its instruction, or not at all.
+    #[inline(always)]
+    pub async fn flush(self) {
+        if let Some(flush) = self.cpu.lowering().flush {
+            self.flush_by(flush).await;
+        }
+    }
+
+    /// Flushes the line of this address by this instruction.
+    pub async fn flush_by(self, flush: Flush) {
+        self.cpu.flush(Addr(self.bits), self.tag, flush).await;
+    }
+}
+
+impl<C: Cpu> Cond<'_, C> {
+    /// Branches on the outcome: one micro-op, mispredicted where the predictor errs.
+    #[inline(always)]
+    #[track_caller]
+    pub fn branch(self) -> bool {
+        let at = Location::caller();
+        let site = at.line().wrapping_mul(0x9e37_79b1) ^ at.column().wrapping_mul(0x85eb_ca6b) ^ at.file().len() as u32;
+        self.cpu.branch(self.tag, self.truth, Site(site));
+        self.truth
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $op:ident, $apply:expr) => {
+        impl<'c, C: Cpu> $trait for W<'c, C> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                let apply: fn(u64, u64) -> u64 = $apply;
+                let bits = apply(self.bits, other.bits);
+                W::new(self.cpu, bits, self.cpu.alu(Alu::$op, self.tag, other.tag))
+            }
+        }
+
+        impl<'c, C: Cpu> $trait<u64> for W<'c, C> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: u64) -> Self {
+                let apply: fn(u64, u64) -> u64 = $apply;
+                let bits = apply(self.bits, other);
+                W::new(
+                    self.cpu,
+                    bits,
+                    self.cpu.alu(Alu::$op, self.tag, C::Tag::default()),
+                )
+            }
+        }
+    };
+}
+
+operator!(Add, add, Simple, u64::wrapping_add);
+operator!(Sub, sub, Simple, u64::wrapping_sub);
+operator!(Mul, mul, Mul, u64::wrapping_mul);
+operator!(BitAnd, bitand, Simple, |a, b| a & b);
+operator!(BitOr, bitor, Simple, |a, b| a | b);
+operator!(BitXor, bitxor, Simple, |a, b| a ^ b);
+operator!(Shl, shl, Simple, |a, b| a << (b & 63));
+operator!(Shr, shr, Simple, |a, b| a >> (b & 63));

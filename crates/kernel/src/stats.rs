@@ -1,0 +1,104 @@
+//! Statistics kept while a run goes on.
+
+/// A histogram of 64-bit values whose buckets are at most 1/16 of their value wide.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    buckets: Vec<u64>,
+    count: u64,
+    sum: u128,
+    max: u64,
+}
+
+const SUB_BITS: u32 = 4;
+
+fn bucket_of(value: u64) -> usize {
+    if value < 1 << SUB_BITS {
+        return value as usize;
+    }
+    let exponent = value.ilog2();
+    let sub = (value >> (exponent - SUB_BITS)) & ((1 << SUB_BITS) - 1);
+    (((exponent - SUB_BITS + 1) << SUB_BITS) as u64 + sub) as usize
+}
+
+/// The largest value that falls into `bucket`.
+fn bucket_top(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < 1 << SUB_BITS {
+        return bucket;
+    }
+    let exponent = (bucket >> SUB_BITS) as u32 + SUB_BITS - 1;
+    let sub = bucket & ((1 << SUB_BITS) - 1);
+    let width = 1u64 << (exponent - SUB_BITS);
+    (1u64 << exponent) + (sub + 1) * width - 1
+}
+
+impl Histogram {
+    /// Counts `value`.
+    pub fn add(&mut self, value: u64) {
+        let bucket = bucket_of(value);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.max = self.max.max(value);
+    }
+
+    /// How many values were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean of the values; `None` without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The largest value counted.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The smallest bucket top below or at which a share `q` (0 to 1) of the values lies; `None` without any.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let wanted = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let mut seen = 0;
+        for (bucket, n) in self.buckets.iter().enumerate() {
+            seen += n;
+            if seen >= wanted {
+                return Some(bucket_top(bucket).min(self.max));
+            }
+        }
+        Some(self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_lies_in_a_bucket_whose_top_is_at_most_a_sixteenth_above() {
+        for value in (0..2000).chain([1 << 20, (1 << 20) + 12345, u64::MAX >> 1]) {
+            let top = bucket_top(bucket_of(value));
+            assert!(top >= value && top - value <= value / 16, "{value} -> {top}");
+        }
+    }
+
+    #[test]
+    fn quantiles_of_one_to_hundred() {
+        let mut h = Histogram::default();
+        (1..=100).for_each(|v| h.add(v));
+        assert_eq!(h.quantile(0.5), Some(51), "50 shares the bucket 50..=51");
+        assert_eq!(h.quantile(1.0), Some(100));
+        assert_eq!(h.mean(), Some(50.5));
+    }
+}
