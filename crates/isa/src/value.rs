@@ -59,7 +59,7 @@ impl<'c, C: Cpu> W<'c, C> {
     /// The remainder by a constant: one division.
     #[inline(always)]
     #[must_use]
-    pub fn rem(self, n: u64) -> Self {
+    pub fn remainder(self, n: u64) -> Self {
         W::new(
             self.cpu,
             self.bits % n,
