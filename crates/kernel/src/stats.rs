@@ -45,6 +45,19 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Counts all that `other` has counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.buckets.len() > self.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {

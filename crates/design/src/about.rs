@@ -1,0 +1,52 @@
+//! What a design is, what it needs and where it wants to be asked.
+
+/// A design's name and origin, for lists and tables.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The paper (and section) that proposes or describes it.
+    pub paper: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// What it needs of the machine.
+    pub needs: Needs,
+    /// Whether its crash states are promised to recover.
+    pub promises_recovery: bool,
+    /// The persistency model that it implements; a file of `models/`.
+    pub model: &'static str,
+}
+
+/// What a design needs of the machine; a mismatch is refused before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The controllers' write queues must be in the persistence domain (ADR).
+    pub adr: bool,
+    /// Stores must drain in program order (TSO).
+    pub tso: bool,
+}
+
+/// Where the persistence domain begins, beyond what the machine's ADR says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Domain {
+    /// At the controllers' write queues with ADR, at the media without.
+    #[default]
+    Controllers,
+    /// At the caches (eADR, BBB): a store is durable once it is visible.
+    Caches,
+}
+
+/// The frequent places at which a design wants to be asked. The rare places are always asked.
+///
+/// A place that is not wanted costs nothing: the core's fast path does not leave the core for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// [`crate::Design::admit`] for every store, flush and primitive.
+    pub admission: bool,
+    /// [`crate::Design::load`] for every load.
+    pub loads: bool,
+    /// [`crate::Design::departs`] for every store.
+    pub stores: bool,
+    /// [`crate::Design::asked`] for every core other than the requester, holder of the line or not.
+    pub all_cores_asked: bool,
+}

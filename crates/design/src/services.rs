@@ -1,0 +1,89 @@
+//! What the machine does for a design.
+
+use crate::Gate;
+use strandline_isa::{CoreId, Line, LineData};
+use strandline_kernel::Cycles;
+
+/// A memory controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ControllerId(pub u16);
+
+/// A write on its way to persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WriteId(pub u32);
+
+/// A write to persistent memory as a controller sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteRequest {
+    /// The line written.
+    pub line: Line,
+    /// Its bytes, captured when the flush or eviction looked the line up.
+    pub data: LineData,
+    /// The core whose flush this is; `None` for an eviction.
+    pub core: Option<CoreId>,
+    /// What the design noted on it when it sent it.
+    pub tag: u64,
+}
+
+/// A message or timer of the design's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What it means.
+    pub kind: u32,
+    /// For whom: a core, a controller, an entry.
+    pub to: u32,
+    /// What it says.
+    pub body: u64,
+}
+
+/// The machine, as a design may use it. Times are in core cycles.
+pub trait Services {
+    /// The present.
+    fn now(&self) -> Cycles;
+
+    /// How many cores there are.
+    fn cores(&self) -> usize;
+
+    /// How many memory controllers there are.
+    fn controllers(&self) -> usize;
+
+    /// Whether the controllers' write queues are in the persistence domain.
+    fn adr(&self) -> bool;
+
+    /// The controller of a line.
+    fn controller_of(&self, line: Line) -> ControllerId;
+
+    /// Sends the design a message at a time that is not in the past.
+    fn send(&mut self, at: Cycles, message: Message);
+
+    /// Lets everybody who waits for the gate ask again, now.
+    fn open(&mut self, gate: Gate);
+
+    /// Stores and flushes of `core` that enter its queues from now on belong to this context.
+    fn set_context(&mut self, core: CoreId, context: u8);
+
+    /// Stores not yet visible and flushes not yet acknowledged of a core's context (`None`: of all of them).
+    fn pending(&self, core: CoreId, context: Option<u8>) -> u64;
+
+    /// A flush or primitive that the design kept is done: it no longer counts as pending in its context.
+    fn acknowledge(&mut self, core: CoreId, context: u8);
+
+    /// Looks the line up from this core and, if it is dirty anywhere, writes it back; the machine's own path of a
+    /// flush. [`crate::Design::flushed`] hears of the acknowledgement with this tag.
+    fn flush_line(&mut self, core: CoreId, line: Line, tag: u64);
+
+    /// Sends a line's bytes to its controller, around the caches; [`crate::Design::flushed`] hears of the
+    /// acknowledgement with this tag.
+    fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: u64);
+
+    /// The bytes of a line as the cores see them.
+    fn visible_line(&self, line: Line) -> LineData;
+
+    /// Asks a controller to say when every write that it has accepted by then has reached the media: a `pcommit`. The
+    /// request takes as long as a write without its backend operation; the answer is a call of
+    /// [`crate::Design::committed`] with this tag.
+    fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64);
+
+    /// What power failure would leave has changed without a write becoming durable: a crash point of its own.
+    fn crash_state_changed(&mut self);
+}

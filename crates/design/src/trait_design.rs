@@ -1,0 +1,145 @@
+//! The trait.
+
+use crate::{
+    About, Access, Admission, Answer, Asked, ControllerId, Departure, Domain, Entry, Eviction, Forward, Level, Message,
+    Places, Reply, Services, Supply, Until, WriteRequest,
+};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
+
+/// A persistency design: its answers at the nine places where designs differ.
+pub trait Design: Sized + 'static {
+    /// What it is.
+    fn about(&self) -> About;
+
+    /// Where it wants to be asked.
+    fn places(&self) -> Places {
+        Places::default()
+    }
+
+    /// Where its persistence domain begins.
+    fn domain(&self) -> Domain {
+        Domain::default()
+    }
+
+    /// Bytes of storage that it adds to a machine of so many cores and controllers.
+    fn storage_bytes(&self, cores: usize, controllers: usize) -> u64 {
+        let _ = (cores, controllers);
+        0
+    }
+
+    /// Place 1: which primitives an ordering intent becomes.
+    fn lowering(&self) -> Lowering;
+
+    /// Place 2: may a store or flush enter the store queue? Asked where [`Places::admission`] is set.
+    fn admit(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry) -> Answer {
+        let _ = (hw, core, entry);
+        Answer::Go
+    }
+
+    /// Place 2: a primitive is dispatched.
+    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+        let _ = (hw, core);
+        match primitive {
+            Primitive::Sfence => Admission::Hold(Until::Drained(None)),
+            Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
+            Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
+        }
+    }
+
+    /// Place 2: what a locked instruction waits for beyond its core's older stores, on machines whose locked
+    /// instructions order flushes.
+    fn locked_waits_for(&self, core: CoreId) -> Option<Until> {
+        let _ = core;
+        Some(Until::Drained(None))
+    }
+
+    /// Place 3: a load performs. Asked where [`Places::loads`] is set.
+    fn load(&mut self, hw: &mut dyn Services, core: CoreId, addr: strandline_isa::Addr) -> Forward {
+        let _ = (hw, core, addr);
+        Forward::Caches
+    }
+
+    /// Places 3 and 4: the turn of a store, flush or primitive in the store queue has come. For stores asked where
+    /// [`Places::stores`] is set; for flushes and primitives always.
+    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+        let _ = (hw, core, entry, context);
+        Departure::Go
+    }
+
+    /// Place 4: a flush that the design sent by [`Services::flush_line`] or [`Services::write`] is acknowledged.
+    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
+        let _ = (hw, core, tag);
+    }
+
+    /// Place 5, the owner's side: `requester` asks for a line that `owner` holds (with
+    /// [`Places::all_cores_asked`]: whether it holds it or not).
+    fn asked(
+        &mut self,
+        hw: &mut dyn Services,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Asked {
+        let _ = (hw, owner, requester, line, access);
+        Asked::Give(None)
+    }
+
+    /// Place 5, the requester's side: a reply from `owner` carries a note.
+    fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, line: Line, reply: Reply) {
+        let _ = (hw, requester, owner, line, reply);
+    }
+
+    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one whose miss
+    /// drives it out).
+    fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+        let _ = (hw, core, level, line);
+        Eviction::WriteBack
+    }
+
+    /// Place 6: a persistent line missed in every cache.
+    fn missed(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) -> Supply {
+        let _ = (hw, core, line);
+        Supply::Memory
+    }
+
+    /// Place 7: a write has arrived at a controller. [`Answer::Wait`] leaves it outside of the write queue.
+    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Answer {
+        let _ = (hw, controller, write);
+        Answer::Go
+    }
+
+    /// Place 7: may a write take over a queued write to the same line that has not been issued? Otherwise it queues
+    /// behind it.
+    fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest, write: &WriteRequest) -> bool {
+        let _ = (controller, queued, write);
+        true
+    }
+
+    /// Place 7: may a queued write go to the media now? `false` leaves it queued until the queue changes.
+    fn may_issue(&self, controller: ControllerId, write: &WriteRequest) -> bool {
+        let _ = (controller, write);
+        true
+    }
+
+    /// Place 7: a write has reached the media.
+    fn reached_media(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) {
+        let _ = (hw, controller, write);
+    }
+
+    /// Place 7: a controller answers [`Services::commit`].
+    fn committed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
+        let _ = (hw, core, tag);
+    }
+
+    /// Place 8: a message or timer of its own.
+    fn message(&mut self, hw: &mut dyn Services, message: Message) {
+        let _ = (hw, message);
+    }
+
+    /// Place 9: power fails now. What of the design's state still reaches the media, or is undone there, after the
+    /// persistence domain has drained: in order, later lines over earlier ones.
+    fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
+        let _ = image;
+    }
+}

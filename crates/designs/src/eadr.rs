@@ -1,0 +1,41 @@
+//! eADR: the caches are in the persistence domain.
+//!
+//! What: a store is durable once it is visible, so under TSO durable order is program order and neither flushes nor
+//! fences are needed; the log is still written, since a region of several stores is not atomic. A region is acknowledged
+//! when its last store is visible.
+//! Source: ASAP (HPCA 2022), section II-C.
+//! Simplified: the battery that drains the caches never fails.
+
+use strandline_design::{About, Design, Domain, Needs};
+use strandline_isa::{Lowering, Primitive};
+
+/// Caches flushed by the platform on power failure.
+#[derive(Clone, Debug, Default)]
+pub struct Eadr;
+
+impl Design for Eadr {
+    fn about(&self) -> About {
+        About {
+            name: "eadr",
+            paper: "ASAP II-C",
+            summary: "the caches are in the persistence domain; no flushes, fences only to acknowledge",
+            needs: Needs { adr: true, tso: true },
+            promises_recovery: true,
+            model: "eadr",
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Caches
+    }
+
+    /// A store that has retired may still wait in the store queue, which is not in the persistence domain: whoever
+    /// is told that an operation is durable must wait for the queue to drain.
+    fn lowering(&self) -> Lowering {
+        Lowering {
+            log: true,
+            durable: &[Primitive::Sfence],
+            ..Lowering::NOTHING
+        }
+    }
+}

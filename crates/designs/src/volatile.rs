@@ -1,0 +1,32 @@
+//! Volatile: no log, no flush, no fence. The program as if memory were not persistent; its crash states do not recover.
+//!
+//! Source: Delegated Persist Ordering (MICRO 2016), section II-B, "Volatile".
+//! Simplified: nothing.
+
+use strandline_design::{About, Design, Needs, Until};
+use strandline_isa::{CoreId, Lowering};
+
+/// No support for persistence.
+#[derive(Clone, Debug, Default)]
+pub struct Volatile;
+
+impl Design for Volatile {
+    fn about(&self) -> About {
+        About {
+            name: "volatile",
+            paper: "Delegated Persist Ordering II-B",
+            summary: "bound: no log, no flush, no fence; does not recover",
+            needs: Needs::default(),
+            promises_recovery: false,
+            model: "none",
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering::NOTHING
+    }
+
+    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+        None
+    }
+}

@@ -1,0 +1,65 @@
+//! x86 with `pcommit`: synchronous ordering that waits for the media.
+//!
+//! What: `sfence; pcommit; sfence` at every ordering point (a *sync barrier*). A `pcommit` is done when every write that
+//! the controllers have accepted, whoever sent it, has reached the media; each controller answers for itself.
+//! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
+//! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
+
+use std::collections::BTreeMap;
+use strandline_design::{About, ControllerId, Departure, Design, Entry, Needs, Services};
+use strandline_isa::{CoreId, Flush, Lowering, Primitive};
+
+/// Synchronous ordering with `pcommit`.
+#[derive(Clone, Debug, Default)]
+pub struct X86Pcommit {
+    /// Commits in flight: the context to acknowledge and the controllers that have not answered.
+    waiting: BTreeMap<u64, (u8, usize)>,
+    next: u64,
+}
+
+const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
+
+impl Design for X86Pcommit {
+    fn about(&self) -> About {
+        About {
+            name: "x86-pcommit",
+            paper: "Delegated Persist Ordering II-A",
+            summary: "clwb, sfence and pcommit; durable at the media, with or without ADR",
+            needs: Needs::default(),
+            promises_recovery: true,
+            model: "so",
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering {
+            log: true,
+            flush: Some(Flush::Clwb),
+            log_before_update: SYNC_BARRIER,
+            commit: SYNC_BARRIER,
+            durable: SYNC_BARRIER,
+            ..Lowering::NOTHING
+        }
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+        if entry != Entry::Primitive(Primitive::Pcommit) {
+            return Departure::Go;
+        }
+        self.next += 1;
+        self.waiting.insert(self.next, (context, hw.controllers()));
+        for controller in 0..hw.controllers() {
+            hw.commit(core, ControllerId(controller as u16), self.next);
+        }
+        Departure::Keep
+    }
+
+    fn committed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
+        let Some((context, left)) = self.waiting.get_mut(&tag) else { return };
+        *left -= 1;
+        if *left == 0 {
+            hw.acknowledge(core, *context);
+            self.waiting.remove(&tag);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Caches: tags and states, private levels, the shared last level with its directory.
+
+mod last;
+mod misses;
+mod private;
+mod tags;
+
+pub use last::{Last, Sharers};
+pub use misses::Misses;
+pub use private::{Private, Victim};
+pub use tags::{State, Tags};

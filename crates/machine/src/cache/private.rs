@@ -1,0 +1,159 @@
+//! A core's private caches: the first level and, on machines that have one, the second, which includes it.
+
+use super::{Misses, State, Tags};
+use crate::config;
+use strandline_isa::Line;
+
+/// The private levels of one core.
+pub struct Private {
+    l1: Tags,
+    l2: Option<Tags>,
+    l1_latency: u64,
+    l2_latency: u64,
+    /// Misses outstanding at the first level.
+    pub misses: Misses,
+    /// Misses outstanding at the second.
+    pub misses_l2: Misses,
+}
+
+/// Where the private levels have a line.
+pub struct Fill {
+    /// Cycles that the look-up takes.
+    pub latency: u64,
+    /// The line's state, if it is here.
+    pub state: Option<State>,
+}
+
+/// A line that left the private levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Victim {
+    /// Which.
+    pub line: Line,
+    /// Whether it was newer than the next level.
+    pub dirty: bool,
+}
+
+impl Private {
+    pub fn new(l1: &config::Cache, l2: Option<&config::Cache>) -> Private {
+        Private {
+            l1: Tags::new(l1.bytes, l1.ways),
+            l2: l2.map(|c| Tags::new(c.bytes, c.ways)),
+            l1_latency: l1.latency.0,
+            l2_latency: l2.map_or(0, |c| c.latency.0),
+            misses: Misses::new(l1.mshrs),
+            misses_l2: Misses::new(l2.map_or(l1.mshrs, |c| c.mshrs)),
+        }
+    }
+
+    /// When a load issued at `at` has its line from the first level; `None` if it misses there.
+    #[inline(always)]
+    pub fn load_hit(&mut self, line: Line, at: u64) -> Option<u64> {
+        self.l1.touch(line)?;
+        Some(self.misses.filled(line, at) + self.l1_latency)
+    }
+
+    /// Makes the line modified if the first level may write it at `at`; whether it could.
+    #[inline(always)]
+    pub fn store_hit(&mut self, line: Line, at: u64) -> bool {
+        match self.l1.touch(line) {
+            Some(state) if state.is_writable() && self.misses.filled(line, at) <= at => {
+                if state != State::Modified {
+                    self.l1.set_state(line, State::Modified);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the first level holds the line writable, its fill possibly still under way.
+    #[inline(always)]
+    pub fn owns(&mut self, line: Line) -> bool {
+        self.l1.peek(line).is_some_and(State::is_writable)
+    }
+
+    /// Looks the line up in both levels; a second-level hit moves into the first.
+    pub fn look_up(&mut self, line: Line) -> Fill {
+        if let Some(state) = self.l1.touch(line) {
+            return Fill { latency: self.l1_latency, state: Some(state) };
+        }
+        let latency = self.l1_latency + self.l2_latency;
+        let state = self.l2.as_mut().and_then(|l2| l2.touch(line));
+        if let Some(state) = state {
+            self.fill_l1(line, state);
+        }
+        Fill { latency, state }
+    }
+
+    fn fill_l1(&mut self, line: Line, state: State) -> Option<Victim> {
+        let (victim, state) = self.l1.insert(line, state)?;
+        let dirty = state == State::Modified;
+        match &mut self.l2 {
+            None => Some(Victim { line: victim, dirty }),
+            Some(l2) => {
+                if dirty {
+                    l2.set_state(victim, State::Modified);
+                }
+                None
+            }
+        }
+    }
+
+    /// Puts the line into both levels and returns what leaves the private levels for it.
+    pub fn fill(&mut self, line: Line, state: State) -> Option<Victim> {
+        let Some(l2) = &mut self.l2 else {
+            return self.fill_l1(line, state);
+        };
+        let out = l2.insert(line, state).map(|(victim, state)| {
+            let inner = self.l1.remove(victim);
+            Victim {
+                line: victim,
+                dirty: state == State::Modified || inner == Some(State::Modified),
+            }
+        });
+        self.fill_l1(line, state);
+        out
+    }
+
+    /// The line's state in the private levels as others see it.
+    pub fn state(&self, line: Line) -> Option<State> {
+        let inner = self.l1.peek(line);
+        let outer = self.l2.as_ref().and_then(|l2| l2.peek(line));
+        inner.max(outer)
+    }
+
+    /// Changes the line's state wherever it is here; whether it was modified.
+    pub fn set_state(&mut self, line: Line, state: State) -> bool {
+        let was = self.state(line) == Some(State::Modified);
+        self.l1.set_state(line, state);
+        if let Some(l2) = &mut self.l2 {
+            l2.set_state(line, state);
+        }
+        was
+    }
+
+    /// Removes the line; whether it was modified.
+    pub fn remove(&mut self, line: Line) -> bool {
+        let inner = self.l1.remove(line);
+        let outer = self.l2.as_mut().and_then(|l2| l2.remove(line));
+        inner.max(outer) == Some(State::Modified)
+    }
+
+    /// The latency of the first level.
+    pub fn l1_latency(&self) -> u64 {
+        self.l1_latency
+    }
+
+    /// Cycles until the line is found modified, or found not to be.
+    pub fn modified_after(&self, line: Line) -> u64 {
+        match self.l1.peek(line) {
+            Some(State::Modified) => self.l1_latency,
+            _ => self.latency(),
+        }
+    }
+
+    /// The latency of looking up all private levels.
+    pub fn latency(&self) -> u64 {
+        self.l1_latency + self.l2_latency
+    }
+}

@@ -1,0 +1,260 @@
+//! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
+
+mod front;
+mod notes;
+mod predictor;
+mod queue;
+mod window;
+
+pub use front::SimCpu;
+pub use notes::{Noted, Notes};
+pub use queue::{Entry, Kind, StoreQueue};
+pub use window::Window;
+
+use crate::cache::Private;
+use crate::config::{Consistency, Machine};
+use predictor::Predictor;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use strandline_design::Places;
+use strandline_isa::{Addr, CoreId, Lowering, Memory, Primitive, Rmw};
+
+/// What a program asks of the system when it cannot go on by itself.
+#[derive(Clone, Copy, Debug)]
+pub enum Request {
+    /// To be the earliest of all: another core or event comes first.
+    Order,
+    /// That the held op retires; `blocks` if nothing at all may be dispatched before.
+    Released { blocks: bool },
+    /// That the store queue has room.
+    Room,
+    /// That the design admits an entry to the store queue.
+    Admit(strandline_design::Entry),
+    /// A load that the first level cannot serve, or that the design wants to see.
+    Load { addr: Addr, size: u8, issue: u64 },
+    /// Ownership of a store's line, ahead of the store.
+    Own { addr: Addr, issue: u64 },
+    /// A locked instruction.
+    Locked { addr: Addr, op: Rmw, operand: u64, issue: u64 },
+    /// A primitive, dispatched in this cycle.
+    Primitive { primitive: Primitive, at: u64 },
+    /// That all threads have come to the start line.
+    StartLine,
+}
+
+/// What the system answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Response {
+    /// The value loaded.
+    pub value: u64,
+    /// When the op completes.
+    pub done: u64,
+    /// Whether a primitive is held, or enters the store queue.
+    pub fate: Fate,
+}
+
+/// What became of a primitive at dispatch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It is done.
+    #[default]
+    Pass,
+    /// It is held in the window.
+    Hold,
+    /// It enters the store queue.
+    Enter,
+}
+
+/// Counts of what a core did.
+#[derive(Default)]
+pub struct Counts {
+    pub loads: Cell<u64>,
+    pub stores: Cell<u64>,
+    pub flushes: Cell<u64>,
+    pub fences: Cell<u64>,
+    pub mispredictions: Cell<u64>,
+}
+
+/// A core as its program and the system share it.
+pub struct Core {
+    pub id: CoreId,
+    pub window: Window,
+    pub queue: RefCell<StoreQueue>,
+    pub private: RefCell<Private>,
+    pub memory: Rc<Memory>,
+    pub lowering: Lowering,
+    pub counts: Counts,
+    pub notes: Notes,
+    /// How far the program may go before somebody else comes first.
+    pub horizon: Cell<u64>,
+    /// When the program touches memory next.
+    pub front: Cell<u64>,
+    /// When the store queue's next entry may leave; never while it is empty or blocked.
+    pub drains: Cell<u64>,
+    /// When the last entry left.
+    pub drained: Cell<u64>,
+    /// Loads perform no earlier: a locked instruction or a full fence stands before them.
+    pub load_floor: Cell<u64>,
+    /// Loads wait for the held op too.
+    pub holds_loads: Cell<bool>,
+    /// The context of what enters the queues from now on.
+    pub context: Cell<u8>,
+    pub request: Cell<Option<Request>>,
+    pub response: Cell<Response>,
+    pending: Box<[Cell<u32>]>,
+    pending_all: Cell<u64>,
+    predictor: Predictor,
+    latencies: Latencies,
+    queue_entries: usize,
+    places: Places,
+    /// Stores become visible in program order.
+    pub drains_in_order: bool,
+    /// Stores that hit leave the queue without the system: nobody else wants to see them.
+    drains_by_itself: bool,
+    prefetches_stores: bool,
+}
+
+struct Latencies {
+    mul: u64,
+    div: u64,
+    mispredict: u64,
+    l1: u64,
+    drain_interval: u64,
+}
+
+/// Contexts that a core tells apart.
+const CONTEXTS: usize = 256;
+
+impl Core {
+    pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, wants: Wants) -> Core {
+        let core = &machine.core;
+        let private_l2 = machine.l2.as_ref();
+        let in_order = core.consistency == Consistency::Tso;
+        Core {
+            id,
+            window: Window::new(
+                core.dispatch_width,
+                core.retire_width,
+                core.rob_entries,
+                core.load_queue_entries,
+            ),
+            queue: RefCell::default(),
+            private: RefCell::new(Private::new(&machine.l1, private_l2)),
+            memory,
+            lowering,
+            counts: Counts::default(),
+            notes: Notes::new(wants.observed),
+            horizon: Cell::new(0),
+            front: Cell::new(0),
+            drains: Cell::new(u64::MAX),
+            drained: Cell::new(0),
+            load_floor: Cell::new(0),
+            holds_loads: Cell::new(false),
+            context: Cell::new(0),
+            request: Cell::new(None),
+            response: Cell::default(),
+            pending: (0..CONTEXTS).map(|_| Cell::new(0)).collect(),
+            pending_all: Cell::new(0),
+            predictor: Predictor::new(core.predictor_entries),
+            latencies: Latencies {
+                mul: core.mul_latency.0,
+                div: core.div_latency.0,
+                mispredict: core.mispredict_penalty.0,
+                l1: machine.l1.latency.0,
+                drain_interval: core.store_drain_interval.0,
+            },
+            queue_entries: core.store_queue_entries as usize,
+            places: wants.places,
+            drains_in_order: in_order,
+            drains_by_itself: in_order && !wants.places.stores && !wants.every_store,
+            prefetches_stores: core.store_prefetch,
+        }
+    }
+
+    /// Stores not yet visible and flushes not yet acknowledged, of a context or of all.
+    pub fn pending(&self, context: Option<u8>) -> u64 {
+        match context {
+            Some(context) => u64::from(self.pending[context as usize].get()),
+            None => self.pending_all.get(),
+        }
+    }
+
+    fn add_pending(&self, context: u8) {
+        let count = &self.pending[context as usize];
+        count.set(count.get() + 1);
+        self.pending_all.set(self.pending_all.get() + 1);
+    }
+
+    /// One store, flush or primitive of the context is done.
+    pub fn settle(&self, context: u8) {
+        let count = &self.pending[context as usize];
+        count.set(count.get() - 1);
+        self.pending_all.set(self.pending_all.get() - 1);
+    }
+
+    /// Allocates a store-queue entry.
+    fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+        let context = self.context.get();
+        self.add_pending(context);
+        let mut queue = self.queue.borrow_mut();
+        queue.push(Entry {
+            addr,
+            kind,
+            context,
+            ready,
+            owned: 0,
+        });
+        if queue.len() == 1 || !self.drains_by_itself {
+            let at = self.leaves_at(ready);
+            self.drains.set(self.drains.get().min(at));
+        }
+    }
+
+    /// When an entry that is ready then may leave the queue, one a drain interval.
+    pub fn leaves_at(&self, ready: u64) -> u64 {
+        ready.max(self.drained.get() + self.latencies.drain_interval)
+    }
+
+    /// Lets stores that hit leave the queue up to `until`; false if something is due that the system must see.
+    #[inline(always)]
+    fn drain_hits(&self, until: u64) -> bool {
+        if self.drains.get() > until {
+            return true;
+        }
+        self.drain_due_hits(until)
+    }
+
+    fn drain_due_hits(&self, until: u64) -> bool {
+        if !self.drains_by_itself || self.window.is_held() {
+            return false;
+        }
+        let mut queue = self.queue.borrow_mut();
+        let mut private = self.private.borrow_mut();
+        while self.drains.get() <= until {
+            let Some(head) = queue.front() else { return true };
+            let at = self.drains.get();
+            let Kind::Store { size, value } = head.kind else { return false };
+            if !private.store_hit(head.line(), at) {
+                return false;
+            }
+            self.memory.write(head.addr, size, value);
+            self.settle(head.context);
+            queue.remove(0);
+            self.drained.set(at);
+            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready));
+            self.drains.set(next);
+        }
+        true
+    }
+}
+
+/// Who wants to see what a core does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wants {
+    /// The frequent places at which the design is asked.
+    pub places: Places,
+    /// The system must see every store leave the queue.
+    pub every_store: bool,
+    /// Notes are kept with their times.
+    pub observed: bool,
+}

@@ -1,0 +1,164 @@
+//! The store queue.
+
+use std::collections::VecDeque;
+use strandline_isa::{Addr, Flush, Line, Primitive};
+
+/// What a store-queue entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A store of `size` bytes.
+    Store { size: u8, value: u64 },
+    /// A non-temporal store of `size` bytes.
+    StoreNt { size: u8, value: u64 },
+    /// A flush.
+    Flush(Flush),
+    /// A primitive.
+    Primitive(Primitive),
+}
+
+/// A store-queue entry, from its allocation until it leaves for the caches or the write-back buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its address; of a primitive zero.
+    pub addr: Addr,
+    /// What it is.
+    pub kind: Kind,
+    /// The context that it belongs to.
+    pub context: u8,
+    /// When it has retired with its data: it may leave then.
+    pub ready: u64,
+    /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
+    pub owned: u64,
+}
+
+impl Entry {
+    /// The line written or flushed.
+    pub fn line(&self) -> Line {
+        self.addr.line()
+    }
+
+    /// Whether the entry must be older entries' successor whatever the drain order.
+    pub fn is_barrier(&self) -> bool {
+        matches!(self.kind, Kind::Primitive(_))
+    }
+}
+
+/// Entries in program order, and a filter that tells most loads that nothing here concerns them.
+#[derive(Default)]
+pub struct StoreQueue {
+    entries: VecDeque<Entry>,
+    /// Stores by a hash of their word.
+    filter: Filter,
+}
+
+struct Filter(Box<[u8; FILTER]>);
+
+const FILTER: usize = 256;
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter(Box::new([0; FILTER]))
+    }
+}
+
+impl Filter {
+    #[inline(always)]
+    fn count(&mut self, addr: Addr) -> &mut u8 {
+        &mut self.0[(addr.0 >> 3) as usize % FILTER]
+    }
+}
+
+impl StoreQueue {
+    pub fn push(&mut self, entry: Entry) {
+        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
+            *self.filter.count(entry.addr) += 1;
+        }
+        self.entries.push_back(entry);
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn front(&self) -> Option<&Entry> {
+        self.entries.front()
+    }
+
+    pub fn get(&self, index: usize) -> Option<&Entry> {
+        self.entries.get(index)
+    }
+
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut Entry> {
+        self.entries.get_mut(index)
+    }
+
+    pub fn remove(&mut self, index: usize) -> Option<Entry> {
+        let entry = if index == 0 { self.entries.pop_front() } else { self.entries.remove(index) }?;
+        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
+            *self.filter.count(entry.addr) -= 1;
+        }
+        Some(entry)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
+    /// that it takes bytes from is ready; `None` if no store here writes any of them.
+    #[inline(always)]
+    pub fn forward(&mut self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
+        if *self.filter.count(addr) == 0 {
+            return None;
+        }
+        self.search(addr, size, memory)
+    }
+
+    #[cold]
+    fn search(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
+        let mut bytes = memory.to_le_bytes();
+        let mut found = None;
+        for entry in &self.entries {
+            let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {
+                continue;
+            };
+            let (from, to) = (entry.addr.0, entry.addr.0 + u64::from(width));
+            for (i, byte) in bytes.iter_mut().enumerate().take(size as usize) {
+                let at = addr.0 + i as u64;
+                if (from..to).contains(&at) {
+                    *byte = value.to_le_bytes()[(at - from) as usize];
+                    found = Some(entry.ready);
+                }
+            }
+        }
+        found.map(|ready| (u64::from_le_bytes(bytes), ready))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(addr: u64, size: u8, value: u64) -> Entry {
+        Entry {
+            addr: Addr(addr),
+            kind: Kind::Store { size, value },
+            context: 0,
+            ready: addr,
+            owned: 0,
+        }
+    }
+
+    #[test]
+    fn a_load_takes_each_byte_from_the_youngest_store_to_it() {
+        let mut q = StoreQueue::default();
+        q.push(store(64, 8, 0x1111_1111_1111_1111));
+        q.push(store(68, 4, 0x2222_2222));
+        assert_eq!(q.forward(Addr(64), 8, 0), Some((0x2222_2222_1111_1111, 68)));
+        assert_eq!(q.forward(Addr(64), 4, 0), Some((0x1111_1111, 64)));
+        q.remove(0);
+        assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
+        assert_eq!(q.forward(Addr(72), 8, 0), None);
+    }
+}

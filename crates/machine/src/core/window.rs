@@ -1,0 +1,318 @@
+//! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
+
+use std::cell::Cell;
+
+/// The reorder buffer and load queue of a core, kept as the times at which their entries become free.
+///
+/// A micro-op costs O(1): [`Window::dispatch`] says when it enters, the caller when it completes,
+/// [`Window::retire`] when it leaves. Behind an op whose retirement nobody knows yet (a fence that waits, see
+/// [`Window::hold`]) completion times are kept in place of retirement times until [`Window::release`].
+pub struct Window {
+    dispatch_width: u64,
+    retire_width: u64,
+    /// When the op in each reorder-buffer entry leaves it.
+    leaves: Box<[Cell<u64>]>,
+    next: Cell<usize>,
+    /// The dispatch cycle that is being filled, and how much of it is.
+    cycle: Cell<u64>,
+    in_cycle: Cell<u64>,
+    /// The retirement cycle that is being filled, and how much of it is.
+    retired: Cell<u64>,
+    in_retired: Cell<u64>,
+    /// The op (by number) in each load-queue entry.
+    loads: Box<[Cell<u64>]>,
+    next_load: Cell<usize>,
+    /// Ops dispatched so far.
+    count: Cell<u64>,
+    /// The number of the op whose retirement is held, if any.
+    held: Cell<Option<u64>>,
+    /// When the last held op was released.
+    released: Cell<u64>,
+    stalls: Stalls,
+}
+
+/// Cycles in which nothing could be dispatched, by cause.
+#[derive(Default)]
+pub struct Stalls {
+    /// Behind a fence: a store that may not enter its queue, or a window full behind the fence.
+    pub fence: Cell<u64>,
+    /// Behind a full store queue.
+    pub buffer: Cell<u64>,
+    /// All back-pressure: the above and a window or load queue full for other reasons.
+    pub all: Cell<u64>,
+}
+
+/// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it: arithmetic cannot
+/// suspend. A longer run of arithmetic is dispatched as if the window were larger.
+const SPARE: u64 = 48;
+
+impl Window {
+    pub fn new(dispatch_width: u64, retire_width: u64, rob_entries: u64, load_queue_entries: u64) -> Window {
+        let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
+        Window {
+            dispatch_width,
+            retire_width,
+            leaves: zeroes(rob_entries),
+            next: Cell::new(0),
+            cycle: Cell::new(0),
+            in_cycle: Cell::new(0),
+            retired: Cell::new(0),
+            in_retired: Cell::new(0),
+            loads: (0..load_queue_entries).map(|_| Cell::new(u64::MAX)).collect(),
+            next_load: Cell::new(0),
+            count: Cell::new(0),
+            held: Cell::new(None),
+            released: Cell::new(0),
+            stalls: Stalls::default(),
+        }
+    }
+
+    /// Enters the next op: the cycle of its dispatch.
+    #[inline(always)]
+    pub fn dispatch(&self) -> u64 {
+        let free = self.leaves[self.next.get()].get();
+        if free > self.cycle.get() && !self.overflows() {
+            self.stall_until_left(free);
+        }
+        if self.in_cycle.get() == self.dispatch_width {
+            self.cycle.set(self.cycle.get() + 1);
+            self.in_cycle.set(0);
+        }
+        self.in_cycle.set(self.in_cycle.get() + 1);
+        self.cycle.get()
+    }
+
+    /// Enters the next op, a load: the cycle of its dispatch.
+    #[inline(always)]
+    pub fn dispatch_load(&self) -> u64 {
+        let slot = self.next_load.get();
+        let older = self.loads[slot].get();
+        let behind = self.count.get().wrapping_sub(older);
+        if behind <= self.leaves.len() as u64 && self.held.get().is_none_or(|h| older < h) {
+            let at = self.index_of(behind);
+            let free = self.leaves[at].get();
+            if free > self.cycle.get() {
+                self.stall_until_left(free);
+            }
+        }
+        self.loads[slot].set(self.count.get());
+        self.next_load.set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
+        self.dispatch()
+    }
+
+    fn index_of(&self, behind: u64) -> usize {
+        let next = self.next.get() as u64;
+        let index = if behind <= next { next - behind } else { next + self.leaves.len() as u64 - behind };
+        index as usize
+    }
+
+    #[cold]
+    fn stall_until_left(&self, free: u64) {
+        let from = self.next_cycle();
+        let released = self.released.get();
+        if from < released {
+            let stall = free.min(released).saturating_sub(from);
+            self.stalls.fence.set(self.stalls.fence.get() + stall);
+        }
+        self.advance(free);
+    }
+
+    /// The cycle that the next op would be dispatched in if nothing stood in its way.
+    fn next_cycle(&self) -> u64 {
+        self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
+    }
+
+    fn advance(&self, to: u64) -> u64 {
+        let stall = to.saturating_sub(self.next_cycle());
+        self.stalls.all.set(self.stalls.all.get() + stall);
+        self.redirect(to);
+        stall
+    }
+
+    /// Dispatch goes on at `at` at the earliest: the front end was redirected after a misprediction.
+    #[inline(always)]
+    pub fn redirect(&self, at: u64) {
+        if at > self.cycle.get() {
+            self.cycle.set(at);
+            self.in_cycle.set(0);
+        }
+    }
+
+    /// Dispatch was blocked until `at` by a fence.
+    pub fn stall_fence(&self, at: u64) {
+        self.stalls.fence.set(self.stalls.fence.get() + self.advance(at));
+    }
+
+    /// Dispatch was blocked until `at` by a full store queue.
+    pub fn stall_buffer(&self, at: u64) {
+        self.stalls.buffer.set(self.stalls.buffer.get() + self.advance(at));
+    }
+
+    /// Completes the op just dispatched at `complete`: when it retires, or, behind a held op, when it could.
+    #[inline(always)]
+    pub fn retire(&self, complete: u64) -> u64 {
+        let at = if self.held.get().is_some() { complete } else { self.in_order(complete) };
+        if !self.overflows() {
+            self.leaves[self.next.get()].set(at);
+        }
+        self.step();
+        at
+    }
+
+    #[inline(always)]
+    fn step(&self) {
+        let next = self.next.get() + 1;
+        self.next.set(if next == self.leaves.len() { 0 } else { next });
+        self.count.set(self.count.get() + 1);
+    }
+
+    #[inline(always)]
+    fn in_order(&self, complete: u64) -> u64 {
+        if complete > self.retired.get() {
+            self.retired.set(complete);
+            self.in_retired.set(1);
+        } else if self.in_retired.get() == self.retire_width {
+            self.retired.set(self.retired.get() + 1);
+            self.in_retired.set(1);
+        } else {
+            self.in_retired.set(self.in_retired.get() + 1);
+        }
+        self.retired.get()
+    }
+
+    /// The op just dispatched retires at a time not known yet.
+    pub fn hold(&self) {
+        debug_assert!(self.held.get().is_none(), "one op is held at a time");
+        self.held.set(Some(self.count.get()));
+        self.step();
+    }
+
+    /// The held op retires at `at`, and what waits behind it in order.
+    pub fn release(&self, at: u64) {
+        let Some(held) = self.held.take() else { return };
+        self.released.set(at);
+        let behind = self.count.get() - held;
+        let kept = behind.min(self.leaves.len() as u64);
+        let mut index = self.index_of_oldest(behind);
+        for k in 0..kept {
+            let complete = if k == 0 { at } else { self.leaves[index].get() };
+            self.leaves[index].set(self.in_order(complete));
+            index = if index + 1 == self.leaves.len() { 0 } else { index + 1 };
+        }
+    }
+
+    /// The entry of the op dispatched `behind` ops ago, which may be more than the window holds.
+    fn index_of_oldest(&self, behind: u64) -> usize {
+        let size = self.leaves.len() as u64;
+        ((self.next.get() as u64 + size - behind % size) % size) as usize
+    }
+
+    /// Whether an op is held and the next op has no entry left behind it.
+    #[inline(always)]
+    fn overflows(&self) -> bool {
+        match self.held.get() {
+            None => false,
+            Some(held) => self.count.get() - held >= self.leaves.len() as u64,
+        }
+    }
+
+    /// Whether a memory op should wait for the held op before it is dispatched.
+    #[inline(always)]
+    pub fn is_full_behind_held(&self) -> bool {
+        match self.held.get() {
+            None => false,
+            Some(held) => {
+                let size = self.leaves.len() as u64;
+                self.count.get() - held + SPARE.min(size / 2) >= size
+            }
+        }
+    }
+
+    /// Whether an op's retirement is held.
+    #[inline(always)]
+    pub fn is_held(&self) -> bool {
+        self.held.get().is_some()
+    }
+
+    /// The cycle in which the next op is dispatched at the earliest.
+    #[inline(always)]
+    pub fn cycle(&self) -> u64 {
+        self.cycle.get()
+    }
+
+    /// When the last op retired; without meaning behind a held op.
+    #[inline(always)]
+    pub fn retired(&self) -> u64 {
+        self.retired.get()
+    }
+
+    /// Ops dispatched so far: the instruction count.
+    pub fn count(&self) -> u64 {
+        self.count.get()
+    }
+
+    /// Stall cycles so far.
+    pub fn stalls(&self) -> &Stalls {
+        &self.stalls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(w: &Window, latency: u64) -> (u64, u64) {
+        let at = w.dispatch();
+        (at, w.retire(at + latency))
+    }
+
+    #[test]
+    fn four_ops_a_cycle_enter_and_leave_in_order() {
+        let w = Window::new(4, 4, 16, 8);
+        let times: Vec<_> = (0..6).map(|_| op(&w, 1)).collect();
+        assert_eq!(times, [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn a_full_window_waits_for_its_oldest_op() {
+        let w = Window::new(4, 4, 4, 4);
+        assert_eq!(op(&w, 100), (0, 100));
+        (0..3).for_each(|_| _ = op(&w, 1));
+        assert_eq!(op(&w, 1).0, 100, "the fifth op takes the entry of the first");
+    }
+
+    #[test]
+    fn a_full_load_queue_waits_for_its_oldest_load() {
+        let w = Window::new(4, 4, 64, 2);
+        for _ in 0..2 {
+            let at = w.dispatch_load();
+            w.retire(at + 50);
+        }
+        op(&w, 1);
+        assert_eq!(w.dispatch_load(), 50);
+    }
+
+    #[test]
+    fn behind_a_held_op_work_goes_on_and_retires_with_it() {
+        let w = Window::new(4, 4, 8, 8);
+        w.dispatch();
+        w.hold();
+        assert_eq!(op(&w, 1), (0, 1));
+        assert!(w.is_held());
+        w.release(300);
+        assert_eq!(w.retired(), 300);
+        (0..6).for_each(|_| _ = op(&w, 1));
+        assert_eq!(op(&w, 1).0, 300, "the ninth op takes the entry of the fence");
+        assert_eq!(w.stalls().fence.get(), 298, "dispatch stood from cycle 2 to the fence's release at 300");
+    }
+
+    #[test]
+    fn more_arithmetic_than_entries_behind_a_held_op_does_not_disturb_the_window() {
+        let w = Window::new(1, 1, 4, 4);
+        w.dispatch();
+        w.hold();
+        (0..10).for_each(|_| _ = op(&w, 1));
+        w.release(50);
+        assert!(op(&w, 1).0 >= 50);
+    }
+}

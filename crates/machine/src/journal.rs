@@ -1,0 +1,31 @@
+//! What became durable when, and what the program said meanwhile: all that crash exploration needs of a run.
+
+use crate::core::Noted;
+use strandline_isa::{Line, LineData};
+use strandline_kernel::Cycles;
+
+/// A line of persistent memory reached the persistence domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Durable {
+    /// When.
+    pub at: Cycles,
+    /// Which line.
+    pub line: Line,
+    /// Its bytes.
+    pub data: LineData,
+}
+
+/// A run's durable writes and notes.
+///
+/// A crash just after the n-th durable write leaves the image that those writes make of the initial persistent memory,
+/// and on top of it what the design says of a power failure then.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    /// Durable writes, in the order in which they became durable.
+    pub durable: Vec<Durable>,
+    /// What the design's power failure would add or undo, for the crash points at which it is not nothing: the number
+    /// of durable writes by then, and the lines in order.
+    pub power_failures: Vec<(usize, Vec<(Line, LineData)>)>,
+    /// Each core's notes, in program order.
+    pub notes: Vec<Vec<Noted>>,
+}

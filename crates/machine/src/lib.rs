@@ -1,0 +1,17 @@
+//! The machine: out-of-order cores, caches and coherence, memory controllers and media.
+//!
+//! Inside a core time is kept as timestamps; what other cores, the controllers or the design can see happens in global
+//! time order. Everything in which designs differ is asked through [`strandline_design::Design`].
+
+mod cache;
+pub mod config;
+mod core;
+mod journal;
+mod memory;
+mod stats;
+mod system;
+
+pub use crate::core::{Noted, SimCpu};
+pub use journal::{Durable, Journal};
+pub use stats::Stats;
+pub use system::{Options, Outcome, Program, Stuck, System};

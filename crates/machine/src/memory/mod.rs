@@ -1,0 +1,10 @@
+//! Memory controllers and media.
+
+mod controller;
+mod dram;
+mod media;
+mod writes;
+
+pub use controller::{Arrival, Controller};
+pub use dram::Dram;
+pub use writes::{Origin, Writes};

@@ -1,0 +1,203 @@
+//! A request for a line below a core's first level: the private second level, the directory, memory.
+
+use super::hardware::HeldEviction;
+use super::run::System;
+use crate::cache::{Sharers, State, Victim};
+use crate::config::Coherence;
+use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
+use strandline_isa::{CoreId, Line};
+
+impl<D: Design> System<D> {
+    /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if another core's
+    /// side must wait; nothing has changed then.
+    pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Until> {
+        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
+        let fill = private.look_up(line);
+        if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
+            return Ok(private.misses.filled(line, at) + fill.latency);
+        }
+        let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
+        let held = fill.state.is_some();
+        drop(private);
+        let done = self.beyond(core, line, access, start, held)?;
+        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
+        private.misses.keep(line, done);
+        private.misses_l2.keep(line, done);
+        Ok(done)
+    }
+
+    /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
+    fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Until> {
+        self.ask_others(core, line, access)?;
+        let hop = self.hw.hop();
+        let mut t = at + hop + self.hw.last.latency;
+        let (sharers, owned) = match self.hw.last.touch(line) {
+            Some(l) => (l.sharers, l.owned),
+            None => {
+                t = self.fetch(core, line, t);
+                (Sharers::default(), false)
+            }
+        };
+        let others: Vec<CoreId> = sharers.others(core).collect();
+        if !others.is_empty() && (owned || access == Access::Own) {
+            t += self.consult(others[0], owned);
+        }
+        let state = self.share_out(core, line, access, &others);
+        t += hop;
+        let victim = self.hw.harts[core.index()].core.private.borrow_mut().fill(line, state);
+        debug_assert!(!held || victim.is_none(), "an upgrade drives nothing out");
+        if let Some(victim) = victim {
+            self.leaves_private(core, victim, t);
+        }
+        Ok(t)
+    }
+
+    /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
+    fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Until> {
+        let holders = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let all = self.places.all_cores_asked;
+        let mut replies = Vec::new();
+        for index in 0..self.hw.harts.len() {
+            let other = CoreId(index as u16);
+            if other == core || !(all || holders.contains(other)) {
+                continue;
+            }
+            match self.design.asked(&mut self.hw, other, core, line, access) {
+                Asked::Give(None) => {}
+                Asked::Give(Some(reply)) => replies.push((other, reply)),
+                Asked::Wait(until) => return Err(until),
+            }
+        }
+        for (other, reply) in replies {
+            self.design.told(&mut self.hw, core, other, line, reply);
+        }
+        Ok(())
+    }
+
+    /// Cycles to hear from another core's private caches: through the directory, or with the snoop that went out
+    /// together with the look-up of the shared level.
+    fn consult(&self, other: CoreId, for_data: bool) -> u64 {
+        let hop = self.hw.hop();
+        let look_up = if for_data { self.hw.harts[other.index()].core.private.borrow().latency() } else { 0 };
+        match self.hw.machine.interconnect.coherence {
+            Coherence::Directory => 2 * hop + look_up,
+            Coherence::Snoop => look_up,
+        }
+    }
+
+    /// Changes the directory and the other cores' states; the state that the requester gets.
+    fn share_out(&mut self, core: CoreId, line: Line, access: Access, others: &[CoreId]) -> State {
+        let mut dirty = false;
+        for other in others {
+            let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
+            dirty |= match access {
+                Access::Own => private.remove(line),
+                Access::Read => private.set_state(line, State::Shared),
+            };
+        }
+        let entry = self.hw.last.touch(line).expect("present or just fetched");
+        entry.dirty |= dirty;
+        if access == Access::Own {
+            entry.sharers = Sharers::only(core);
+        } else {
+            entry.sharers.add(core);
+        }
+        entry.owned = access == Access::Own || others.is_empty();
+        if entry.owned {
+            State::Exclusive
+        } else {
+            State::Shared
+        }
+    }
+
+    /// Brings a line from memory into the shared level; when it is there.
+    fn fetch(&mut self, core: CoreId, line: Line, at: u64) -> u64 {
+        if let Some(victim) = self.hw.last.victim_for(line) {
+            self.drive_out(core, victim.line, at);
+        }
+        let supply = if line.is_persistent() { self.design.missed(&mut self.hw, core, line) } else { Supply::Memory };
+        let done = match supply {
+            Supply::Memory => {
+                let start = self.hw.last.misses.start(at);
+                let done = self.hw.read_memory(line, start);
+                self.hw.last.misses.keep(line, done);
+                done
+            }
+            Supply::Design(latency) => at + latency.0,
+        };
+        self.hw.last.insert(line);
+        done
+    }
+
+    /// A line leaves a core's private caches for the shared level.
+    fn leaves_private(&mut self, core: CoreId, victim: Victim, at: u64) {
+        let asks = victim.dirty && victim.line.is_persistent();
+        let eviction = if asks {
+            self.design.evicted(&mut self.hw, core, Level::Private, victim.line)
+        } else {
+            Eviction::WriteBack
+        };
+        if let Some(entry) = self.hw.last.peek(victim.line) {
+            entry.sharers.remove(core);
+            entry.owned = false;
+            entry.dirty |= victim.dirty && eviction == Eviction::WriteBack;
+        } else if victim.dirty && eviction == Eviction::WriteBack {
+            self.write_back(victim.line, at);
+        }
+        if let Eviction::Hold(until) = eviction {
+            self.hold_eviction(until, Level::Private, core, victim.line);
+        }
+    }
+
+    /// A line leaves the shared level, and with it all private caches; if it is dirty, it is written back.
+    pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
+        let Some(entry) = self.hw.last.peek(line).copied() else { return };
+        let mut dirty = entry.dirty;
+        for hart in &self.hw.harts {
+            if entry.sharers.contains(hart.core.id) {
+                dirty |= hart.core.private.borrow_mut().remove(line);
+            }
+        }
+        self.hw.last.remove(line);
+        if !dirty {
+            return;
+        }
+        if !line.is_persistent() {
+            return self.hw.dram.write(at);
+        }
+        match self.design.evicted(&mut self.hw, core, Level::Last, line) {
+            Eviction::WriteBack => self.write_back(line, at),
+            Eviction::Drop => {}
+            Eviction::Hold(until) => self.hold_eviction(until, Level::Last, core, line),
+        }
+    }
+
+    fn write_back(&mut self, line: Line, at: u64) {
+        if line.is_persistent() {
+            let data = self.hw.memory.line(line);
+            self.hw.send_write(line, data, None, 0, at);
+        } else {
+            self.hw.dram.write(at);
+        }
+    }
+
+    fn hold_eviction(&mut self, until: Until, level: Level, core: CoreId, line: Line) {
+        let data = self.hw.memory.line(line);
+        self.hw.held_evictions.push(HeldEviction { until, level, core, line, data });
+    }
+
+    /// Lines whose gate has opened go on: to the shared level, or to memory.
+    pub(super) fn release_evictions(&mut self, gate: Until) {
+        let (go, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hw.held_evictions)
+            .into_iter()
+            .partition(|h| h.until == gate);
+        self.hw.held_evictions = stay;
+        let now = self.hw.now;
+        for held in go {
+            match self.hw.last.peek(held.line) {
+                Some(entry) if held.level == Level::Private => entry.dirty = true,
+                _ => drop(self.hw.send_write(held.line, held.data, Some(held.core), 0, now)),
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What leaves a store queue: stores to the caches, flushes to the write-back buffer, primitives to the design.
+
+use super::hardware::Front;
+use super::run::System;
+use crate::core::{Core, Entry, Kind};
+use strandline_design::{self as design, Access, Departure, Design, Domain, Until};
+use strandline_isa::{CoreId, Flush};
+
+impl<D: Design> System<D> {
+    /// Lets the entry whose turn has come leave, or says when to look again.
+    pub(super) fn drain(&mut self, core: CoreId) {
+        let shared = self.hw.hart(core).core.clone();
+        let at = shared.drains.get();
+        self.hw.now = self.hw.now.max(at);
+        let Some((index, entry)) = next_entry(&shared, at) else {
+            shared.drains.set(next_time(&shared));
+            return;
+        };
+        match entry.kind {
+            Kind::Store { .. } => self.drain_store(core, &shared, index, &entry, at),
+            Kind::StoreNt { size, .. } => self.drain_nt(core, index, &entry, size, at),
+            Kind::Flush(kind) => self.drain_flush(core, index, &entry, kind, at),
+            Kind::Primitive(primitive) => {
+                self.send_all_combined(core, at);
+                let asked = design::Entry::Primitive(primitive);
+                if self.departs(core, &entry, asked, index, at) {
+                    self.settle(core, entry.context);
+                }
+            }
+        }
+        self.obey();
+    }
+
+    fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) {
+        if !shared.private.borrow_mut().store_hit(entry.line(), at) {
+            match self.access(core, entry.line(), Access::Own, at) {
+                Ok(done) => {
+                    if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+                        e.owned = done.max(at + 1);
+                    }
+                    shared.drains.set(next_time(shared));
+                }
+                Err(until) => self.block_drain(core, until),
+            }
+            return;
+        }
+        let go = !self.places.stores
+            || self.departs_without_leaving(core, design::Entry::Store(entry.addr), entry.context, index, at);
+        if go {
+            self.visible(core, entry, at);
+            self.leave(core, index, at);
+            self.settle(core, entry.context);
+            self.maybe_evict(core, entry, at);
+        }
+    }
+
+    /// Asks the design about a store; true if the machine goes on with it.
+    fn departs_without_leaving(
+        &mut self,
+        core: CoreId,
+        entry: design::Entry,
+        context: u8,
+        index: usize,
+        at: u64,
+    ) -> bool {
+        match self.design.departs(&mut self.hw, core, entry, context) {
+            Departure::Go => true,
+            Departure::Keep => {
+                self.leave(core, index, at);
+                false
+            }
+            Departure::Wait(until) => {
+                self.block_drain(core, until);
+                false
+            }
+        }
+    }
+
+    /// Asks the design about an entry, which leaves the queue unless it waits; true if the machine goes on with it.
+    fn departs(&mut self, core: CoreId, entry: &Entry, asked: design::Entry, index: usize, at: u64) -> bool {
+        let go = self.departs_without_leaving(core, asked, entry.context, index, at);
+        if go {
+            self.leave(core, index, at);
+        }
+        go
+    }
+
+    fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
+        if self.combine(core, entry, size, at) {
+            self.leave(core, index, at);
+        } else {
+            self.wait_for_buffer(core);
+        }
+    }
+
+    fn drain_flush(&mut self, core: CoreId, index: usize, entry: &Entry, kind: Flush, at: u64) {
+        if self.hw.hart(core).buffer.iter().any(|b| b.blocks_queue) {
+            return self.wait_for_buffer(core);
+        }
+        match self.design.departs(&mut self.hw, core, design::Entry::Flush(entry.line(), kind), entry.context) {
+            Departure::Go => match self.flush(core, entry, kind, at) {
+                Ok(true) => self.leave(core, index, at),
+                Ok(false) => self.wait_for_buffer(core),
+                Err(until) => self.block_drain(core, until),
+            },
+            Departure::Keep => self.leave(core, index, at),
+            Departure::Wait(until) => self.block_drain(core, until),
+        }
+    }
+
+    /// A store's bytes become what every core sees.
+    pub(super) fn visible(&mut self, core: CoreId, entry: &Entry, at: u64) {
+        let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else { return };
+        self.hw.memory.write(entry.addr, size, value);
+        if !entry.addr.is_persistent() {
+            return;
+        }
+        if self.hw.tally.commits > self.hw.tally.commits_answered {
+            self.hw.tally.stores_during_commits += 1;
+        }
+        let temporal = matches!(entry.kind, Kind::Store { .. });
+        if temporal && self.hw.journal.is_some() && self.design.domain() == Domain::Caches {
+            let line = entry.line();
+            let data = self.hw.memory.line(line);
+            self.durable(at, line, data);
+        }
+        self.hw.note_recent(core, entry.line());
+    }
+
+    /// On shaken machines, drives a recently stored line out of the caches now and then.
+    fn maybe_evict(&mut self, core: CoreId, entry: &Entry, at: u64) {
+        let one_in = self.hw.machine.simulation.evict_one_in;
+        if one_in == 0 || !entry.addr.is_persistent() || !self.hw.rng.one_in(one_in) {
+            return;
+        }
+        let index = self.hw.rng.below(self.hw.recent.len() as u64) as usize;
+        let (_, line) = self.hw.recent[index];
+        self.drive_out(core, line, at);
+    }
+
+    /// An entry leaves the queue; who waits for room goes on.
+    fn leave(&mut self, core: CoreId, index: usize, at: u64) {
+        let hart = self.hw.hart(core);
+        hart.settled = hart.settled.max(at);
+        let shared = hart.core.clone();
+        shared.queue.borrow_mut().remove(index);
+        shared.drained.set(at);
+        shared.drains.set(next_time(&shared));
+        match hart.front {
+            Front::Room => {
+                shared.window.stall_buffer(at);
+                shared.front.set(shared.window.cycle());
+                hart.front = Front::Runnable;
+            }
+            Front::Empty(request) if shared.queue.borrow().len() == 0 => {
+                shared.front.set(shared.front.get().max(at));
+                hart.front = Front::Again(request);
+            }
+            _ => {}
+        }
+    }
+
+    /// The queue waits for a buffer to become free; see [`System::retry_drain`].
+    fn wait_for_buffer(&mut self, core: CoreId) {
+        self.hw.hart(core).core.drains.set(u64::MAX);
+    }
+
+    fn block_drain(&mut self, core: CoreId, until: Until) {
+        let hart = self.hw.hart(core);
+        hart.core.drains.set(u64::MAX);
+        hart.drain_waits = Some(until);
+    }
+
+    /// The queue's head is looked at again now.
+    pub(super) fn retry_drain(&mut self, core: CoreId) {
+        let now = self.hw.now;
+        let hart = self.hw.hart(core);
+        hart.drain_waits = None;
+        let next = next_time(&hart.core);
+        if next != u64::MAX {
+            hart.core.drains.set(next.max(now));
+        }
+    }
+}
+
+/// The entry whose turn it is at `at`.
+fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
+    let queue = core.queue.borrow();
+    if core.drains_in_order {
+        return queue.front().map(|e| (0, *e));
+    }
+    eligible(core).into_iter().find(|(_, when)| *when <= at).and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
+}
+
+/// When an entry's turn comes, as far as the queue alone decides.
+fn next_time(core: &Core) -> u64 {
+    if core.drains_in_order {
+        let queue = core.queue.borrow();
+        return queue.front().map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned)));
+    }
+    eligible(core).into_iter().map(|(_, when)| when).min().unwrap_or(u64::MAX)
+}
+
+/// On machines that drain out of order: the entries with no older barrier and no older entry to their line, and when
+/// each may leave.
+fn eligible(core: &Core) -> Vec<(usize, u64)> {
+    let queue = core.queue.borrow();
+    let mut found = Vec::new();
+    for (index, entry) in queue.iter().enumerate() {
+        if entry.is_barrier() {
+            if index == 0 {
+                found.push((0, core.leaves_at(entry.ready)));
+            }
+            break;
+        }
+        if !queue.iter().take(index).any(|older| older.line() == entry.line()) {
+            found.push((index, core.leaves_at(entry.ready.max(entry.owned))));
+        }
+    }
+    found
+}

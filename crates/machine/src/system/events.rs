@@ -1,0 +1,272 @@
+//! What happens at controllers and in write-back buffers, in time order.
+
+use super::hardware::{Command, Front};
+use super::run::System;
+use crate::memory::{Arrival, Origin};
+use strandline_design::{Answer, ControllerId, Design, Domain, Message, Until, WriteId};
+use strandline_isa::CoreId;
+use strandline_kernel::Cycles;
+
+/// An event outside of the cores.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A write arrives at a controller.
+    Arrives { controller: ControllerId, write: WriteId },
+    /// A write is on the media.
+    OnMedia { controller: ControllerId, write: WriteId, bytes: u64 },
+    /// A controller looks for a write to issue.
+    Look { controller: ControllerId },
+    /// A request to commit arrives at a controller.
+    CommitArrives { controller: ControllerId, core: CoreId, tag: u64 },
+    /// A flush in a write-back buffer that wrote nothing is done.
+    BufferDone { core: CoreId, slot: u64 },
+    /// A flush of the design's that wrote nothing is done.
+    DesignFlushed { core: CoreId, tag: u64 },
+    /// The design's own.
+    Message(Message),
+}
+
+impl<D: Design> System<D> {
+    pub(super) fn event(&mut self, at: u64, event: Event) {
+        self.hw.now = at;
+        match event {
+            Event::Arrives { controller, write } => self.arrives(controller, write),
+            Event::OnMedia { controller, write, bytes } => self.on_media(controller, write, bytes),
+            Event::Look { controller } => {
+                self.hw.controllers[controller.0 as usize].look_at = u64::MAX;
+                self.issue(controller);
+            }
+            Event::CommitArrives { controller, core, tag } => {
+                self.hw.controllers[controller.0 as usize].commit(core, tag);
+                self.commits(controller);
+            }
+            Event::BufferDone { core, slot } => self.buffer_done(core, slot),
+            Event::DesignFlushed { core, tag } => self.design.flushed(&mut self.hw, core, tag),
+            Event::Message(message) => self.design.message(&mut self.hw, message),
+        }
+        self.obey();
+    }
+
+    fn arrives(&mut self, controller: ControllerId, write: WriteId) {
+        let request = self.hw.writes.get(write).request;
+        if let Answer::Wait(until) = self.design.arrived(&mut self.hw, controller, &request) {
+            self.refused.push((until, controller, write));
+            return;
+        }
+        let (design, writes) = (&self.design, &self.hw.writes);
+        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
+        match self.hw.controllers[controller.0 as usize].arrive(write, request.line, may) {
+            Arrival::Accepted => {
+                self.accepted(write);
+                self.issue(controller);
+            }
+            Arrival::Coalesces(queued) => {
+                self.hw.tally.coalesced += 1;
+                self.hw.writes.get_mut(queued).request.data = request.data;
+                self.accepted(write);
+                self.hw.writes.remove(write);
+            }
+            Arrival::Full => {}
+        }
+    }
+
+    /// A write is in the write queue (or in the bytes of one that is): with ADR it is durable.
+    fn accepted(&mut self, write: WriteId) {
+        let now = self.hw.now;
+        let request = self.hw.writes.get(write).request;
+        match self.design.domain() {
+            Domain::Caches => {
+                let data = self.hw.memory.line(request.line);
+                self.durable(now, request.line, data);
+            }
+            Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
+            Domain::Controllers => {}
+        }
+        for origin in self.hw.writes.accept(write) {
+            match origin {
+                Origin::Buffer { core, slot } => self.buffer_done(core, slot),
+                Origin::Design { core, tag } => self.design.flushed(&mut self.hw, core, tag),
+            }
+        }
+    }
+
+    pub(super) fn durable(&mut self, at: u64, line: strandline_isa::Line, data: strandline_isa::LineData) {
+        self.hw.durable(at, line, data);
+        self.ask_power_failure();
+    }
+
+    /// Place 9, asked at every crash point of an observed run.
+    pub(super) fn ask_power_failure(&mut self) {
+        let Some(journal) = &mut self.hw.journal else { return };
+        let mut lines = Vec::new();
+        self.design.power_fails(&mut |line, data| lines.push((line, data)));
+        if !lines.is_empty() {
+            journal.power_failures.push((journal.durable.len(), lines));
+        }
+    }
+
+    fn issue(&mut self, controller: ControllerId) {
+        let now = self.hw.now;
+        loop {
+            let (design, writes) = (&self.design, &self.hw.writes);
+            let may = |write: WriteId| design.may_issue(controller, &writes.get(write).request);
+            let queue = &mut self.hw.controllers[controller.0 as usize];
+            match queue.issue(now, may) {
+                Ok(issued) => {
+                    let (write, bytes) = (issued.write, issued.bytes);
+                    let event = Event::OnMedia { controller, write, bytes };
+                    self.hw.events.post(Cycles(issued.done), event);
+                }
+                Err(again) => {
+                    if again < queue.look_at {
+                        queue.look_at = again;
+                        self.hw.events.post(Cycles(again), Event::Look { controller });
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u64) {
+        let now = self.hw.now;
+        self.hw.tally.pm_writes += 1;
+        self.hw.tally.pm_write_bytes += bytes;
+        self.hw.controllers[controller.0 as usize].complete(write);
+        let request = self.hw.writes.remove(write).request;
+        if !self.hw.machine.controllers.adr && self.design.domain() == Domain::Controllers {
+            self.durable(now, request.line, request.data);
+        }
+        self.design.reached_media(&mut self.hw, controller, &request);
+        self.commits(controller);
+        while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
+            self.arrives(controller, next);
+        }
+        self.issue(controller);
+    }
+
+    fn commits(&mut self, controller: ControllerId) {
+        for (core, tag) in self.hw.controllers[controller.0 as usize].take_commits() {
+            self.hw.tally.commits_answered += 1;
+            self.design.committed(&mut self.hw, core, tag);
+        }
+    }
+
+    /// A flush in a core's write-back buffer, or a write-combining buffer, is acknowledged.
+    pub(super) fn buffer_done(&mut self, core: CoreId, slot: u64) {
+        let hart = self.hw.hart(core);
+        if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
+            let flush = hart.buffer.remove(index);
+            self.settle(core, flush.context);
+        } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {
+            for context in hart.combining.remove(index).contexts {
+                self.settle(core, context);
+            }
+        }
+        self.retry_drain(core);
+    }
+
+    /// One store, flush or primitive of a core is done.
+    pub(super) fn settle(&mut self, core: CoreId, context: u8) {
+        let now = self.hw.now;
+        let hart = self.hw.hart(core);
+        hart.settled = hart.settled.max(now);
+        hart.core.settle(context);
+        self.look_at_waits(core);
+    }
+
+    /// Looks whether what a core waits for has come.
+    pub(super) fn look_at_waits(&mut self, core: CoreId) {
+        let now = self.hw.now;
+        let hart = self.hw.hart(core);
+        if hart.held.is_some_and(|until| hart.holds(until)) {
+            self.release(core);
+        }
+        let hart = self.hw.hart(core);
+        if let Front::Until(until, request) = hart.front {
+            if hart.holds(until) {
+                hart.front = Front::Again(request);
+                hart.core.front.set(hart.core.front.get().max(now));
+            }
+        }
+        if hart.drain_waits.is_some_and(|until| hart.holds(until)) {
+            self.retry_drain(core);
+        }
+    }
+
+    /// The held op of a core retires now.
+    pub(super) fn release(&mut self, id: CoreId) {
+        let now = self.hw.now;
+        let hart = self.hw.hart(id);
+        hart.held = None;
+        let core = &hart.core;
+        core.window.release(now);
+        core.notes.settle(now);
+        if core.holds_loads.replace(false) {
+            core.load_floor.set(core.load_floor.get().max(now));
+        }
+        if let Front::Released { blocks } = hart.front {
+            if blocks {
+                core.window.stall_fence(now);
+            }
+            core.front.set(core.window.cycle());
+            hart.front = Front::Runnable;
+        }
+    }
+
+    /// Does what the design has asked for, and lets those go on whose gates it has opened.
+    pub(super) fn obey(&mut self) {
+        loop {
+            if let Some(command) = self.hw.commands.pop_front() {
+                match command {
+                    Command::FlushLine { core, line, tag } => self.design_flush(core, line, tag),
+                    Command::Acknowledge { core, context } => {
+                        self.settle(core, context);
+                    }
+                    Command::CrashStateChanged => self.ask_power_failure(),
+                }
+            } else if let Some(gate) = self.hw.opened.pop() {
+                self.open(Until::Open(gate));
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn open(&mut self, gate: Until) {
+        for index in 0..self.hw.harts.len() {
+            let core = CoreId(index as u16);
+            let now = self.hw.now;
+            let hart = self.hw.hart(core);
+            if hart.held == Some(gate) {
+                self.release(core);
+            }
+            let hart = self.hw.hart(core);
+            if let Front::Until(until, request) = hart.front {
+                if until == gate {
+                    hart.front = Front::Again(request);
+                    hart.core.front.set(hart.core.front.get().max(now));
+                }
+            }
+            if hart.drain_waits == Some(gate) {
+                self.retry_drain(core);
+            }
+        }
+        self.release_evictions(gate);
+        let (go, stay) = std::mem::take(&mut self.refused).into_iter().partition(|r| r.0 == gate);
+        self.refused = stay;
+        let go: Vec<(Until, ControllerId, WriteId)> = go;
+        let (flushes, stay) = std::mem::take(&mut self.flushes_waiting).into_iter().partition(|f| f.0 == gate);
+        self.flushes_waiting = stay;
+        let flushes: Vec<(Until, CoreId, strandline_isa::Line, u64)> = flushes;
+        for (_, core, line, tag) in flushes {
+            self.design_flush(core, line, tag);
+        }
+        for (_, controller, write) in go {
+            self.arrives(controller, write);
+        }
+        for index in 0..self.hw.controllers.len() {
+            self.issue(ControllerId(index as u16));
+        }
+    }
+}

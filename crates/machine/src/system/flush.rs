@@ -1,0 +1,171 @@
+//! Flushes: from the store queue's head to the write-back buffer, the look-up, and off to the controller.
+
+use super::events::Event;
+use super::hardware::{Buffered, Combining};
+use super::run::System;
+use crate::cache::{Sharers, State};
+use crate::core::Entry;
+use crate::memory::Origin;
+use strandline_design::{Access, Asked, Design, Until};
+use strandline_isa::{Addr, CoreId, Flush, Line};
+use strandline_kernel::Cycles;
+
+/// What the look-up of a flush found.
+struct Found {
+    /// Whether the line was dirty anywhere; it is clean now.
+    dirty: bool,
+    /// When the look-up was done.
+    at: u64,
+}
+
+impl<D: Design> System<D> {
+    /// Moves a flush into its core's write-back buffer and sends it off; false if the buffer is full or holds a flush
+    /// of the same line (COSPlay, section 4.3).
+    pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until> {
+        let line = entry.line();
+        let entries = self.hw.machine.core.writeback_buffer_entries as usize;
+        let hart = self.hw.hart(core);
+        if hart.buffer.len() >= entries || hart.buffer.iter().any(|b| b.line == line) {
+            return Ok(false);
+        }
+        let found = self.look_up_flush(core, line, kind, at)?;
+        let hart = self.hw.hart(core);
+        let slot = hart.new_slot();
+        hart.buffer.push(Buffered {
+            slot,
+            line,
+            context: entry.context,
+            blocks_queue: kind == Flush::Clflush,
+        });
+        if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
+            self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
+        }
+        Ok(true)
+    }
+
+    /// A flush that the design sends: as a `clwb`, its acknowledgement goes to the design.
+    pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: u64) {
+        let now = self.hw.now;
+        match self.look_up_flush(core, line, Flush::Clwb, now) {
+            Ok(found) => {
+                if !self.write_found(core, line, &found, tag, Origin::Design { core, tag }) {
+                    self.hw.events.post(Cycles(found.at), Event::DesignFlushed { core, tag });
+                }
+            }
+            Err(until) => self.flushes_waiting.push((until, core, line, tag)),
+        }
+    }
+
+    /// Sends a dirty line to its controller, or lets a flush of a clean one wait for the line's write in flight, any
+    /// core's; false if there is nothing to wait for.
+    fn write_found(&mut self, core: CoreId, line: Line, found: &Found, tag: u64, origin: Origin) -> bool {
+        if !line.is_persistent() {
+            return false;
+        }
+        let write = if found.dirty {
+            let data = self.hw.memory.line(line);
+            Some(self.hw.send_write(line, data, Some(core), tag, found.at))
+        } else {
+            self.hw.writes.unaccepted(line)
+        };
+        match write {
+            Some(id) => {
+                self.hw.writes.get_mut(id).origins.push(origin);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Looks a line up in the core's private levels, then in the shared level and whoever owns it, and leaves it clean.
+    fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until> {
+        let own = self.hw.harts[core.index()].core.private.borrow().state(line);
+        let sharers = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let others: Vec<CoreId> = sharers.others(core).collect();
+        for other in &others {
+            if let Asked::Wait(until) = self.design.asked(&mut self.hw, *other, core, line, Access::Read) {
+                return Err(until);
+            }
+        }
+        let mut dirty = own == Some(State::Modified);
+        let mut t = at + self.hw.harts[core.index()].core.private.borrow().modified_after(line);
+        if !dirty || kind != Flush::Clwb {
+            t += 2 * self.hw.hop() + self.hw.last.latency;
+        }
+        let keep = kind == Flush::Clwb;
+        for hart in self.hw.harts.iter().filter(|h| sharers.contains(h.core.id)) {
+            let mut private = hart.core.private.borrow_mut();
+            let state = private.state(line);
+            dirty |= state == Some(State::Modified);
+            if !keep {
+                private.remove(line);
+            } else if state == Some(State::Modified) {
+                private.set_state(line, State::Exclusive);
+            }
+        }
+        if let Some(entry) = self.hw.last.peek(line) {
+            dirty |= entry.dirty;
+            entry.dirty = false;
+        }
+        if !keep {
+            self.hw.last.remove(line);
+        }
+        Ok(Found { dirty, at: t })
+    }
+
+    /// Puts a non-temporal store into a write-combining buffer; false if all are on their way to memory.
+    pub(super) fn combine(&mut self, core: CoreId, entry: &Entry, size: u8, at: u64) -> bool {
+        let line = entry.line();
+        let most = self.hw.machine.core.write_combining_buffers as usize;
+        let hart = self.hw.hart(core);
+        if !hart.combining.iter().any(|b| b.line == line && !b.sent) && hart.combining.len() >= most {
+            let Some(slot) = hart.combining.iter().find(|b| !b.sent).map(|b| b.slot) else { return false };
+            self.send_combined(core, slot, at);
+            return false;
+        }
+        self.drive_out(core, line, at);
+        let hart = self.hw.hart(core);
+        let index = match hart.combining.iter().position(|b| b.line == line && !b.sent) {
+            Some(index) => index,
+            None => {
+                let slot = hart.new_slot();
+                hart.combining.push(Combining { slot, line, mask: 0, contexts: Vec::new(), sent: false });
+                hart.combining.len() - 1
+            }
+        };
+        let buffer = &mut hart.combining[index];
+        buffer.contexts.push(entry.context);
+        buffer.mask |= byte_mask(entry.addr, size);
+        let full = (buffer.mask == u64::MAX).then_some(buffer.slot);
+        self.visible(core, entry, at);
+        if let Some(slot) = full {
+            self.send_combined(core, slot, at);
+        }
+        true
+    }
+
+    /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
+    pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
+        let open: Vec<u64> = self.hw.hart(core).combining.iter().filter(|b| !b.sent).map(|b| b.slot).collect();
+        for slot in open {
+            self.send_combined(core, slot, at);
+        }
+    }
+
+    fn send_combined(&mut self, core: CoreId, slot: u64, at: u64) {
+        let hart = self.hw.hart(core);
+        let Some(buffer) = hart.combining.iter_mut().find(|b| b.slot == slot) else { return };
+        buffer.sent = true;
+        let line = buffer.line;
+        let found = Found { dirty: true, at };
+        if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
+            self.hw.dram.write(at);
+            self.hw.events.post(Cycles(at + 1), Event::BufferDone { core, slot });
+        }
+    }
+}
+
+/// The bytes of its line that an access covers, one bit each.
+fn byte_mask(addr: Addr, size: u8) -> u64 {
+    ((1u64 << size) - 1) << (addr.0 % 64)
+}

@@ -1,0 +1,220 @@
+//! The machine's state outside of the design.
+
+use super::events::Event;
+use crate::cache::Last;
+use crate::config::Machine;
+use crate::core::{Core, Request};
+use crate::journal::{Durable, Journal};
+use crate::memory::{Controller, Dram, Writes};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use strandline_design::{ControllerId, Gate, Level, Until};
+use strandline_isa::{CoreId, Line, LineData, Memory};
+use strandline_kernel::{Cycles, Events, Rng};
+
+/// Everything but the design and the programs.
+pub struct Hardware {
+    pub machine: Machine,
+    pub now: u64,
+    pub memory: Rc<Memory>,
+    pub harts: Vec<Hart>,
+    pub last: Last,
+    pub controllers: Vec<Controller>,
+    pub dram: Dram,
+    pub events: Events<Event>,
+    pub writes: Writes,
+    pub rng: Rng,
+    pub journal: Option<Journal>,
+    /// Gates that the design has opened since they were last looked at.
+    pub opened: Vec<Gate>,
+    /// What the design has asked for since it was last obeyed.
+    pub commands: VecDeque<Command>,
+    /// Dirty lines on their way out that the design holds.
+    pub held_evictions: Vec<HeldEviction>,
+    /// Persistent lines stored to last, for forced evictions.
+    pub recent: VecDeque<(CoreId, Line)>,
+    pub tally: Tally,
+}
+
+/// A core, and what the system knows of it.
+pub struct Hart {
+    pub core: Rc<Core>,
+    pub front: Front,
+    /// What the op held in its window waits for.
+    pub held: Option<Until>,
+    /// What its store queue's head waits for, if it is blocked by the design.
+    pub drain_waits: Option<Until>,
+    /// Flushes in its write-back buffer.
+    pub buffer: Vec<Buffered>,
+    pub next_slot: u64,
+    /// Non-temporal stores being combined, oldest first.
+    pub combining: Vec<Combining>,
+    /// When its last store or flush was done.
+    pub settled: u64,
+}
+
+/// What a core's program is doing.
+#[derive(Clone, Copy, Debug)]
+pub enum Front {
+    /// It goes on at its core's front time.
+    Runnable,
+    /// Its request is looked at again at its core's front time.
+    Again(Request),
+    /// It waits for the held op's retirement.
+    Released { blocks: bool },
+    /// It waits for room in the store queue.
+    Room,
+    /// Its request is looked at again when the condition holds.
+    Until(Until, Request),
+    /// It waits until its store queue is empty, and then its request is looked at again.
+    Empty(Request),
+    /// It stands at the start line.
+    StartLine,
+    /// It has ended.
+    Ended,
+}
+
+/// A flush in a write-back buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffered {
+    pub slot: u64,
+    pub line: Line,
+    pub context: u8,
+    /// The store queue waits for it (`clflush`).
+    pub blocks_queue: bool,
+}
+
+/// A write-combining buffer.
+#[derive(Clone, Debug)]
+pub struct Combining {
+    pub slot: u64,
+    pub line: Line,
+    /// Bytes written, one bit each.
+    pub mask: u64,
+    /// The contexts of the stores in it.
+    pub contexts: Vec<u8>,
+    /// On its way to memory; it stays until it is accepted.
+    pub sent: bool,
+}
+
+/// A dirty line that the design holds on its way out.
+pub struct HeldEviction {
+    pub until: Until,
+    pub level: Level,
+    pub core: CoreId,
+    pub line: Line,
+    pub data: LineData,
+}
+
+/// What a design has asked for, to be done when it has answered.
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    FlushLine { core: CoreId, line: Line, tag: u64 },
+    Acknowledge { core: CoreId, context: u8 },
+    CrashStateChanged,
+}
+
+/// Counts of what happened outside of the cores.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    pub pm_reads: u64,
+    pub pm_writes: u64,
+    pub pm_write_bytes: u64,
+    pub coalesced: u64,
+    pub commits: u64,
+    pub commits_answered: u64,
+    pub commits_in_flight_max: u64,
+    pub stores_during_commits: u64,
+}
+
+/// Recently stored lines among which a forced eviction chooses.
+const RECENT: usize = 16;
+
+impl Hardware {
+    pub fn hart(&mut self, core: CoreId) -> &mut Hart {
+        &mut self.harts[core.index()]
+    }
+
+    pub fn controller_of(&self, line: Line) -> ControllerId {
+        let c = &self.machine.controllers;
+        ControllerId((line.addr().0 / c.interleave_bytes % c.count) as u16)
+    }
+
+    /// The time from a core to the controller and back, without the backend operation.
+    pub fn to_controller(&self) -> u64 {
+        self.machine.pm.write_to_controller.0
+    }
+
+    /// A random delay, on shaken machines.
+    pub fn jitter(&mut self) -> u64 {
+        match self.machine.simulation.jitter.0 {
+            0 => 0,
+            most => self.rng.below(most + 1),
+        }
+    }
+
+    /// Sends a line's bytes, looked up at `at`, to its controller.
+    pub fn send_write(&mut self, line: Line, data: LineData, core: Option<CoreId>, tag: u64, at: u64) -> strandline_design::WriteId {
+        let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
+        let (id, arrives) = self.writes.add(line, data, core, tag, at + takes);
+        let controller = self.controller_of(line);
+        self.events.post(Cycles(arrives), Event::Arrives { controller, write: id });
+        id
+    }
+
+    /// A line has reached the persistence domain.
+    pub fn durable(&mut self, at: u64, line: Line, data: LineData) {
+        if let Some(journal) = &mut self.journal {
+            journal.durable.push(Durable { at: Cycles(at), line, data });
+        }
+    }
+
+    /// A read of a line from memory that leaves the last level at `at`: when the data is back there.
+    pub fn read_memory(&mut self, line: Line, at: u64) -> u64 {
+        if !line.is_persistent() {
+            return self.dram.read(at);
+        }
+        self.tally.pm_reads += 1;
+        let controller = self.controller_of(line);
+        self.controllers[controller.0 as usize].media.read(line, at)
+    }
+
+    pub fn note_recent(&mut self, core: CoreId, line: Line) {
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((core, line));
+    }
+
+    pub fn hop(&self) -> u64 {
+        self.machine.interconnect.hop_latency.0
+    }
+}
+
+impl Hart {
+    pub fn new(core: Rc<Core>) -> Hart {
+        Hart {
+            core,
+            front: Front::Runnable,
+            held: None,
+            drain_waits: None,
+            buffer: Vec::new(),
+            next_slot: 0,
+            combining: Vec::new(),
+            settled: 0,
+        }
+    }
+
+    /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
+    pub fn holds(&self, until: Until) -> bool {
+        match until {
+            Until::Drained(context) => self.core.pending(context) == 0,
+            Until::Open(_) => false,
+        }
+    }
+
+    pub fn new_slot(&mut self) -> u64 {
+        self.next_slot += 1;
+        self.next_slot
+    }
+}

@@ -1,0 +1,14 @@
+//! The whole machine with a design in it, running programs.
+
+mod access;
+mod drain;
+mod events;
+mod flush;
+mod hardware;
+mod requests;
+mod run;
+mod services;
+mod stuck;
+
+pub use run::{Options, Outcome, Program, System};
+pub use stuck::Stuck;

@@ -1,0 +1,169 @@
+//! What programs ask of the system.
+
+use super::hardware::Front;
+use super::run::System;
+use crate::core::{Fate, Request, Response};
+use strandline_design::{Access, Admission, Answer, Design, Forward, Until};
+use strandline_isa::{Addr, CoreId, Primitive, Rmw};
+
+impl<D: Design> System<D> {
+    /// Looks at a core's request at its front time; true if its program can go on at once.
+    pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
+        let hart = self.hw.hart(core);
+        let at = hart.core.front.get();
+        self.hw.now = self.hw.now.max(at);
+        let hart = self.hw.hart(core);
+        match request {
+            Request::Order => {
+                hart.front = Front::Runnable;
+                return false;
+            }
+            Request::Released { blocks } => {
+                hart.front = Front::Released { blocks };
+                return false;
+            }
+            Request::Room => {
+                hart.front = Front::Room;
+                return false;
+            }
+            Request::StartLine => {
+                hart.front = Front::StartLine;
+                self.maybe_start();
+                return false;
+            }
+            _ => {}
+        }
+        let answer = match request {
+            Request::Load { addr, size, issue } => self.load(core, addr, size, issue),
+            Request::Own { addr, issue } => self.access(core, addr.line(), Access::Own, issue).map(|_| Response::default()),
+            Request::Admit(entry) => match self.design.admit(&mut self.hw, core, entry) {
+                Answer::Go => Ok(Response::default()),
+                Answer::Wait(until) => Err(until),
+            },
+            Request::Locked { addr, op, operand, issue } => match self.locked(core, request, addr, op, operand, issue) {
+                Some(answer) => answer,
+                None => return false,
+            },
+            Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
+            Request::Order | Request::Released { .. } | Request::Room | Request::StartLine => unreachable!("handled above"),
+        };
+        self.answer(core, request, answer)
+    }
+
+    fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Until>) -> bool {
+        let hart = self.hw.hart(core);
+        let go = match answer {
+            Ok(response) => {
+                hart.core.response.set(response);
+                hart.front = Front::Runnable;
+                true
+            }
+            Err(until) if hart.holds(until) => {
+                hart.front = Front::Again(request);
+                true
+            }
+            Err(until) => {
+                hart.front = Front::Until(until, request);
+                false
+            }
+        };
+        self.obey();
+        go
+    }
+
+    fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64) -> Result<Response, Until> {
+        if self.places.loads {
+            match self.design.load(&mut self.hw, core, addr) {
+                Forward::Caches => {}
+                Forward::Value(value, after) => {
+                    let done = issue + after.0;
+                    return Ok(Response { value, done, fate: Fate::Pass });
+                }
+                Forward::Wait(until) => return Err(until),
+            }
+        }
+        let done = self.access(core, addr.line(), Access::Read, issue)?;
+        let hart = self.hw.hart(core);
+        let memory = hart.core.memory.read(addr, size);
+        let forwarded = hart.core.queue.borrow_mut().forward(addr, size, memory);
+        let latency = hart.core.private.borrow().l1_latency();
+        let (value, done) = match forwarded {
+            None => (memory, done),
+            Some((value, ready)) => (value, ready.max(issue) + latency),
+        };
+        Ok(Response { value, done, fate: Fate::Pass })
+    }
+
+    /// A locked instruction performs at the head of the window with the store queue empty; `None` if it waits.
+    fn locked(
+        &mut self,
+        core: CoreId,
+        request: Request,
+        addr: Addr,
+        op: Rmw,
+        operand: u64,
+        issue: u64,
+    ) -> Option<Result<Response, Until>> {
+        let hart = self.hw.hart(core);
+        let shared = hart.core.clone();
+        if shared.queue.borrow().len() > 0 {
+            hart.front = Front::Empty(request);
+            return None;
+        }
+        let at = issue.max(shared.window.retired()).max(shared.drained.get());
+        if at > shared.front.get() {
+            shared.front.set(at);
+            hart.front = Front::Again(request);
+            return None;
+        }
+        self.send_all_combined(core, at);
+        if self.hw.machine.core.lock_orders_flushes {
+            if let Some(until) = self.design.locked_waits_for(core) {
+                if !self.hw.hart(core).holds(until) {
+                    return Some(Err(until));
+                }
+            }
+        }
+        let now = at.max(self.hw.now.min(shared.front.get()));
+        Some(self.access(core, addr.line(), Access::Own, now).map(|done| {
+            let old = shared.memory.read(addr, 8);
+            shared.private.borrow_mut().store_hit(addr.line(), done);
+            let new = op.apply(old, operand);
+            self.store_locked(core, addr, new, now);
+            let done = done + self.hw.machine.core.locked_latency.0;
+            Response { value: old, done, fate: Fate::Pass }
+        }))
+    }
+
+    fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64) {
+        let entry = crate::core::Entry {
+            addr,
+            kind: crate::core::Kind::Store { size: 8, value },
+            context: 0,
+            ready: at,
+            owned: at,
+        };
+        self.visible(core, &entry, at);
+    }
+
+    fn primitive(&mut self, core: CoreId, primitive: Primitive, at: u64) -> Response {
+        self.send_all_combined(core, at);
+        let admission = self.design.primitive(&mut self.hw, core, primitive);
+        let hart = self.hw.hart(core);
+        let fate = match admission {
+            Admission::Pass => Fate::Pass,
+            Admission::Enter => Fate::Enter,
+            Admission::Hold(until) | Admission::HoldLoads(until) if hart.holds(until) => Fate::Pass,
+            Admission::Hold(until) => {
+                hart.held = Some(until);
+                Fate::Hold
+            }
+            Admission::HoldLoads(until) => {
+                hart.held = Some(until);
+                hart.core.holds_loads.set(true);
+                Fate::Hold
+            }
+        };
+        Response { value: 0, done: at, fate }
+    }
+}

@@ -1,0 +1,334 @@
+//! The run: cores and events in global time order.
+
+use super::hardware::{Front, Hardware, Hart, Tally};
+use super::stuck::{describe, Stuck};
+use crate::cache::Last;
+use crate::config::Machine;
+use crate::core::{Core, SimCpu, Wants};
+use crate::journal::Journal;
+use crate::memory::{Controller, Dram, Writes};
+use crate::stats::Stats;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use strandline_design::{ControllerId, Design, Domain, Places, Until, WriteId};
+use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
+use strandline_kernel::{Cycles, Events, Rng};
+
+/// The program of one hardware thread.
+pub type Program = Pin<Box<dyn Future<Output = ()>>>;
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Seed of everything random: jitter and forced evictions.
+    pub seed: u64,
+    /// Whether to keep the journal that crash exploration reads.
+    pub journal: bool,
+    /// Cycles without the end of a task after which the run is given up.
+    pub patience: Cycles,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            seed: 1,
+            journal: false,
+            patience: Cycles(100_000_000),
+        }
+    }
+}
+
+/// What a run yields.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Counts of the timed region.
+    pub stats: Stats,
+    /// What became durable when, if the journal was kept.
+    pub journal: Option<Journal>,
+}
+
+/// A machine with a design in it and programs on its cores.
+pub struct System<D: Design> {
+    pub(super) hw: Hardware,
+    pub(super) design: D,
+    pub(super) places: Places,
+    /// Writes that the design leaves outside of the write queue.
+    pub(super) refused: Vec<(Until, ControllerId, WriteId)>,
+    /// Flushes of the design's that wait for another core's side.
+    pub(super) flushes_waiting: Vec<(Until, CoreId, Line, u64)>,
+    programs: Vec<Option<Program>>,
+    options: Options,
+    start: Start,
+}
+
+/// The counts at the start of the timed region.
+#[derive(Default)]
+struct Start {
+    at: u64,
+    stats: Stats,
+}
+
+impl<D: Design> System<D> {
+    /// A machine of `cores` cores around `memory`. Its caches are empty.
+    pub fn new(machine: &Machine, design: D, cores: usize, memory: Memory, options: Options) -> System<D> {
+        let memory = Rc::new(memory);
+        let places = design.places();
+        let caches_durable = options.journal && design.domain() == Domain::Caches;
+        let wants = Wants {
+            places,
+            every_store: caches_durable || machine.simulation.evict_one_in > 0,
+            observed: options.journal,
+        };
+        let lowering = design.lowering();
+        let harts = (0..cores)
+            .map(|i| Hart::new(Rc::new(Core::new(CoreId(i as u16), machine, memory.clone(), lowering, wants))))
+            .collect();
+        let hw = Hardware {
+            now: 0,
+            memory,
+            harts,
+            last: Last::new(&machine.llc),
+            controllers: (0..machine.controllers.count).map(|_| Controller::new(machine)).collect(),
+            dram: Dram::new(&machine.dram, &machine.core),
+            events: Events::default(),
+            writes: Writes::default(),
+            rng: Rng::new(options.seed),
+            journal: options.journal.then(Journal::default),
+            opened: Vec::new(),
+            commands: VecDeque::new(),
+            held_evictions: Vec::new(),
+            recent: VecDeque::new(),
+            tally: Tally::default(),
+            machine: machine.clone(),
+        };
+        System {
+            hw,
+            design,
+            places,
+            refused: Vec::new(),
+            flushes_waiting: Vec::new(),
+            programs: (0..cores).map(|_| None).collect(),
+            options,
+            start: Start::default(),
+        }
+    }
+
+    /// The back end for a program on `core`.
+    pub fn cpu(&self, core: CoreId) -> SimCpu {
+        SimCpu::new(self.hw.harts[core.index()].core.clone())
+    }
+
+    /// Puts a program on a core.
+    pub fn start(&mut self, core: CoreId, program: Program) {
+        self.programs[core.index()] = Some(program);
+    }
+
+    /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
+    pub fn warm(&mut self, addresses: Range<u64>) {
+        for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
+            if self.hw.last.peek(Line(line)).is_none() {
+                self.hw.last.insert(Line(line));
+            }
+        }
+    }
+
+    /// The design, to read its state.
+    pub fn design(&self) -> &D {
+        &self.design
+    }
+
+    /// Memory as the cores see it.
+    pub fn memory(&self) -> &Memory {
+        &self.hw.memory
+    }
+
+    /// Runs until every program has ended and every store and flush is done.
+    pub fn run(&mut self) -> Result<Outcome, Stuck> {
+        for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
+            if program.is_none() {
+                hart.front = Front::Ended;
+            }
+        }
+        let mut watch = Watch::default();
+        while self.step()? {
+            watch.look(&self.hw, self.options.patience.0)?;
+        }
+        Ok(self.outcome())
+    }
+
+    /// Lets the earliest event or core go on; false when all is done.
+    fn step(&mut self) -> Result<bool, Stuck> {
+        let next_event = self.hw.events.next_at().0;
+        let (earliest, second) = self.earliest();
+        let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
+            let Some((at, event)) = self.hw.events.pop() else { return self.finished() };
+            self.event(at.0, event);
+            return Ok(true);
+        };
+        if self.hw.harts[core.index()].core.drains.get() == at {
+            self.drain(core);
+        } else {
+            let slack = self.hw.machine.simulation.slack.0;
+            let others = second.min(next_event.saturating_sub(1));
+            self.go(core, others.saturating_add(slack), slack);
+        }
+        Ok(true)
+    }
+
+    fn finished(&self) -> Result<bool, Stuck> {
+        let done = self.hw.harts.iter().all(|h| matches!(h.front, Front::Ended) && h.held.is_none());
+        if done {
+            Ok(false)
+        } else {
+            Err(describe(&self.hw, true))
+        }
+    }
+
+    /// The core that goes on first and when, and when the next one does; ties go to the lower number.
+    fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
+        let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
+        for hart in &self.hw.harts {
+            let front = match hart.front {
+                Front::Runnable | Front::Again(_) => hart.core.front.get(),
+                _ => u64::MAX,
+            };
+            let at = front.min(hart.core.drains.get());
+            if at < first.0 {
+                second = first.0;
+                first = (at, hart.core.id);
+            } else {
+                second = second.min(at);
+            }
+        }
+        ((first.0 != u64::MAX).then_some(first), second)
+    }
+
+    /// Lets a core's program go on up to `horizon`.
+    fn go(&mut self, id: CoreId, horizon: u64, slack: u64) {
+        let core = self.hw.harts[id.index()].core.clone();
+        core.horizon.set(horizon);
+        loop {
+            let request = match self.hw.harts[id.index()].front {
+                Front::Again(request) => request,
+                _ => match self.poll(id) {
+                    Poll::Ready(()) => return self.ended(id),
+                    Poll::Pending => core.request.take().expect("a program suspends with a request"),
+                },
+            };
+            let goes_on = self.request(id, request);
+            let event = self.hw.events.next_at().0.saturating_sub(1).saturating_add(slack);
+            core.horizon.set(core.horizon.get().min(event));
+            if !goes_on || core.front.get() > core.horizon.get() {
+                return;
+            }
+        }
+    }
+
+    fn poll(&mut self, id: CoreId) -> Poll<()> {
+        let program = self.programs[id.index()].as_mut().expect("a program that has not ended");
+        program.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    fn ended(&mut self, id: CoreId) {
+        self.programs[id.index()] = None;
+        let now = self.hw.harts[id.index()].core.front.get();
+        self.send_all_combined(id, now);
+        self.hw.hart(id).front = Front::Ended;
+        self.maybe_start();
+    }
+
+    /// Starts the timed region once every program stands at the start line.
+    pub(super) fn maybe_start(&mut self) {
+        let stands = |h: &Hart| matches!(h.front, Front::StartLine | Front::Ended);
+        if !self.hw.harts.iter().all(stands) || !self.hw.harts.iter().any(|h| matches!(h.front, Front::StartLine)) {
+            return;
+        }
+        let times = self.hw.harts.iter().map(|h| h.core.window.cycle().max(h.core.window.retired()));
+        let at = times.max().unwrap_or(0);
+        self.start = Start { at, stats: self.totals() };
+        for hart in &mut self.hw.harts {
+            hart.core.notes.take_latencies();
+            if matches!(hart.front, Front::StartLine) {
+                hart.core.window.redirect(at);
+                hart.core.front.set(at);
+                hart.front = Front::Runnable;
+            }
+        }
+    }
+
+    /// Counts since the machine was switched on.
+    fn totals(&self) -> Stats {
+        let cores = || self.hw.harts.iter().map(|h| &*h.core);
+        let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
+        let tally = self.hw.tally;
+        let instructions = sum(&|c| c.window.count());
+        Stats {
+            tasks: sum(&|c| c.notes.tasks()),
+            instructions,
+            instructions_simulated: instructions,
+            loads: sum(&|c| c.counts.loads.get()),
+            stores: sum(&|c| c.counts.stores.get()),
+            flushes: sum(&|c| c.counts.flushes.get()),
+            fences: sum(&|c| c.counts.fences.get()),
+            mispredictions: sum(&|c| c.counts.mispredictions.get()),
+            fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
+            buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
+            fetch_stall_cycles: sum(&|c| c.window.stalls().all.get()),
+            pm_reads: tally.pm_reads,
+            pm_writes: tally.pm_writes,
+            pm_write_bytes: tally.pm_write_bytes,
+            coalesced: tally.coalesced,
+            commits: tally.commits,
+            commits_in_flight_max: tally.commits_in_flight_max,
+            stores_during_commits: tally.stores_during_commits,
+            ..Stats::default()
+        }
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        let end = self.hw.harts.iter().map(|h| h.settled.max(h.core.window.retired())).max().unwrap_or(0);
+        let mut stats = self.totals().since(&self.start.stats);
+        stats.cycles = Cycles(end).since(Cycles(self.start.at));
+        for hart in &self.hw.harts {
+            stats.task_latency.merge(&hart.core.notes.take_latencies());
+        }
+        let mut journal = self.hw.journal.take();
+        if let Some(journal) = &mut journal {
+            journal.notes = self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect();
+        }
+        Outcome { stats, journal }
+    }
+}
+
+/// Looks now and then whether tasks still end.
+#[derive(Default)]
+struct Watch {
+    steps: u64,
+    tasks: u64,
+    since: u64,
+}
+
+/// Steps between two looks.
+const LOOK_EVERY: u64 = 1 << 12;
+
+impl Watch {
+    fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
+        self.steps += 1;
+        if self.steps % LOOK_EVERY != 0 {
+            return Ok(());
+        }
+        let tasks = hw.harts.iter().map(|h| h.core.notes.tasks()).sum();
+        if tasks != self.tasks {
+            self.tasks = tasks;
+            self.since = hw.now;
+        }
+        if hw.now - self.since > patience {
+            return Err(describe(hw, false));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The watchdog: no progress is an error that says who waits for whom.
+
+use super::hardware::{Front, Hardware, Hart};
+use crate::core::Request;
+use std::fmt;
+
+/// A run that cannot go on, or goes on without getting anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// When, in cycles.
+    pub at: u64,
+    /// Whether nothing can happen any more (or no task ends, however much happens).
+    pub dead: bool,
+    /// Who waits for whom, a line a core.
+    pub waits: Vec<String>,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.dead { "nothing can go on" } else { "no task ends any more" };
+        write!(f, "no progress at cycle {}: {what}; {}", self.at, self.waits.join("; "))
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+/// Describes every core that has not ended.
+pub fn describe(hw: &Hardware, dead: bool) -> Stuck {
+    let waits = hw
+        .harts
+        .iter()
+        .filter(|h| !matches!(h.front, Front::Ended))
+        .map(describe_hart)
+        .collect();
+    Stuck { at: hw.now, dead, waits }
+}
+
+fn describe_hart(hart: &Hart) -> String {
+    let what = match hart.front {
+        Front::Runnable => "runs".to_owned(),
+        Front::Again(request) => describe_request(request),
+        Front::Released { .. } => "waits behind a fence".to_owned(),
+        Front::Room => "waits for room in its store queue".to_owned(),
+        Front::Until(until, request) => format!("{} waits for {until:?}", describe_request(request)),
+        Front::Empty(request) => format!("{} waits for its store queue to drain", describe_request(request)),
+        Front::StartLine => "stands at the start line".to_owned(),
+        Front::Ended => "has ended".to_owned(),
+    };
+    let mut text = format!("{}: {what}", hart.core.id);
+    if let Some(until) = hart.held {
+        text += &format!(", a fence is held until {until:?}");
+    }
+    let queue = hart.core.queue.borrow();
+    if let Some(head) = queue.front() {
+        text += &format!(", {} in the store queue, first {:?} at {}", queue.len(), head.kind, head.addr);
+    }
+    if let Some(flush) = hart.buffer.first() {
+        text += &format!(", {} flushes unacknowledged, first of {}", hart.buffer.len(), flush.line);
+    }
+    text
+}
+
+fn describe_request(request: Request) -> String {
+    match request {
+        Request::Load { addr, .. } => format!("a load of {addr}"),
+        Request::Own { addr, .. } => format!("a store's request to own {addr}"),
+        Request::Locked { addr, .. } => format!("a locked instruction at {addr}"),
+        Request::Primitive { primitive, .. } => primitive.to_string(),
+        other => format!("{other:?}"),
+    }
+}
