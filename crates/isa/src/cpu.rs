@@ -66,7 +66,8 @@ pub enum Note {
 
 /// A back end: simulated memory and time, plain memory, or real hardware.
 ///
-/// Every operation that another core can see or influence may suspend; on other back ends it is ready at once.
+/// Every operation that another core can see or influence may suspend; on other back ends it is ready at once. The futures
+/// are best written by hand and small: a program moves them about.
 /// Addresses are naturally aligned; `size` is 1, 2, 4 or 8 bytes.
 pub trait Cpu: Sized {
     /// What the back end remembers of a register value: in the simulator, when it is ready.
@@ -84,8 +85,8 @@ pub trait Cpu: Sized {
     /// A conditional branch on a register value.
     fn branch(&self, condition: Self::Tag, taken: bool, site: Site);
 
-    /// A load: its value and tag.
-    fn load(&self, addr: Addr, address: Self::Tag, size: u8) -> impl Future<Output = (u64, Self::Tag)>;
+    /// A load.
+    fn load(&self, addr: Addr, address: Self::Tag, size: u8) -> impl Future<Output = W<'_, Self>>;
 
     /// A store.
     fn store(&self, addr: Addr, address: Self::Tag, size: u8, value: u64, data: Self::Tag) -> impl Future<Output = ()>;
@@ -100,7 +101,7 @@ pub trait Cpu: Sized {
         data: Self::Tag,
     ) -> impl Future<Output = ()>;
 
-    /// A locked instruction on the 8 bytes at `addr`: the old value and its tag.
+    /// A locked instruction on the 8 bytes at `addr`: the old value.
     fn rmw(
         &self,
         addr: Addr,
@@ -108,7 +109,7 @@ pub trait Cpu: Sized {
         op: Rmw,
         operand: u64,
         data: Self::Tag,
-    ) -> impl Future<Output = (u64, Self::Tag)>;
+    ) -> impl Future<Output = W<'_, Self>>;
 
     /// Writes the line of `addr` back, by this instruction.
     fn flush(&self, addr: Addr, address: Self::Tag, flush: Flush) -> impl Future<Output = ()>;

@@ -1,6 +1,7 @@
 //! Register values: arithmetic on them emits micro-ops.
 
 use crate::{Addr, Alu, Cpu, Flush, Rmw, Site};
+use std::future::Future;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 use std::panic::Location;
 
@@ -102,59 +103,50 @@ impl<'c, C: Cpu> W<'c, C> {
 
     /// Loads the 8 bytes at this address.
     #[inline(always)]
-    pub async fn load(self) -> Self {
-        self.load_sized(8).await
+    pub fn load(self) -> impl Future<Output = Self> {
+        self.load_sized(8)
     }
 
     /// Loads `size` (1, 2, 4 or 8) bytes at this address, zero-extended.
     #[inline(always)]
-    pub async fn load_sized(self, size: u8) -> Self {
-        let (bits, tag) = self.cpu.load(Addr(self.bits), self.tag, size).await;
-        W::new(self.cpu, bits, tag)
+    pub fn load_sized(self, size: u8) -> impl Future<Output = Self> {
+        self.cpu.load(Addr(self.bits), self.tag, size)
     }
 
     /// Stores the 8 bytes of `value` at this address.
     #[inline(always)]
-    pub async fn store(self, value: Self) {
-        self.store_sized(value, 8).await;
+    pub fn store(self, value: Self) -> impl Future<Output = ()> + use<'c, C> {
+        self.store_sized(value, 8)
     }
 
     /// Stores the low `size` (1, 2, 4 or 8) bytes of `value` at this address.
     #[inline(always)]
-    pub async fn store_sized(self, value: Self, size: u8) {
-        self.cpu
-            .store(Addr(self.bits), self.tag, size, value.bits, value.tag)
-            .await;
+    pub fn store_sized(self, value: Self, size: u8) -> impl Future<Output = ()> + use<'c, C> {
+        self.cpu.store(Addr(self.bits), self.tag, size, value.bits, value.tag)
     }
 
     /// Stores the 8 bytes of `value` at this address past the caches.
-    pub async fn store_nt(self, value: Self) {
-        self.cpu
-            .store_nt(Addr(self.bits), self.tag, 8, value.bits, value.tag)
-            .await;
+    pub fn store_nt(self, value: Self) -> impl Future<Output = ()> + use<'c, C> {
+        self.cpu.store_nt(Addr(self.bits), self.tag, 8, value.bits, value.tag)
     }
 
     /// Atomically replaces the 8 bytes at this address and returns what was there.
-    pub async fn swap(self, value: Self) -> Self {
-        self.rmw(Rmw::Swap, value).await
+    pub fn swap(self, value: Self) -> impl Future<Output = Self> {
+        self.rmw(Rmw::Swap, value)
     }
 
     /// Atomically adds to the 8 bytes at this address and returns what was there.
-    pub async fn fetch_add(self, value: Self) -> Self {
-        self.rmw(Rmw::Add, value).await
+    pub fn fetch_add(self, value: Self) -> impl Future<Output = Self> {
+        self.rmw(Rmw::Add, value)
     }
 
     /// Atomically replaces the 8 bytes at this address by `new` if they are `expected`, and returns what was there.
-    pub async fn compare_swap(self, expected: Self, new: Self) -> Self {
-        self.rmw(Rmw::CompareSwap(expected.bits), new).await
+    pub fn compare_swap(self, expected: Self, new: Self) -> impl Future<Output = Self> {
+        self.rmw(Rmw::CompareSwap(expected.bits), new)
     }
 
-    async fn rmw(self, op: Rmw, operand: Self) -> Self {
-        let (bits, tag) = self
-            .cpu
-            .rmw(Addr(self.bits), self.tag, op, operand.bits, operand.tag)
-            .await;
-        W::new(self.cpu, bits, tag)
+    fn rmw(self, op: Rmw, operand: Self) -> impl Future<Output = Self> {
+        self.cpu.rmw(Addr(self.bits), self.tag, op, operand.bits, operand.tag)
     }
 
     /// Flushes the line of this address as the design's lowering says: by its instruction, or not at all.
@@ -166,8 +158,8 @@ impl<'c, C: Cpu> W<'c, C> {
     }
 
     /// Flushes the line of this address by this instruction.
-    pub async fn flush_by(self, flush: Flush) {
-        self.cpu.flush(Addr(self.bits), self.tag, flush).await;
+    pub fn flush_by(self, flush: Flush) -> impl Future<Output = ()> + use<'c, C> {
+        self.cpu.flush(Addr(self.bits), self.tag, flush)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The last level: shared, inclusive, with the directory of who holds what.
 
+use super::tags::move_to_front;
 use super::Misses;
 use crate::config;
 use strandline_isa::{CoreId, Line};
@@ -47,7 +48,7 @@ impl Sharers {
 pub struct LastLine {
     /// Which line.
     pub line: Line,
-    /// Whether it is newer than memory.
+    /// Whether it is newer than memory. Of an owned line its owner knows: giving a line away hands this on.
     pub dirty: bool,
     /// Whether its single sharer may have written it.
     pub owned: bool,
@@ -95,7 +96,7 @@ impl Last {
     pub fn touch(&mut self, line: Line) -> Option<&mut LastLine> {
         let set = self.set(line);
         let way = set.iter().position(|l| l.line == line)?;
-        set[..=way].rotate_right(1);
+        move_to_front(set, way);
         Some(&mut set[0])
     }
 
@@ -117,7 +118,7 @@ impl Last {
     pub fn insert(&mut self, line: Line) -> &mut LastLine {
         let set = self.set(line);
         let way = set.iter().position(|l| l.line == EMPTY).unwrap_or(set.len() - 1);
-        set[..=way].rotate_right(1);
+        move_to_front(set, way);
         set[0] = LastLine {
             line,
             dirty: false,

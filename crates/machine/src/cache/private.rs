@@ -132,6 +132,18 @@ impl Private {
         was
     }
 
+    /// Leaves a modified line exclusive; whether it was modified.
+    pub fn clean(&mut self, line: Line) -> bool {
+        let was = self.state(line) == Some(State::Modified);
+        if was {
+            self.l1.set_state(line, State::Exclusive);
+            if let Some(l2) = &mut self.l2 {
+                l2.set_state(line, State::Exclusive);
+            }
+        }
+        was
+    }
+
     /// Removes the line; whether it was modified.
     pub fn remove(&mut self, line: Line) -> bool {
         let inner = self.l1.remove(line);

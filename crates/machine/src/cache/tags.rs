@@ -77,7 +77,7 @@ impl Tags {
     fn touch_further(&mut self, line: Line, base: usize) -> Option<State> {
         let set = &mut self.entries[base..base + self.ways];
         let way = set.iter().position(|e| e >> 2 == line.0 && *e != 0)?;
-        set[..=way].rotate_right(1);
+        move_to_front(set, way);
         State::from_bits(set[0])
     }
 
@@ -116,10 +116,19 @@ impl Tags {
             .or_else(|| set.iter().position(|e| *e == 0))
             .unwrap_or(self.ways - 1);
         let old = set[way];
-        set[..=way].rotate_right(1);
+        move_to_front(set, way);
         set[0] = line.0 << 2 | state as u64;
         let victim = State::from_bits(old)?;
         (old >> 2 != line.0).then_some((Line(old >> 2), victim))
+    }
+}
+
+/// Makes a way the first of its set; those before it move back by one.
+#[inline(always)]
+pub fn move_to_front<T: Copy>(set: &mut [T], way: usize) {
+    let mut carried = set[way];
+    for slot in &mut set[..=way] {
+        std::mem::swap(slot, &mut carried);
     }
 }
 

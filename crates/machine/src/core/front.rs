@@ -1,11 +1,15 @@
 //! The simulator as a program's back end.
+//!
+//! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
+//! cannot go on it leaves a [`Request`] for the system and suspends.
 
-use super::{Core, Fate, Kind, Request, Response};
-use std::future::Future;
-use std::pin::Pin;
+use super::{Core, Fate, Kind, Request};
+use std::cell::Cell;
+use std::future::{poll_fn, Future};
 use std::rc::Rc;
-use std::task::{Context, Poll};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site};
+use std::task::Poll;
+use strandline_design::Entry;
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
 #[derive(Clone)]
@@ -13,22 +17,19 @@ pub struct SimCpu {
     core: Rc<Core>,
 }
 
-/// Suspends the program once; the system has answered when it is polled again.
-struct Suspend {
-    posted: bool,
-}
-
-impl Future for Suspend {
-    type Output = ();
-
-    #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if self.posted {
-            return Poll::Ready(());
-        }
-        self.posted = true;
-        Poll::Pending
-    }
+/// How far an operation has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It has not been dispatched.
+    New,
+    /// The design has admitted it to the store queue.
+    Admitted,
+    /// It has been dispatched in this cycle.
+    Dispatched(u64),
+    /// It has retired, and enters the store queue when its request is answered.
+    Retired(u64),
+    /// Its request is with the system.
+    Asked,
 }
 
 impl SimCpu {
@@ -36,43 +37,204 @@ impl SimCpu {
     pub fn new(core: Rc<Core>) -> SimCpu {
         SimCpu { core }
     }
+}
 
-    async fn ask(&self, request: Request) -> Response {
-        self.core.request.set(Some(request));
-        Suspend { posted: false }.await;
-        self.core.response.get()
+impl Core {
+    /// Leaves a request for the system; always false: the program suspends.
+    fn post(&self, request: Request) -> bool {
+        self.request.set(Some(request));
+        false
     }
 
-    /// Waits until everything earlier than `at` has happened.
+    /// Whether everything earlier than `at` has happened.
     #[inline(always)]
-    async fn order(&self, at: u64) {
-        let c = &*self.core;
-        c.front.set(at);
-        while at > c.horizon.get() || !c.drain_hits(at) {
-            self.ask(Request::Order).await;
-        }
+    fn in_order(&self, at: u64) -> bool {
+        self.front.set(at);
+        (at <= self.horizon.get() && self.drain_hits(at)) || self.post(Request::Order)
     }
 
-    /// Waits until the store queue takes another entry.
-    async fn room(&self, entry: strandline_design::Entry) {
-        let c = &*self.core;
-        if c.window.is_held() {
-            self.ask(Request::Released { blocks: true }).await;
-        }
-        self.order(c.window.cycle()).await;
-        while c.queue.borrow().len() >= c.queue_entries {
-            self.ask(Request::Room).await;
-            self.order(c.window.cycle()).await;
-        }
-        if c.places.admission {
-            self.ask(Request::Admit(entry)).await;
-        }
-    }
-
+    /// Whether a load may be dispatched.
     #[inline(always)]
-    fn count(cell: &std::cell::Cell<u64>) {
-        cell.set(cell.get() + 1);
+    fn admits_loads(&self) -> bool {
+        let waits = self.window.is_full_behind_held() || self.holds_loads.get();
+        !waits || self.post(Request::Released { blocks: false })
     }
+
+    /// Whether no held op keeps the store queue shut.
+    #[inline(always)]
+    fn is_open(&self) -> bool {
+        !self.window.is_held() || self.post(Request::Released { blocks: true })
+    }
+
+    /// Whether the store queue takes another entry.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.is_open()
+            && self.in_order(self.window.cycle())
+            && (self.queue.borrow().len() < self.queue_entries || self.post(Request::Room))
+    }
+
+    /// Whether the store queue takes this entry, room and the design permitting.
+    #[inline(always)]
+    fn admits(&self, stage: &mut Stage, entry: Entry) -> bool {
+        if *stage == Stage::Admitted {
+            return true;
+        }
+        if !self.has_room() {
+            return false;
+        }
+        if !self.places.admission {
+            return true;
+        }
+        *stage = Stage::Admitted;
+        self.post(Request::Admit(entry))
+    }
+
+    fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
+        if let Stage::Retired(ready) = *stage {
+            self.enqueue(addr, kind, ready);
+            return Poll::Ready(());
+        }
+        let temporal = matches!(kind, Kind::Store { .. });
+        let entry = if temporal { Entry::Store(addr) } else { Entry::StoreNt(addr) };
+        if !self.admits(stage, entry) {
+            return Poll::Pending;
+        }
+        let at = self.window.dispatch();
+        count(&self.counts.stores);
+        let issue = (at + 1).max(operands.0);
+        let ready = self.window.retire(issue.max(operands.1) + 1);
+        if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
+            *stage = Stage::Retired(ready);
+            self.post(Request::Own { addr, issue });
+            return Poll::Pending;
+        }
+        self.enqueue(addr, kind, ready);
+        Poll::Ready(())
+    }
+
+    fn poll_flush(&self, stage: &mut Stage, addr: Addr, address: u64, flush: Flush) -> Poll<()> {
+        if !self.admits(stage, Entry::Flush(addr.line(), flush)) {
+            return Poll::Pending;
+        }
+        let at = self.window.dispatch();
+        count(&self.counts.flushes);
+        let ready = self.window.retire((at + 1).max(address) + 1);
+        self.enqueue(addr, Kind::Flush(flush), ready);
+        Poll::Ready(())
+    }
+
+    fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
+        if let Stage::Retired(at) = *stage {
+            match self.response.get().fate {
+                Fate::Pass => _ = self.window.retire(at + 1),
+                Fate::Hold => self.window.hold(),
+                Fate::Enter => {
+                    let ready = self.window.retire(at + 1);
+                    self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+                }
+            }
+            return Poll::Ready(());
+        }
+        if primitive == Primitive::StoreBarrier && self.drains_in_order {
+            return Poll::Ready(());
+        }
+        if !matches!(stage, Stage::Dispatched(_)) {
+            if !self.admits(stage, Entry::Primitive(primitive)) {
+                return Poll::Pending;
+            }
+            count(&self.counts.fences);
+            *stage = Stage::Dispatched(self.window.dispatch());
+        }
+        let Stage::Dispatched(at) = *stage else { unreachable!("just dispatched") };
+        if self.in_order(at) {
+            *stage = Stage::Retired(at);
+            self.post(Request::Primitive { primitive, at });
+        }
+        Poll::Pending
+    }
+
+    /// A load: its value and when it is ready.
+    #[inline(always)]
+    fn poll_load(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
+        let at = match *stage {
+            Stage::New => {
+                if !self.admits_loads() {
+                    return Poll::Pending;
+                }
+                count(&self.counts.loads);
+                let at = self.window.dispatch_load();
+                *stage = Stage::Dispatched(at);
+                at
+            }
+            Stage::Dispatched(at) => at,
+            _ => {
+                let response = self.response.get();
+                self.window.retire(response.done);
+                return Poll::Ready((response.value, response.done));
+            }
+        };
+        if !self.in_order(at) {
+            return Poll::Pending;
+        }
+        let issue = (at + 1).max(address).max(self.load_floor.get());
+        let hit = if self.places.loads { None } else { self.private.borrow_mut().load_hit(addr.line(), issue) };
+        let Some(done) = hit else {
+            *stage = Stage::Asked;
+            self.post(Request::Load { addr, size, issue });
+            return Poll::Pending;
+        };
+        let memory = self.memory.read(addr, size);
+        let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
+            None => (memory, done),
+            Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
+        };
+        self.window.retire(done);
+        Poll::Ready((value, done))
+    }
+
+    fn poll_locked(&self, stage: &mut Stage, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Poll<(u64, u64)> {
+        let at = match *stage {
+            Stage::New => {
+                if !self.is_open() {
+                    return Poll::Pending;
+                }
+                count(&self.counts.loads);
+                count(&self.counts.stores);
+                let at = self.window.dispatch_load();
+                *stage = Stage::Dispatched(at);
+                at
+            }
+            Stage::Dispatched(at) => at,
+            _ => {
+                let response = self.response.get();
+                self.load_floor.set(response.done);
+                self.window.retire(response.done);
+                return Poll::Ready((response.value, response.done));
+            }
+        };
+        if self.in_order(at) {
+            *stage = Stage::Asked;
+            let issue = (at + 1).max(ready);
+            self.post(Request::Locked { addr, op, operand, issue });
+        }
+        Poll::Pending
+    }
+
+    fn poll_start(&self, stage: &mut Stage) -> Poll<()> {
+        if *stage == Stage::Asked {
+            return Poll::Ready(());
+        }
+        if self.is_open() {
+            *stage = Stage::Asked;
+            self.post(Request::StartLine);
+        }
+        Poll::Pending
+    }
+}
+
+fn count(cell: &Cell<u64>) {
+    cell.set(cell.get() + 1);
 }
 
 impl Cpu for SimCpu {
@@ -105,106 +267,49 @@ impl Cpu for SimCpu {
         let done = (c.window.dispatch() + 1).max(condition) + 1;
         c.window.retire(done);
         if !c.predictor.predict(site.0, taken) {
-            Self::count(&c.counts.mispredictions);
+            count(&c.counts.mispredictions);
             c.window.redirect(done + c.latencies.mispredict);
         }
     }
 
     #[inline(always)]
-    async fn load(&self, addr: Addr, address: u64, size: u8) -> (u64, u64) {
-        let c = &*self.core;
-        if c.window.is_full_behind_held() || c.holds_loads.get() {
-            self.ask(Request::Released { blocks: false }).await;
-        }
-        let at = c.window.dispatch_load();
-        Self::count(&c.counts.loads);
-        self.order(at).await;
-        let issue = (at + 1).max(address).max(c.load_floor.get());
-        let hit = if c.places.loads { None } else { c.private.borrow_mut().load_hit(addr.line(), issue) };
-        let (value, done) = match hit {
-            Some(done) => {
-                let value = c.memory.read(addr, size);
-                match c.queue.borrow_mut().forward(addr, size, value) {
-                    None => (value, done),
-                    Some((value, ready)) => (value, ready.max(issue) + c.latencies.l1),
-                }
-            }
-            None => {
-                let response = self.ask(Request::Load { addr, size, issue }).await;
-                (response.value, response.done)
-            }
-        };
-        c.window.retire(done);
-        (value, done)
+    fn load(&self, addr: Addr, address: u64, size: u8) -> impl Future<Output = W<'_, Self>> {
+        let mut stage = Stage::New;
+        poll_fn(move |_| {
+            let loaded = self.core.poll_load(&mut stage, addr, address, size);
+            loaded.map(|(value, done)| W::new(self, value, done))
+        })
     }
 
     #[inline(always)]
-    async fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let c = &*self.core;
-        self.room(strandline_design::Entry::Store(addr)).await;
-        let at = c.window.dispatch();
-        Self::count(&c.counts.stores);
-        let issue = (at + 1).max(address);
-        let ready = c.window.retire(issue.max(data) + 1);
-        if c.prefetches_stores && !c.private.borrow_mut().owns(addr.line()) {
-            self.ask(Request::Own { addr, issue }).await;
-        }
-        c.enqueue(addr, Kind::Store { size, value }, ready);
+    fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
+        let mut stage = Stage::New;
+        let kind = Kind::Store { size, value };
+        poll_fn(move |_| self.core.poll_store(&mut stage, addr, kind, (address, data)))
     }
 
-    async fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) {
-        let c = &*self.core;
-        self.room(strandline_design::Entry::StoreNt(addr)).await;
-        let at = c.window.dispatch();
-        Self::count(&c.counts.stores);
-        let ready = c.window.retire((at + 1).max(address).max(data) + 1);
-        c.enqueue(addr, Kind::StoreNt { size, value }, ready);
+    fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
+        let mut stage = Stage::New;
+        let kind = Kind::StoreNt { size, value };
+        poll_fn(move |_| self.core.poll_store(&mut stage, addr, kind, (address, data)))
     }
 
-    async fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> (u64, u64) {
-        let c = &*self.core;
-        if c.window.is_held() {
-            self.ask(Request::Released { blocks: true }).await;
-        }
-        let at = c.window.dispatch_load();
-        Self::count(&c.counts.loads);
-        Self::count(&c.counts.stores);
-        self.order(at).await;
-        let issue = (at + 1).max(address).max(data);
-        let response = self.ask(Request::Locked { addr, op, operand, issue }).await;
-        c.load_floor.set(response.done);
-        c.window.retire(response.done);
-        (response.value, response.done)
+    fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> impl Future<Output = W<'_, Self>> {
+        let mut stage = Stage::New;
+        poll_fn(move |_| {
+            let locked = self.core.poll_locked(&mut stage, addr, op, operand, address.max(data));
+            locked.map(|(value, done)| W::new(self, value, done))
+        })
     }
 
-    async fn flush(&self, addr: Addr, address: u64, flush: Flush) {
-        let c = &*self.core;
-        self.room(strandline_design::Entry::Flush(addr.line(), flush)).await;
-        let at = c.window.dispatch();
-        Self::count(&c.counts.flushes);
-        let ready = c.window.retire((at + 1).max(address) + 1);
-        c.enqueue(addr, Kind::Flush(flush), ready);
+    fn flush(&self, addr: Addr, address: u64, flush: Flush) -> impl Future<Output = ()> {
+        let mut stage = Stage::New;
+        poll_fn(move |_| self.core.poll_flush(&mut stage, addr, address, flush))
     }
 
-    async fn primitive(&self, primitive: Primitive) {
-        let c = &*self.core;
-        if primitive == Primitive::StoreBarrier && c.drains_in_order {
-            return;
-        }
-        self.room(strandline_design::Entry::Primitive(primitive)).await;
-        let at = c.window.dispatch();
-        if primitive != Primitive::StoreBarrier {
-            Self::count(&c.counts.fences);
-        }
-        self.order(at).await;
-        match self.ask(Request::Primitive { primitive, at }).await.fate {
-            Fate::Pass => drop(c.window.retire(at + 1)),
-            Fate::Hold => c.window.hold(),
-            Fate::Enter => {
-                let ready = c.window.retire(at + 1);
-                c.enqueue(Addr(0), Kind::Primitive(primitive), ready);
-            }
-        }
+    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()> {
+        let mut stage = Stage::New;
+        poll_fn(move |_| self.core.poll_primitive(&mut stage, primitive))
     }
 
     fn note(&self, note: Note) {
@@ -213,10 +318,8 @@ impl Cpu for SimCpu {
         c.notes.take(note, c.window.cycle(), retired);
     }
 
-    async fn start_line(&self) {
-        if self.core.window.is_held() {
-            self.ask(Request::Released { blocks: true }).await;
-        }
-        self.ask(Request::StartLine).await;
+    fn start_line(&self) -> impl Future<Output = ()> {
+        let mut stage = Stage::New;
+        poll_fn(move |_| self.core.poll_start(&mut stage))
     }
 }

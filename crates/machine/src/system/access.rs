@@ -103,10 +103,13 @@ impl<D: Design> System<D> {
             entry.sharers.add(core);
         }
         entry.owned = access == Access::Own || others.is_empty();
-        if entry.owned {
-            State::Exclusive
+        if !entry.owned {
+            return State::Shared;
+        }
+        if std::mem::take(&mut entry.dirty) {
+            State::Modified
         } else {
-            State::Shared
+            State::Exclusive
         }
     }
 

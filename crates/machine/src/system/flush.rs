@@ -3,7 +3,7 @@
 use super::events::Event;
 use super::hardware::{Buffered, Combining};
 use super::run::System;
-use crate::cache::{Sharers, State};
+use crate::cache::Sharers;
 use crate::core::Entry;
 use crate::memory::Origin;
 use strandline_design::{Access, Asked, Design, Until};
@@ -79,38 +79,31 @@ impl<D: Design> System<D> {
 
     /// Looks a line up in the core's private levels, then in the shared level and whoever owns it, and leaves it clean.
     fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until> {
-        let own = self.hw.harts[core.index()].core.private.borrow().state(line);
+        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
+        let own = at + private.modified_after(line);
+        if kind == Flush::Clwb && private.clean(line) {
+            return Ok(Found { dirty: true, at: own });
+        }
+        drop(private);
         let sharers = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
-        let others: Vec<CoreId> = sharers.others(core).collect();
-        for other in &others {
-            if let Asked::Wait(until) = self.design.asked(&mut self.hw, *other, core, line, Access::Read) {
+        for other in sharers.others(core) {
+            if let Asked::Wait(until) = self.design.asked(&mut self.hw, other, core, line, Access::Read) {
                 return Err(until);
             }
         }
-        let mut dirty = own == Some(State::Modified);
-        let mut t = at + self.hw.harts[core.index()].core.private.borrow().modified_after(line);
-        if !dirty || kind != Flush::Clwb {
-            t += 2 * self.hw.hop() + self.hw.last.latency;
-        }
-        let keep = kind == Flush::Clwb;
+        let mut dirty = false;
         for hart in self.hw.harts.iter().filter(|h| sharers.contains(h.core.id)) {
             let mut private = hart.core.private.borrow_mut();
-            let state = private.state(line);
-            dirty |= state == Some(State::Modified);
-            if !keep {
-                private.remove(line);
-            } else if state == Some(State::Modified) {
-                private.set_state(line, State::Exclusive);
-            }
+            dirty |= if kind == Flush::Clwb { private.clean(line) } else { private.remove(line) };
         }
         if let Some(entry) = self.hw.last.peek(line) {
-            dirty |= entry.dirty;
-            entry.dirty = false;
+            dirty |= std::mem::take(&mut entry.dirty);
         }
-        if !keep {
+        if kind != Flush::Clwb {
             self.hw.last.remove(line);
         }
-        Ok(Found { dirty, at: t })
+        let at = own + 2 * self.hw.hop() + self.hw.last.latency;
+        Ok(Found { dirty, at })
     }
 
     /// Puts a non-temporal store into a write-combining buffer; false if all are on their way to memory.
