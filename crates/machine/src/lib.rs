@@ -12,6 +12,7 @@ mod stats;
 mod system;
 
 pub use crate::core::{Noted, SimCpu};
+pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
 pub use system::{Options, Outcome, Program, Stuck, System};

@@ -2,7 +2,7 @@
 use std::future::Future;
 use strandline_design::{About, Design, Needs};
 use strandline_isa::*;
-use strandline_machine::config::Machine;
+
 use strandline_machine::*;
 
 struct X86;

@@ -1,0 +1,237 @@
+//! What a user reads when a machine's file or a `--set` is wrong.
+
+use strandline_machine::Machine;
+
+/// The error of a file `m.toml` with this text.
+fn file_error(text: &str) -> String {
+    Machine::from_toml("m.toml", text)
+        .expect_err("the file is wrong")
+        .to_string()
+}
+
+/// The error of a file that begins with a base and goes on with this text, on line 2.
+fn based_error(text: &str) -> String {
+    file_error(&format!("base = \"cosplay\"\n{text}"))
+}
+
+fn set_error(key: &str, text: &str) -> String {
+    let mut machine = Machine::preset("cosplay").expect("a preset");
+    let before = machine.clone();
+    let error = machine.set(key, text).expect_err("the setting is wrong");
+    assert_eq!(machine, before, "a refused setting changes nothing");
+    error.to_string()
+}
+
+#[test]
+fn wrong_type_in_a_file() {
+    assert_eq!(
+        based_error("[core]\nrob_entries = \"lots\""),
+        "m.toml:3: core.rob_entries: expected a whole number, found \"lots\" (give 1 to 65536 entries)"
+    );
+    assert_eq!(
+        based_error("core.rob_entries = 2.5"),
+        "m.toml:2: core.rob_entries: expected a whole number, found 2.5 (give 1 to 65536 entries)"
+    );
+    assert_eq!(
+        based_error("controllers.adr = [true]"),
+        "m.toml:2: controllers.adr: expected true or false, found the array (give true or false)"
+    );
+    assert_eq!(
+        based_error("core.consistency = \"sc\""),
+        "m.toml:2: core.consistency: expected one of its words, found \"sc\" (give tso or weak)"
+    );
+    assert_eq!(
+        based_error("core = 4"),
+        "m.toml:2: core: expected a section, found the integer (write [core] and its parameters below it)"
+    );
+    assert_eq!(
+        based_error("name = 4"),
+        "m.toml:2: name: expected a text, found the integer (put it in quotes)"
+    );
+}
+
+#[test]
+fn unknown_key_in_a_file() {
+    assert_eq!(
+        based_error("\n[core]\nrob_entrys = 4"),
+        "m.toml:4: core.rob_entrys: no such parameter (did you mean core.rob_entries?)"
+    );
+    assert_eq!(
+        based_error("[cor]\nx = 1"),
+        "m.toml:2: cor: no such key or section (did you mean core?)"
+    );
+    assert_eq!(
+        based_error("[core]\nrob_entries = { value = 1, units = \"entries\" }"),
+        "m.toml:3: core.rob_entries.units: no such part of a parameter (give value, unit and source)"
+    );
+}
+
+#[test]
+fn missing_keys() {
+    let whole = Machine::preset("cosplay").expect("a preset").to_toml();
+    let without = |keys: &[&str]| -> String {
+        let kept = |line: &&str| !keys.iter().any(|key| line.starts_with(&format!("{key} =")));
+        whole.lines().filter(kept).map(|line| format!("{line}\n")).collect()
+    };
+    let section = 1 + whole.lines().position(|line| line == "[core]").expect("a section");
+    let mend = "(give it, or begin the file with base = \"cosplay\" and give only what differs)";
+    assert_eq!(
+        file_error(&without(&["rob_entries"])),
+        format!("m.toml:{section}: core.rob_entries: missing {mend}")
+    );
+    assert_eq!(
+        file_error(&without(&["rob_entries", "adr"])),
+        format!("m.toml:{section}: core.rob_entries: missing, as are controllers.adr {mend}")
+    );
+    assert!(file_error("").starts_with("m.toml:1: cores: missing, as are core.clock_ghz, "));
+    assert_eq!(
+        based_error("core.rob_entries = { unit = \"entries\" }"),
+        "m.toml:2: core.rob_entries: value is missing (write { value = ... })"
+    );
+}
+
+#[test]
+fn bad_unit() {
+    assert_eq!(
+        based_error("pm.read_latency = { value = 3, unit = \"ms\" }"),
+        "m.toml:2: pm.read_latency: unknown unit \"ms\" (give it in cycles or ns)"
+    );
+    assert_eq!(
+        set_error("core.rob_entries", "3ns"),
+        "--set machine.core.rob_entries=3ns: unknown unit \"ns\" (give it in entries)"
+    );
+    assert_eq!(
+        set_error("l1.bytes", "1GB"),
+        "--set machine.l1.bytes=1GB: unknown unit \"GB\" (give it in bytes, KiB or MiB)"
+    );
+}
+
+#[test]
+fn out_of_range() {
+    assert_eq!(
+        based_error("\n[core]\n\nrob_entries = 0"),
+        "m.toml:5: core.rob_entries: 0 is out of range (give 1 to 65536 entries)"
+    );
+    // 0.1 ns at 2.2 GHz are 0.22 cycles.
+    assert_eq!(
+        based_error("l1.latency = \"0.1ns\""),
+        "m.toml:2: l1.latency: 0.1 ns (0 cycles at 2.2 GHz) is out of range (give 1 to 1000000000 cycles, or ns)"
+    );
+    assert_eq!(
+        based_error("pm.write_gbps = nan"),
+        "m.toml:2: pm.write_gbps: NaN is out of range (give 0.001 to 100000 GB/s)"
+    );
+    assert_eq!(
+        set_error("core.dispatch_width", "99999999999999999999"),
+        "--set machine.core.dispatch_width=99999999999999999999: 100000000000000000000 is out of range \
+         (give 1 to 64 micro-ops per cycle)"
+    );
+}
+
+#[test]
+fn parameters_that_do_not_go_together() {
+    assert_eq!(
+        based_error("[l1]\nlatency = 5\nbytes = 1000"),
+        "m.toml:4: l1.bytes: 1000 bytes are not a whole number of sets of 8 ways of 64 bytes \
+         (make l1.bytes a multiple of 512, or change l1.ways)"
+    );
+    assert_eq!(
+        based_error("l2.bytes = \"32MiB\""),
+        "m.toml:2: l2.bytes: llc.bytes of 16777216 cannot include l2.bytes of 33554432 \
+         (make llc.bytes at least as large as l2.bytes)"
+    );
+    assert_eq!(
+        based_error("controllers.interleave_bytes = 100"),
+        "m.toml:2: controllers.interleave_bytes: 100 is not a multiple of 64 (give whole lines of 64 bytes)"
+    );
+    assert_eq!(
+        based_error("pm.combine_bytes = 256"),
+        "m.toml:2: pm.combine_bytes: a write-combining buffer without entries (give at least 1, or pm.combine_bytes = 0)"
+    );
+    assert_eq!(
+        based_error("core.predictor_entries = 1000"),
+        "m.toml:2: core.predictor_entries: 1000 is not a power of two from 1 up (give 1024)"
+    );
+    assert_eq!(
+        based_error("pm.row_bytes = 1024"),
+        "m.toml:2: pm.row_bytes: an open row takes 0 cycles where pm.read_latency is 600 \
+         (give 1 to 600 cycles, or pm.row_bytes = 0)"
+    );
+}
+
+#[test]
+fn a_broken_rule_names_the_setting_that_broke_it() {
+    let mut machine = Machine::preset("cosplay").expect("a preset");
+    machine.set("l2.bytes", "32MiB").expect("in range");
+    assert_eq!(
+        machine.validate().expect_err("the LLC has 16 MiB").to_string(),
+        "--set machine.l2.bytes=33554432: llc.bytes of 16777216 cannot include l2.bytes of 33554432 \
+         (make llc.bytes at least as large as l2.bytes)"
+    );
+    machine = Machine::preset("cosplay").expect("a preset");
+    machine.l1.ways = 0;
+    assert_eq!(
+        machine.validate().expect_err("no ways").to_string(),
+        "machine cosplay: l1.ways: 0 ways is out of range (give 1 to 65536 ways)"
+    );
+}
+
+#[test]
+fn syntax_errors_have_a_line() {
+    let error = based_error("[core]\nrob_entries = ");
+    assert!(
+        error.starts_with("m.toml:3: not TOML: ") && error.ends_with(" (mend the syntax)"),
+        "{error}"
+    );
+    assert!(!error.contains('\n'), "{error}");
+}
+
+#[test]
+fn bad_settings() {
+    assert_eq!(
+        set_error("core.rob_entries", "x"),
+        "--set machine.core.rob_entries=x: expected a whole number, found \"x\" (give 1 to 65536 entries)"
+    );
+    assert_eq!(
+        set_error("rob_entries", "1"),
+        "--set machine.rob_entries=1: no such parameter (did you mean core.rob_entries?)"
+    );
+    assert_eq!(
+        set_error("pm.read_latncy", "1"),
+        "--set machine.pm.read_latncy=1: no such parameter (did you mean pm.read_latency?)"
+    );
+    assert_eq!(
+        set_error("pm.read_latency", "1.5"),
+        "--set machine.pm.read_latency=1.5: expected a whole number of cycles, or a number of ns, found 1.5 \
+         (give 1 to 1000000000 cycles, or ns)"
+    );
+    assert_eq!(set_error("core\n.x", "1").lines().count(), 1);
+}
+
+#[test]
+fn bad_base() {
+    assert_eq!(
+        file_error("base = \"skylake\""),
+        "m.toml:1: base: no preset \"skylake\" (use one of cosplay, strandweaver, dpo, asap, sp)"
+    );
+}
+
+#[test]
+fn neither_preset_nor_file() {
+    let error = Machine::load("no such place/cosplya")
+        .expect_err("not there")
+        .to_string();
+    assert!(
+        error.starts_with("no such place/cosplya: neither a preset nor a file that can be read: "),
+        "{error}"
+    );
+    let error = Machine::load("cosplya").expect_err("not there").to_string();
+    assert!(
+        error.ends_with("(give a file, or one of cosplay, strandweaver, dpo, asap, sp; nearest: cosplay)"),
+        "{error}"
+    );
+    let error = Machine::load(env!("CARGO_MANIFEST_DIR"))
+        .expect_err("a directory")
+        .to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+}

@@ -1,0 +1,189 @@
+//! The presets against the papers' tables, converted to cycles by hand.
+
+use strandline_kernel::Cycles;
+use strandline_machine::config::{Coherence, Consistency};
+use strandline_machine::{preset_names, Machine};
+
+fn preset(name: &str) -> Machine {
+    Machine::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
+}
+
+#[test]
+fn every_preset_is_valid_and_says_where_each_value_is_from() {
+    assert_eq!(preset_names(), ["cosplay", "strandweaver", "dpo", "asap", "sp"]);
+    for name in preset_names() {
+        let machine = preset(name);
+        assert_eq!(machine.name, name);
+        assert_eq!(machine.validate(), Ok(()), "{name}");
+        assert!(!machine.paper.is_empty() && !machine.summary.is_empty(), "{name}");
+        for parameter in machine.describe() {
+            let known = ["Table", "section", "not in the paper: "]
+                .iter()
+                .any(|start| parameter.source.starts_with(start));
+            assert!(known, "{name}: {} is from \"{}\"", parameter.key, parameter.source);
+        }
+    }
+}
+
+#[test]
+fn only_a_presets_name_is_a_preset() {
+    assert_eq!(Machine::preset("cosplays"), None);
+}
+
+#[test]
+fn cosplay_is_table_2() {
+    let machine = preset("cosplay");
+    let core = &machine.core;
+    assert_eq!((core.clock_ghz, core.dispatch_width, core.retire_width), (2.2, 4, 4));
+    assert_eq!(
+        (
+            core.rob_entries,
+            core.store_queue_entries,
+            core.writeback_buffer_entries
+        ),
+        (224, 56, 32)
+    );
+    assert_eq!((core.consistency, core.lock_orders_flushes), (Consistency::Tso, false));
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.latency),
+        (32_768, 8, Cycles(4))
+    );
+    let l2 = machine.l2.as_ref().expect("Table 2 has an L2");
+    assert_eq!((l2.bytes, l2.ways, l2.latency), (1_048_576, 16, Cycles(10)));
+    assert_eq!(
+        (machine.llc.bytes, machine.llc.ways, machine.llc.latency),
+        (16_777_216, 16, Cycles(30))
+    );
+    assert_eq!(machine.interconnect.hop_latency, Cycles(8));
+    assert!(machine.controllers.adr);
+    assert_eq!(
+        (machine.pm.read_latency, machine.pm.write_to_controller),
+        (Cycles(600), Cycles(200))
+    );
+    // 500 ns at 2.2 GHz.
+    assert_eq!(machine.pm.write_latency, Cycles(1100));
+    // 64 bytes at 4 GB/s are 16 ns = 35.2 cycles, at 2 GB/s 32 ns = 70.4 cycles.
+    assert_eq!(machine.pm.read_line_cycles(core), Cycles(35));
+    assert_eq!(machine.pm.write_line_cycles(core), Cycles(70));
+    assert_eq!((machine.cores, machine.simulation.slack), (0, Cycles(64)));
+}
+
+#[test]
+fn strandweaver_is_table_i() {
+    let machine = preset("strandweaver");
+    let core = &machine.core;
+    assert_eq!((core.clock_ghz, core.dispatch_width, core.retire_width), (2.0, 6, 8));
+    assert_eq!(
+        (core.rob_entries, core.load_queue_entries, core.store_queue_entries),
+        (224, 72, 64)
+    );
+    assert!(core.lock_orders_flushes);
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.mshrs, machine.l1.latency),
+        (32_768, 2, 6, Cycles(4))
+    );
+    assert_eq!(machine.l2, None);
+    assert_eq!(
+        (machine.llc.bytes, machine.llc.mshrs, machine.llc.latency),
+        (29_360_128, 16, Cycles(32))
+    );
+    assert_eq!(
+        (machine.controllers.wpq_entries, machine.controllers.read_queue_entries),
+        (64, 32)
+    );
+    // 346, 96 and 500 ns at 2 GHz.
+    assert_eq!(machine.pm.read_latency, Cycles(692));
+    assert_eq!(machine.pm.write_to_controller, Cycles(192));
+    assert_eq!(machine.pm.write_latency, Cycles(1000));
+    assert_eq!(machine.pm.row_bytes, 1024);
+}
+
+#[test]
+fn dpo_is_table_ii_with_pcm() {
+    let machine = preset("dpo");
+    let core = &machine.core;
+    assert_eq!((core.dispatch_width, core.retire_width), (6, 8));
+    assert_eq!(
+        (core.rob_entries, core.load_queue_entries, core.store_queue_entries),
+        (40, 16, 16)
+    );
+    assert_eq!(core.consistency, Consistency::Weak);
+    assert_eq!(machine.interconnect.coherence, Coherence::Snoop);
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.mshrs, machine.l1.latency),
+        (65_536, 4, 6, Cycles(4))
+    );
+    assert_eq!(
+        (machine.llc.bytes, machine.llc.latency, &machine.l2),
+        (8_388_608, Cycles(32), &None)
+    );
+    assert!(!machine.controllers.adr);
+    // DDR3 at 800 MHz moves 64 bytes in 5 ns.
+    assert_eq!(machine.dram.line_cycles(core), Cycles(10));
+}
+
+#[test]
+fn dpo_becomes_its_other_memories_as_its_summary_says() {
+    let mut machine = preset("dpo");
+    let summary = machine.summary.replace("machine.", "").replace("--set ", "");
+    let settings: Vec<_> = summary
+        .split([' ', ','])
+        .filter_map(|word| word.trim_end_matches('.').split_once('='))
+        .collect();
+    assert_eq!(settings.len(), 7);
+    for (key, value) in settings {
+        machine.set(key, value).expect("the summary's settings are right");
+    }
+    machine.validate().expect("and go together");
+    assert!(machine.controllers.adr);
+    assert_eq!(
+        (machine.pm.read_latency, machine.pm.write_latency),
+        (Cycles(106), Cycles(70))
+    );
+}
+
+#[test]
+fn asap_is_table_ii() {
+    let machine = preset("asap");
+    assert_eq!((machine.core.dispatch_width, machine.core.clock_ghz), (8, 2.0));
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.latency),
+        (32_768, 8, Cycles(2))
+    );
+    let l2 = machine.l2.as_ref().expect("Table II has an L2");
+    assert_eq!((l2.bytes, l2.ways, l2.latency), (2_097_152, 8, Cycles(20)));
+    assert_eq!((machine.llc.bytes, machine.llc.ways), (16_777_216, 16));
+    let controllers = &machine.controllers;
+    assert_eq!(
+        (controllers.count, controllers.interleave_bytes, controllers.wpq_entries),
+        (2, 4096, 16)
+    );
+    // 175, 90 and 60 ns at 2 GHz.
+    assert_eq!(machine.pm.read_latency, Cycles(350));
+    assert_eq!(machine.pm.write_latency, Cycles(180));
+    assert_eq!(machine.pm.write_to_controller, Cycles(120));
+    assert_eq!(machine.pm.combine_bytes, 256);
+}
+
+#[test]
+fn sp_is_table_2() {
+    let machine = preset("sp");
+    let core = &machine.core;
+    assert_eq!((core.clock_ghz, core.dispatch_width, core.rob_entries), (2.1, 4, 128));
+    assert_eq!(
+        (machine.l1.bytes, machine.l1.ways, machine.l1.latency),
+        (32_768, 8, Cycles(2))
+    );
+    let l2 = machine.l2.as_ref().expect("Table 2 has an L2");
+    assert_eq!((l2.bytes, l2.ways, l2.latency), (262_144, 8, Cycles(11)));
+    assert_eq!(
+        (machine.llc.bytes, machine.llc.ways, machine.llc.latency),
+        (2_097_152, 16, Cycles(20))
+    );
+    assert!(!machine.controllers.adr);
+    // 50 and 150 ns at 2.1 GHz.
+    assert_eq!(
+        (machine.pm.read_latency, machine.pm.write_latency),
+        (Cycles(105), Cycles(315))
+    );
+}
