@@ -130,7 +130,8 @@ impl<D: Design> System<D> {
             shared.private.borrow_mut().store_hit(addr.line(), done);
             let new = op.apply(old, operand);
             self.store_locked(core, addr, new, now);
-            let done = done + self.hw.machine.core.locked_latency.0;
+            let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
+            let done = done + beyond_a_load.0;
             Response { value: old, done, fate: Fate::Pass }
         }))
     }
