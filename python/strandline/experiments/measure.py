@@ -15,5 +15,5 @@ class Measure:
 
     figure: str
     take: Callable[[FigureData], Measured]
-    keep: Callable[[Labels], bool] = bool
-    """The places of the figure that the claim is about; all, as every place has labels, if none are chosen."""
+    keep: Callable[[Labels], bool] = lambda _labels: True
+    """The places of the figure that the claim is about."""
