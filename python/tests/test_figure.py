@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
-from strandline.experiments import publish
+from strandline.report import files
 
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
 
@@ -57,7 +57,7 @@ def test_an_old_result_stays_when_the_new_one_fails(
     def power_cut(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(publish.files, "write_records", power_cut)
+    monkeypatch.setattr(files, "write_records", power_cut)
     assert strandline("figure", "cosplay-table-3", "--tasks", "7").code == 130
     assert (tmp_path / "out/cosplay-table-3/table.md").read_text() == before
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["cosplay-table-3"]

@@ -86,5 +86,5 @@ def test_an_axis_that_is_not_drawn(tmp_path: Path) -> None:
 
 def test_not_toml(tmp_path: Path) -> None:
     path = figure(tmp_path, "title = \n")
-    with pytest.raises(InputError, match="not TOML: .*line 1"):
+    with pytest.raises(InputError, match=r"not TOML: .*line 1"):
         load(path)

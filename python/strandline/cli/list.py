@@ -22,16 +22,17 @@ EXTRA = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
 @click.argument("name", required=False)
 @set_option
 @click.option("--seed", type=int, expose_value=False, help="Taken by every command; a list has no randomness.")
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """List workloads, designs, machines, figures and models.
+    """List workloads, designs, machines, figures and models, or one KIND of them.
 
-    `strandline list machines NAME` shows a machine's parameters with their units and sources.
+    `strandline list machines NAME` shows a machine's parameters with their units and sources, `strandline list
+    workloads NAME` a workload's.
     """
     if name is not None:
         _show_one(app, str(kind), name, settings, as_json)

@@ -42,7 +42,7 @@ def setting(text: str) -> str:
     if not equals or not value:
         raise click.BadParameter(f"`{text}` is not KEY=VALUE: write as machine.core.rob_entries=128")
     if not any(key.startswith(prefix) and key != prefix for prefix in OVERRIDES):
-        raise click.BadParameter(f"`{key}` is in no known group: begin with {', '.join(OVERRIDES)}")
+        raise click.BadParameter(f"`{key}` is in no known group: begin with one of `{'`, `'.join(OVERRIDES)}`")
     return f"{key}={value}"
 
 
