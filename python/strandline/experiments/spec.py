@@ -104,9 +104,7 @@ def load(path: Path) -> FigureSpec:
 def _settings(section: Section) -> Settings:
     for key in section.keys:
         if key not in RUN_KEYS and not key.startswith(OVERRIDES):
-            mend = (
-                f"use one of {', '.join(RUN_KEYS)}, or a quoted key that begins with one of `{'`, `'.join(OVERRIDES)}`"
-            )
+            mend = f"use one of {', '.join(RUN_KEYS)}, or a quoted one with `{'`, `'.join(OVERRIDES)}`"
             raise section.document.error(key, f"unknown setting: {mend}")
     return section.keys
 
