@@ -58,5 +58,5 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.base
 
 $(VENV)/.native: $(VENV)/.base pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
-	env -u CONDA_PREFIX VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(PY) -m maturin develop --release --locked --quiet
+	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(PY) -m maturin develop --release --locked
 	@touch $@

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
@@ -23,13 +23,14 @@ def default_jobs() -> int:
 
 
 def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done) -> list[Result]:
-    """Results in the order of `items`. Of several errors the one of the earliest item is raised, whoever was first."""
+    """Results in the order of `items`; the first error is raised at once, whatever is still under way."""
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
         futures = [pool.submit(work, item) for item in items]
         for future in futures:
             future.add_done_callback(lambda finished: None if finished.cancelled() else done())
-        return [future.result() for future in futures]
+        finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        return [future.result() for future in futures if future in finished]
     finally:
         # Waiting here would hold up an error or Ctrl-C until the longest run is over.
         pool.shutdown(wait=False, cancel_futures=True)

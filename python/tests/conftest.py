@@ -52,7 +52,8 @@ def strandline(
 ) -> Strandline:
     """Runs one command line in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
+    for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(variable, raising=False)
 
     def run(*arguments: str, shelf: Shelf | None = None) -> Answer:
         code = execute(arguments, App(lambda: engine, shelf or repository_shelf()))

@@ -57,11 +57,6 @@ def test_json_does_not_change_errors(strandline: Strandline) -> None:
     assert (answer.code, answer.out) == (2, "")
 
 
-def test_the_earliest_of_several_errors_is_told(strandline: Strandline) -> None:
-    for _ in range(20):
-        assert "`first`" in strandline("run", "sps", "-d", "x86,first,second", "--jobs", "3").err
-
-
 def test_a_folder_that_cannot_be_written(strandline: Strandline, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     answer = strandline("figure", "cosplay-table-3", "--out", str(tmp_path / "file" / "out"))

@@ -1,5 +1,6 @@
 """`strandline figure`."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -61,6 +62,16 @@ def test_an_old_result_stays_when_the_new_one_fails(
     assert strandline("figure", "cosplay-table-3", "--tasks", "7").code == 130
     assert (tmp_path / "out/cosplay-table-3/table.md").read_text() == before
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["cosplay-table-3"]
+
+
+def test_a_full_disk_is_told(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write_records", full)
+    answer = strandline("figure", "cosplay-table-3")
+    assert (answer.code, answer.out) == (2, "")
+    assert "No space left on device: choose another folder" in answer.err
 
 
 def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> None:

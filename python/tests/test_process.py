@@ -60,6 +60,11 @@ def test_a_narrow_terminal_shows_every_number() -> None:
     assert b"\xe2\x80\xa6" not in written
 
 
+def test_a_terminal_shows_how_many_runs_are_done(tmp_path: Path) -> None:
+    written = on_a_terminal("figure", "cosplay-table-3", "--out", str(tmp_path / "out"), columns=100)
+    assert b"0/5" in ANSI.sub(b"", written)
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     process = subprocess.Popen(
         command("list", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT

@@ -77,7 +77,6 @@ def main(app: App | None = None) -> None:
     code = execute(sys.argv[1:], app or App(load, repository_shelf()))
     sys.stdout.flush()
     sys.stderr.flush()
-    if code in (BAD_INPUT, INTERRUPTED):
+    if code:
         # Runs that are still under way on other threads have no more use, and nothing else can stop them.
         os._exit(code)
-    sys.exit(code)

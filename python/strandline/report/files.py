@@ -21,12 +21,15 @@ def replacing(folder: Path) -> Iterator[Path]:
 
     An `InputError` before the block begins where that cannot be: no permission, or files in `folder` that are not ours.
     """
+    folder = folder.resolve()
     _refuse_foreign(folder)
     staging = _make_staging(folder)
     try:
         yield staging
         staging.chmod(0o755)
         _swap(staging, folder)
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written: {error.strerror}: choose another folder") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
