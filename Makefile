@@ -1,0 +1,62 @@
+# Paths are relative throughout: make cannot name a target whose path holds a space, and a checkout may lie anywhere.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+
+.PHONY: help
+help: ## Say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline
+
+.PHONY: demo
+demo: setup ## Set up, then compare x86 with the same program unordered
+	$(VENV)/bin/strandline run sps -d x86,unordered
+
+.PHONY: test
+test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
+	@$(PY) tools/check.py
+
+.PHONY: figures
+figures: setup ## Rerun every figure in experiments/ into out/
+	@$(PY) tools/figures.py
+
+.PHONY: bench
+bench: ## Measure the simulator's own speed
+	cargo bench --workspace
+
+.PHONY: fmt
+fmt: $(VENV)/.dev ## Format all Rust and Python
+	cargo fmt --all
+	$(PY) -m ruff check --quiet --fix-only python tools
+	$(PY) -m ruff format --quiet python tools
+
+.PHONY: clean
+clean: ## Remove all that was built or written: .venv, target, out
+	rm -rf $(VENV) target out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -f python/strandline/_native*.so
+	find python tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.base: requirements.lock
+	@command -v "$(PYTHON)" >/dev/null || { echo "strandline: $(PYTHON) not found: install Python 3.10 or newer, or name one: make PYTHON=..." >&2; exit 2; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "strandline: $(PYTHON) is older than 3.10: name a newer one: make PYTHON=python3.12" >&2; exit 2; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "strandline: $(PYTHON) cannot make virtual environments: run 'sudo apt-get install python3-venv' and try again" >&2; exit 2; }
+	"$(PYTHON)" -m venv $(VENV)
+	$(PIP) install -r requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.base
+	$(PIP) install -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.native: $(VENV)/.base pyproject.toml $(RUST)
+	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
+	env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(PY) -m maturin develop --release --locked
+	@touch $@

@@ -1,0 +1,22 @@
+"""What every command gets: the engine and the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from strandline.engine import Engine
+from strandline.experiments.shelf import Shelf
+
+
+@dataclass(frozen=True)
+class App:
+    """The layers below the command line."""
+
+    load: Callable[[], Engine]
+    shelf: Shelf
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, loaded when first asked for: `--help` needs none."""
+        return self.load()

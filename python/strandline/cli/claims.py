@@ -1,0 +1,51 @@
+"""`strandline claims`."""
+
+from __future__ import annotations
+
+import click
+
+from strandline.cli import output
+from strandline.cli.app import App
+from strandline.cli.figures import run_figures
+from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
+from strandline.experiments import drawing
+from strandline.experiments.claims import Claim
+from strandline.experiments.evaluate import evaluate, examine, needed_figures
+from strandline.experiments.figure import Options
+from strandline.experiments.shelf import nearest
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@tasks_option
+@seed_option
+@jobs_option
+@json_option
+@click.pass_obj
+@click.pass_context
+def claims(
+    ctx: click.Context, app: App, ids: tuple[str, ...], tasks: int | None, seed: int, jobs: int, as_json: bool
+) -> None:
+    """Hold the papers' claims against what is measured here.
+
+    Runs what the claims need, all of them if none is named. A claim about a design or workload that strandline does
+    not have yet is reported as not measurable. Exits 1 only if a claim that was measured does not hold.
+    """
+    chosen = examine(app.engine, _chosen(app, ids))
+    specs = [app.shelf.figure(figure_id) for figure_id in needed_figures(chosen)]
+    outcomes = evaluate(chosen, run_figures(app, specs, Options(seed, tasks), jobs))
+    if as_json:
+        output.print_json({"claims": [outcome.keys() for outcome in outcomes]})
+    else:
+        output.show(drawing.outcomes(outcomes))
+        output.say("")
+        output.say(drawing.tally(outcomes), style="dim")
+    ctx.exit(1 if any(outcome.holds is False for outcome in outcomes) else 0)
+
+
+def _chosen(app: App, ids: tuple[str, ...]) -> list[Claim]:
+    known = app.shelf.claims()
+    for claim_id in ids:
+        if claim_id not in known:
+            raise nearest("claim", claim_id, known, "strandline claims")
+    return [known[claim_id] for claim_id in ids] if ids else list(known.values())

@@ -1,0 +1,68 @@
+"""`strandline figure`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from strandline.cli import output
+from strandline.cli.app import App
+from strandline.cli.figures import run_figures
+from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
+from strandline.experiments import drawing, publish
+from strandline.experiments.evaluate import MEASURES, Outcome, measured
+from strandline.experiments.figure import FigureData, Options
+from strandline.report.files import replacing
+
+
+@click.command()
+@click.argument("figure_id", metavar="ID")
+@tasks_option
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write. [default: out/ID]")
+@seed_option
+@jobs_option
+@json_option
+@click.pass_obj
+def figure(app: App, figure_id: str, tasks: int | None, out: Path | None, seed: int, jobs: int, as_json: bool) -> None:
+    """Rerun a paper's figure or table.
+
+    Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
+    """
+    spec = app.shelf.figure(figure_id)
+    claims = app.shelf.claims()
+    with replacing(folder := out or Path("out") / figure_id) as staging:
+        data = run_figures(app, [spec], Options(seed, tasks), jobs)[spec.id]
+        shown = drawing.chart(data, claims)
+        table = drawing.table(shown, publish.series_heading(spec))
+        outcomes = _outcomes(app, data)
+        publish.write(data, shown, table, outcomes, staging)
+    if as_json:
+        output.print_json(_document(data, outcomes, folder))
+        return
+    output.say(shown.title, style="bold")
+    output.say(f"{shown.source}. {drawing.caption(shown)}", style="dim")
+    output.say("")
+    output.show(table)
+    if outcomes:
+        output.say("")
+        output.show(drawing.outcomes(outcomes))
+    output.say("")
+    output.say(f"written to {folder}: plot.svg, plot.png, table.md, records.jsonl, records.parquet", style="dim")
+
+
+def _outcomes(app: App, data: FigureData) -> list[Outcome]:
+    claims = app.shelf.claims()
+    mine = [claims[claim_id] for claim_id in data.spec.claims]
+    return [measured(claim, data) for claim in mine if claim.id in MEASURES]
+
+
+def _document(data: FigureData, outcomes: list[Outcome], folder: Path) -> dict[str, Any]:
+    return {
+        "figure": data.spec.id,
+        "out": str(folder),
+        "values": [{"metric": value.metric, **value.labels, "value": value.value} for value in data.values()],
+        "claims": [{**outcome.keys(), "records": []} for outcome in outcomes],
+        "records": [record.fields for record in data.records],
+    }

@@ -1,0 +1,89 @@
+"""Options that several commands share, and how their text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from strandline.engine import RunSpec
+from strandline.experiments.spec import OVERRIDES
+from strandline.sweep import default_jobs
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+LARGEST_SEED = 2**64 - 1
+
+AT_LEAST_ONE = click.IntRange(min=1)
+AT_LEAST_ZERO = click.IntRange(min=0)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True, help="Seed of all randomness."
+)
+tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Operations or transactions to time.")
+jobs_option = click.option("--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Runs at once. [default: all cores]")
+
+
+def designs(text: str) -> tuple[str, ...]:
+    """Names with commas between them: at least one, none twice."""
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise click.BadParameter(f"`{text}` leaves a name empty: write names with a comma between, as x86,unordered")
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f"`{text}` names a design twice: name each once")
+    return names
+
+
+def setting(text: str) -> str:
+    """`key=value`, the key in one of the known groups; without spaces around either."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not value:
+        raise click.BadParameter(f"`{text}` is not KEY=VALUE: write as machine.core.rob_entries=128")
+    if not any(key.startswith(prefix) and key != prefix for prefix in OVERRIDES):
+        raise click.BadParameter(f"`{key}` is in no known group: begin with one of `{'`, `'.join(OVERRIDES)}`")
+    return f"{key}={value}"
+
+
+def points(text: str) -> int | str:
+    """A number of crash states, or `all`."""
+    if text == "all":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"`{text}` is neither a number of crash states from 1 up nor `all`")
+    return int(text)
+
+
+set_option = click.option(
+    "--set", "settings", type=setting, multiple=True, metavar="KEY=VALUE", help="Override one parameter (repeatable)."
+)
+
+_RUN_OPTIONS = (
+    click.argument("workload"),
+    click.option("-d", "--design", "designs", type=designs, required=True, metavar="D1,D2", help="Designs to compare."),
+    click.option("-m", "--machine", metavar="NAME|FILE", help="Machine preset or TOML file. [default: the workload's]"),
+    click.option("--runtime", metavar="NAME", help="How regions are made failure-atomic. [default: the workload's]"),
+    click.option("--threads", type=AT_LEAST_ONE, default=1, show_default=True, help="Threads, each on its own core."),
+    tasks_option,
+    click.option("--window", type=AT_LEAST_ONE, help="Tasks in flight a thread, as coroutines."),
+    click.option("--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Latency of backend memory operations."),
+    set_option,
+    seed_option,
+    jobs_option,
+    json_option,
+)
+
+
+def run_options(command: Command) -> Command:
+    """Everything that describes runs of one workload under several designs."""
+    for option in reversed(_RUN_OPTIONS):
+        command = option(command)
+    return command
+
+
+def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:
+    """One run a design, from the values of `run_options`."""
+    keys = ("workload", "machine", "runtime", "threads", "tasks", "window", "bmo", "seed")
+    common = {key: given[key] for key in keys}
+    return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in given["designs"]]

@@ -1,0 +1,58 @@
+"""Where output goes: tables and JSON to stdout, progress to stderr when that is a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from strandline.report.table import Table
+from strandline.sweep import Done
+
+ENDLESS = 100_000
+"""Characters in a line that never wraps."""
+
+
+def console() -> Console:
+    """The console on stdout. In a pipe nobody wraps lines, so neither do we."""
+    width = None if sys.stdout.isatty() else ENDLESS
+    return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+def show(table: Table) -> None:
+    """Prints a table."""
+    table.show(console())
+
+
+def say(line: str, style: str = "") -> None:
+    """Prints a line that the terminal may wrap but nobody else does."""
+    console().print(Text(line, style), soft_wrap=True)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Prints one JSON document."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Done]:
+    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(file=sys.stderr),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task(label, total=total)
+        yield lambda: bar.advance(task)

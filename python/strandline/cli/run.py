@@ -1,0 +1,32 @@
+"""`strandline run`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from strandline.cli import output
+from strandline.cli.app import App
+from strandline.cli.options import run_options, run_specs
+from strandline.report import runs
+from strandline.sweep import parallel
+
+
+@click.command()
+@run_options
+@click.pass_obj
+def run(app: App, /, **given: Any) -> None:
+    """Run WORKLOAD under several designs and compare them.
+
+    The first design is the baseline of the speedup column; `recovers` says whether crash states recover.
+    """
+    specs = run_specs(given, recovers=True)
+    with output.progress("running", len(specs)) as done:
+        records = parallel(app.engine.run, specs, given["jobs"], done)
+    if given["as_json"]:
+        output.print_json({"records": [record.fields for record in records]})
+        return
+    output.show(runs.comparison(records))
+    output.say("")
+    output.say(runs.circumstances(records), style="dim")

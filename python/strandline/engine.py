@@ -1,0 +1,139 @@
+"""The seam to the native simulator: typed specifications in, typed results out, errors translated."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from strandline.errors import InputError, StuckError
+from strandline.record import Record
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run. `None` means the workload's own default."""
+
+    workload: str
+    design: str
+    machine: str | None = None
+    runtime: str | None = None
+    threads: int = 1
+    tasks: int | None = None
+    window: int | None = None
+    bmo: int | None = None
+    """Latency of backend memory operations in cycles."""
+    seed: int = 1
+    set: tuple[str, ...] = ()
+    """Overrides `machine.KEY=VALUE`, `design.KEY=VALUE`, `workload.KEY=VALUE`."""
+    figure: str | None = None
+    recovers: bool = False
+    """Whether to check, too, that crash states recover."""
+
+
+@dataclass(frozen=True)
+class CrashSpec:
+    """A crash test of one run: how many crash states to visit, or the one that a failure named."""
+
+    run: RunSpec
+    points: int | str = "all"
+    replay: str | None = None
+
+    def keys(self) -> dict[str, Any]:
+        """The keys of the run with the crash test's own beside them."""
+        return {**asdict(self.run), "points": self.points, "replay": self.replay}
+
+
+@dataclass(frozen=True)
+class CrashFailure:
+    """One crash state from which the structure is not right."""
+
+    at_cycles: int
+    event: int
+    """The number of the durable event right after which power failed."""
+    why: str
+    replay: str
+    """The arguments of `strandline` that show this failure again, from `crash` on."""
+    tasks: int
+    threads: int
+    detail: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CrashResult:
+    """What a crash test visited and found."""
+
+    workload: str
+    design: str
+    points: int
+    """Crash states checked."""
+    durable_events: int
+    """Events that changed what is durable, over all runs."""
+    runs: int
+    failures: list[CrashFailure]
+    record: Record
+
+
+class Native(Protocol):
+    """What the native module offers; see `_native.pyi`."""
+
+    @property
+    def InputError(self) -> type[Exception]: ...  # noqa: N802
+    @property
+    def StuckError(self) -> type[Exception]: ...  # noqa: N802
+    def run(self, spec: str, /) -> str: ...
+    def crash(self, spec: str, /) -> str: ...
+    def listing(self, kind: str, /) -> str: ...
+    def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The simulator. Safe to use from several threads."""
+
+    native: Native
+
+    def run(self, spec: RunSpec) -> Record:
+        """Runs one program under one design."""
+        return Record(self._ask(lambda: self.native.run(json.dumps(asdict(spec)))))
+
+    def crash(self, spec: CrashSpec) -> CrashResult:
+        """Visits crash states of one program under one design."""
+        answer = self._ask(lambda: self.native.crash(json.dumps(spec.keys())))
+        answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
+        answer["record"] = Record(answer["record"])
+        return CrashResult(**answer)
+
+    def listing(self, kind: str) -> list[dict[str, Any]]:
+        """The `workloads`, `designs`, `machines` or `models` that there are."""
+        entries: list[dict[str, Any]] = self._ask(lambda: self.native.listing(kind))
+        return entries
+
+    def names(self, kind: str) -> list[str]:
+        """The names of a listing."""
+        return [entry["name"] for entry in self.listing(kind)]
+
+    def machine(self, name_or_path: str, sets: tuple[str, ...]) -> list[dict[str, Any]]:
+        """A machine's parameters with unit and source."""
+        parameters: list[dict[str, Any]] = self._ask(lambda: self.native.machine(name_or_path, list(sets)))
+        return parameters
+
+    def _ask(self, question: Callable[[], str]) -> Any:
+        try:
+            return json.loads(question())
+        except self.native.InputError as error:
+            raise InputError(str(error)) from error
+        except self.native.StuckError as error:
+            raise StuckError(str(error)) from error
+
+
+def load() -> Engine:
+    """The engine over the compiled module; an `InputError` where it is not built."""
+    try:
+        return Engine(importlib.import_module("strandline._native"))
+    except ImportError as error:
+        raise InputError(f"the native module is not built ({error}): run `make setup`") from error

@@ -1,0 +1,1 @@
+"""What a paper's figure runs and plots, and whether its claims hold."""

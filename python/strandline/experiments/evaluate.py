@@ -1,0 +1,95 @@
+"""Holding claims against measurements: runs what they need, each run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.engine import Engine
+from strandline.experiments import cosplay
+from strandline.experiments.claims import Claim, holds
+from strandline.experiments.figure import FigureData
+from strandline.experiments.measure import Measure
+from strandline.record import Record
+
+MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES}
+"""By claim. A paper's measurements stand in the module of its name."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim and what became of it."""
+
+    claim: Claim
+    measured: Any
+    holds: bool | None
+    reason: str | None
+    """Why nothing was measured."""
+    records: tuple[Record, ...]
+
+    def keys(self) -> dict[str, Any]:
+        """The outcome as JSON shows it."""
+        return {
+            "id": self.claim.id,
+            "paper": self.claim.paper,
+            "text": self.claim.text,
+            "kind": self.claim.kind.value,
+            "paper_value": self.claim.paper_value,
+            "measured": self.measured,
+            "holds": self.holds,
+            "reason": self.reason,
+            "records": [record.fields for record in self.records],
+        }
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A claim, and why it cannot be measured if it cannot."""
+
+    claim: Claim
+    obstacle: str | None
+
+
+def examine(engine: Engine, claims: Iterable[Claim]) -> list[Examined]:
+    """Finds out which claims can be measured with the designs and workloads that there are."""
+    known = {kind: engine.names(kind) for kind in ("designs", "workloads")}
+    return [Examined(claim, _obstacle(claim, known)) for claim in claims]
+
+
+def _obstacle(claim: Claim, known: Mapping[str, Sequence[str]]) -> str | None:
+    wanted = {"designs": claim.designs, "workloads": claim.workloads}
+    missing = {kind: [name for name in names if name not in known[kind]] for kind, names in wanted.items()}
+    needs = [_count(kind, names) for kind, names in missing.items() if names]
+    if not needs and claim.id not in MEASURES:
+        needs = ["a measurement"]
+    return f"not measurable yet: needs {' and '.join(needs)}" if needs else None
+
+
+def _count(kind: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{kind[:-1] if len(names) == 1 else kind} {shown}{more}"
+
+
+def needed_figures(claims: Iterable[Examined]) -> list[str]:
+    """The ids of the figures that the measurable claims read, each once."""
+    return list(dict.fromkeys(MEASURES[each.claim.id].figure for each in claims if each.obstacle is None))
+
+
+def evaluate(claims: Iterable[Examined], figures: Mapping[str, FigureData]) -> list[Outcome]:
+    """What became of each claim, given the figures that they need."""
+    return [
+        measured(each.claim, figures[MEASURES[each.claim.id].figure])
+        if each.obstacle is None
+        else Outcome(each.claim, None, None, each.obstacle, ())
+        for each in claims
+    ]
+
+
+def measured(claim: Claim, figure: FigureData) -> Outcome:
+    """The outcome of a claim that has a measurement, given its figure."""
+    measure = MEASURES[claim.id]
+    data = figure.where(measure.keep)
+    result = measure.take(data)
+    return Outcome(claim, result.value, holds(claim, result), None, tuple(data.records))

@@ -1,0 +1,52 @@
+"""The figures and claims on the shelf: `experiments/` in the repository."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from strandline.errors import InputError
+from strandline.experiments import claims
+from strandline.experiments.claims import Claim
+from strandline.experiments.spec import FigureSpec, load
+
+
+def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:
+    """An error about an unknown name that suggests the one that was probably meant."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    meant = f"did you mean `{close[0]}`? " if close else ""
+    return InputError(f"unknown {kind} `{name}`: {meant}`{show}` shows all")
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A folder with `<paper>/<figure>.toml` and `claims.toml`."""
+
+    folder: Path
+
+    def figure_ids(self) -> list[str]:
+        """The ids of all figures, sorted."""
+        return sorted(self._paths())
+
+    def figure(self, figure_id: str) -> FigureSpec:
+        """The figure of that id."""
+        paths = self._paths()
+        if figure_id not in paths:
+            raise nearest("figure", figure_id, paths, "strandline list figures")
+        return load(paths[figure_id])
+
+    def claims(self) -> dict[str, Claim]:
+        """All claims by id, in the order of the file."""
+        return claims.load(self.folder / "claims.toml")
+
+    def _paths(self) -> dict[str, Path]:
+        if not self.folder.is_dir():
+            raise InputError(f"{self.folder}: no such folder: run strandline from a checkout set up with `make setup`")
+        return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
+
+
+def repository_shelf() -> Shelf:
+    """`experiments/` of the checkout that this package lies in."""
+    return Shelf(Path(__file__).resolve().parents[3] / "experiments")

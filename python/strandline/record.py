@@ -1,0 +1,66 @@
+"""One run's result: a flat record, and the quantities that tables and figures derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.errors import InputError
+
+
+@dataclass(frozen=True)
+class Record:
+    """The flat record of one run. Keys carry their unit in their name where they are not counts."""
+
+    fields: Mapping[str, Any]
+
+    def text(self, key: str) -> str:
+        """The value of `key` as text, `-` where the run has none."""
+        value = self.fields.get(key)
+        return "-" if value is None else str(value)
+
+    def number(self, key: str) -> float:
+        """The value of `key` as a number; an `InputError` where the run has none."""
+        value = self.fields.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"the run of {self.text('workload')} under {self.text('design')} has no number `{key}`")
+        return value
+
+    def count(self, key: str) -> int:
+        """The value of `key` as a whole number; an `InputError` where the run has none."""
+        return int(self.number(key))
+
+    @property
+    def clock_ghz(self) -> float:
+        """The clock of the simulated cores in GHz."""
+        clock = self.fields.get("params", {}).get("clock_ghz")
+        if not isinstance(clock, int | float):
+            raise InputError("the record has no `params.clock_ghz`: rebuild the native module with `make setup`")
+        return float(clock)
+
+    def as_part_of(self, figure: str) -> Record:
+        """The same run, filed under a figure."""
+        return Record({**self.fields, "figure": figure})
+
+
+def _per(numerator: str, denominator: str, scale: float = 1.0) -> Callable[[Record], float]:
+    return lambda record: scale * record.number(numerator) / record.number(denominator)
+
+
+#: Quantities that are not themselves keys of a record.
+DERIVED: Mapping[str, Callable[[Record], float]] = {
+    "cycles_per_task": _per("cycles", "tasks"),
+    "instructions_per_task": _per("instructions", "tasks"),
+    "flushes_per_kiloinstruction": _per("flushes", "instructions", 1000),
+    "fences_per_kiloinstruction": _per("fences", "instructions", 1000),
+    "million_tasks_per_second": lambda record: (
+        1000 * record.clock_ghz * record.number("tasks") / record.number("cycles")
+    ),
+}
+
+
+def quantity(record: Record, name: str) -> float:
+    """A derived quantity, or the record's own number of that name."""
+    derive = DERIVED.get(name)
+    return record.number(name) if derive is None else derive(record)

@@ -1,0 +1,1 @@
+"""How results look: tables, plots and files. Knows records, not where they came from."""

@@ -1,0 +1,46 @@
+"""The table of `strandline crash` and the smallest failing case of each design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strandline.engine import CrashFailure, CrashResult
+from strandline.report.numbers import counted, whole
+from strandline.report.table import Column, Table
+
+COLUMNS = (
+    Column("design", numeric=False),
+    Column("crash states"),
+    Column("durable events"),
+    Column("runs"),
+    Column("verdict", numeric=False),
+)
+
+
+def verdicts(results: Sequence[CrashResult]) -> Table:
+    """One row a design."""
+    return Table(COLUMNS, tuple(_row(result) for result in results))
+
+
+def _row(result: CrashResult) -> tuple[str, ...]:
+    failing = len(result.failures)
+    verdict = f"FAILS in {counted(failing, 'state')}" if failing else "recovers"
+    return result.design, whole(result.points), whole(result.durable_events), whole(result.runs), verdict
+
+
+def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:
+    """The failure with the fewest tasks, then threads, then the earliest."""
+    return min(failures, key=lambda failure: (failure.tasks, failure.threads, failure.event, failure.at_cycles))
+
+
+def explain(result: CrashResult) -> list[str]:
+    """The smallest failing case in words: what, where, and the command that shows it again."""
+    failure = smallest(result.failures)
+    size = f"{counted(failure.tasks, 'task')} on {counted(failure.threads, 'thread')}"
+    where = f"power lost after durable event {failure.event:,}, at cycle {failure.at_cycles:,}"
+    return [
+        f"{result.design}: {failure.why}",
+        f"  smallest case: {size}, {where}",
+        *(f"  {line}" for line in failure.detail),
+        f"  again: strandline {failure.replay}",
+    ]

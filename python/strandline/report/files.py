@@ -1,0 +1,71 @@
+"""A figure's files, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from strandline.errors import InputError
+from strandline.record import Record
+
+NAMES = frozenset({"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"})
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """An empty folder to write to. It takes the place of `folder` when the block ends, and vanishes if it fails.
+
+    An `InputError` before the block begins where that cannot be: no permission, or files in `folder` that are not ours.
+    """
+    folder = folder.resolve()
+    _refuse_foreign(folder)
+    staging = _make_staging(folder)
+    try:
+        yield staging
+        staging.chmod(0o755)
+        _swap(staging, folder)
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written: {error.strerror}: choose another folder") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    try:
+        foreign = sorted({entry.name for entry in folder.iterdir()} - NAMES) if folder.exists() else []
+    except OSError as error:
+        raise InputError(f"--out {folder}: {error.strerror}: choose a folder that can be read and replaced") from error
+    if foreign:
+        raise InputError(f"--out {folder}: holds `{foreign[0]}`, which is not a figure's file: choose an empty folder")
+
+
+def _make_staging(folder: Path) -> Path:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot write beside it: {error.strerror}: choose another folder") from error
+
+
+def _swap(staging: Path, folder: Path) -> None:
+    if not folder.exists():
+        staging.rename(folder)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    folder.rename(old / folder.name)
+    staging.rename(folder)
+    shutil.rmtree(old)
+
+
+def write_records(records: Sequence[Record], folder: Path) -> None:
+    """Writes `records.jsonl` and `records.parquet`; in the latter `params` is a column of JSON text."""
+    import polars
+
+    lines = [json.dumps(record.fields, allow_nan=False) for record in records]
+    (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    rows = [{**record.fields, "params": json.dumps(record.fields.get("params"))} for record in records]
+    polars.DataFrame(rows, infer_schema_length=None).write_parquet(folder / "records.parquet")

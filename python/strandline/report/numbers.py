@@ -1,0 +1,29 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """At least `digits` significant digits in plain notation, whole parts never rounded away: 0.0123, 1.25, 1,834."""
+    if value == 0:
+        return "0"
+    magnitude = abs(value)
+    decimals = 0
+    while decimals < 12 and round(magnitude, decimals) < 10 ** (digits - 1 - decimals):
+        decimals += 1
+    return f"{value:,.{decimals}f}"
+
+
+def whole(value: float) -> str:
+    """A count with thousands apart: 12,345."""
+    return f"{round(value):,}"
+
+
+def percent(part: float, total: float) -> str:
+    """A share in per cent: 63%."""
+    return "-" if total == 0 else f"{100 * part / total:.0f}%"
+
+
+def counted(number: int, noun: str) -> str:
+    """A count with its noun: 1 thread, 4 threads."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,58 @@
+"""The table of `strandline run`: several designs beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strandline.record import Record, quantity
+from strandline.report.numbers import counted, percent, significant, whole
+from strandline.report.table import Column, Table
+
+COLUMNS = (
+    Column("design", numeric=False),
+    Column("M tasks/s"),
+    Column("speedup"),
+    Column("cycles"),
+    Column("instructions"),
+    Column("fence stalls"),
+    Column("PM writes"),
+    Column("recovers", numeric=False),
+)
+
+VERDICTS = {True: "yes", False: "NO", None: "-"}
+
+
+def comparison(records: Sequence[Record]) -> Table:
+    """One row a design; speedups are over the first."""
+    return Table(COLUMNS, tuple(_row(record, records[0]) for record in records))
+
+
+def _row(record: Record, baseline: Record) -> tuple[str, ...]:
+    cycles, stalls = record.number("cycles"), record.number("fence_stall_cycles")
+    speedup = quantity(baseline, "cycles_per_task") / quantity(record, "cycles_per_task")
+    return (
+        record.text("design"),
+        significant(quantity(record, "million_tasks_per_second")),
+        f"{speedup:.2f}",
+        whole(cycles),
+        whole(record.number("instructions")),
+        f"{whole(stalls)} ({percent(stalls, cycles * record.number('cores'))})",
+        whole(record.number("pm_writes")),
+        VERDICTS[record.fields.get("recovers")],
+    )
+
+
+def circumstances(records: Sequence[Record]) -> str:
+    """What the runs have in common, in one line."""
+    first = records[0]
+    speeds = sorted(record.number("host_mips") for record in records)
+    host = " to ".join(dict.fromkeys((significant(speeds[0]), significant(speeds[-1]))))
+    return ", ".join(
+        (
+            f"{first.text('workload')} on machine {first.text('machine')} at {first.clock_ghz:g} GHz",
+            counted(first.count("threads"), "thread"),
+            counted(first.count("tasks"), "task"),
+            f"warm-up {first.text('warmup')}",
+            f"simulated at {host} MIPS",
+        )
+    )

@@ -1,0 +1,63 @@
+"""The command line over the fake native module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_native import FakeNative
+from strandline.cli.app import App
+from strandline.cli.main import execute
+from strandline.engine import Engine
+from strandline.experiments.shelf import Shelf, repository_shelf
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command line came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON document on stdout."""
+        return json.loads(self.out)
+
+
+Strandline = Callable[..., Answer]
+
+
+@pytest.fixture
+def native() -> FakeNative:
+    """The fake native module, which remembers what it was asked."""
+    return FakeNative()
+
+
+@pytest.fixture
+def engine(native: FakeNative) -> Engine:
+    """The engine over the fake native module."""
+    return Engine(native)
+
+
+@pytest.fixture
+def strandline(
+    engine: Engine, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Strandline:
+    """Runs one command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def run(*arguments: str, shelf: Shelf | None = None) -> Answer:
+        code = execute(arguments, App(lambda: engine, shelf or repository_shelf()))
+        captured = capfd.readouterr()
+        return Answer(code, captured.out, captured.err)
+
+    return run

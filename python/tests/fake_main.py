@@ -1,0 +1,20 @@
+"""`strandline` over the fake native module, as a process of its own: `python fake_main.py [SECONDS_A_RUN] -- ARGS`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fake_native import FakeNative
+from strandline.cli.app import App
+from strandline.cli.main import main
+from strandline.engine import Engine
+from strandline.experiments.shelf import repository_shelf
+
+if __name__ == "__main__":
+    split = sys.argv.index("--")
+    engine = Engine(FakeNative(*map(float, sys.argv[1:split])))
+    sys.argv = ["strandline", *sys.argv[split + 1 :]]
+    main(App(lambda: engine, repository_shelf()))

@@ -1,0 +1,40 @@
+"""The installed command over the compiled module."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a process came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON document on stdout."""
+        return json.loads(self.out)
+
+
+Installed = Callable[..., Finished]
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Installed:
+    """Runs the installed command in an empty folder."""
+    command = Path(sys.executable).parent / "strandline"
+
+    def run(*arguments: str) -> Finished:
+        done = subprocess.run([command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,87 @@
+"""The whole way, from the command line to the simulated media and back."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from test_readme import commands, expected_code
+
+from .conftest import Installed
+
+WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
+
+
+def without_host(record: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in record.items() if not key.startswith("host_")}
+
+
+@pytest.mark.parametrize("command", commands())
+def test_readme_tour(installed: Installed, command: str) -> None:
+    done = installed(*shlex.split(command, comments=True))
+    assert (done.code, done.err) == (expected_code(command), "")
+    assert done.out
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_fences_cost_time(installed: Installed, workload: str) -> None:
+    done = installed("run", workload, "-d", "x86,unordered", "--tasks", "300", "--json")
+    assert (done.code, done.err) == (0, "")
+    fenced, unordered = done.document["records"]
+    assert fenced["cycles"] > unordered["cycles"]
+    assert (fenced["recovers"], unordered["recovers"]) == (True, False)
+    assert unordered["fences"] == 0
+
+
+def test_same_inputs_same_bytes(installed: Installed) -> None:
+    run = ("run", "sps", "-d", "x86,eadr,unordered", "--tasks", "500", "--threads", "2", "--json")
+    results = [installed(*run, "--jobs", jobs).document["records"] for jobs in ("1", "1", "3")]
+    once, again, parallel = ([json.dumps(without_host(record)) for record in records] for records in results)
+    assert once == again == parallel
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run sps -d x86,nope",
+        "run nope -d x86",
+        "run sps -d x86 -m nope",
+        "run sps -d x86 -m no/such/file.toml",
+        "run sps -d x86 --set machine.core.rob_entries=0",
+        "run sps -d x86 --set machine.core.rob=128",
+        "run sps -d x86 --set workload.nothing=1",
+        "list machines nope",
+    ],
+)
+def test_bad_input_is_one_line(installed: Installed, arguments: str) -> None:
+    done = installed(*arguments.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("strandline: ")
+    assert done.err.count("\n") == 1
+
+
+def test_a_failing_case_can_be_replayed(installed: Installed) -> None:
+    done = installed("crash", "sps", "-d", "unordered", "--tasks", "20", "--points", "all", "--json")
+    assert done.code == 1
+    failure = done.document["failures"][0]
+    again = installed(*shlex.split(failure["replay"]), "--json")
+    assert again.code == 1
+    assert again.document["failures"][0]["why"] == failure["why"]
+
+
+@pytest.mark.parametrize("kind", ["workloads", "designs", "machines", "models"])
+def test_listings_have_what_the_table_shows(installed: Installed, kind: str) -> None:
+    for entry in installed("list", kind, "--json").document[kind]:
+        assert {"name", "paper", "summary"} <= set(entry)
+
+
+def test_a_machines_parameters_have_sources(installed: Installed) -> None:
+    parameters = installed("list", "machines", "cosplay", "--json").document["parameters"]
+    assert all(parameter["source"] and parameter["help"] for parameter in parameters)
+
+
+def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
+    assert installed("figure", "cosplay-table-3", "--tasks", "200").code == 0
+    lines = (tmp_path / "out/cosplay-table-3/records.jsonl").read_text().splitlines()
+    assert [json.loads(line)["workload"] for line in lines] == list(WORKLOADS)

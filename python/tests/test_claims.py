@@ -1,0 +1,106 @@
+"""`strandline claims`, and how a claim is held against a measurement."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Strandline
+from fake_native import PERSIST_CYCLES, TASKS, FakeNative
+from strandline.experiments.claims import Claim, Kind, Measured, holds
+from strandline.experiments.evaluate import MEASURES
+from strandline.experiments.fit import r_squared
+from strandline.experiments.shelf import repository_shelf
+
+
+def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    answer = strandline("claims")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == snapshot
+
+
+def test_json(strandline: Strandline) -> None:
+    low, high = strandline("claims", "cosplay-fig1-adr", "cosplay-fig8-adr", "--json").document["claims"]
+    assert low["paper_value"] == {"low": 1.07, "high": 3.14}
+    slowdowns = [1 + fences * PERSIST_CYCLES / cycles for _, _, fences, cycles in TASKS.values()]
+    assert low["measured"]["low"] == pytest.approx(min(slowdowns))
+    assert low["measured"]["high"] == pytest.approx(max(slowdowns))
+    assert low["holds"] is True
+    # Plain ADR: 7 benchmarks under 2 designs.
+    assert len(low["records"]) == 14
+    assert (high["holds"], high["measured"], high["records"]) == (None, None, [])
+    assert high["reason"] == "not measurable yet: needs design cosplay"
+
+
+def test_table_3(strandline: Strandline) -> None:
+    claim = strandline("claims", "cosplay-table3", "--json").document["claims"][0]
+    instructions, flushes, fences, _ = TASKS["tpcc"]
+    expected = {"cki": 1000 * flushes / instructions, "ski": 1000 * fences / instructions, "cii": None}
+    assert claim["measured"]["tpcc"] == pytest.approx(expected)
+    assert claim["holds"] is None
+
+
+def test_a_run_that_several_claims_need_is_made_once(strandline: Strandline, native: FakeNative) -> None:
+    strandline("claims")
+    # Figure 1 has 98 runs; those of Table 3 are among them.
+    assert len(native.specs) == 98
+
+
+def test_a_claim_that_does_not_hold_exits_1(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fake_native.PERSIST_CYCLES", 5000)
+    answer = strandline("claims", "cosplay-fig1-adr")
+    assert answer.code == 1
+    assert "NO" in answer.out
+
+
+def test_every_claim_on_the_shelf_can_be_read_and_says_what_it_needs() -> None:
+    claims = repository_shelf().claims()
+    assert set(MEASURES) <= set(claims)
+    assert all(claim.designs for claim in claims.values())
+
+
+def test_figures_name_claims_that_exist() -> None:
+    shelf = repository_shelf()
+    for figure in map(shelf.figure, shelf.figure_ids()):
+        papers = [metric.paper for metric in figure.metrics if metric.paper]
+        assert {*figure.claims, *papers} <= set(shelf.claims())
+
+
+def claim(kind: Kind, paper_value: Any, tolerance: float = 0.0, excess: bool = False) -> Claim:
+    return Claim("id", "paper", kind, "text", paper_value, tolerance, excess, (), ())
+
+
+@pytest.mark.parametrize(
+    ("held", "measured", "verdict"),
+    [
+        (claim(Kind.VALUE, 2.0, 0.25), 2.5, True),
+        (claim(Kind.VALUE, 2.0, 0.25), 2.6, False),
+        (claim(Kind.VALUE, 2.0, 0.25, excess=True), 1.75, True),
+        (claim(Kind.VALUE, 2.0, 0.25, excess=True), 2.5, False),
+        (claim(Kind.VALUE, {"a": 2.0, "b": 4.0}, 0.25), {"a": 2.0, "b": 5.0}, True),
+        (claim(Kind.VALUE, {"a": 2.0, "b": 4.0}, 0.25), {"a": 2.0, "b": 5.5}, False),
+        (claim(Kind.RANGE, {"low": 1.5, "high": 3.0}, 0.5, excess=True), {"low": 1.25, "high": 4.0}, True),
+        (claim(Kind.RANGE, {"low": 1.5, "high": 3.0}, 0.5, excess=True), {"low": 1.2, "high": 3.0}, False),
+        (claim(Kind.EXACT, 46), 46, True),
+        (claim(Kind.EXACT, 46), 46.5, False),
+        (claim(Kind.INPUT, 46), 1, None),
+    ],
+)
+def test_verdicts(held: Claim, measured: Any, verdict: bool | None) -> None:
+    assert holds(held, Measured(measured)) is verdict
+
+
+def test_r_squared() -> None:
+    assert r_squared([(0, 1), (1, 3), (2, 5)]) == pytest.approx(1)
+    # Around the mean of 1 the line 0.5 + 0.5 x leaves 1.5 of a variance of 2.
+    assert r_squared([(0, 0), (1, 2), (2, 1)]) == pytest.approx(0.25)
+    assert r_squared([(0, 2), (1, 2)]) == 1
+
+
+def test_a_missing_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
+    from strandline.experiments.shelf import Shelf
+
+    answer = strandline("claims", shelf=Shelf(tmp_path))
+    assert answer.code == 2
+    assert "claims.toml: cannot be read" in answer.err

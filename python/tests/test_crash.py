@@ -1,0 +1,40 @@
+"""`strandline crash`."""
+
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Strandline
+from fake_native import FakeNative
+
+
+def test_failing_design(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    answer = strandline("crash", "sps", "-d", "x86,unordered")
+    assert (answer.code, answer.err) == (1, "")
+    assert answer.out == snapshot
+
+
+def test_the_smallest_failure_comes_with_its_command(strandline: Strandline) -> None:
+    # The fake fails with 5 tasks and with 3.
+    assert (
+        "strandline crash sps -d unordered --tasks 3 --replay 3:17" in strandline("crash", "sps", "-d", "unordered").out
+    )
+
+
+def test_recovering_design_exits_0(strandline: Strandline) -> None:
+    answer = strandline("crash", "sps", "-d", "x86", "--points", "all")
+    assert answer.code == 0
+    assert "recovers" in answer.out
+
+
+def test_json_has_every_failure(strandline: Strandline) -> None:
+    answer = strandline("crash", "sps", "-d", "x86,unordered", "--points", "all", "--json")
+    assert answer.code == 1
+    assert [failure["tasks"] for failure in answer.document["failures"]] == [5, 3]
+    assert [result["recovers"] for result in answer.document["results"]] == [True, False]
+    assert {result["points"] for result in answer.document["results"]} == {40}
+    assert len(answer.document["records"]) == 2
+
+
+def test_replay_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("crash", "sps", "-d", "unordered", "--tasks", "3", "--replay", "3:17")
+    assert answer.code == 1
+    assert (native.specs[0]["replay"], native.specs[0]["tasks"]) == ("3:17", 3)

@@ -1,0 +1,73 @@
+"""Bad input: one line on stderr, nothing on stdout, exit code 2."""
+
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Strandline
+
+BAD = {
+    "unknown design": "run sps -d x86,nope",
+    "unknown workload": "run spss -d x86",
+    "no workload": "run",
+    "no design": "run sps",
+    "an empty design": "run sps -d x86,",
+    "a design twice": "run sps -d x86,x86",
+    "no threads": "run sps -d x86 --threads 0",
+    "negative tasks": "run sps -d x86 --tasks -1",
+    "threads in words": "run sps -d x86 --threads two",
+    "negative latency": "run sps -d x86 --bmo -5",
+    "no jobs": "run sps -d x86 --jobs 0",
+    "a setting without value": "run sps -d x86 --set machine.core.rob_entries",
+    "a setting of nothing": "run sps -d x86 --set rob_entries=1",
+    "a setting without key": "run sps -d x86 --set machine.=1",
+    "unknown option": "run sps -d x86 --tread 4",
+    "unknown command": "runn sps",
+    "unknown figure": "figure cosplay-table3",
+    "nothing like a figure": "figure 42",
+    "unknown claim": "claims cosplay-fig1",
+    "unknown kind": "list papers",
+    "unknown machine": "list machines cosplayer",
+    "unknown parameter": "list machines cosplay --set machine.core.rob=1",
+    "one figure's parameters": "list figures cosplay-1",
+    "no crash states": "crash sps -d x86 --points 0",
+    "crash states in words": "crash sps -d x86 --points many",
+    "seed out of range": "run sps -d x86 --seed -1",
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_one_line(strandline: Strandline, snapshot: SnapshotAssertion, case: str) -> None:
+    answer = strandline(*BAD[case].split())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("strandline: ")
+    assert answer.err.count("\n") == 1
+    assert answer.err == snapshot
+
+
+def test_a_machine_without_progress_exits_1(strandline: Strandline) -> None:
+    answer = strandline("run", "stuck", "-d", "x86")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("strandline: no progress")
+
+
+def test_json_does_not_change_errors(strandline: Strandline) -> None:
+    answer = strandline("run", "sps", "-d", "nope", "--json")
+    assert (answer.code, answer.out) == (2, "")
+
+
+def test_a_folder_that_cannot_be_written(strandline: Strandline, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    answer = strandline("figure", "cosplay-table-3", "--out", str(tmp_path / "file" / "out"))
+    assert (answer.code, answer.out) == (2, "")
+    assert "choose another folder" in answer.err
+
+
+def test_a_folder_that_holds_other_files(strandline: Strandline, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("years of work")
+    answer = strandline("figure", "cosplay-table-3", "--out", str(tmp_path / "home"))
+    assert answer.code == 2
+    assert "`thesis.tex`" in answer.err
+    assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"

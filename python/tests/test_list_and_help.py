@@ -1,0 +1,35 @@
+"""`strandline list` and every `--help`."""
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Strandline
+
+
+@pytest.mark.parametrize("arguments", ["", "workloads", "figures", "machines cosplay", "workloads sps"])
+def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
+    answer = strandline("list", *arguments.split())
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == snapshot
+
+
+def test_list_as_json(strandline: Strandline) -> None:
+    document = strandline("list", "--json").document
+    assert list(document) == ["workloads", "designs", "machines", "figures", "models"]
+    assert [figure["name"] for figure in document["figures"]] == ["cosplay-1", "cosplay-table-3"]
+
+
+def test_settings_show_in_a_machine(strandline: Strandline) -> None:
+    arguments = ("list", "machines", "cosplay", "--set", "machine.core.rob_entries=128", "--json")
+    parameter = strandline(*arguments).document["parameters"][0]
+    assert (parameter["value"], parameter["source"]) == ("128", "command line")
+
+
+@pytest.mark.parametrize("command", ["", "run", "list", "figure", "claims", "crash"])
+def test_help(
+    strandline: Strandline, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    answer = strandline(*command.split(), "--help")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == snapshot

@@ -1,0 +1,103 @@
+"""The command as a process: pipes, terminals, Ctrl-C."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+MAIN = Path(__file__).parent / "fake_main.py"
+ENVIRONMENT = {
+    **{key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "FORCE_COLOR")},
+    "PYTHONPATH": str(Path(__file__).parents[1]),
+    "TERM": "xterm",
+}
+ANSI = re.compile(rb"\x1b\[[0-9;]*m")
+
+
+def command(*arguments: str, seconds: float = 0.0) -> list[str]:
+    return [sys.executable, str(MAIN), str(seconds), "--", *arguments]
+
+
+def on_a_terminal(*arguments: str, columns: int, **environment: str) -> bytes:
+    """What a process writes to a terminal that is `columns` wide."""
+    parent, child = pty.openpty()
+    env = {**ENVIRONMENT, "COLUMNS": str(columns), **environment}
+    process = subprocess.Popen(command(*arguments), stdin=child, stdout=child, stderr=child, env=env)
+    os.close(child)
+    written = b""
+    try:
+        while piece := os.read(parent, 65536):
+            written += piece
+    except OSError:
+        # Linux says so when the last writer has closed a terminal.
+        pass
+    process.wait()
+    os.close(parent)
+    return written
+
+
+def test_a_pipe_gets_no_colour_and_no_progress() -> None:
+    done = subprocess.run(
+        command("run", "sps", "-d", "x86,unordered"), capture_output=True, env=ENVIRONMENT, check=True
+    )
+    assert b"\x1b" not in done.stdout
+    assert done.stderr == b""
+
+
+def test_a_terminal_gets_colour_unless_it_wants_none() -> None:
+    assert ANSI.search(on_a_terminal("run", "sps", "-d", "x86", columns=120))
+    plain = on_a_terminal("run", "sps", "-d", "x86", columns=120, NO_COLOR="1")
+    assert not re.search(rb"\x1b\[(?:[0-9]+;)*3[0-9]m", plain)
+
+
+def test_a_narrow_terminal_shows_every_number() -> None:
+    written = on_a_terminal("run", "sps", "-d", "x86", columns=40)
+    assert b"cycles: 3,200,000" in written
+    assert b"\xe2\x80\xa6" not in written
+
+
+def test_a_terminal_shows_how_many_runs_are_done(tmp_path: Path) -> None:
+    written = on_a_terminal("figure", "cosplay-table-3", "--out", str(tmp_path / "out"), columns=100)
+    assert b"0/5" in ANSI.sub(b"", written)
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    process = subprocess.Popen(
+        command("list", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert process.stdout
+    process.stdout.close()
+    assert process.stderr
+    assert process.stderr.read() == b""
+    process.wait()
+    process.stderr.close()
+
+
+def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("figure", "cosplay-1", "--out", str(tmp_path / "new"), seconds=30),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    for _ in range(400):
+        if list(tmp_path.iterdir()):
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"strandline: interrupted: nothing was written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_native_module_help_still_helps() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "strandline", "--help"], capture_output=True, env=ENVIRONMENT, check=True
+    )
+    assert b"crash" in done.stdout

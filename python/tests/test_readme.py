@@ -1,0 +1,32 @@
+"""The README's commands."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from conftest import Strandline
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def commands() -> list[str]:
+    """The tour's command lines."""
+    lines = README.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("$ strandline ") for line in lines if line.startswith("$ strandline ")]
+
+
+def expected_code(command: str) -> int:
+    """The code that a command says it exits with."""
+    return int(command.rpartition("# exits ")[2]) if "# exits" in command else 0
+
+
+def test_there_is_a_tour() -> None:
+    assert len(commands()) >= 5
+
+
+@pytest.mark.parametrize("command", commands())
+def test_tour(strandline: Strandline, command: str) -> None:
+    answer = strandline(*shlex.split(command, comments=True))
+    assert (answer.code, answer.err) == (expected_code(command), "")
+    assert answer.out

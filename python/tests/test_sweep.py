@@ -1,0 +1,65 @@
+"""Many runs at once."""
+
+import threading
+
+import pytest
+
+from fake_native import FakeNative
+from strandline.engine import Engine, RunSpec
+from strandline.errors import InputError
+from strandline.sweep import parallel, run_all
+
+
+def nothing() -> None:
+    """Counts no run."""
+
+
+def test_results_are_in_the_order_of_the_items() -> None:
+    second_is_done = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 1:
+            assert second_is_done.wait(10)
+        else:
+            second_is_done.set()
+        return 10 * item
+
+    assert parallel(work, [1, 2], 2, nothing) == [10, 20]
+
+
+def test_an_error_does_not_wait_for_other_runs() -> None:
+    release = threading.Event()
+
+    def work(item: str) -> None:
+        if item == "bad":
+            raise InputError("bad")
+        assert release.wait(10)
+
+    with pytest.raises(InputError):
+        parallel(work, ["slow", "bad"], 2, nothing)
+    assert not release.is_set()
+    release.set()
+
+
+def test_runs_after_an_error_are_not_begun() -> None:
+    release = threading.Event()
+    begun = []
+
+    def work(item: int) -> None:
+        begun.append(item)
+        if item == 0:
+            raise InputError("bad")
+        assert release.wait(10)
+
+    with pytest.raises(InputError):
+        parallel(work, list(range(100)), 1, nothing)
+    release.set()
+    # The second may have begun while the error was on its way.
+    assert len(begun) <= 2
+
+
+def test_a_repeated_run_is_made_once(native: FakeNative, engine: Engine) -> None:
+    done: list[None] = []
+    sps, pc = RunSpec("sps", "x86"), RunSpec("pc", "x86")
+    records = run_all(engine, [sps, pc, sps], 2, lambda: done.append(None))
+    assert (list(records), len(native.specs), len(done)) == ([sps, pc], 2, 2)

@@ -1,0 +1,91 @@
+"""Runs every test and linter, all of them even if one fails, and counts. The last line: `N passed, N failed`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+
+CARGO_COUNTS = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
+PYTEST_PASSED = re.compile(r"(\d+) passed")
+PYTEST_FAILED = re.compile(r"(\d+) (?:failed|errors?)\b")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tests that passed and that failed."""
+
+    passed: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command. A linter counts as one test."""
+
+    name: str
+    command: tuple[str, ...]
+    counts_tests: bool = False
+
+
+STEPS = (
+    Step("cargo fmt", ("cargo", "fmt", "--all", "--check")),
+    Step("cargo clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")),
+    Step("cargo test", ("cargo", "test", "--workspace", "--locked", "--no-fail-fast"), counts_tests=True),
+    Step("ruff", (PYTHON, "-m", "ruff", "check", "python", "tools")),
+    Step("ruff format", (PYTHON, "-m", "ruff", "format", "--check", "python", "tools")),
+    Step("mypy", (PYTHON, "-m", "mypy")),
+    Step("import-linter", (str(Path(PYTHON).parent / "lint-imports"),)),
+    Step("pytest", (PYTHON, "-m", "pytest"), counts_tests=True),
+)
+
+
+def count(output: str, code: int) -> Counts:
+    """Adds up what cargo and pytest say; a run that fails without a failing test counts as one failure."""
+    results = CARGO_COUNTS.findall(output)
+    passed = sum(int(result[0]) for result in results)
+    failed = sum(int(result[1]) for result in results)
+    summary = output.strip().rpartition("\n")[2]
+    if not results:
+        passed = sum(map(int, PYTEST_PASSED.findall(summary)))
+        failed = sum(map(int, PYTEST_FAILED.findall(summary)))
+    return Counts(passed, max(failed, 1) if code else failed)
+
+
+def run(step: Step) -> Counts:
+    """Runs a step, its output passed on as it comes."""
+    print(f"== {step.name}", flush=True)
+    # One interpreter for all builds: PyO3 is built anew whenever it changes.
+    env = {**os.environ, "PYO3_PYTHON": PYTHON}
+    process = subprocess.Popen(
+        step.command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    lines = []
+    for line in process.stdout or ():
+        lines.append(line.decode(errors="replace"))
+        print(lines[-1], end="", flush=True)
+    code = process.wait()
+    if step.counts_tests:
+        return count("".join(lines), code)
+    return Counts(0, 1) if code else Counts(1, 0)
+
+
+def main() -> int:
+    """Runs all steps."""
+    results = {step.name: run(step) for step in STEPS}
+    print("==")
+    for name, counts in results.items():
+        print(f"{name:14} {counts.passed:5} passed, {counts.failed} failed")
+    failed = sum(counts.failed for counts in results.values())
+    print(f"{sum(counts.passed for counts in results.values())} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
