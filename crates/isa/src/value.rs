@@ -68,6 +68,18 @@ impl<'c, C: Cpu> W<'c, C> {
         )
     }
 
+    /// The larger of two values, unsigned: a comparison and a conditional move, two micro-ops.
+    #[inline(always)]
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        let flags = self.cpu.alu(Alu::Simple, self.tag, other.tag);
+        W::new(
+            self.cpu,
+            self.bits.max(other.bits),
+            self.cpu.alu(Alu::Simple, flags, other.tag),
+        )
+    }
+
     #[inline(always)]
     fn compare(self, other: Self, truth: bool) -> Cond<'c, C> {
         Cond {

@@ -1,0 +1,124 @@
+//! A back end that persists as badly as the hardware may, to test recovery without a timed machine.
+//!
+//! Threads interleave at random. Stores are visible at once; a dirty persistent line may be written back at any time,
+//! as it is then or, once it was flushed, as it was at the flush, but never older than before. Only a fence makes the
+//! core's flushed lines durable. After every change of the durable image an inspector sees it: a crash at that point.
+
+mod cpu;
+mod lines;
+mod watch;
+
+use lines::Lines;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use strandline_isa::{Flush, Lowering, Memory, Primitive};
+use strandline_kernel::Rng;
+
+pub use cpu::AdversaryCpu;
+pub use watch::Watch;
+
+/// The lowering of x86: `clwb`, and `sfence` between log and update and where something must be durable.
+pub const FENCED: Lowering = Lowering {
+    log: true,
+    flush: Some(Flush::Clwb),
+    log_before_update: &[Primitive::Sfence],
+    commit: &[Primitive::Sfence],
+    durable: &[Primitive::Sfence],
+    acquire: &[],
+    release: &[],
+    new_strand: &[],
+};
+
+/// Polls without an end of the program after which it is taken to hang.
+const PATIENCE: u64 = 1 << 24;
+
+/// How the adversary plays.
+#[derive(Clone, Copy, Debug)]
+pub struct Play {
+    /// Seed of its choices.
+    pub seed: u64,
+    /// It writes a dirty line back once in so many operations on average; 0: never before a fence.
+    pub evict_one_in: u64,
+}
+
+/// The program does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hang;
+
+impl fmt::Display for Hang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the program does not end: its threads wait for each other")
+    }
+}
+
+impl std::error::Error for Hang {}
+
+/// A machine with volatile caches over durable memory, shared by the cores that [`Adversary::cpu`] gives.
+pub struct Adversary<'m> {
+    memory: &'m Memory,
+    lowering: Lowering,
+    play: Play,
+    cores: usize,
+    waiting: Cell<usize>,
+    state: RefCell<State<'m>>,
+}
+
+struct State<'m> {
+    rng: Rng,
+    lines: Lines,
+    watch: Watch,
+    inspect: &'m mut dyn FnMut(&Memory, &Watch),
+}
+
+impl<'m> Adversary<'m> {
+    /// A machine of so many cores over `memory`, all of it durable. `inspect` sees each durable image, and what the
+    /// program was promised by then.
+    pub fn new(
+        memory: &'m Memory,
+        cores: usize,
+        lowering: Lowering,
+        play: Play,
+        inspect: &'m mut dyn FnMut(&Memory, &Watch),
+    ) -> Self {
+        Adversary {
+            memory,
+            lowering,
+            play,
+            cores,
+            waiting: Cell::new(0),
+            state: RefCell::new(State {
+                rng: Rng::new(play.seed),
+                lines: Lines::new(memory, cores),
+                watch: Watch::new(memory, cores),
+                inspect,
+            }),
+        }
+    }
+
+    /// Runs the threads to their end, in random turns.
+    ///
+    /// # Errors
+    /// If they do not end.
+    pub fn run<'f>(&self, mut threads: Vec<Pin<Box<dyn Future<Output = ()> + 'f>>>) -> Result<(), Hang> {
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..PATIENCE {
+            if threads.is_empty() {
+                return Ok(());
+            }
+            let turn = self.state.borrow_mut().rng.below(threads.len() as u64) as usize;
+            if let Poll::Ready(()) = threads[turn].as_mut().poll(&mut context) {
+                drop(threads.swap_remove(turn));
+            }
+        }
+        Err(Hang)
+    }
+}
+
+impl State<'_> {
+    fn changed(&mut self) {
+        (self.inspect)(self.lines.durable(), &self.watch);
+    }
+}

@@ -1,0 +1,123 @@
+//! A core of the adversary's machine.
+
+use super::Adversary;
+use std::future::poll_fn;
+use std::task::Poll;
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
+
+/// One core. See [`Adversary::cpu`].
+pub struct AdversaryCpu<'a, 'm> {
+    machine: &'a Adversary<'m>,
+    core: CoreId,
+}
+
+impl<'m> Adversary<'m> {
+    /// Core `core` of the machine.
+    #[must_use]
+    pub fn cpu(&self, core: usize) -> AdversaryCpu<'_, 'm> {
+        AdversaryCpu {
+            machine: self,
+            core: CoreId(core as u16),
+        }
+    }
+}
+
+impl AdversaryCpu<'_, '_> {
+    /// Lets other threads go first, sometimes, and lets lines be written back, sometimes.
+    async fn turn(&self) {
+        let mut waited = false;
+        poll_fn(move |_| {
+            let state = &mut *self.machine.state.borrow_mut();
+            if !waited && state.rng.one_in(4) {
+                waited = true;
+                return Poll::Pending;
+            }
+            if state.rng.one_in(self.machine.play.evict_one_in)
+                && state.lines.evict(&mut state.rng, self.machine.memory)
+            {
+                state.changed();
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    fn write(&self, addr: Addr, size: u8, value: u64) {
+        self.machine.memory.write(addr, size, value);
+        self.machine.state.borrow_mut().lines.stored(addr);
+    }
+
+    fn drain(&self) {
+        let state = &mut *self.machine.state.borrow_mut();
+        while state.lines.pending(self.core.index()) {
+            if state.lines.accept(self.core.index(), &mut state.rng) {
+                state.changed();
+            }
+        }
+    }
+}
+
+impl Cpu for AdversaryCpu<'_, '_> {
+    type Tag = ();
+
+    fn core(&self) -> CoreId {
+        self.core
+    }
+
+    fn lowering(&self) -> &Lowering {
+        &self.machine.lowering
+    }
+
+    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
+
+    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
+
+    async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
+        self.turn().await;
+        W::new(self, self.machine.memory.read(addr, size), ())
+    }
+
+    async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        self.turn().await;
+        self.write(addr, size, value);
+    }
+
+    async fn store_nt(&self, addr: Addr, address: (), size: u8, value: u64, data: ()) {
+        self.store(addr, address, size, value, data).await;
+        self.flush(addr, address, Flush::Clwb).await;
+    }
+
+    async fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
+        self.turn().await;
+        let old = self.machine.memory.read(addr, 8);
+        self.write(addr, 8, op.apply(old, operand));
+        W::new(self, old, ())
+    }
+
+    async fn flush(&self, addr: Addr, _address: (), _flush: Flush) {
+        self.turn().await;
+        let mut state = self.machine.state.borrow_mut();
+        state.lines.flush(self.core.index(), addr, self.machine.memory);
+    }
+
+    async fn primitive(&self, primitive: Primitive) {
+        self.turn().await;
+        match primitive {
+            Primitive::Sfence | Primitive::Mfence => self.drain(),
+            Primitive::Pcommit | Primitive::StoreBarrier => {}
+        }
+    }
+
+    fn note(&self, note: Note) {
+        self.machine.state.borrow_mut().watch.note(self.core, note);
+    }
+
+    async fn start_line(&self) {
+        self.machine.waiting.set(self.machine.waiting.get() + 1);
+        poll_fn(|_| match self.machine.waiting.get() < self.machine.cores {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        })
+        .await;
+    }
+}

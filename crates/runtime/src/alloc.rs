@@ -1,0 +1,115 @@
+//! The volatile state of an allocator of equal rows: which are free.
+
+use crate::{lock, unlock, Heap, Table};
+use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
+
+const COUNT: u64 = 8;
+
+/// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas); who finds his own empty looks into
+/// the others'. After a crash they are rebuilt from what is reachable.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeLists {
+    base: Addr,
+    table: Table,
+    lists: u64,
+}
+
+impl FreeLists {
+    /// Allots one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
+    #[must_use]
+    pub fn allot(heap: &mut Heap, table: Table, threads: usize) -> FreeLists {
+        let lists = threads as u64;
+        FreeLists {
+            base: heap.dram(lists * FreeLists::bytes(&table)),
+            table,
+            lists,
+        }
+    }
+
+    /// A line with lock and count, then room for every row.
+    fn bytes(table: &Table) -> u64 {
+        LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES)
+    }
+
+    fn list(&self, thread: u64) -> u64 {
+        self.base.0 + thread % self.lists * FreeLists::bytes(&self.table)
+    }
+
+    /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.
+    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
+        for i in 0..self.lists {
+            let list = cpu.word(self.list(thread as u64 + i));
+            lock(cpu, list).await;
+            let count = list.at(COUNT).load().await;
+            if !count.is(0).branch() {
+                let left = count - 1;
+                let row = (list + (left << 3)).at(LINE_BYTES).load().await;
+                list.at(COUNT).store(left).await;
+                unlock(cpu, list).await;
+                return Some(row);
+            }
+            unlock(cpu, list).await;
+        }
+        None
+    }
+
+    /// Gives a row back to the thread's own list. It must not be reachable from durable memory any more.
+    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>) {
+        let list = cpu.word(self.list(thread as u64));
+        lock(cpu, list).await;
+        let count = list.at(COUNT).load().await;
+        (list + (count << 3)).at(LINE_BYTES).store(row).await;
+        list.at(COUNT).store(count + 1).await;
+        unlock(cpu, list).await;
+    }
+
+    /// Deals the rows that are not `reachable` (by number) out to the lists in turn.
+    pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
+        let mut counts = vec![0; self.lists as usize];
+        // The lowest rows are dealt last, so they are taken first.
+        let free = (0..self.table.rows()).rev().filter(|row| !reachable(*row));
+        for (i, row) in free.enumerate() {
+            let thread = i as u64 % self.lists;
+            let count = &mut counts[thread as usize];
+            image.set_word(
+                Addr(self.list(thread) + LINE_BYTES + 8 * *count),
+                self.table.addr(row).0,
+            );
+            *count += 1;
+        }
+        for (thread, count) in counts.iter().enumerate() {
+            let list = self.list(thread as u64);
+            image.set_word(Addr(list), 0);
+            image.set_word(Addr(list + COUNT), *count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{block_on, Plain};
+    use std::collections::BTreeSet;
+    use strandline_isa::{CoreId, Lowering};
+
+    #[test]
+    fn every_free_row_is_handed_out_once_and_can_come_back() {
+        let mut heap = Heap::new();
+        let table = heap.table(7, 8);
+        let lists = FreeLists::allot(&mut heap, table, 2);
+        let memory = heap.memory();
+        lists.rebuild(&memory, |row| row == 3);
+        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let taken = block_on(async {
+            let mut taken = BTreeSet::new();
+            while let Some(row) = lists.take(&cpu, 1).await {
+                taken.insert(table.index_of(row.bits()).unwrap());
+            }
+            lists.give(&cpu, 0, cpu.word(table.addr(5).0)).await;
+            let back = lists.take(&cpu, 1).await.map(W::bits);
+            assert_eq!(back, Some(table.addr(5).0));
+            taken
+        });
+        assert_eq!(taken, Ok(BTreeSet::from([0, 1, 2, 4, 5, 6])));
+    }
+}

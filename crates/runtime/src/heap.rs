@@ -1,0 +1,161 @@
+//! Where things lie: regions of persistent memory and DRAM, allotted when a workload is built.
+
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Memory, LINE_BYTES, PM_BASE, W};
+
+/// Bytes of a persistent line that hold the program's data; the rest is the trailer.
+pub const PAYLOAD_BYTES: u64 = 56;
+
+/// Offset in a persistent line of its trailer: the sequence number of the step that wrote the line last (as the page
+/// LSN of ARIES).
+pub const TRAILER: u64 = PAYLOAD_BYTES;
+
+/// The offset in a row of its payload byte `byte`, where every line of the row ends in a trailer.
+#[must_use]
+pub const fn place(byte: u64) -> u64 {
+    byte / PAYLOAD_BYTES * LINE_BYTES + byte % PAYLOAD_BYTES
+}
+
+/// Allots line-aligned regions, then makes the memory that holds them.
+///
+/// Address 0 is in no region, so that it can stand for "nowhere".
+#[derive(Clone, Debug)]
+pub struct Heap {
+    dram: u64,
+    pm: u64,
+}
+
+/// Rows of equal size, each in lines of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    base: Addr,
+    stride: u64,
+    rows: u64,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Heap {
+            dram: LINE_BYTES,
+            pm: 0,
+        }
+    }
+}
+
+impl Heap {
+    /// An empty layout.
+    #[must_use]
+    pub fn new() -> Heap {
+        Heap::default()
+    }
+
+    /// Allots `bytes` of DRAM, zeroed.
+    pub fn dram(&mut self, bytes: u64) -> Addr {
+        let at = self.dram;
+        self.dram += bytes.next_multiple_of(LINE_BYTES);
+        Addr(at)
+    }
+
+    /// Allots `bytes` of persistent memory, zeroed.
+    pub fn pm(&mut self, bytes: u64) -> Addr {
+        let at = PM_BASE + self.pm;
+        self.pm += bytes.next_multiple_of(LINE_BYTES);
+        Addr(at)
+    }
+
+    /// Allots a table of `rows` rows of `payload` bytes each in persistent memory.
+    pub fn table(&mut self, rows: u64, payload: u64) -> Table {
+        let stride = payload.div_ceil(PAYLOAD_BYTES) * LINE_BYTES;
+        Table {
+            base: self.pm(rows * stride),
+            stride,
+            rows,
+        }
+    }
+
+    /// The memory that holds all that was allotted, zeroed.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory::new(self.dram, self.pm)
+    }
+}
+
+impl Table {
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The address of row `index`.
+    #[inline]
+    #[must_use]
+    pub fn addr(&self, index: u64) -> Addr {
+        debug_assert!(index < self.rows, "row {index} of {}", self.rows);
+        Addr(self.base.0 + index * self.stride)
+    }
+
+    /// The address of row `index`, as the program computes it: a shift or a multiplication, and an addition.
+    #[inline]
+    #[must_use]
+    pub fn row<'c, C: Cpu>(&self, index: W<'c, C>) -> W<'c, C> {
+        debug_assert!(index.bits() < self.rows, "row {} of {}", index.bits(), self.rows);
+        let offset = if self.stride.is_power_of_two() {
+            index << u64::from(self.stride.trailing_zeros())
+        } else {
+            index * self.stride
+        };
+        offset + self.base.0
+    }
+
+    /// The address of payload byte `byte` of row `index`.
+    #[inline]
+    #[must_use]
+    pub fn field(&self, index: u64, byte: u64) -> Addr {
+        Addr(self.addr(index).0 + place(byte))
+    }
+
+    /// Whether `addr` is the address of a row.
+    #[must_use]
+    pub fn holds(&self, addr: u64) -> bool {
+        self.range().contains(&addr) && (addr - self.base.0) % self.stride == 0
+    }
+
+    /// The row at `addr`, if it is the address of one.
+    #[must_use]
+    pub fn index_of(&self, addr: u64) -> Option<u64> {
+        self.holds(addr).then(|| (addr - self.base.0) / self.stride)
+    }
+
+    /// The addresses of all rows.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.base.0..self.base.0 + self.rows * self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_are_apart_and_fit() {
+        let mut heap = Heap::new();
+        let (a, b) = (heap.pm(1), heap.pm(65));
+        let (c, d) = (heap.dram(8), heap.dram(8));
+        assert_eq!((a.0, b.0), (PM_BASE, PM_BASE + 64));
+        assert_eq!((c.0, d.0), (64, 128));
+        let memory = heap.memory();
+        assert_eq!((memory.dram_bytes(), memory.pm_bytes()), (192, 192));
+    }
+
+    #[test]
+    fn rows_leave_room_for_trailers() {
+        let mut heap = Heap::new();
+        let table = heap.table(3, 100);
+        assert_eq!(table.addr(1).0 - table.addr(0).0, 128);
+        assert_eq!([place(55), place(56), place(112)], [55, 64, 128]);
+        assert_eq!(table.index_of(table.addr(2).0), Some(2));
+        assert_eq!(table.index_of(table.addr(2).0 + 64), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! Where undo-log records lie, and how a record's line is laid out.
+
+use crate::Heap;
+use std::ops::Range;
+use strandline_isa::{Addr, Image, LINE_BYTES};
+
+/// Offsets of a record's words in its line.
+pub(crate) mod field {
+    pub const TARGET: u64 = 0;
+    pub const META: u64 = 8;
+    pub const OLD_TRAILER: u64 = 16;
+    pub const PAYLOAD: u64 = 24;
+    pub const SEQUENCE: u64 = 56;
+}
+
+/// The most payload words that one record holds.
+pub(crate) const RECORD_WORDS: u64 = 4;
+
+/// The most records of one step: what the count in a record's meta word can say.
+pub(crate) const STEP_RECORDS: usize = 1023;
+
+/// Threads are told apart by the low bits of their sequence numbers.
+pub(crate) const THREADS: u64 = 1 << 10;
+
+/// The undo logs of all threads: for each a line that says which regions recovery has settled, and a ring of records.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLayout {
+    base: Addr,
+    records: u64,
+    threads: u64,
+}
+
+impl LogLayout {
+    /// Allots the logs of `threads` threads, each a ring of `records` lines.
+    ///
+    /// # Panics
+    /// If there are more than 1,024 threads.
+    #[must_use]
+    pub fn allot(heap: &mut Heap, threads: usize, records: u64) -> LogLayout {
+        let threads = threads as u64;
+        assert!(
+            threads <= THREADS,
+            "{threads} threads: an undo log tells at most {THREADS} apart"
+        );
+        LogLayout {
+            base: heap.pm(threads * (records + 1) * LINE_BYTES),
+            records,
+            threads,
+        }
+    }
+
+    /// How many threads have a log.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads as usize
+    }
+
+    /// Records of a ring.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The addresses of all logs.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.base.0..self.base.0 + self.threads * (self.records + 1) * LINE_BYTES
+    }
+
+    /// The word that holds the newest region of `thread` that recovery has settled.
+    pub(crate) fn settled(&self, thread: usize) -> Addr {
+        Addr(self.base.0 + thread as u64 * (self.records + 1) * LINE_BYTES)
+    }
+
+    /// The lines of `thread`'s ring.
+    pub(crate) fn ring(&self, thread: usize) -> Range<u64> {
+        let first = self.settled(thread).0 + LINE_BYTES;
+        first..first + self.records * LINE_BYTES
+    }
+}
+
+/// What a record says of itself: its meta word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meta {
+    /// Payload words, 1 to 4.
+    pub words: u64,
+    /// Whether the record's step is the last of its region.
+    pub last: bool,
+    /// The record's place in its step.
+    pub index: u64,
+    /// Records in the step.
+    pub count: u64,
+    /// The region, counted from 1 for each thread.
+    pub region: u64,
+}
+
+/// Position of the region number in a meta word.
+pub(crate) const REGION_SHIFT: u64 = 24;
+
+impl Meta {
+    pub fn pack(self) -> u64 {
+        self.words | u64::from(self.last) << 3 | self.index << 4 | self.count << 14 | self.region << REGION_SHIFT
+    }
+
+    pub fn unpack(word: u64) -> Meta {
+        Meta {
+            words: word & 7,
+            last: word >> 3 & 1 == 1,
+            index: word >> 4 & 1023,
+            count: word >> 14 & 1023,
+            region: word >> REGION_SHIFT,
+        }
+    }
+}
+
+/// A record as recovery reads it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub target: Addr,
+    pub meta: Meta,
+    pub old_trailer: u64,
+    pub payload: [u64; RECORD_WORDS as usize],
+    pub sequence: u64,
+}
+
+impl Record {
+    /// The record in the line at `at`; none if the line was never sealed.
+    pub fn read(image: &dyn Image, at: u64) -> Option<Record> {
+        let word = |offset| image.word(Addr(at + offset));
+        let sequence = word(field::SEQUENCE);
+        (sequence != 0).then(|| Record {
+            target: Addr(word(field::TARGET)),
+            meta: Meta::unpack(word(field::META)),
+            old_trailer: word(field::OLD_TRAILER),
+            payload: std::array::from_fn(|i| word(field::PAYLOAD + 8 * i as u64)),
+            sequence,
+        })
+    }
+
+    /// The word that holds the sequence number of the line that the record is about.
+    pub fn trailer(&self) -> Addr {
+        Addr(self.target.line().addr().0 + crate::TRAILER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_words_say_what_was_packed() {
+        let meta = Meta {
+            words: 4,
+            last: true,
+            index: 1022,
+            count: 1023,
+            region: (1 << 40) - 1,
+        };
+        assert_eq!(Meta::unpack(meta.pack()), meta);
+    }
+}

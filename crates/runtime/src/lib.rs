@@ -1,0 +1,31 @@
+//! What a persistent program is made of: memory layout, undo log and recovery, locks, threads.
+//!
+//! The log is undo logging as in COSPlay (MICRO 2021), Figure 4(a): log, flush, fence; update, flush, fence. Two fences
+//! commit a failure-atomic region; [`recover`] says how a crash image tells committed regions from others.
+//!
+//! Two back ends run programs without simulated time: [`Plain`], and the crash-testing [`adversary`].
+
+pub mod adversary;
+mod alloc;
+mod heap;
+mod layout;
+mod lock;
+mod log;
+mod params;
+mod plain;
+mod random;
+mod recovery;
+mod thread;
+mod workload;
+
+pub use alloc::FreeLists;
+pub use heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
+pub use layout::LogLayout;
+pub use lock::{lock, unlock, Locks};
+pub use log::{Region, Step, UndoLog};
+pub use params::{Param, ParamError, Params};
+pub use plain::{block_on, Plain, Stuck};
+pub use random::Random;
+pub use recovery::recover;
+pub use thread::{run_thread, ThreadPlan, ThreadState};
+pub use workload::{BuildPlan, Workload};

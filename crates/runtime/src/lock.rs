@@ -1,0 +1,44 @@
+//! Spin locks in volatile memory.
+
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Intent, Primitive, W};
+
+/// An array of locks, 8 bytes each and packed: eight share a line, as a lock word inside each row would not.
+#[derive(Clone, Copy, Debug)]
+pub struct Locks(pub Addr);
+
+impl Locks {
+    /// The addresses of `count` locks.
+    #[must_use]
+    pub fn range(&self, count: u64) -> Range<u64> {
+        self.0 .0..self.0 .0 + 8 * count
+    }
+
+    /// The address of lock `index`, as the program computes it: a shift and an addition.
+    #[inline]
+    #[must_use]
+    pub fn at<'c, C: Cpu>(&self, index: W<'c, C>) -> W<'c, C> {
+        (index << 3) + self.0 .0
+    }
+}
+
+/// Takes the lock at this address: test, then test-and-set, until it was free.
+#[inline]
+pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    loop {
+        if lock.load().await.is(0).branch() && lock.swap(cpu.word(1)).await.is(0).branch() {
+            break;
+        }
+    }
+    cpu.intent(Intent::Acquire).await;
+}
+
+/// Frees the lock at this address.
+///
+/// The store barrier keeps the critical section's stores before the freeing one where stores drain out of order.
+#[inline]
+pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    cpu.intent(Intent::Release).await;
+    cpu.primitive(Primitive::StoreBarrier).await;
+    lock.store(cpu.word(0)).await;
+}

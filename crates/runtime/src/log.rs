@@ -1,0 +1,231 @@
+//! The undo log of one thread, as the program writes it: COSPlay (MICRO 2021), Figure 4(a).
+//!
+//! A failure-atomic region is one or more steps; a step writes log records, flushes them, orders them before its
+//! updates, updates, flushes and waits until that is durable. Nothing is written to commit: the lines themselves tell.
+//!
+//! - The last word of every persistent line is its trailer, the sequence number of the step that wrote it. A step
+//!   writes a line's payload first and its trailer last, so a durable line with the trailer has the payload.
+//! - A record is a line that holds up to 32 old bytes and the old trailer of one line. Its own sequence number is
+//!   written last, and zeroed first when the ring comes round to it again, so it is never a mixture.
+//! - A step's number is greater than the thread's last and than all trailers that it logged (a Lamport clock).
+//!
+//! Both rest on stores of one core to one line becoming visible in program order.
+
+use crate::layout::{field, Meta, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS, THREADS};
+use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
+use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
+
+/// Whether more steps of the region follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// More steps follow.
+    More,
+    /// The region ends with this step.
+    Last,
+}
+
+/// One thread's undo log.
+pub struct UndoLog<'c, C: Cpu> {
+    cpu: &'c C,
+    thread: u64,
+    ring: (u64, u64),
+    next: W<'c, C>,
+    region: W<'c, C>,
+    clock: W<'c, C>,
+    /// Records of the open region, and of the one before it.
+    used: (u64, u64),
+    records: Vec<(W<'c, C>, u64)>,
+    lines: Vec<W<'c, C>>,
+}
+
+/// An open failure-atomic region. See [`UndoLog::begin`].
+pub struct Region<'l, 'c, C: Cpu> {
+    log: &'l mut UndoLog<'c, C>,
+    step: Step,
+}
+
+impl<'c, C: Cpu> UndoLog<'c, C> {
+    /// Opens the log of `thread` where it begins; regions are counted on from those that recovery has settled.
+    pub async fn open(cpu: &'c C, layout: &LogLayout, thread: usize) -> Self {
+        let ring = layout.ring(thread);
+        let region = match cpu.lowering().log {
+            true => cpu.word(layout.settled(thread).0).load().await,
+            false => cpu.word(0),
+        };
+        UndoLog {
+            cpu,
+            thread: thread as u64,
+            ring: (ring.start, ring.end),
+            next: cpu.word(ring.start),
+            region,
+            clock: cpu.word(0),
+            used: (0, 0),
+            records: Vec::with_capacity(64),
+            lines: Vec::with_capacity(64),
+        }
+    }
+
+    /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.
+    ///
+    /// For each step: [`Region::log`] or [`Region::log_row`], [`Region::order`], [`Region::update`],
+    /// [`Region::finish`]. The step that ends the region is ordered as [`Step::Last`].
+    #[inline]
+    pub fn begin(&mut self) -> Region<'_, 'c, C> {
+        self.cpu.note(Note::RegionBegin);
+        if self.cpu.lowering().log {
+            self.region = self.region + 1;
+            self.used = (0, self.used.0);
+        }
+        Region {
+            log: self,
+            step: Step::More,
+        }
+    }
+
+    /// The next line of the ring.
+    #[inline]
+    fn advance(&mut self) -> W<'c, C> {
+        let slot = self.next;
+        let next = slot + LINE_BYTES;
+        self.next = match next.is(self.ring.1).branch() {
+            true => self.cpu.word(self.ring.0),
+            false => next,
+        };
+        self.used.0 += 1;
+        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
+        // a committed region look unfinished.
+        assert!(
+            self.used.0 + self.used.1 <= (self.ring.1 - self.ring.0) / LINE_BYTES,
+            "the undo log's ring is too small for two regions of {} and {} records",
+            self.used.1,
+            self.used.0
+        );
+        slot
+    }
+
+    /// Writes the record of up to four words at `at`, all but what only the whole step knows.
+    #[inline]
+    async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
+        let slot = self.advance();
+        slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
+        let target = if offset == 0 { at } else { at + offset };
+        slot.at(field::TARGET).store(target).await;
+        slot.at(field::OLD_TRAILER).store(trailer).await;
+        for i in 0..words {
+            let old = at.at(offset + 8 * i).load().await;
+            slot.at(field::PAYLOAD + 8 * i).store(old).await;
+        }
+        self.records.push((slot, words));
+    }
+
+    /// Gives the step its number and writes it, with the rest, into each record; flushes them.
+    #[inline]
+    async fn seal(&mut self, step: Step) {
+        let count = self.records.len();
+        assert!(
+            count <= STEP_RECORDS,
+            "a step of {count} undo-log records: at most {STEP_RECORDS} fit"
+        );
+        self.clock = (self.clock | (THREADS - 1)) + (1 + self.thread);
+        let region = self.region << REGION_SHIFT;
+        for (index, (slot, words)) in self.records.iter().enumerate() {
+            let meta = Meta {
+                words: *words,
+                last: step == Step::Last,
+                index: index as u64,
+                count: count as u64,
+                region: 0,
+            };
+            slot.at(field::META).store(region + meta.pack()).await;
+            slot.at(field::SEQUENCE).store(self.clock).await;
+            slot.flush().await;
+        }
+        self.records.clear();
+    }
+}
+
+impl<'c, C: Cpu> Region<'_, 'c, C> {
+    /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
+    #[inline]
+    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
+        let log = &mut *self.log;
+        if !log.lines.iter().any(|known| known.bits() == line.bits()) {
+            log.lines.push(line);
+        }
+        if !log.cpu.lowering().log {
+            return;
+        }
+        let trailer = line.at(TRAILER).load().await;
+        log.clock = log.clock.max(trailer);
+        let mut done = 0;
+        let words = bytes.div_ceil(8);
+        while done < words {
+            let now = (words - done).min(RECORD_WORDS);
+            log.record(line, from + 8 * done, now, trailer).await;
+            done += now;
+        }
+    }
+
+    /// Logs the whole row at `row`, of `payload` bytes.
+    #[inline]
+    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+        for i in 0..payload.div_ceil(PAYLOAD_BYTES) {
+            let line = if i == 0 { row } else { row + i * LINE_BYTES };
+            self.log(line, 0, (payload - i * PAYLOAD_BYTES).min(PAYLOAD_BYTES))
+                .await;
+        }
+    }
+
+    /// Flushes the step's records and orders them before its updates; says whether more steps follow.
+    #[inline]
+    pub async fn order(&mut self, step: Step) {
+        self.step = step;
+        if self.log.cpu.lowering().log {
+            self.log.seal(step).await;
+        }
+        self.log.cpu.intent(Intent::LogBeforeUpdate).await;
+    }
+
+    /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
+    #[inline]
+    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        debug_assert!(
+            self.logged(Addr(at.bits()).line()),
+            "{} was not logged",
+            Addr(at.bits())
+        );
+        self.log.cpu.note(Note::RegionWrite {
+            addr: Addr(at.bits()),
+            size,
+            value: if size == 8 {
+                value.bits()
+            } else {
+                value.bits() & ((1 << (8 * size)) - 1)
+            },
+        });
+        at.store_sized(value, size).await;
+    }
+
+    fn logged(&self, line: Line) -> bool {
+        self.log.lines.iter().any(|known| Addr(known.bits()).line() == line)
+    }
+
+    /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
+    /// step the region is committed.
+    #[inline]
+    pub async fn finish(&mut self) {
+        let cpu = self.log.cpu;
+        for line in &self.log.lines {
+            if cpu.lowering().log {
+                line.at(TRAILER).store(self.log.clock).await;
+            }
+            line.flush().await;
+        }
+        self.log.lines.clear();
+        cpu.intent(Intent::Durable).await;
+        if self.step == Step::Last {
+            cpu.note(Note::RegionDurable);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Parameters of a workload, as given by `--set workload.KEY=VALUE`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A parameter that a workload declares.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its key.
+    pub name: &'static str,
+    /// Its value unless set.
+    pub default: u64,
+    /// Its smallest value.
+    pub min: u64,
+    /// Its largest value.
+    pub max: u64,
+    /// What it means, with its unit, in one line.
+    pub help: &'static str,
+}
+
+impl Param {
+    /// The size of a thread's undo-log ring, which every undo-logging workload has. Two regions of the largest size
+    /// must fit: the workload says how small it may be.
+    #[must_use]
+    pub const fn log_records(min: u64) -> Param {
+        Param {
+            name: "log_records",
+            default: 1024,
+            min,
+            max: 1 << 20,
+            help: "lines of each thread's ring of undo-log records",
+        }
+    }
+}
+
+/// A wrong parameter: one line that names the key and the mend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError(pub String);
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ParamError {}
+
+/// The values of a workload's declared parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params(BTreeMap<&'static str, u64>);
+
+impl Params {
+    /// The defaults of `declared`.
+    #[must_use]
+    pub fn defaults(declared: &[Param]) -> Params {
+        Params(declared.iter().map(|param| (param.name, param.default)).collect())
+    }
+
+    /// The defaults of `declared`, replaced by `set`: keys (without their `workload.`) and values as the user wrote
+    /// them; the last of equal keys counts.
+    ///
+    /// # Errors
+    /// An unknown key, or a value that is no whole number or out of the declared range.
+    pub fn parse<'a>(
+        declared: &[Param],
+        set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Params, ParamError> {
+        let mut params = Params::defaults(declared);
+        for (key, text) in set {
+            let param = declared
+                .iter()
+                .find(|param| param.name == key)
+                .ok_or_else(|| unknown(declared, key))?;
+            params.0.insert(param.name, parse_value(param, text)?);
+        }
+        Ok(params)
+    }
+
+    /// The value of a declared parameter.
+    ///
+    /// # Panics
+    /// If the workload has not declared `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> u64 {
+        match self.0.get(name) {
+            Some(value) => *value,
+            None => panic!("parameter {name} was not declared"),
+        }
+    }
+
+    /// All keys and values, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.0.iter().map(|(name, value)| (*name, *value))
+    }
+}
+
+fn parse_value(param: &Param, text: &str) -> Result<u64, ParamError> {
+    let value: Option<u64> = text.replace('_', "").parse().ok();
+    value
+        .filter(|value| (param.min..=param.max).contains(value))
+        .ok_or_else(|| {
+            ParamError(format!(
+                "workload.{}={text}: must be a whole number from {} to {} ({})",
+                param.name, param.min, param.max, param.help
+            ))
+        })
+}
+
+fn unknown(declared: &[Param], key: &str) -> ParamError {
+    let nearest = declared.iter().map(|param| param.name).max_by(|a, b| {
+        let near = |name: &str| strsim::jaro_winkler(name, key);
+        near(a).total_cmp(&near(b)).then(b.cmp(a))
+    });
+    let names: Vec<&str> = declared.iter().map(|param| param.name).collect();
+    ParamError(match nearest {
+        Some(nearest) => format!(
+            "workload.{key}: no such parameter; did you mean workload.{nearest}? (there are: {})",
+            names.join(", ")
+        ),
+        None => format!("workload.{key}: this workload has no parameters"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECLARED: &[Param] = &[
+        Param {
+            name: "rows",
+            default: 100_000,
+            min: 2,
+            max: 1_000_000,
+            help: "rows of the table",
+        },
+        Param::log_records(16),
+    ];
+
+    #[test]
+    fn what_is_set_replaces_the_default() {
+        let params = Params::parse(DECLARED, [("rows", "1_000")]).unwrap();
+        assert_eq!(params.get("rows"), 1000);
+        assert_eq!(params.get("log_records"), 1024);
+    }
+
+    #[test]
+    fn errors_name_key_range_and_nearest() {
+        let wrong = |key, value| Params::parse(DECLARED, [(key, value)]).unwrap_err().to_string();
+        assert_eq!(
+            wrong("rows", "1"),
+            "workload.rows=1: must be a whole number from 2 to 1000000 (rows of the table)"
+        );
+        assert!(wrong("rows", "many").contains("whole number"));
+        assert!(wrong("rowz", "5").contains("did you mean workload.rows?"));
+        assert!(wrong("logrecords", "5").contains("did you mean workload.log_records?"));
+    }
+}

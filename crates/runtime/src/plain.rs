@@ -1,0 +1,177 @@
+//! The functional back end: programs run at once on plain memory, untimed.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::{pending, Future};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Site, W};
+
+/// Loads in a row, without any store or note, after which a program is taken to spin for ever.
+const SPINS: u32 = 1 << 20;
+
+/// One core over plain memory. Everything is ready at once; flushes and fences do nothing.
+pub struct Plain<'m> {
+    memory: &'m Memory,
+    lowering: Lowering,
+    core: CoreId,
+    notes: Option<RefCell<Vec<Note>>>,
+    spins: Cell<u32>,
+}
+
+/// A program on plain memory waits for something that nobody will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck;
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the program waits for ever: for a lock that it holds itself, or for another thread")
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+/// Runs a program on [`Plain`] to its end.
+///
+/// # Errors
+/// If it waits for something that no other thread is there to do.
+pub fn block_on<T>(program: impl Future<Output = T>) -> Result<T, Stuck> {
+    match pin!(program).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Ok(value),
+        Poll::Pending => Err(Stuck),
+    }
+}
+
+impl<'m> Plain<'m> {
+    /// A core over `memory`, whose intents become what `lowering` says.
+    #[must_use]
+    pub fn new(memory: &'m Memory, core: CoreId, lowering: Lowering) -> Self {
+        Plain {
+            memory,
+            lowering,
+            core,
+            notes: None,
+            spins: Cell::new(0),
+        }
+    }
+
+    /// The same, keeping the notes that the program makes.
+    #[must_use]
+    pub fn recording(memory: &'m Memory, core: CoreId, lowering: Lowering) -> Self {
+        Plain {
+            notes: Some(RefCell::default()),
+            ..Plain::new(memory, core, lowering)
+        }
+    }
+
+    /// The notes kept so far, oldest first.
+    #[must_use]
+    pub fn take_notes(&self) -> Vec<Note> {
+        self.notes.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
+    async fn check_spinning(&self) {
+        let spins = self.spins.get() + 1;
+        self.spins.set(spins);
+        if spins > SPINS {
+            pending::<()>().await;
+        }
+    }
+}
+
+impl Cpu for Plain<'_> {
+    type Tag = ();
+
+    fn core(&self) -> CoreId {
+        self.core
+    }
+
+    fn lowering(&self) -> &Lowering {
+        &self.lowering
+    }
+
+    #[inline(always)]
+    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
+
+    #[inline(always)]
+    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
+
+    #[inline(always)]
+    async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
+        self.check_spinning().await;
+        W::new(self, self.memory.read(addr, size), ())
+    }
+
+    #[inline(always)]
+    async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        self.spins.set(0);
+        self.memory.write(addr, size, value);
+    }
+
+    async fn store_nt(&self, addr: Addr, address: (), size: u8, value: u64, data: ()) {
+        self.store(addr, address, size, value, data).await;
+    }
+
+    async fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
+        self.check_spinning().await;
+        let old = self.memory.read(addr, 8);
+        self.memory.write(addr, 8, op.apply(old, operand));
+        W::new(self, old, ())
+    }
+
+    async fn flush(&self, _addr: Addr, _address: (), _flush: Flush) {}
+
+    async fn primitive(&self, _primitive: Primitive) {}
+
+    fn note(&self, note: Note) {
+        self.spins.set(0);
+        if let Some(notes) = &self.notes {
+            notes.borrow_mut().push(note);
+        }
+    }
+
+    async fn start_line(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{lock, unlock, Random};
+
+    #[test]
+    fn a_lock_taken_twice_is_an_error_and_no_hang() {
+        let memory = Memory::new(128, 0);
+        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let spin = cpu.word(64);
+        assert_eq!(block_on(lock(&cpu, spin)), Ok(()));
+        assert_eq!(block_on(lock(&cpu, spin)), Err(Stuck));
+        assert_eq!(block_on(unlock(&cpu, spin)), Ok(()));
+        assert_eq!(block_on(lock(&cpu, spin)), Ok(()));
+    }
+
+    #[test]
+    fn notes_are_kept_in_order() {
+        let memory = Memory::new(0, 0);
+        let cpu = Plain::recording(&memory, CoreId(0), Lowering::NOTHING);
+        cpu.note(Note::TaskBegin);
+        cpu.note(Note::TaskEnd);
+        assert_eq!(cpu.take_notes(), [Note::TaskBegin, Note::TaskEnd]);
+        assert_eq!(cpu.take_notes(), []);
+    }
+
+    #[test]
+    fn random_numbers_are_spread_and_differ_by_thread() {
+        let memory = Memory::new(0, 0);
+        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let draw = |thread| {
+            let mut random = Random::new(&cpu, 1, thread);
+            (0..1000).map(|_| random.below(10).bits()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(0), draw(0));
+        assert_ne!(draw(0), draw(1));
+        // A fair die of ten faces, thrown 1000 times, shows each 100 +- 9.5 times.
+        for face in 0..10 {
+            assert!((60..140).contains(&draw(0).iter().filter(|n| **n == face).count()));
+        }
+    }
+}

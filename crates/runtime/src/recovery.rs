@@ -1,0 +1,75 @@
+//! What undo logging does after a crash.
+//!
+//! For each thread only its newest region matters: the thread finished the one before before it began this one. The
+//! region is committed if its last step is completely logged and every line of that step has a trailer at least as
+//! great as the step's number: greater is a later region's, which took the lock only after this one was durable.
+//! Otherwise its steps are undone, newest first; a step that is not completely logged has updated nothing.
+
+use crate::layout::Record;
+use crate::LogLayout;
+use std::collections::BTreeMap;
+use strandline_isa::{Addr, Image, LINE_BYTES};
+
+/// The newest region of one thread: its steps by sequence number.
+struct Newest {
+    region: u64,
+    steps: BTreeMap<u64, Vec<Record>>,
+}
+
+/// Undoes what was not committed. Crashing while it runs and running it again gives the same result, if the words
+/// that it sets become durable in that order.
+///
+/// The last thing it writes for each thread is which regions are settled, so a later recovery leaves them alone.
+pub fn recover(image: &dyn Image, logs: &LogLayout) {
+    let newest: Vec<Newest> = (0..logs.threads()).map(|thread| scan(image, logs, thread)).collect();
+    for region in newest.iter().filter(|region| !region.committed(image)) {
+        region.undo(image);
+    }
+    for (thread, region) in newest.iter().enumerate() {
+        let settled = logs.settled(thread);
+        if image.word(settled) < region.region {
+            image.set_word(settled, region.region);
+        }
+    }
+}
+
+/// The newest unsettled region in the ring of `thread`, with the steps that are completely logged.
+fn scan(image: &dyn Image, logs: &LogLayout, thread: usize) -> Newest {
+    let mut region = image.word(logs.settled(thread));
+    let mut steps: BTreeMap<u64, Vec<Record>> = BTreeMap::new();
+    for record in logs
+        .ring(thread)
+        .step_by(LINE_BYTES as usize)
+        .filter_map(|at| Record::read(image, at))
+    {
+        if record.meta.region > region {
+            region = record.meta.region;
+            steps.clear();
+        }
+        if record.meta.region == region {
+            steps.entry(record.sequence).or_default().push(record);
+        }
+    }
+    if region == image.word(logs.settled(thread)) {
+        steps.clear();
+    }
+    steps.retain(|_, records| records.len() as u64 == records[0].meta.count);
+    Newest { region, steps }
+}
+
+impl Newest {
+    fn committed(&self, image: &dyn Image) -> bool {
+        self.steps.last_key_value().is_some_and(|(sequence, records)| {
+            records[0].meta.last && records.iter().all(|record| image.word(record.trailer()) >= *sequence)
+        })
+    }
+
+    fn undo(&self, image: &dyn Image) {
+        for record in self.steps.values().rev().flatten() {
+            for (i, old) in record.payload.iter().take(record.meta.words as usize).enumerate() {
+                image.set_word(Addr(record.target.0 + 8 * i as u64), *old);
+            }
+            image.set_word(record.trailer(), record.old_trailer);
+        }
+    }
+}

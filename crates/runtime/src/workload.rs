@@ -1,0 +1,48 @@
+//! What a workload is.
+
+use crate::{recover, LogLayout, ParamError, Params, ThreadState};
+use std::future::Future;
+use std::ops::Range;
+use strandline_isa::{Cpu, Image, Memory};
+
+/// For whom a workload is built.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildPlan {
+    /// How many threads will run it.
+    pub threads: usize,
+    /// The seed of what it is filled with.
+    pub seed: u64,
+}
+
+/// A program: a structure in persistent memory, the task that its threads repeat, its invariant and its recovery.
+pub trait Workload: Sized {
+    /// Lays the structure out and fills it.
+    ///
+    /// # Errors
+    /// If the parameters do not go together.
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError>;
+
+    /// One operation or transaction.
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) -> impl Future<Output = ()>;
+
+    /// The invariant, on memory at rest or on a recovered image.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    fn check(&self, image: &dyn Image) -> Result<(), String>;
+
+    /// The undo logs of its threads.
+    fn logs(&self) -> LogLayout;
+
+    /// Address ranges, volatile and persistent, that the program uses again and again: what a warm shared cache would
+    /// hold as far as it fits, most useful last.
+    fn footprint(&self) -> Vec<Range<u64>>;
+
+    /// Makes a crash image consistent. Crashing while it runs and running it again must do.
+    fn recover(&self, image: &dyn Image) {
+        recover(image, &self.logs());
+    }
+
+    /// Fills volatile memory, zero after a crash, of a recovered image, so that threads can run on it.
+    fn restart(&self, _image: &dyn Image) {}
+}

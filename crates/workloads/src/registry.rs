@@ -1,0 +1,156 @@
+//! Names of workloads, and what is to be known of each.
+
+use std::fmt;
+use strandline_isa::Memory;
+use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload};
+
+/// What is to be known of a workload without building it.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// Another name, or none.
+    pub alias: Option<&'static str>,
+    /// What it does, in one line.
+    pub line: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// The machine preset of that paper.
+    pub machine: &'static str,
+    /// Tasks of a run, all threads together, unless set.
+    pub tasks: u64,
+    /// What can be set.
+    pub params: &'static [Param],
+}
+
+/// What is to be done with a workload once it is built.
+pub trait Visitor {
+    /// What comes of it.
+    type Out;
+
+    /// Takes the workload and its filled memory.
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out;
+}
+
+/// No workload could be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is none of this name; the nearest there is.
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The name most like it.
+        nearest: &'static str,
+    },
+    /// A parameter is wrong.
+    Param(ParamError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unknown { name, nearest } => {
+                write!(f, "workload {name}: there is none of this name; did you mean {nearest}? (`strandline list workloads` shows all)")
+            }
+            Error::Param(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ParamError> for Error {
+    fn from(error: ParamError) -> Self {
+        Error::Param(error)
+    }
+}
+
+macro_rules! workloads {
+    ($($type:ty: $about:expr,)*) => {
+        const ALL: &[About] = &[$($about),*];
+
+        /// Builds the workload `name`, with the parameters that the user `set` as keys and values, and shows it to
+        /// `visitor`.
+        ///
+        /// # Errors
+        /// An unknown name; an unknown parameter, or one out of range.
+        pub fn with_workload<'a, V: Visitor>(
+            name: &str,
+            set: impl IntoIterator<Item = (&'a str, &'a str)>,
+            plan: &BuildPlan,
+            visitor: V,
+        ) -> Result<V::Out, Error> {
+            let about = describe(name)?;
+            let params = Params::parse(about.params, set)?;
+            $(if about.name == $about.name {
+                let (workload, memory) = <$type>::build(&params, plan)?;
+                return Ok(visitor.visit(workload, memory));
+            })*
+            unreachable!("{} is described but has no type", about.name)
+        }
+    };
+}
+
+workloads! {
+    crate::sps::Sps: crate::sps::ABOUT,
+}
+
+/// All workloads.
+#[must_use]
+pub fn names() -> &'static [About] {
+    ALL
+}
+
+/// What is to be known of the workload `name`, or whose alias it is.
+///
+/// # Errors
+/// If there is none.
+pub fn describe(name: &str) -> Result<&'static About, Error> {
+    let found = ALL.iter().find(|about| about.name == name || about.alias == Some(name));
+    found.ok_or_else(|| Error::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(name),
+    })
+}
+
+fn nearest(name: &str) -> &'static str {
+    let known = ALL
+        .iter()
+        .flat_map(|about| std::iter::once(about.name).chain(about.alias));
+    let near = |other: &&str| strsim::jaro_winkler(other, name);
+    known
+        .max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a)))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_name_suggests_the_nearest() {
+        let error = describe("array-swp").unwrap_err();
+        assert!(error.to_string().contains("did you mean array-swap?"), "{error}");
+    }
+
+    #[test]
+    fn names_and_keys_are_told_apart_and_defaults_lie_in_their_ranges() {
+        let mut names: Vec<&str> = ALL
+            .iter()
+            .flat_map(|about| std::iter::once(about.name).chain(about.alias))
+            .collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+        for about in ALL {
+            for (i, param) in about.params.iter().enumerate() {
+                assert!(
+                    (param.min..=param.max).contains(&param.default),
+                    "{}: {}",
+                    about.name,
+                    param.name
+                );
+                assert!(about.params[..i].iter().all(|other| other.name != param.name));
+            }
+        }
+    }
+}

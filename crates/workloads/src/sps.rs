@@ -1,0 +1,115 @@
+//! `sps`, also `array-swap`: swaps of random elements of an array.
+//!
+//! COSPlay (MICRO 2021), section 5, Table 3 "SPS", after Kolli et al. (ASPLOS 2016). 100,000 elements of 8 bytes, each
+//! in a line of its own as separate allocations are, and a lock for each. A task locks two elements in index order and
+//! swaps them in one failure-atomic region: two log records and two elements are flushed, with two fences.
+//!
+//! Simplified: the two are always distinct (the second of two equal draws is moved on by one), locks lie in DRAM,
+//! packed, and there is no task queue and no allocator.
+
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Cpu, Image, Memory};
+use strandline_runtime::{
+    lock, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState, Workload,
+};
+
+/// An array of elements, at first element i holding i.
+pub struct Sps {
+    elements: Table,
+    locks: Locks,
+    logs: LogLayout,
+}
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "sps",
+    alias: Some("array-swap"),
+    line: "swaps random elements of an array",
+    paper: "COSPlay (MICRO 2021), Table 3, SPS",
+    machine: "cosplay",
+    tasks: 100_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "rows",
+        default: 100_000,
+        min: 2,
+        max: 1 << 26,
+        help: "elements of the array",
+    },
+    Param::log_records(4),
+];
+
+impl Workload for Sps {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let rows = params.get("rows");
+        let mut heap = Heap::new();
+        let sps = Sps {
+            elements: heap.table(rows, 8),
+            locks: Locks(heap.dram(rows * 8)),
+            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+        };
+        let memory = heap.memory();
+        for i in 0..rows {
+            memory.write(sps.elements.addr(i), 8, i);
+        }
+        Ok((sps, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let rows = self.elements.rows();
+        let i = thread.random.below(rows);
+        let mut j = thread.random.below(rows);
+        if i.equals(j).branch() {
+            j = j + 1;
+            if j.is(rows).branch() {
+                j = cpu.word(0);
+            }
+        }
+        let (low, high) = if i.less(j).branch() { (i, j) } else { (j, i) };
+        let (first, second) = (self.locks.at(low), self.locks.at(high));
+        lock(cpu, first).await;
+        lock(cpu, second).await;
+
+        let (a, b) = (self.elements.row(low), self.elements.row(high));
+        let mut region = thread.log.begin();
+        region.log(a, 0, 8).await;
+        region.log(b, 0, 8).await;
+        region.order(Step::Last).await;
+        let (old_a, old_b) = (a.load().await, b.load().await);
+        region.update(a, old_b, 8).await;
+        region.update(b, old_a, 8).await;
+        region.finish().await;
+
+        unlock(cpu, second).await;
+        unlock(cpu, first).await;
+    }
+
+    /// The array is a permutation of 0, 1, 2, ...
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        let rows = self.elements.rows();
+        let mut seen = vec![false; rows as usize];
+        for i in 0..rows {
+            let value = image.word(self.elements.addr(i));
+            match seen.get_mut(value as usize) {
+                None => return Err(format!("element {i} holds {value}, which was never put in")),
+                Some(true) => return Err(format!("element {i} holds {value}, and so does another")),
+                Some(new) => *new = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let locks = self.locks.range(self.elements.rows());
+        vec![self.elements.range(), locks, self.logs.range()]
+    }
+}

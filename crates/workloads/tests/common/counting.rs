@@ -1,0 +1,100 @@
+//! A back end that counts instructions.
+
+use std::cell::Cell;
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Site, W};
+use strandline_runtime::Plain;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub tasks: u64,
+    pub alu: u64,
+    pub branches: u64,
+    pub loads: u64,
+    pub stores: u64,
+    pub rmws: u64,
+    pub flushes: u64,
+    pub fences: u64,
+}
+
+impl Counts {
+    pub fn instructions(&self) -> u64 {
+        self.alu + self.branches + self.loads + self.stores + self.rmws + self.flushes + self.fences
+    }
+
+    pub fn per_task(&self, count: u64) -> f64 {
+        count as f64 / self.tasks as f64
+    }
+}
+
+pub struct Counting<'m> {
+    plain: Plain<'m>,
+    counts: Cell<Counts>,
+}
+
+impl<'m> Counting<'m> {
+    pub fn new(memory: &'m Memory, lowering: Lowering) -> Self {
+        Counting {
+            plain: Plain::new(memory, CoreId(0), lowering),
+            counts: Cell::default(),
+        }
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    fn count(&self, add: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        add(&mut counts);
+        self.counts.set(counts);
+    }
+}
+
+impl Cpu for Counting<'_> {
+    type Tag = ();
+
+    fn core(&self) -> CoreId {
+        self.plain.core()
+    }
+    fn lowering(&self) -> &Lowering {
+        self.plain.lowering()
+    }
+    fn alu(&self, _: Alu, (): (), (): ()) {
+        self.count(|c| c.alu += 1);
+    }
+    fn branch(&self, (): (), _: bool, _: Site) {
+        self.count(|c| c.branches += 1);
+    }
+    async fn load(&self, addr: Addr, (): (), size: u8) -> W<'_, Self> {
+        self.count(|c| c.loads += 1);
+        W::new(self, self.plain.load(addr, (), size).await.bits(), ())
+    }
+    async fn store(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
+        self.count(|c| c.stores += 1);
+        self.plain.store(addr, (), size, value, ()).await;
+    }
+    async fn store_nt(&self, addr: Addr, (): (), size: u8, value: u64, (): ()) {
+        self.store(addr, (), size, value, ()).await;
+    }
+    async fn rmw(&self, addr: Addr, (): (), op: Rmw, operand: u64, (): ()) -> W<'_, Self> {
+        self.count(|c| c.rmws += 1);
+        W::new(self, self.plain.rmw(addr, (), op, operand, ()).await.bits(), ())
+    }
+    async fn flush(&self, _: Addr, (): (), _: Flush) {
+        self.count(|c| c.flushes += 1);
+    }
+    async fn primitive(&self, primitive: Primitive) {
+        if primitive != Primitive::StoreBarrier {
+            self.count(|c| c.fences += 1);
+        }
+    }
+    fn note(&self, note: Note) {
+        self.plain.note(note);
+        if note == Note::TaskEnd {
+            self.count(|c| c.tasks += 1);
+        }
+    }
+    async fn start_line(&self) {
+        self.counts.set(Counts::default());
+    }
+}

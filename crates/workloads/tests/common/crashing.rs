@@ -1,0 +1,96 @@
+//! Crashing a workload wherever its durable image changes.
+
+use super::thread_plan;
+use std::cell::Cell;
+use strandline_isa::{Addr, Image, Lowering, Memory};
+use strandline_runtime::adversary::{Adversary, Play, Watch};
+use strandline_runtime::{run_thread, Workload};
+
+/// What a run with crashes came to.
+pub struct Outcome {
+    /// Crash images tried.
+    pub crashes: u64,
+    /// Regions acknowledged in the whole run.
+    pub acknowledged: u64,
+    /// The first failure.
+    pub failure: Option<String>,
+}
+
+/// Runs the workload on the adversary's machine, and shows `crash` each durable image until it fails.
+pub fn run<W: Workload>(
+    workload: &W,
+    memory: &Memory,
+    lowering: Lowering,
+    threads: usize,
+    tasks: u64,
+    play: Play,
+    crash: &mut dyn FnMut(&Memory, &Watch) -> Result<(), String>,
+) -> Outcome {
+    let mut outcome = Outcome {
+        crashes: 0,
+        acknowledged: 0,
+        failure: None,
+    };
+    let mut inspect = |image: &Memory, watch: &Watch| {
+        outcome.crashes += 1;
+        outcome.acknowledged = watch.acknowledged();
+        if outcome.failure.is_none() {
+            outcome.failure = crash(&image.persistent_half(), watch).err();
+        }
+    };
+    let machine = Adversary::new(memory, threads, lowering, play, &mut inspect);
+    let cpus: Vec<_> = (0..threads).map(|core| machine.cpu(core)).collect();
+    let programs = cpus.iter().enumerate().map(|(thread, cpu)| {
+        let plan = thread_plan(thread, threads, tasks, play.seed);
+        Box::pin(run_thread(workload, cpu, plan)) as _
+    });
+    machine.run(programs.collect()).unwrap();
+    drop(cpus);
+    drop(machine);
+    outcome
+}
+
+/// Recovers a crash image and judges it.
+pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
+    workload.recover(image);
+    workload.check(image)?;
+    watch.verify(image)
+}
+
+/// An image that takes no more writes after the first few, as if power failed.
+pub struct Failing<'m> {
+    pub memory: &'m Memory,
+    pub writes_left: Cell<u64>,
+}
+
+impl Image for Failing<'_> {
+    fn word(&self, addr: Addr) -> u64 {
+        self.memory.word(addr)
+    }
+
+    fn set_word(&self, addr: Addr, value: u64) {
+        if self.writes_left.get() > 0 {
+            self.writes_left.set(self.writes_left.get() - 1);
+            self.memory.set_word(addr, value);
+        }
+    }
+}
+
+/// Recovers a crash image, failing again after each write of the recovery in turn, and judges what the next recovery
+/// makes of it.
+pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
+    for writes in 0.. {
+        let again = image.clone();
+        let failing = Failing {
+            memory: &again,
+            writes_left: Cell::new(writes),
+        };
+        workload.recover(&failing);
+        let complete = failing.writes_left.get() > 0;
+        judge(workload, &again, watch).map_err(|why| format!("after {writes} writes of a recovery: {why}"))?;
+        if complete {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! What the tests of all workloads share: running them, counting what they do, crashing them.
+
+#![allow(dead_code)] // each test file is a crate of its own and uses its part
+
+pub mod counting;
+pub mod crashing;
+
+use strandline_isa::{CoreId, Lowering, Memory};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, ThreadPlan, Workload};
+use strandline_workloads::{with_workload, Visitor};
+
+/// Parameters that make each workload small, so that threads meet and crash images are cheap.
+pub const SMALL: &[(&str, &[(&str, &str)])] = &[("sps", &[("rows", "16"), ("log_records", "6")])];
+
+pub const PLAN: BuildPlan = BuildPlan { threads: 4, seed: 7 };
+
+pub fn thread_plan(thread: usize, threads: usize, tasks: u64, seed: u64) -> ThreadPlan {
+    ThreadPlan {
+        thread,
+        threads,
+        warm_tasks: 0,
+        tasks,
+        seed,
+    }
+}
+
+/// Runs the threads one after the other.
+pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering, threads: usize, tasks: u64) {
+    for thread in 0..threads {
+        let cpu = Plain::new(memory, CoreId(thread as u16), lowering);
+        block_on(run_thread(workload, &cpu, thread_plan(thread, threads, tasks, 3))).unwrap();
+    }
+}
+
+/// Builds a workload in its small form and shows it to `visitor`.
+pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
+    let (_, set) = SMALL
+        .iter()
+        .find(|(known, _)| *known == name)
+        .expect("every workload has a small form");
+    with_workload(name, set.iter().copied(), &PLAN, visitor).unwrap()
+}

@@ -1,0 +1,119 @@
+//! Every workload survives a crash anywhere, on a machine that persists as badly as it may.
+
+mod common;
+
+use common::crashing::{judge, judge_twice, run, Outcome};
+use common::{with_small, SMALL};
+use strandline_isa::{Lowering, Memory};
+use strandline_runtime::adversary::{Play, Watch, FENCED};
+use strandline_runtime::Workload;
+use strandline_workloads::Visitor;
+
+/// From "never before a fence" to "at nearly every operation".
+const EVICTIONS: [u64; 4] = [0, 50, 8, 2];
+
+struct Crash {
+    lowering: Lowering,
+    threads: usize,
+    tasks: u64,
+    play: Play,
+    twice: bool,
+}
+
+impl Visitor for Crash {
+    type Out = Outcome;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
+        let judge = if self.twice { judge_twice::<W> } else { judge::<W> };
+        let mut crash = |image: &Memory, watch: &Watch| judge(&workload, image, watch);
+        run(
+            &workload,
+            &memory,
+            self.lowering,
+            self.threads,
+            self.tasks,
+            self.play,
+            &mut crash,
+        )
+    }
+}
+
+fn plays() -> impl Iterator<Item = Play> {
+    EVICTIONS
+        .into_iter()
+        .zip(1..)
+        .map(|(evict_one_in, seed)| Play { seed, evict_one_in })
+}
+
+#[test]
+fn every_crash_image_recovers() {
+    for (name, _) in SMALL {
+        for threads in [1, 4] {
+            for play in plays() {
+                let crash = Crash {
+                    lowering: FENCED,
+                    threads,
+                    tasks: 24,
+                    play,
+                    twice: false,
+                };
+                let outcome = with_small(name, crash);
+                assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
+                assert!(
+                    outcome.crashes > 2 * outcome.acknowledged,
+                    "{name}: hardly any crash image"
+                );
+                assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
+            }
+        }
+    }
+}
+
+#[test]
+fn recovery_may_crash_too() {
+    for (name, _) in SMALL {
+        for play in plays() {
+            let crash = Crash {
+                lowering: FENCED,
+                threads: 3,
+                tasks: 4,
+                play,
+                twice: true,
+            };
+            assert_eq!(with_small(name, crash).failure, None, "{name}, {play:?}");
+        }
+    }
+}
+
+/// The first failure that any play finds.
+fn first_failure(name: &str, lowering: Lowering) -> Option<String> {
+    plays().find_map(|play| {
+        let crash = Crash {
+            lowering,
+            threads: 4,
+            tasks: 24,
+            play,
+            twice: false,
+        };
+        with_small(name, crash).failure
+    })
+}
+
+#[test]
+fn a_missing_fence_or_flush_is_found() {
+    let unordered_log = Lowering {
+        log_before_update: &[],
+        ..FENCED
+    };
+    let never_durable = Lowering { durable: &[], ..FENCED };
+    let unflushed = Lowering { flush: None, ..FENCED };
+    let unlogged = Lowering { log: false, ..FENCED };
+    for (name, _) in SMALL {
+        for broken in [unordered_log, never_durable, unflushed, unlogged] {
+            assert!(
+                first_failure(name, broken).is_some(),
+                "{name} gets away with {broken:?}"
+            );
+        }
+    }
+}
