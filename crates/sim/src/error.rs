@@ -1,0 +1,48 @@
+//! Why there is no record.
+
+use std::fmt;
+use strandline_machine::{ConfigError, Stuck};
+
+/// A run that did not happen or did not end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// What was asked for cannot be run: one line that says what is wrong, where, and how to mend it.
+    Input(String),
+    /// The run makes no progress: one line that says who waits for whom.
+    Stuck(String),
+}
+
+impl Error {
+    /// An input error.
+    pub fn input(text: impl Into<String>) -> Error {
+        Error::Input(text.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Input(text) | Error::Stuck(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Error {
+        Error::Input(error.to_string())
+    }
+}
+
+impl From<strandline_workloads::Error> for Error {
+    fn from(error: strandline_workloads::Error) -> Error {
+        Error::Input(error.to_string())
+    }
+}
+
+impl From<Stuck> for Error {
+    fn from(stuck: Stuck) -> Error {
+        Error::Stuck(stuck.to_string())
+    }
+}

@@ -1,0 +1,144 @@
+//! The record of a run: flat, every key always there, null where a design or machine does not have it.
+
+use crate::{Plan, Spec};
+use serde::Serialize;
+use serde_json::{json, Map, Value};
+use strandline_design::About;
+use strandline_machine::Stats;
+
+/// What a run yields. Units stand in the names where a value is not a count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the keys are the documentation; docs/records.md lists them")]
+pub struct Record {
+    pub figure: Option<String>,
+    pub workload: String,
+    pub design: String,
+    pub runtime: String,
+    pub machine: String,
+    pub cores: u64,
+    pub threads: u64,
+    pub window: u64,
+    pub bmo_cycles: u64,
+    pub seed: u64,
+    pub warmup: String,
+    pub tasks: u64,
+    pub instructions: u64,
+    pub cycles: u64,
+    pub task_latency_p50_cycles: Option<u64>,
+    pub task_latency_p99_cycles: Option<u64>,
+    pub loads: u64,
+    pub stores: u64,
+    pub flushes: u64,
+    pub fences: u64,
+    pub fence_stall_cycles: u64,
+    pub buffer_stall_cycles: u64,
+    pub fetch_stall_cycles: u64,
+    pub blocked_cycles: Option<u64>,
+    pub switch_instructions: Option<u64>,
+    pub pm_reads: u64,
+    pub pm_writes: u64,
+    pub pm_write_bytes: u64,
+    pub coalesced: u64,
+    pub epochs: Option<u64>,
+    pub cross_dependences: Option<u64>,
+    pub early_flushes: Option<u64>,
+    pub undo_records: Option<u64>,
+    pub delay_records: Option<u64>,
+    pub nacks: Option<u64>,
+    pub rollbacks: Option<u64>,
+    pub pcommits_in_flight_max: Option<u64>,
+    pub stores_per_pcommit: Option<f64>,
+    pub bloom_lookups: Option<u64>,
+    pub bloom_false_positives: Option<u64>,
+    pub buffer_occupancy_mean: Option<f64>,
+    pub buffer_occupancy_p99: Option<u64>,
+    pub table_occupancy_max: Option<u64>,
+    pub drain_bytes_max: Option<u64>,
+    pub storage_bytes: u64,
+    pub recovers: Option<bool>,
+    pub params: Map<String, Value>,
+    pub host_seconds: f64,
+    pub host_mips: f64,
+}
+
+/// What is measured around a run.
+pub struct Measured {
+    /// Bytes of storage that the design adds.
+    pub storage_bytes: u64,
+    /// Seconds of the host.
+    pub host_seconds: f64,
+}
+
+impl Record {
+    /// The record of a run that has counted `stats`.
+    #[must_use]
+    pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
+        let pcommits = stats.commits / plan.machine.controllers.count;
+        Record {
+            figure: spec.figure.clone(),
+            workload: plan.about.name.to_owned(),
+            design: about.name.to_owned(),
+            runtime: "undo".to_owned(),
+            machine: plan.machine.name.clone(),
+            cores: plan.cores,
+            threads: plan.threads,
+            window: 1,
+            bmo_cycles: plan.machine.controllers.bmo_latency.0,
+            seed: spec.seed,
+            warmup: plan.warmup(),
+            tasks: stats.tasks,
+            instructions: stats.instructions,
+            cycles: stats.cycles.0,
+            task_latency_p50_cycles: stats.task_latency.quantile(0.50),
+            task_latency_p99_cycles: stats.task_latency.quantile(0.99),
+            loads: stats.loads,
+            stores: stats.stores,
+            flushes: stats.flushes,
+            fences: stats.fences,
+            fence_stall_cycles: stats.fence_stall_cycles,
+            buffer_stall_cycles: stats.buffer_stall_cycles,
+            fetch_stall_cycles: stats.fetch_stall_cycles,
+            blocked_cycles: None,
+            switch_instructions: None,
+            pm_reads: stats.pm_reads,
+            pm_writes: stats.pm_writes,
+            pm_write_bytes: stats.pm_write_bytes,
+            coalesced: stats.coalesced,
+            epochs: None,
+            cross_dependences: None,
+            early_flushes: None,
+            undo_records: None,
+            delay_records: None,
+            nacks: None,
+            rollbacks: None,
+            pcommits_in_flight_max: (pcommits > 0).then_some(stats.commits_in_flight_max),
+            stores_per_pcommit: (pcommits > 0).then(|| stats.stores_during_commits as f64 / pcommits as f64),
+            bloom_lookups: None,
+            bloom_false_positives: None,
+            buffer_occupancy_mean: None,
+            buffer_occupancy_p99: None,
+            table_occupancy_max: None,
+            drain_bytes_max: None,
+            storage_bytes: measured.storage_bytes,
+            recovers: None,
+            params: params(spec, plan),
+            host_seconds: measured.host_seconds,
+            host_mips: stats.instructions_simulated as f64 / measured.host_seconds / 1e6,
+        }
+    }
+}
+
+/// What is not a key of its own: the clock, and what the user set.
+fn params(spec: &Spec, plan: &Plan) -> Map<String, Value> {
+    let mut params = Map::new();
+    params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
+    params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
+    let mut sets: Vec<&str> = spec.set.iter().map(String::as_str).collect();
+    sets.sort_unstable();
+    for set in sets {
+        if let Some((key, value)) = set.split_once('=') {
+            params.insert(key.into(), json!(value));
+        }
+    }
+    params
+}

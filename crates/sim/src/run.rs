@@ -1,0 +1,125 @@
+//! The run itself.
+
+use crate::prepare::{prepare, Prepared};
+use crate::record::{Measured, Record};
+use crate::{needs, Error, Plan, Recoverable, Spec};
+use std::rc::Rc;
+use std::time::Instant;
+use strandline_design::{About, Design};
+use strandline_designs::{abouts, with_design, DesignVisitor};
+use strandline_isa::{CoreId, Memory};
+use strandline_machine::{Journal, Machine, Options, Outcome, Stuck, System};
+
+/// A run with all that crash exploration needs of it.
+pub struct Observation {
+    /// Its record.
+    pub record: Record,
+    /// What became durable when, and what the program said.
+    pub journal: Journal,
+    /// Memory before the run.
+    pub initial: Memory,
+    /// Recovery and invariant.
+    pub program: Rc<dyn Recoverable>,
+    /// The design.
+    pub about: About,
+}
+
+/// Runs what the user asks for.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn run(spec: &Spec) -> Result<Record, Error> {
+    let plan = Plan::of(spec)?;
+    let prepared = prepare(&plan, spec.seed)?;
+    Ok(execute(spec, &plan, prepared, false)?.0)
+}
+
+/// Runs what the user asks for and keeps the journal. Nobody runs ahead of anybody.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observe(spec: &Spec) -> Result<Observation, Error> {
+    let mut plan = Plan::of(spec)?;
+    plan.machine.simulation.slack.0 = 0;
+    let prepared = prepare(&plan, spec.seed)?;
+    let initial = prepared.memory.clone();
+    let program = prepared.program.clone();
+    let (record, outcome, about) = execute(spec, &plan, prepared, true)?;
+    Ok(Observation {
+        record,
+        journal: outcome.journal.unwrap_or_default(),
+        initial,
+        program,
+        about,
+    })
+}
+
+fn execute(spec: &Spec, plan: &Plan, prepared: Prepared, journal: bool) -> Result<(Record, Outcome, About), Error> {
+    let options = Options {
+        seed: spec.seed,
+        journal,
+        ..Options::default()
+    };
+    let started = Instant::now();
+    let runner = Runner {
+        machine: &plan.machine,
+        cores: plan.cores as usize,
+        prepared,
+        options,
+    };
+    let ran = with_design(&spec.design, runner).ok_or_else(|| unknown_design(&spec.design))??;
+    let measured = Measured {
+        storage_bytes: ran.storage_bytes,
+        host_seconds: started.elapsed().as_secs_f64(),
+    };
+    let record = Record::of(spec, plan, &ran.about, &ran.outcome.stats, &measured);
+    Ok((record, ran.outcome, ran.about))
+}
+
+struct Runner<'a> {
+    machine: &'a Machine,
+    cores: usize,
+    prepared: Prepared,
+    options: Options,
+}
+
+struct Ran {
+    outcome: Outcome,
+    about: About,
+    storage_bytes: u64,
+}
+
+impl DesignVisitor for Runner<'_> {
+    type Out = Result<Ran, Error>;
+
+    fn visit<D: Design>(self, design: D) -> Result<Ran, Error> {
+        let about = design.about();
+        needs::check(&about, self.machine)?;
+        let controllers = self.machine.controllers.count as usize;
+        let storage_bytes = design.storage_bytes(self.cores, controllers);
+        let mut system = System::new(self.machine, design, self.cores, self.prepared.memory, self.options);
+        for addresses in self.prepared.footprint {
+            system.warm(addresses);
+        }
+        for (index, thread) in self.prepared.threads.into_iter().enumerate() {
+            let core = CoreId(index as u16);
+            let program = thread(system.cpu(core));
+            system.start(core, program);
+        }
+        let outcome = system.run().map_err(|stuck: Stuck| Error::from(stuck))?;
+        Ok(Ran { outcome, about, storage_bytes })
+    }
+}
+
+fn unknown_design(name: &str) -> Error {
+    let nearest = abouts()
+        .into_iter()
+        .max_by(|a, b| {
+            let near = |about: &About| strsim::jaro_winkler(about.name, name);
+            near(a).total_cmp(&near(b))
+        })
+        .map_or("x86", |about| about.name);
+    Error::Input(format!(
+        "design {name}: there is none of this name; did you mean {nearest}? (`strandline list designs` shows all)"
+    ))
+}

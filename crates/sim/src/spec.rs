@@ -1,0 +1,177 @@
+//! What to run, as the user says it, and what that comes to.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use strandline_machine::Machine;
+use strandline_workloads::{describe, About};
+
+/// A run as the user asks for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The workload's name.
+    pub workload: String,
+    /// The design's name.
+    pub design: String,
+    /// A preset's name or a file's path; the workload's paper's preset if `None`.
+    #[serde(default)]
+    pub machine: Option<String>,
+    /// The language-level runtime; the workload's own if `None`.
+    #[serde(default)]
+    pub runtime: Option<String>,
+    /// Threads, and cores unless the machine says how many.
+    #[serde(default = "one")]
+    pub threads: u64,
+    /// Tasks of the timed region, all threads together; the workload's default if `None`.
+    #[serde(default)]
+    pub tasks: Option<u64>,
+    /// Tasks in flight a thread.
+    #[serde(default)]
+    pub window: Option<u64>,
+    /// Latency of backend memory operations, in cycles.
+    #[serde(default)]
+    pub bmo: Option<u64>,
+    /// The seed of everything random.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// `machine.KEY=VALUE` and `workload.KEY=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The figure that the run is for, for its record.
+    #[serde(default)]
+    pub figure: Option<String>,
+    /// Tasks of each thread before the timed region; a tenth of its tasks if `None`.
+    #[serde(default)]
+    pub warm: Option<u64>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Spec {
+    /// A run of a workload under a design, all else by default.
+    #[must_use]
+    pub fn new(workload: &str, design: &str) -> Spec {
+        Spec {
+            workload: workload.to_owned(),
+            design: design.to_owned(),
+            machine: None,
+            runtime: None,
+            threads: 1,
+            tasks: None,
+            window: None,
+            bmo: None,
+            seed: 1,
+            set: Vec::new(),
+            figure: None,
+            warm: None,
+        }
+    }
+}
+
+/// A run, every choice made.
+pub struct Plan {
+    /// The workload.
+    pub about: &'static About,
+    /// The machine, settings applied.
+    pub machine: Machine,
+    /// Hardware threads.
+    pub threads: u64,
+    /// Simulated cores.
+    pub cores: u64,
+    /// Tasks of the timed region, all threads together.
+    pub tasks: u64,
+    /// Tasks of each thread before it.
+    pub warm_tasks: u64,
+    /// The workload's parameters, as the user set them.
+    pub workload_sets: Vec<(String, String)>,
+}
+
+/// The most cores that the directory tells apart.
+const MAX_CORES: u64 = 64;
+
+/// The tasks of a timed region that are not worth more warming.
+const MOST_WARM_TASKS: u64 = 20_000;
+
+impl Plan {
+    /// Makes every choice that the user has left open, and refuses what cannot be run.
+    ///
+    /// # Errors
+    /// One line a mistake, the first one found.
+    pub fn of(spec: &Spec) -> Result<Plan, Error> {
+        let about = describe(&spec.workload)?;
+        refuse_what_is_missing(spec)?;
+        let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(about.machine))?;
+        let workload_sets = apply_sets(&mut machine, &spec.set)?;
+        if let Some(bmo) = spec.bmo {
+            machine.set("controllers.bmo_latency", &bmo.to_string())?;
+        }
+        machine.validate()?;
+        let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
+        let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
+        let cores = cores_for(threads, machine.cores)?;
+        let warm_tasks = spec.warm.unwrap_or((tasks / threads / 10).min(MOST_WARM_TASKS));
+        Ok(Plan { about, machine, threads, cores, tasks, warm_tasks, workload_sets })
+    }
+
+    /// How many of the tasks a thread runs: an equal share, the first threads one more where it does not come out even.
+    #[must_use]
+    pub fn tasks_of(&self, thread: u64) -> u64 {
+        self.tasks / self.threads + u64::from(thread < self.tasks % self.threads)
+    }
+
+    /// How the caches are warmed, for the record.
+    #[must_use]
+    pub fn warmup(&self) -> String {
+        format!("footprint in the shared cache, then {} tasks a thread", self.warm_tasks)
+    }
+}
+
+fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
+    if (least..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::Input(format!("{option} {value}: must be from {least} to {most}")))
+    }
+}
+
+fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
+    match cores {
+        0 => Ok(threads),
+        n if n > MAX_CORES => Err(Error::Input(format!("machine.cores {n}: must be at most {MAX_CORES}"))),
+        n if n < threads => Err(Error::Input(format!(
+            "--threads {threads}: the machine has {n} cores and a core runs one thread; ask for fewer threads or --set machine.cores={threads}"
+        ))),
+        n => Ok(n),
+    }
+}
+
+fn refuse_what_is_missing(spec: &Spec) -> Result<(), Error> {
+    match spec.runtime.as_deref() {
+        None | Some("undo") => {}
+        Some(other) => return Err(Error::Input(format!("--runtime {other}: there is only `undo`"))),
+    }
+    match spec.window {
+        None | Some(1) => Ok(()),
+        Some(n) => Err(Error::Input(format!(
+            "--window {n}: tasks run one after the other here; leave --window out"
+        ))),
+    }
+}
+
+/// Applies the machine's settings and returns the workload's.
+fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Vec<(String, String)>, Error> {
+    let mut workload = Vec::new();
+    for set in sets {
+        let wrong = |what: &str| Error::Input(format!("--set {set}: {what}"));
+        let (key, value) = set.split_once('=').ok_or_else(|| wrong("must be KEY=VALUE"))?;
+        match key.split_once('.') {
+            Some(("machine", key)) => machine.set(key, value)?,
+            Some(("workload", key)) => workload.push((key.to_owned(), value.to_owned())),
+            Some(("design", _)) => return Err(wrong("this design has no parameters")),
+            _ => return Err(wrong("the key must begin with machine., design. or workload.")),
+        }
+    }
+    Ok(workload)
+}
