@@ -57,9 +57,7 @@ impl Private {
     pub fn store_hit(&mut self, line: Line, at: u64) -> bool {
         match self.l1.touch(line) {
             Some(state) if state.is_writable() && self.misses.filled(line, at) <= at => {
-                if state != State::Modified {
-                    self.l1.set_state(line, State::Modified);
-                }
+                self.l1.set_latest(line, State::Modified);
                 true
             }
             _ => false,
@@ -69,7 +67,7 @@ impl Private {
     /// Whether the first level holds the line writable, its fill possibly still under way.
     #[inline(always)]
     pub fn owns(&mut self, line: Line) -> bool {
-        self.l1.peek(line).is_some_and(State::is_writable)
+        self.l1.touch(line).is_some_and(State::is_writable)
     }
 
     /// Looks the line up in both levels; a second-level hit moves into the first.

@@ -35,6 +35,8 @@ impl State {
 pub struct Tags {
     ways: usize,
     sets: u64,
+    /// `sets - 1` if that is a mask, else zero.
+    mask: u64,
     /// `line << 2 | state`; zero is an empty way.
     entries: Box<[u64]>,
 }
@@ -46,13 +48,14 @@ impl Tags {
         Tags {
             ways: ways as usize,
             sets,
+            mask: if sets.is_power_of_two() { sets - 1 } else { 0 },
             entries: vec![0; (sets * ways) as usize].into_boxed_slice(),
         }
     }
 
     #[inline(always)]
     fn set_of(&self, line: Line) -> usize {
-        let set = if self.sets.is_power_of_two() { line.0 & (self.sets - 1) } else { line.0 % self.sets };
+        let set = if self.mask != 0 { line.0 & self.mask } else { line.0 % self.sets };
         set as usize * self.ways
     }
 
@@ -96,6 +99,14 @@ impl Tags {
             }
             None => false,
         }
+    }
+
+    /// Changes the state of `line`, which has just been touched.
+    #[inline(always)]
+    pub fn set_latest(&mut self, line: Line, state: State) {
+        let base = self.set_of(line);
+        debug_assert_eq!(self.entries[base] >> 2, line.0, "the latest of its set");
+        self.entries[base] = line.0 << 2 | state as u64;
     }
 
     /// Removes `line` and returns the state that it had.

@@ -71,7 +71,7 @@ impl Core {
     fn has_room(&self) -> bool {
         self.is_open()
             && self.in_order(self.window.cycle())
-            && (self.queue.borrow().len() < self.queue_entries || self.post(Request::Room))
+            && (self.has_entries_free() || self.post(Request::Room))
     }
 
     /// Whether the store queue takes this entry, room and the design permitting.

@@ -210,6 +210,11 @@ impl Core {
         }
     }
 
+    /// Whether the store queue has room.
+    pub fn has_entries_free(&self) -> bool {
+        self.queue.borrow().len() < self.queue_entries
+    }
+
     /// When an entry that is ready then may leave the queue, one a drain interval.
     pub fn leaves_at(&self, ready: u64) -> u64 {
         ready.max(self.drained.get() + self.latencies.drain_interval)
@@ -217,7 +222,7 @@ impl Core {
 
     /// Lets stores that hit leave the queue up to `until`; false if something is due that the system must see.
     #[inline(always)]
-    fn drain_hits(&self, until: u64) -> bool {
+    pub fn drain_hits(&self, until: u64) -> bool {
         if self.drains.get() > until {
             return true;
         }
@@ -225,16 +230,18 @@ impl Core {
     }
 
     fn drain_due_hits(&self, until: u64) -> bool {
-        if !self.drains_by_itself || self.window.is_held() {
+        if !self.drains_by_itself {
             return false;
         }
+        let held = self.window.is_held();
         let mut queue = self.queue.borrow_mut();
         let mut private = self.private.borrow_mut();
         while self.drains.get() <= until {
             let Some(head) = queue.front() else { return true };
             let at = self.drains.get();
             let Kind::Store { size, value } = head.kind else { return false };
-            if !private.store_hit(head.line(), at) {
+            // What a held op waits for may come with its context's last store: the system must see that.
+            if (held && self.pending(Some(head.context)) == 1) || !private.store_hit(head.line(), at) {
                 return false;
             }
             self.memory.write(head.addr, size, value);

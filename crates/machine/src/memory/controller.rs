@@ -13,6 +13,7 @@ pub struct Controller {
     /// Writes that have arrived and found no room.
     waiting: VecDeque<WriteId>,
     capacity: usize,
+    unissued: usize,
     accepted: u64,
     /// Until when the write port is busy.
     port: u64,
@@ -66,6 +67,7 @@ impl Controller {
             queue: VecDeque::new(),
             waiting: VecDeque::new(),
             capacity: machine.controllers.wpq_entries as usize,
+            unissued: 0,
             accepted: 0,
             port: 0,
             commits: Vec::new(),
@@ -97,6 +99,7 @@ impl Controller {
             issued: false,
         });
         self.accepted += 1;
+        self.unissued += 1;
     }
 
     /// The next write that found no room, if there is room now; it must be offered by [`Controller::arrive`] again.
@@ -109,6 +112,9 @@ impl Controller {
 
     /// Sends the oldest write that can go to the media at `now`, or says when to look again.
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
+        if self.unissued == 0 {
+            return Err(u64::MAX);
+        }
         if self.port > now {
             return Err(self.port);
         }
@@ -128,6 +134,7 @@ impl Controller {
         let Some(index) = chosen else { return Err(again) };
         let queued = &mut self.queue[index];
         queued.issued = true;
+        self.unissued -= 1;
         let taken = self.media.write(queued.line, now);
         self.port = taken.port;
         Ok(Issued {

@@ -1,6 +1,7 @@
 //! Writes on their way to persistent memory.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use strandline_design::{WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 
@@ -18,8 +19,47 @@ pub enum Origin {
 pub struct Write {
     /// What controllers and designs see of it.
     pub request: WriteRequest,
-    /// Who waits for its acceptance: the flush itself, and flushes that found the line clean behind it.
-    pub origins: Vec<Origin>,
+    /// Who waits for its acceptance.
+    pub waiting: Waiting,
+}
+
+/// Who waits for a write: the flush itself, and flushes that found the line clean behind it.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// The first; there is rarely another.
+    pub first: Option<Origin>,
+    /// The others.
+    pub others: Vec<Origin>,
+}
+
+impl Waiting {
+    /// One more waits.
+    pub fn push(&mut self, origin: Origin) {
+        match self.first {
+            None => self.first = Some(origin),
+            Some(_) => self.others.push(origin),
+        }
+    }
+}
+
+/// Hashes line numbers: one multiplication. Maps keyed by lines are never iterated.
+#[derive(Default)]
+pub struct LineHasher(u64);
+
+impl Hasher for LineHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(20);
+    }
 }
 
 /// The writes in flight, and the order of those to one line.
@@ -28,7 +68,7 @@ pub struct Writes {
     slots: Vec<Option<Write>>,
     free: Vec<u32>,
     /// Lines with writes that no controller has accepted: how many, the latest, and when it arrives.
-    unaccepted: BTreeMap<Line, Tail>,
+    unaccepted: HashMap<Line, Tail, BuildHasherDefault<LineHasher>>,
 }
 
 #[derive(Clone, Copy)]
@@ -44,7 +84,7 @@ impl Writes {
     pub fn add(&mut self, line: Line, data: LineData, core: Option<CoreId>, tag: u64, arrives: u64) -> (WriteId, u64) {
         let write = Write {
             request: WriteRequest { line, data, core, tag },
-            origins: Vec::new(),
+            waiting: Waiting::default(),
         };
         let id = match self.free.pop() {
             Some(slot) => {
@@ -69,7 +109,7 @@ impl Writes {
     }
 
     /// A controller has accepted the write: those who waited for it.
-    pub fn accept(&mut self, id: WriteId) -> Vec<Origin> {
+    pub fn accept(&mut self, id: WriteId) -> Waiting {
         let line = self.get(id).request.line;
         if let Some(tail) = self.unaccepted.get_mut(&line) {
             tail.count -= 1;
@@ -77,7 +117,7 @@ impl Writes {
                 self.unaccepted.remove(&line);
             }
         }
-        std::mem::take(&mut self.get_mut(id).origins)
+        std::mem::take(&mut self.get_mut(id).waiting)
     }
 
     /// The write.

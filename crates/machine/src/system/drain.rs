@@ -8,8 +8,12 @@ use strandline_isa::{CoreId, Flush};
 
 impl<D: Design> System<D> {
     /// Lets the entry whose turn has come leave, or says when to look again.
-    pub(super) fn drain(&mut self, core: CoreId) {
+    pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
+        let wants_room = matches!(self.hw.hart(core).front, Front::Room);
+        if !wants_room && shared.drain_hits(horizon) {
+            return self.drained_hits(core);
+        }
         let at = shared.drains.get();
         self.hw.now = self.hw.now.max(at);
         let Some((index, entry)) = next_entry(&shared, at) else {
@@ -146,8 +150,15 @@ impl<D: Design> System<D> {
         shared.queue.borrow_mut().remove(index);
         shared.drained.set(at);
         shared.drains.set(next_time(&shared));
+        self.has_room(core, at);
+    }
+
+    /// An entry has left the queue: who waits for room, or for the queue to be empty, goes on.
+    fn has_room(&mut self, core: CoreId, at: u64) {
+        let hart = self.hw.hart(core);
+        let shared = &hart.core;
         match hart.front {
-            Front::Room => {
+            Front::Room if shared.has_entries_free() => {
                 shared.window.stall_buffer(at);
                 shared.front.set(shared.window.cycle());
                 hart.front = Front::Runnable;
@@ -158,6 +169,14 @@ impl<D: Design> System<D> {
             }
             _ => {}
         }
+    }
+
+    /// Stores have left the queue by themselves; who waits for that goes on.
+    fn drained_hits(&mut self, core: CoreId) {
+        let hart = self.hw.hart(core);
+        let at = hart.core.drained.get();
+        hart.settled = hart.settled.max(at);
+        self.has_room(core, at);
     }
 
     /// The queue waits for a buffer to become free; see [`System::retry_drain`].

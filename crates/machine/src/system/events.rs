@@ -82,7 +82,8 @@ impl<D: Design> System<D> {
             Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
             Domain::Controllers => {}
         }
-        for origin in self.hw.writes.accept(write) {
+        let waiting = self.hw.writes.accept(write);
+        for origin in waiting.first.into_iter().chain(waiting.others) {
             match origin {
                 Origin::Buffer { core, slot } => self.buffer_done(core, slot),
                 Origin::Design { core, tag } => self.design.flushed(&mut self.hw, core, tag),
@@ -215,7 +216,14 @@ impl<D: Design> System<D> {
     }
 
     /// Does what the design has asked for, and lets those go on whose gates it has opened.
+    #[inline]
     pub(super) fn obey(&mut self) {
+        if !self.hw.commands.is_empty() || !self.hw.opened.is_empty() {
+            self.obey_all();
+        }
+    }
+
+    fn obey_all(&mut self) {
         loop {
             if let Some(command) = self.hw.commands.pop_front() {
                 match command {

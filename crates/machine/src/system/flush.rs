@@ -70,7 +70,7 @@ impl<D: Design> System<D> {
         };
         match write {
             Some(id) => {
-                self.hw.writes.get_mut(id).origins.push(origin);
+                self.hw.writes.get_mut(id).waiting.push(origin);
                 true
             }
             None => false,

@@ -205,6 +205,14 @@ impl Hart {
         }
     }
 
+    /// When its program goes on, as far as it knows.
+    pub fn next_front(&self) -> u64 {
+        match self.front {
+            Front::Runnable | Front::Again(_) => self.core.front.get(),
+            _ => u64::MAX,
+        }
+    }
+
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
     pub fn holds(&self, until: Until) -> bool {
         match until {

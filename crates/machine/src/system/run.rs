@@ -169,11 +169,12 @@ impl<D: Design> System<D> {
             self.event(at.0, event);
             return Ok(true);
         };
+        let others = second.min(next_event.saturating_sub(1));
         if self.hw.harts[core.index()].core.drains.get() == at {
-            self.drain(core);
+            let front = self.hw.harts[core.index()].next_front();
+            self.drain(core, others.min(front));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
-            let others = second.min(next_event.saturating_sub(1));
             self.go(core, others.saturating_add(slack), slack);
         }
         Ok(true)
@@ -192,11 +193,7 @@ impl<D: Design> System<D> {
     fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
-            let front = match hart.front {
-                Front::Runnable | Front::Again(_) => hart.core.front.get(),
-                _ => u64::MAX,
-            };
-            let at = front.min(hart.core.drains.get());
+            let at = hart.next_front().min(hart.core.drains.get());
             if at < first.0 {
                 second = first.0;
                 first = (at, hart.core.id);

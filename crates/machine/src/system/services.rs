@@ -55,7 +55,7 @@ impl Services for Hardware {
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: u64) {
         let now = self.now;
         let id = self.send_write(line, data, Some(core), tag, now);
-        self.writes.get_mut(id).origins.push(Origin::Design { core, tag });
+        self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
     }
 
     fn visible_line(&self, line: Line) -> LineData {
