@@ -107,37 +107,6 @@ fn a_pointer_chase_through_memory_pays_the_read_latency() {
 }
 
 #[test]
-fn a_stream_of_flushed_stores_is_limited_by_the_write_bandwidth() {
-    for name in PRESETS {
-        let mut m = preset(name);
-        // The port alone: no rows, no combining, so many banks that none is waited for, one controller.
-        m.pm.row_bytes = 0;
-        m.pm.combine_bytes = 0;
-        m.pm.banks = 4096;
-        m.controllers.count = 1;
-        m.core.writeback_buffer_entries = 4096;
-        m.core.store_queue_entries = 4096;
-        m.controllers.wpq_entries = 4096;
-        m.pm.write_gbps = 0.5;
-        let lines = 4_000u64;
-        let outcome = run_one(&m, 1 << 20, move |cpu| async move {
-            for line in 0..lines {
-                let address = cpu.word(PM_BASE + line * 64);
-                address.store(cpu.word(2)).await;
-                address.flush().await;
-            }
-            cpu.primitive(Primitive::Sfence).await;
-            cpu.primitive(Primitive::Pcommit).await;
-        });
-        assert_eq!(outcome.stats.pm_writes, lines);
-        let port = m.pm.write_line_cycles(&m.core).0;
-        let most = outcome.stats.cycles.0 as f64 / (lines * port) as f64;
-        // Accepted writes may still be queued when the last flush is acknowledged.
-        assert!((0.0..=1.1).contains(&most), "{name}: {most}");
-    }
-}
-
-#[test]
 fn a_full_write_queue_passes_the_write_bandwidth_on_to_the_core() {
     for name in PRESETS {
         let mut m = preset(name);

@@ -34,10 +34,16 @@ impl<D: Design> System<D> {
             _ => {}
         }
         let answer = match request {
-            Request::Load { addr, size, issue } => self.load(core, addr, size, issue),
-            Request::Own { addr, issue } => self.access(core, addr.line(), Access::Own, issue).map(|_| Response::default()),
+            Request::Load { addr, size, issue } => self.load(core, addr, size, issue.max(at)),
+            Request::Own { addr, issue } => {
+                let owned = self.access(core, addr.line(), Access::Own, issue.max(at));
+                owned.map(|_| Response::default())
+            }
             Request::Admit(entry) => match self.design.admit(&mut self.hw, core, entry) {
-                Answer::Go => Ok(Response::default()),
+                Answer::Go => {
+                    self.hw.hart(core).core.window.stall_buffer(at);
+                    Ok(Response::default())
+                }
                 Answer::Wait(until) => Err(until),
             },
             Request::Locked { addr, op, operand, issue } => match self.locked(core, request, addr, op, operand, issue) {
