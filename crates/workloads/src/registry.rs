@@ -2,7 +2,7 @@
 
 use std::fmt;
 use strandline_isa::Memory;
-use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload};
+use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload, MAX_THREADS};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ macro_rules! workloads {
         /// `visitor`.
         ///
         /// # Errors
-        /// An unknown name; an unknown parameter, or one out of range.
+        /// An unknown name; no thread, or more than an undo log tells apart; an unknown parameter, or one out of range.
         pub fn with_workload<'a, V: Visitor>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -96,6 +96,10 @@ macro_rules! workloads {
             visitor: V,
         ) -> Result<V::Out, Error> {
             let about = describe(name)?;
+            if !(1..=MAX_THREADS).contains(&plan.threads) {
+                let message = format!("threads={}: must be from 1 to {MAX_THREADS}", plan.threads);
+                return Err(Error::Param(ParamError(message)));
+            }
             let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
             let params = Params::parse(about.params, presets.iter().copied().chain(set))?;
             $(if about.name == $about.name {
