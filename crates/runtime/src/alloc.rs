@@ -1,6 +1,7 @@
 //! The volatile state of an allocator of equal rows: which are free.
 
 use crate::{lock, unlock, Heap, Table};
+use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 
 const COUNT: u64 = 8;
@@ -33,6 +34,12 @@ impl FreeLists {
 
     fn list(&self, thread: u64) -> u64 {
         self.base.0 + thread % self.lists * FreeLists::bytes(&self.table)
+    }
+
+    /// The addresses of all lists.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.base.0..self.base.0 + self.lists * FreeLists::bytes(&self.table)
     }
 
     /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.

@@ -19,8 +19,8 @@ pub(crate) const RECORD_WORDS: u64 = 4;
 /// The most records of one step: what the count in a record's meta word can say.
 pub(crate) const STEP_RECORDS: usize = 1023;
 
-/// Threads are told apart by the low bits of their sequence numbers.
-pub(crate) const THREADS: u64 = 1 << 10;
+/// The most threads: they are told apart by the low bits of their sequence numbers.
+pub const MAX_THREADS: usize = 1 << 10;
 
 /// The undo logs of all threads: for each a line that says which regions recovery has settled, and a ring of records.
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +34,14 @@ impl LogLayout {
     /// Allots the logs of `threads` threads, each a ring of `records` lines.
     ///
     /// # Panics
-    /// If there are more than 1,024 threads.
+    /// If there are more than [`MAX_THREADS`] threads.
     #[must_use]
     pub fn allot(heap: &mut Heap, threads: usize, records: u64) -> LogLayout {
-        let threads = threads as u64;
         assert!(
-            threads <= THREADS,
-            "{threads} threads: an undo log tells at most {THREADS} apart"
+            threads <= MAX_THREADS,
+            "{threads} threads: an undo log tells at most {MAX_THREADS} apart"
         );
+        let threads = threads as u64;
         LogLayout {
             base: heap.pm(threads * (records + 1) * LINE_BYTES),
             records,

@@ -20,7 +20,7 @@ mod workload;
 
 pub use alloc::FreeLists;
 pub use heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
-pub use layout::LogLayout;
+pub use layout::{LogLayout, MAX_THREADS};
 pub use lock::{lock, unlock, Locks};
 pub use log::{Region, Step, UndoLog};
 pub use params::{Param, ParamError, Params};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Intent, Primitive, W};
 
-/// An array of locks, 8 bytes each and packed: eight share a line, as a lock word inside each row would not.
+/// An array of locks of 8 bytes, packed: eight share a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Locks(pub Addr);
 

@@ -11,7 +11,7 @@
 //!
 //! Both rest on stores of one core to one line becoming visible in program order.
 
-use crate::layout::{field, Meta, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS, THREADS};
+use crate::layout::{field, Meta, MAX_THREADS, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
 use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
 
@@ -126,7 +126,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             count <= STEP_RECORDS,
             "a step of {count} undo-log records: at most {STEP_RECORDS} fit"
         );
-        self.clock = (self.clock | (THREADS - 1)) + (1 + self.thread);
+        self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
         for (index, (slot, words)) in self.records.iter().enumerate() {
             let meta = Meta {
@@ -229,3 +229,6 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

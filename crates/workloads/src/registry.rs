@@ -2,7 +2,16 @@
 
 use std::fmt;
 use strandline_isa::Memory;
-use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload};
+use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload, MAX_THREADS};
+
+/// Another name of a workload, which may set parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias {
+    /// The other name.
+    pub name: &'static str,
+    /// Keys and values that it sets, unless the user does.
+    pub set: &'static [(&'static str, &'static str)],
+}
 
 /// What is to be known of a workload without building it.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +19,7 @@ pub struct About {
     /// Its name.
     pub name: &'static str,
     /// Another name, or none.
-    pub alias: Option<&'static str>,
+    pub alias: Option<Alias>,
     /// What it does, in one line.
     pub line: &'static str,
     /// Where it comes from.
@@ -21,6 +30,12 @@ pub struct About {
     pub tasks: u64,
     /// What can be set.
     pub params: &'static [Param],
+}
+
+impl About {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.alias.map(|alias| alias.name))
+    }
 }
 
 /// What is to be done with a workload once it is built.
@@ -73,7 +88,7 @@ macro_rules! workloads {
         /// `visitor`.
         ///
         /// # Errors
-        /// An unknown name; an unknown parameter, or one out of range.
+        /// An unknown name; no thread, or more than an undo log tells apart; an unknown parameter, or one out of range.
         pub fn with_workload<'a, V: Visitor>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -81,7 +96,12 @@ macro_rules! workloads {
             visitor: V,
         ) -> Result<V::Out, Error> {
             let about = describe(name)?;
-            let params = Params::parse(about.params, set)?;
+            if !(1..=MAX_THREADS).contains(&plan.threads) {
+                let message = format!("threads={}: must be from 1 to {MAX_THREADS}", plan.threads);
+                return Err(Error::Param(ParamError(message)));
+            }
+            let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
+            let params = Params::parse(about.params, presets.iter().copied().chain(set))?;
             $(if about.name == $about.name {
                 let (workload, memory) = <$type>::build(&params, plan)?;
                 return Ok(visitor.visit(workload, memory));
@@ -93,6 +113,10 @@ macro_rules! workloads {
 
 workloads! {
     crate::sps::Sps: crate::sps::ABOUT,
+    crate::pc::Pc: crate::pc::ABOUT,
+    crate::tatp::Tatp: crate::tatp::ABOUT,
+    crate::tpcc::Tpcc: crate::tpcc::ABOUT,
+    crate::cq::Cq: crate::cq::ABOUT,
 }
 
 /// All workloads.
@@ -106,7 +130,7 @@ pub fn names() -> &'static [About] {
 /// # Errors
 /// If there is none.
 pub fn describe(name: &str) -> Result<&'static About, Error> {
-    let found = ALL.iter().find(|about| about.name == name || about.alias == Some(name));
+    let found = ALL.iter().find(|about| about.names().any(|known| known == name));
     found.ok_or_else(|| Error::Unknown {
         name: name.to_owned(),
         nearest: nearest(name),
@@ -114,9 +138,7 @@ pub fn describe(name: &str) -> Result<&'static About, Error> {
 }
 
 fn nearest(name: &str) -> &'static str {
-    let known = ALL
-        .iter()
-        .flat_map(|about| std::iter::once(about.name).chain(about.alias));
+    let known = ALL.iter().flat_map(About::names);
     let near = |other: &&str| strsim::jaro_winkler(other, name);
     known
         .max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a)))
@@ -135,10 +157,7 @@ mod tests {
 
     #[test]
     fn names_and_keys_are_told_apart_and_defaults_lie_in_their_ranges() {
-        let mut names: Vec<&str> = ALL
-            .iter()
-            .flat_map(|about| std::iter::once(about.name).chain(about.alias))
-            .collect();
+        let mut names: Vec<&str> = ALL.iter().flat_map(About::names).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
         for about in ALL {

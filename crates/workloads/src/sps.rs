@@ -7,7 +7,7 @@
 //! Simplified: the two are always distinct (the second of two equal draws is moved on by one), locks lie in DRAM,
 //! packed, and there is no task queue and no allocator.
 
-use crate::About;
+use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_runtime::{
@@ -24,7 +24,10 @@ pub struct Sps {
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "sps",
-    alias: Some("array-swap"),
+    alias: Some(Alias {
+        name: "array-swap",
+        set: &[],
+    }),
     line: "swaps random elements of an array",
     paper: "COSPlay (MICRO 2021), Table 3, SPS",
     machine: "cosplay",

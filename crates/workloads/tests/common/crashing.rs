@@ -76,21 +76,27 @@ impl Image for Failing<'_> {
     }
 }
 
-/// Recovers a crash image, failing again after each write of the recovery in turn, and judges what the next recovery
-/// makes of it.
+/// At most about so many failing recoveries are tried for each crash image, evenly spread.
+const CUTS: u64 = 16;
+
+/// Recovers a crash image, failing again in the midst of the recovery, and judges what the next recovery makes of it.
 pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
-    for writes in 0.. {
+    let writes = recover_in_part(workload, &image.clone(), u64::MAX);
+    let step = usize::try_from(writes / CUTS + 1).unwrap();
+    for cut in (0..=writes).step_by(step) {
         let again = image.clone();
-        let failing = Failing {
-            memory: &again,
-            writes_left: Cell::new(writes),
-        };
-        workload.recover(&failing);
-        let complete = failing.writes_left.get() > 0;
-        judge(workload, &again, watch).map_err(|why| format!("after {writes} writes of a recovery: {why}"))?;
-        if complete {
-            break;
-        }
+        recover_in_part(workload, &again, cut);
+        judge(workload, &again, watch).map_err(|why| format!("after {cut} writes of a recovery: {why}"))?;
     }
     Ok(())
+}
+
+/// Recovers up to so many writes; how many there were.
+fn recover_in_part<W: Workload>(workload: &W, memory: &Memory, writes: u64) -> u64 {
+    let failing = Failing {
+        memory,
+        writes_left: Cell::new(writes),
+    };
+    workload.recover(&failing);
+    writes - failing.writes_left.get()
 }

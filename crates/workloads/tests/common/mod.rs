@@ -10,7 +10,23 @@ use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, ThreadPlan, Wor
 use strandline_workloads::{with_workload, Visitor};
 
 /// Parameters that make each workload small, so that threads meet and crash images are cheap.
-pub const SMALL: &[(&str, &[(&str, &str)])] = &[("sps", &[("rows", "16"), ("log_records", "6")])];
+pub const SMALL: &[(&str, &[(&str, &str)])] = &[
+    ("sps", &[("rows", "16"), ("log_records", "6")]),
+    ("pc", &[("rows", "8"), ("log_records", "3")]),
+    ("tatp", &[("rows", "8"), ("log_records", "3")]),
+    (
+        "tpcc",
+        &[
+            ("districts", "3"),
+            ("customers", "4"),
+            ("items", "20"),
+            ("orders", "8"),
+            ("new_orders", "3"),
+            ("log_records", "402"),
+        ],
+    ),
+    ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
+];
 
 pub const PLAN: BuildPlan = BuildPlan { threads: 4, seed: 7 };
 

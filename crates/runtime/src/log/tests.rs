@@ -1,0 +1,121 @@
+//! The undo log by itself: regions of any shape, crashed anywhere.
+
+use super::{Step, UndoLog};
+use crate::adversary::{Adversary, Play, Watch, FENCED};
+use crate::{recover, Heap, LogLayout, Table, TRAILER};
+use proptest::prelude::*;
+use strandline_isa::{Cpu, Memory, LINE_BYTES};
+
+/// What a region does: writes its number to the seven payload words of each line, so many lines a step.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    lines: u64,
+    lines_per_step: u64,
+    trailer_first: bool,
+}
+
+const REGIONS: u64 = 6;
+
+async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table, shape: Shape) {
+    let mut log = UndoLog::open(cpu, layout, 0).await;
+    for number in 1..=REGIONS {
+        let mut region = log.begin();
+        for first in (0..shape.lines).step_by(shape.lines_per_step as usize) {
+            let end = (first + shape.lines_per_step).min(shape.lines);
+            let lines: Vec<_> = (first..end).map(|row| cpu.word(table.addr(row).0)).collect();
+            for line in &lines {
+                region.log(*line, 0, TRAILER).await;
+            }
+            region
+                .order(if end == shape.lines { Step::Last } else { Step::More })
+                .await;
+            for line in &lines {
+                if shape.trailer_first {
+                    let clock = region.log.clock;
+                    line.at(TRAILER).store(clock).await;
+                }
+                for offset in (0..TRAILER).step_by(8) {
+                    region.update(line.at(offset), cpu.word(number), 8).await;
+                }
+            }
+            region.finish().await;
+        }
+    }
+}
+
+/// All payload words of all lines hold the same number.
+fn check(image: &Memory, table: Table, lines: u64) -> Result<(), String> {
+    let words = |row| image.line(table.addr(row).line());
+    let number = words(0)[0];
+    match (0..lines).find(|row| words(*row)[..7].iter().any(|word| *word != number)) {
+        Some(row) => Err(format!(
+            "line {row} holds {:?}, and line 0 begins with {number}",
+            words(row)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Runs the program, with a ring of exactly two regions and `spare` records more; the first failure.
+fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
+    let mut heap = Heap::new();
+    let table = heap.table(shape.lines, TRAILER);
+    let layout = LogLayout::allot(&mut heap, 1, 4 * shape.lines + spare);
+    let memory = heap.memory();
+    let mut failure = None;
+    let mut inspect = |image: &Memory, watch: &Watch| {
+        let image = image.clone();
+        recover(&image, &layout);
+        let verdict = check(&image, table, shape.lines).and_then(|()| watch.verify(&image));
+        failure = failure.take().or(verdict.err());
+    };
+    let machine = Adversary::new(&memory, 1, FENCED, play, &mut inspect);
+    let cpu = machine.cpu(0);
+    machine
+        .run(vec![Box::pin(program(&cpu, &layout, table, shape))])
+        .unwrap();
+    failure
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn regions_are_all_or_nothing(
+        lines in 1u64..6,
+        lines_per_step in 1u64..4,
+        spare in 0u64..5,
+        seed: u64,
+        evict_one_in in 0u64..6,
+    ) {
+        let shape = Shape { lines, lines_per_step, trailer_first: false };
+        prop_assert_eq!(first_failure(shape, spare, Play { seed, evict_one_in }), None);
+    }
+}
+
+#[test]
+fn a_trailer_written_first_is_found() {
+    let shape = Shape {
+        lines: 2,
+        lines_per_step: 2,
+        trailer_first: true,
+    };
+    assert!((0..100).any(|seed| first_failure(shape, 0, Play { seed, evict_one_in: 2 }).is_some()));
+}
+
+#[test]
+#[should_panic(expected = "too small for two regions")]
+fn a_ring_that_cannot_hold_two_regions_is_refused() {
+    let mut heap = Heap::new();
+    let table = heap.table(2, TRAILER);
+    let layout = LogLayout::allot(&mut heap, 1, 7);
+    let memory = heap.memory();
+    let cpu = crate::Plain::new(&memory, strandline_isa::CoreId(0), FENCED);
+    let shape = Shape {
+        lines: 2,
+        lines_per_step: 1,
+        trailer_first: false,
+    };
+    assert_eq!(layout.range().end - layout.range().start, 8 * LINE_BYTES);
+    crate::block_on(program(&cpu, &layout, table, shape)).unwrap();
+}

@@ -1,0 +1,114 @@
+//! `pc`, the persistent cache: changes values in a hash table.
+//!
+//! COSPlay (MICRO 2021), section 5, Table 3 "PC", after Kolli et al. (ASPLOS 2016). 100,000 rows of two 4-byte values,
+//! each in a line of its own, and a lock for each. A task hashes a random key, locks the row and writes both values in
+//! one failure-atomic region: one log record and one row are flushed, with two fences.
+//!
+//! Simplified: no chains (a key's row is its only place) and no insertions; locks lie in DRAM, packed. The second value
+//! is a function of the first and of the row, so that a torn update shows.
+
+use crate::filler::{halves, pair};
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Cpu, Image, Memory};
+use strandline_runtime::{
+    lock, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState, Workload,
+};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "pc",
+    alias: None,
+    line: "changes both values of random rows of a hash table",
+    paper: "COSPlay (MICRO 2021), Table 3, PC",
+    machine: "cosplay",
+    tasks: 100_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "rows",
+        default: 100_000,
+        min: 1,
+        max: 1 << 26,
+        help: "rows of the table",
+    },
+    Param::log_records(2),
+];
+
+/// Ties the second value to the first and to the row.
+const TIE: u64 = 0x9e37_79b1;
+
+/// A table of pairs of values.
+pub struct Pc {
+    table: Table,
+    locks: Locks,
+    logs: LogLayout,
+}
+
+fn second(first: u64, row: u64) -> u64 {
+    (first ^ row).wrapping_mul(TIE) & 0xffff_ffff
+}
+
+impl Workload for Pc {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let rows = params.get("rows");
+        let mut heap = Heap::new();
+        let pc = Pc {
+            table: heap.table(rows, 8),
+            locks: Locks(heap.dram(rows * 8)),
+            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+        };
+        let memory = heap.memory();
+        for row in 0..rows {
+            memory.write(pc.table.addr(row), 8, pair(0, second(0, row)));
+        }
+        Ok((pc, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let key = thread.random.word();
+        let first = thread.random.word();
+        let index = key.remainder(self.table.rows());
+        let second = (first ^ index) * TIE;
+        let guard = self.locks.at(index);
+        lock(cpu, guard).await;
+
+        let row = self.table.row(index);
+        let mut region = thread.log.begin();
+        region.log(row, 0, 8).await;
+        region.order(Step::Last).await;
+        region.update(row, first, 4).await;
+        region.update(row.at(4), second, 4).await;
+        region.finish().await;
+
+        unlock(cpu, guard).await;
+    }
+
+    /// The second value of each row fits the first.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        for row in 0..self.table.rows() {
+            let (one, two) = halves(image, self.table.addr(row));
+            if two != second(one, row) {
+                return Err(format!(
+                    "row {row} holds {one:#x} and {two:#x}, which were never written together"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        vec![
+            self.table.range(),
+            self.locks.range(self.table.rows()),
+            self.logs.range(),
+        ]
+    }
+}

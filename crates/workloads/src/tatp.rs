@@ -1,0 +1,125 @@
+//! `tatp`: the update-location transaction of the Telecom Application Transaction Processing benchmark.
+//!
+//! COSPlay (MICRO 2021), section 5, Table 3 "TATP", after Kolli et al. (ASPLOS 2016). 100,000 subscribers of about 100
+//! bytes (two lines), and a lock for each. A task draws a subscriber as TATP does (the disjunction of two draws, so some
+//! are more frequent), locks the row and writes a new location: one log record and one line of the row are flushed, with
+//! two fences.
+//!
+//! Simplified: only the subscriber table and this transaction; the subscriber's number is its row, so there is no index
+//! to look up; locks lie in DRAM, packed.
+
+use crate::filler::{fill, filler, halves, pair};
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Cpu, Image, Memory};
+use strandline_runtime::{
+    lock, place, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState,
+    Workload,
+};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "tatp",
+    alias: None,
+    line: "updates the location of random subscribers",
+    paper: "COSPlay (MICRO 2021), Table 3, TATP",
+    machine: "cosplay",
+    tasks: 100_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "rows",
+        default: 100_000,
+        min: 1,
+        max: 1_000_000,
+        help: "subscribers",
+    },
+    Param::log_records(2),
+];
+
+/// TATP's constant A for up to a million subscribers.
+const SPREAD: u64 = 65_536;
+
+/// Words before the locations: id, 15-digit number, ten bits, ten hexadecimal digits and ten bytes in two bytes each.
+const FIXED_WORDS: u64 = 11;
+
+/// Payload byte of the two locations (mobile switching centre; visitor location register), 4 bytes each.
+const LOCATIONS: u64 = 8 * FIXED_WORDS;
+
+/// A table of subscribers.
+pub struct Tatp {
+    subscribers: Table,
+    locks: Locks,
+    logs: LogLayout,
+    seed: u64,
+}
+
+impl Tatp {
+    fn centre(&self, row: u64) -> u64 {
+        filler(self.seed, row, FIXED_WORDS) >> 32
+    }
+}
+
+impl Workload for Tatp {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let rows = params.get("rows");
+        let mut heap = Heap::new();
+        let tatp = Tatp {
+            subscribers: heap.table(rows, LOCATIONS + 8),
+            locks: Locks(heap.dram(rows * 8)),
+            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            seed: plan.seed,
+        };
+        let memory = heap.memory();
+        fill(&memory, &tatp.subscribers, plan.seed, 0, FIXED_WORDS);
+        for row in 0..rows {
+            memory.write(tatp.subscribers.field(row, LOCATIONS), 8, pair(tatp.centre(row), 1));
+        }
+        Ok((tatp, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let rows = self.subscribers.rows();
+        let index = (thread.random.below(SPREAD) | thread.random.below(rows)).remainder(rows);
+        let location = thread.random.below(u64::from(u32::MAX)) + 1;
+        let guard = self.locks.at(index);
+        lock(cpu, guard).await;
+
+        let (line, from) = (place(LOCATIONS) / 64 * 64, place(LOCATIONS) % 64);
+        let line = self.subscribers.row(index).at(line);
+        let mut region = thread.log.begin();
+        region.log(line, from, 8).await;
+        region.order(Step::Last).await;
+        region.update(line.at(from + 4), location, 4).await;
+        region.finish().await;
+
+        unlock(cpu, guard).await;
+    }
+
+    /// Every subscriber has a visitor location, and all else is as it was filled.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        for row in 0..self.subscribers.rows() {
+            let (centre, visitor) = halves(image, self.subscribers.field(row, LOCATIONS));
+            if visitor == 0 {
+                return Err(format!("subscriber {row} has no location"));
+            }
+            let fixed = |word| image.word(self.subscribers.field(row, 8 * word)) == filler(self.seed, row, word);
+            if centre != self.centre(row) || !(0..FIXED_WORDS).all(fixed) {
+                return Err(format!("subscriber {row} has changed in a column that no task writes"));
+            }
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let locks = self.locks.range(self.subscribers.rows());
+        vec![self.subscribers.range(), locks, self.logs.range()]
+    }
+}

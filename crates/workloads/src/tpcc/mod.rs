@@ -1,0 +1,108 @@
+//! `tpcc`: the new-order transaction of TPC-C.
+//!
+//! COSPlay (MICRO 2021), section 5, Table 3 "TPCC", after Kolli et al. (ASPLOS 2016). One warehouse, 10 districts of
+//! 3,000 customers, 10,000 items and stock rows, for each district 3,000 order and 900 new-order slots; a lock for each
+//! district and each stock row. A task orders 5 to 15 distinct items: it locks the district and the stock rows in order,
+//! reads warehouse, customer and items, and in one failure-atomic region of a dozen steps, each with its log, its
+//! updates and its two fences, takes the order's number, writes order and new-order, and for each item the order line
+//! and the stock row. Whole rows are logged and flushed.
+//!
+//! Simplified: only this transaction, and it never aborts; slots are rings, so a new order replaces the one that had
+//! its slot; there are no orders at the start; items come from the one warehouse; dates are zero; customers are drawn
+//! evenly; the brand test of item and stock texts is left out; locks lie in DRAM, packed.
+
+mod check;
+mod tables;
+mod task;
+
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Memory};
+use strandline_runtime::{BuildPlan, Heap, LogLayout, Param, ParamError, Params, ThreadState, Workload};
+use tables::{Tables, MAX_LINES};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "tpcc",
+    alias: None,
+    line: "the new-order transaction of TPC-C",
+    paper: "COSPlay (MICRO 2021), Table 3, TPCC",
+    machine: "cosplay",
+    tasks: 5_000,
+    params: PARAMS,
+};
+
+const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {
+    Param {
+        name,
+        default,
+        min,
+        max,
+        help,
+    }
+}
+
+const PARAMS: &[Param] = &[
+    param("districts", 10, 1, 10, "districts of the warehouse"),
+    param("customers", 3_000, 1, 100_000, "customers of a district"),
+    param("items", 10_000, MAX_LINES, 100_000, "items, and stock rows"),
+    param("orders", 3_000, 1, 100_000, "order slots of a district"),
+    param("new_orders", 900, 1, 100_000, "new-order slots of a district"),
+    // Six records for district, order and new-order, thirteen for each of fifteen items; two regions.
+    Param::log_records(2 * (6 + 13 * MAX_LINES)),
+];
+
+/// The tables of one warehouse.
+pub struct Tpcc {
+    tables: Tables,
+    /// Each thread's list of the items it orders.
+    stacks: Addr,
+    logs: LogLayout,
+    seed: u64,
+}
+
+/// Bytes of a thread's list of items.
+const STACK_BYTES: u64 = 128;
+
+impl Workload for Tpcc {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let mut heap = Heap::new();
+        let tpcc = Tpcc {
+            tables: Tables::allot(&mut heap, params),
+            stacks: heap.dram(STACK_BYTES * plan.threads as u64),
+            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            seed: plan.seed,
+        };
+        let memory = heap.memory();
+        tpcc.tables.fill(&memory, plan.seed);
+        Ok((tpcc, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.new_order(thread).await;
+    }
+
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        self.check_tables(image)
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let tables = &self.tables;
+        vec![
+            tables.order_lines.range(),
+            tables.customers.range(),
+            tables.orders.range(),
+            tables.new_orders.range(),
+            tables.items.range(),
+            tables.stock.range(),
+            tables.stock_locks.range(tables.items.rows()),
+            tables.warehouse.range(),
+            tables.districts.range(),
+            self.logs.range(),
+        ]
+    }
+}

@@ -1,0 +1,155 @@
+//! The tables of TPC-C that new-order uses, and where their columns lie.
+//!
+//! Row sizes are TPC-C's (district 95 bytes, customer 655, item 82, stock 306, order 24, new-order 8, order line 54),
+//! rounded up to words. Offsets are payload bytes unless they say otherwise.
+
+use crate::filler::{fill, filler, pair};
+use strandline_isa::Memory;
+use strandline_runtime::{place, Heap, Locks, Params, Table};
+
+/// Order lines of the longest order.
+pub const MAX_LINES: u64 = 15;
+/// Order lines of the shortest order.
+pub const MIN_LINES: u64 = 5;
+
+pub mod warehouse {
+    pub const TAX: u64 = 0;
+    pub const BYTES: u64 = 96;
+}
+
+pub mod district {
+    pub const NEXT_ORDER: u64 = 0;
+    pub const TAX: u64 = 8;
+    pub const BYTES: u64 = 96;
+}
+
+pub mod customer {
+    pub const DISCOUNT: u64 = 0;
+    pub const CREDIT: u64 = 8;
+    pub const LAST_NAME: u64 = 16;
+    pub const BYTES: u64 = 656;
+}
+
+pub mod item {
+    pub const PRICE: u64 = 0;
+    pub const NAME: u64 = 8;
+    pub const BYTES: u64 = 88;
+}
+
+/// A line with quantity, order count, year-to-date and remote count (4 bytes each) and 16 bytes of text, then five
+/// lines with the texts of two districts (24 bytes each) and 8 bytes of text more.
+pub mod stock {
+    pub const QUANTITY: u64 = 0;
+    pub const ORDER_COUNT: u64 = 4;
+    pub const YEAR_TO_DATE: u64 = 8;
+    pub const HEAD_BYTES: u64 = 32;
+    pub const DISTRICT_LINES: u64 = 5;
+    pub const BYTES: u64 = 6 * 56;
+}
+
+pub mod order {
+    pub const ID: u64 = 0;
+    pub const CUSTOMER: u64 = 4;
+    pub const ENTRY_DATE: u64 = 8;
+    pub const LINES: u64 = 16;
+    pub const ALL_LOCAL: u64 = 20;
+    pub const BYTES: u64 = 24;
+}
+
+pub mod order_line {
+    pub const ORDER: u64 = 0;
+    pub const NUMBER: u64 = 4;
+    pub const ITEM: u64 = 8;
+    pub const WAREHOUSE: u64 = 12;
+    pub const DELIVERY_DATE: u64 = 16;
+    pub const QUANTITY: u64 = 24;
+    pub const AMOUNT: u64 = 28;
+    pub const DISTRICT_TEXT: u64 = 32;
+    pub const BYTES: u64 = 56;
+}
+
+/// Words of a district's text.
+pub const TEXT_WORDS: u64 = 3;
+
+/// All tables, and the locks of districts and stock rows.
+pub struct Tables {
+    pub warehouse: Table,
+    pub districts: Table,
+    pub customers: Table,
+    pub items: Table,
+    pub stock: Table,
+    pub orders: Table,
+    pub new_orders: Table,
+    pub order_lines: Table,
+    pub district_locks: Locks,
+    pub stock_locks: Locks,
+    /// Customers of a district.
+    pub customer_count: u64,
+    /// Order slots of a district.
+    pub order_slots: u64,
+    /// New-order slots of a district.
+    pub new_order_slots: u64,
+}
+
+impl Tables {
+    pub fn allot(heap: &mut Heap, params: &Params) -> Tables {
+        let (districts, items) = (params.get("districts"), params.get("items"));
+        let (customer_count, order_slots) = (params.get("customers"), params.get("orders"));
+        let new_order_slots = params.get("new_orders");
+        Tables {
+            warehouse: heap.table(1, warehouse::BYTES),
+            districts: heap.table(districts, district::BYTES),
+            customers: heap.table(districts * customer_count, customer::BYTES),
+            items: heap.table(items, item::BYTES),
+            stock: heap.table(items, stock::BYTES),
+            orders: heap.table(districts * order_slots, order::BYTES),
+            new_orders: heap.table(districts * new_order_slots, 8),
+            order_lines: heap.table(districts * order_slots * MAX_LINES, order_line::BYTES),
+            district_locks: Locks(heap.dram(districts * 8)),
+            stock_locks: Locks(heap.dram(items * 8)),
+            customer_count,
+            order_slots,
+            new_order_slots,
+        }
+    }
+
+    /// No orders yet; prices, taxes and stock as TPC-C draws them.
+    pub fn fill(&self, memory: &Memory, seed: u64) {
+        let kinds = [&self.warehouse, &self.districts, &self.customers, &self.items];
+        let sizes = [warehouse::BYTES, district::BYTES, customer::BYTES, item::BYTES];
+        for (kind, (table, bytes)) in (1..).zip(kinds.into_iter().zip(sizes)) {
+            fill(memory, table, seed ^ kind << 56, 0, bytes / 8);
+        }
+        fill(memory, &self.stock, seed ^ 5 << 56, 2, stock::BYTES / 8 - 2);
+        memory.write(self.warehouse.field(0, warehouse::TAX), 8, seed % 2001);
+        for row in 0..self.districts.rows() {
+            memory.write(self.districts.field(row, district::NEXT_ORDER), 8, 1);
+            memory.write(self.districts.field(row, district::TAX), 8, filler(seed, row, 0) % 2001);
+        }
+        for row in 0..self.customers.rows() {
+            memory.write(
+                self.customers.field(row, customer::DISCOUNT),
+                8,
+                filler(seed, row, 1) % 5001,
+            );
+        }
+        for row in 0..self.items.rows() {
+            memory.write(self.items.field(row, item::PRICE), 8, 100 + filler(seed, row, 2) % 9901);
+            memory.write(
+                self.stock.field(row, stock::QUANTITY),
+                8,
+                pair(first_quantity(seed, row), 0),
+            );
+        }
+    }
+}
+
+/// What is in stock of an item at the start: 10 to 100.
+pub fn first_quantity(seed: u64, item: u64) -> u64 {
+    10 + filler(seed, item, 3) % 91
+}
+
+/// Where in a stock row a district's text lies: the offset in the row, not a payload byte.
+pub const fn district_text(district: u64) -> u64 {
+    place(56 * (1 + district / 2)) + 24 * (district % 2)
+}

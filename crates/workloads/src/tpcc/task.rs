@@ -1,0 +1,245 @@
+//! The transaction.
+
+use super::tables::{customer, district, district_text, item, order, order_line, stock, warehouse};
+use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
+use super::{Tpcc, STACK_BYTES};
+use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_runtime::{lock, unlock, Region, Step, ThreadState};
+
+/// What the transaction knows before it writes.
+struct Order<'c, C: Cpu> {
+    district: W<'c, C>,
+    customer: W<'c, C>,
+    /// The list of items, ascending, and how many there are.
+    items: W<'c, C>,
+    lines: W<'c, C>,
+}
+
+impl Tpcc {
+    pub(super) async fn new_order<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let order = self.draw(thread).await;
+        let district_lock = self.tables.district_locks.at(order.district);
+        lock(cpu, district_lock).await;
+        let mut k = cpu.word(0);
+        while k.less(order.lines).branch() {
+            lock(cpu, self.stock_lock(&order, k).await).await;
+            k = k + 1;
+        }
+
+        self.write(thread, &order).await;
+
+        while !k.is(0).branch() {
+            k = k - 1;
+            unlock(cpu, self.stock_lock(&order, k).await).await;
+        }
+        unlock(cpu, district_lock).await;
+    }
+
+    async fn stock_lock<'c, C: Cpu>(&self, order: &Order<'c, C>, k: W<'c, C>) -> W<'c, C> {
+        self.tables.stock_locks.at((order.items + (k << 3)).load().await)
+    }
+
+    /// Draws district, customer and the items, which are distinct and sorted as they are drawn.
+    async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Order<'c, C> {
+        let cpu = thread.cpu;
+        let order = Order {
+            district: thread.random.below(self.tables.districts.rows()),
+            customer: thread.random.below(self.tables.customer_count),
+            items: cpu.word(self.stacks.0 + STACK_BYTES * thread.thread as u64),
+            lines: thread.random.below(MAX_LINES - MIN_LINES + 1) + MIN_LINES,
+        };
+        let mut drawn = cpu.word(0);
+        while drawn.less(order.lines).branch() {
+            let new = thread.random.below(self.tables.items.rows());
+            let end = order.items + (drawn << 3);
+            if !contains(order.items, end, new).await {
+                insert(order.items, end, new).await;
+                drawn = drawn + 1;
+            }
+        }
+        order
+    }
+
+    /// The failure-atomic region.
+    async fn write<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, order: &Order<'c, C>) {
+        let cpu = thread.cpu;
+        let tables = &self.tables;
+        let district_row = tables.districts.row(order.district);
+        let customer_row = tables
+            .customers
+            .row(order.district * tables.customer_count + order.customer);
+        let warehouse_tax = cpu.word(tables.warehouse.field(0, warehouse::TAX).0).load().await;
+        let district_tax = district_row.at(district::TAX).load().await;
+        let discount = customer_row.at(customer::DISCOUNT).load().await;
+        for column in [customer::CREDIT, customer::LAST_NAME, customer::LAST_NAME + 8] {
+            customer_row.at(column).load().await;
+        }
+
+        let mut region = thread.log.begin();
+        let id = self.take_id(&mut region, district_row).await;
+        let slot = self.write_order(cpu, &mut region, order, id).await;
+        let mut line = tables.order_lines.row(slot * MAX_LINES);
+        let text = text_offset(order.district);
+        let mut total = cpu.word(0);
+        let mut k = cpu.word(0);
+        loop {
+            let item = (order.items + (k << 3)).load().await;
+            let quantity = thread.random.below(10) + 1;
+            k = k + 1;
+            let more = k.less(order.lines).branch();
+            let step = if more { Step::More } else { Step::Last };
+            let bought = Bought {
+                id,
+                k,
+                item,
+                quantity,
+                text,
+            };
+            total = total + self.write_line(cpu, &mut region, bought, line, step).await;
+            if !more {
+                break;
+            }
+            line = line + LINE_BYTES;
+        }
+        // The sum that the terminal shows, in hundredths of a percent.
+        let _ = total * (discount ^ 0x3fff) * (warehouse_tax + district_tax + 10_000);
+    }
+
+    /// Takes the district's next order number.
+    async fn take_id<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, row: W<'c, C>) -> W<'c, C> {
+        region.log_row(row, district::BYTES).await;
+        region.order(Step::More).await;
+        let id = row.at(district::NEXT_ORDER).load().await;
+        region.update(row.at(district::NEXT_ORDER), id + 1, 8).await;
+        region.finish().await;
+        id
+    }
+
+    /// Writes order and new-order; the order's slot.
+    async fn write_order<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        region: &mut Region<'_, 'c, C>,
+        order: &Order<'c, C>,
+        id: W<'c, C>,
+    ) -> W<'c, C> {
+        let tables = &self.tables;
+        let slot = order.district * tables.order_slots + id.remainder(tables.order_slots);
+        let row = tables.orders.row(slot);
+        let new_slot = order.district * tables.new_order_slots + id.remainder(tables.new_order_slots);
+        let new_row = tables.new_orders.row(new_slot);
+        region.log_row(row, order::BYTES).await;
+        region.log_row(new_row, 8).await;
+        region.order(Step::More).await;
+        region.update(row.at(order::ID), id, 4).await;
+        region.update(row.at(order::CUSTOMER), order.customer, 4).await;
+        region.update(row.at(order::ENTRY_DATE), cpu.word(0), 8).await;
+        region.update(row.at(order::LINES), order.lines, 4).await;
+        region.update(row.at(order::ALL_LOCAL), cpu.word(1), 4).await;
+        region.update(new_row, id, 8).await;
+        region.finish().await;
+        slot
+    }
+
+    /// Takes one item out of the stock and writes its order line at `row`; what it costs.
+    async fn write_line<'c, C: Cpu>(
+        &self,
+        cpu: &'c C,
+        region: &mut Region<'_, 'c, C>,
+        bought: Bought<'c, C>,
+        row: W<'c, C>,
+        step: Step,
+    ) -> W<'c, C> {
+        let item_row = self.tables.items.row(bought.item);
+        let stock_row = self.tables.stock.row(bought.item);
+        let price = item_row.at(item::PRICE).load().await;
+        for i in 0..TEXT_WORDS {
+            item_row.at(item::NAME + 8 * i).load().await;
+        }
+        log_stock(region, stock_row).await;
+        region.log_row(row, order_line::BYTES).await;
+        region.order(step).await;
+        update_stock(region, stock_row, bought.quantity).await;
+
+        let amount = price * bought.quantity;
+        region.update(row.at(order_line::ORDER), bought.id, 4).await;
+        region.update(row.at(order_line::NUMBER), bought.k, 4).await;
+        region.update(row.at(order_line::ITEM), bought.item, 4).await;
+        region.update(row.at(order_line::WAREHOUSE), cpu.word(0), 4).await;
+        region.update(row.at(order_line::DELIVERY_DATE), cpu.word(0), 8).await;
+        region.update(row.at(order_line::QUANTITY), bought.quantity, 4).await;
+        region.update(row.at(order_line::AMOUNT), amount, 4).await;
+        let text = stock_row + bought.text;
+        for i in 0..TEXT_WORDS {
+            let word = text.at(8 * i).load().await;
+            region.update(row.at(order_line::DISTRICT_TEXT + 8 * i), word, 8).await;
+        }
+        region.finish().await;
+        amount
+    }
+}
+
+/// One order line: order number, place in the order from 1, item, how many, and where stock rows have the district's
+/// text.
+#[derive(Clone, Copy)]
+struct Bought<'c, C: Cpu> {
+    id: W<'c, C>,
+    k: W<'c, C>,
+    item: W<'c, C>,
+    quantity: W<'c, C>,
+    text: W<'c, C>,
+}
+
+/// Whether the list from `start` to `end` holds `value`.
+async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -> bool {
+    let mut at = start;
+    while at.less(end).branch() {
+        if at.load().await.equals(value).branch() {
+            return true;
+        }
+        at = at + 8;
+    }
+    false
+}
+
+/// Inserts `value` into the ascending list from `start` to `end`, which has room for one more.
+async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
+    let mut at = end;
+    while start.less(at).branch() {
+        let below = at - 8;
+        let other = below.load().await;
+        if other.less(value).branch() {
+            break;
+        }
+        at.store(other).await;
+        at = below;
+    }
+    at.store(value).await;
+}
+
+/// Where in a stock row the text of `district` lies, as the program computes it.
+fn text_offset<C: Cpu>(district: W<'_, C>) -> W<'_, C> {
+    let offset = ((district >> 1) << 6) + (district & 1) * 24 + LINE_BYTES;
+    debug_assert_eq!(offset.bits(), district_text(district.bits()));
+    offset
+}
+
+/// Logs a stock row: what its lines hold, which is less than they could.
+async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
+    region.log(row, 0, stock::HEAD_BYTES).await;
+    for i in 1..=stock::DISTRICT_LINES {
+        region.log(row + i * LINE_BYTES, 0, 56).await;
+    }
+}
+
+async fn update_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>, quantity: W<'c, C>) {
+    let left = row.at(stock::QUANTITY).load_sized(4).await;
+    let enough = !left.less(quantity + 10).branch();
+    let left = if enough { left - quantity } else { left - quantity + 91 };
+    region.update(row.at(stock::QUANTITY), left, 4).await;
+    let sold = row.at(stock::YEAR_TO_DATE).load_sized(4).await + quantity;
+    region.update(row.at(stock::YEAR_TO_DATE), sold, 4).await;
+    let orders = row.at(stock::ORDER_COUNT).load_sized(4).await + 1;
+    region.update(row.at(stock::ORDER_COUNT), orders, 4).await;
+}

@@ -1,0 +1,230 @@
+//! Every workload on plain memory: its invariant, what it costs, and going on after a crash.
+
+mod common;
+
+use common::counting::{Counting, Counts};
+use common::{run_plain, thread_plan, with_small, PLAN, SMALL};
+use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
+use strandline_runtime::adversary::FENCED;
+use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, Workload};
+use strandline_workloads::{names, with_workload, Visitor};
+
+struct Invariant;
+
+impl Visitor for Invariant {
+    type Out = ();
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+        workload.check(&memory).unwrap();
+        for lowering in [FENCED, Lowering::NOTHING] {
+            run_plain(&workload, &memory, lowering, PLAN.threads, 500);
+            workload.check(&memory).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_invariant_holds_after_many_tasks() {
+    for (name, _) in SMALL {
+        with_small(name, Invariant);
+    }
+}
+
+#[test]
+fn every_workload_has_a_small_form() {
+    let small: Vec<&str> = SMALL.iter().map(|(name, _)| *name).collect();
+    let all: Vec<&str> = names().iter().map(|about| about.name).collect();
+    assert_eq!(small, all);
+}
+
+/// Flips each persistent word outside of the logs in turn, and counts how many of those changes the invariant notices.
+struct Sensitivity;
+
+impl Visitor for Sensitivity {
+    type Out = (u64, u64);
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> (u64, u64) {
+        run_plain(&workload, &memory, FENCED, PLAN.threads, 20);
+        let (mut noticed, mut tried) = (0, 0);
+        for addr in (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8).map(Addr) {
+            if addr.0 % 64 == 56 || workload.logs().range().contains(&addr.0) {
+                continue;
+            }
+            let old = memory.word(addr);
+            memory.set_word(addr, old ^ 1);
+            tried += 1;
+            noticed += u64::from(workload.check(&memory).is_err());
+            memory.set_word(addr, old);
+        }
+        (noticed, tried)
+    }
+}
+
+#[test]
+fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
+    // Words in use of the seven of each line: sps and pc one of seven, tatp twelve of fourteen.
+    for (name, share) in [("sps", 1.0 / 7.0), ("pc", 1.0 / 7.0), ("tatp", 12.0 / 14.0)] {
+        let (noticed, tried) = with_small(name, Sensitivity);
+        assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}");
+    }
+    // These hold free nodes, old orders and texts that mean nothing.
+    for name in ["cq", "tpcc"] {
+        let (noticed, tried) = with_small(name, Sensitivity);
+        assert!(noticed * 10 > tried, "{name}: {noticed} of {tried}");
+    }
+}
+
+struct Count {
+    lowering: Lowering,
+    tasks: u64,
+}
+
+impl Visitor for Count {
+    type Out = Counts;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Counts {
+        let cpu = Counting::new(&memory, self.lowering);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, self.tasks, 11))).unwrap();
+        cpu.counts()
+    }
+}
+
+fn count(name: &str, lowering: Lowering) -> Counts {
+    let plan = BuildPlan { threads: 1, seed: 5 };
+    with_workload(name, [], &plan, Count { lowering, tasks: 3000 }).unwrap()
+}
+
+/// COSPlay (MICRO 2021), Table 3: flushes and fences a task follow from its CKI and SKI and from Figure 4(a).
+#[test]
+fn flushes_and_fences_are_those_of_the_paper() {
+    for (name, flushes, fences) in [("sps", 4, 2), ("pc", 2, 2), ("tatp", 2, 2)] {
+        let counts = count(name, FENCED);
+        assert_eq!(
+            (counts.flushes, counts.fences),
+            (flushes * counts.tasks, fences * counts.tasks),
+            "{name}"
+        );
+    }
+    // CKI 23.2 and SKI 2.7 are 8.6 flushes a fence; CKI 19.5 and SKI 2.3 are 8.5.
+    for (name, fences, ratio) in [("tpcc", 24.0, 23.2 / 2.7), ("cq", 2.0, 19.5 / 2.3)] {
+        let counts = count(name, FENCED);
+        let (flushes, found) = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
+        assert!((found / fences - 1.0).abs() < 0.02, "{name}: {found} fences a task");
+        assert!(
+            (flushes / found / ratio - 1.0).abs() < 0.1,
+            "{name}: {flushes} flushes a task"
+        );
+    }
+}
+
+/// CKI and SKI beside the paper's: within a factor of three, as instructions depend on compilers and libraries.
+#[test]
+fn instructions_are_of_the_papers_order() {
+    let paper = [
+        ("sps", 21.7),
+        ("pc", 20.0),
+        ("tatp", 30.3),
+        ("tpcc", 23.2),
+        ("cq", 19.5),
+    ];
+    for (name, cki) in paper {
+        let counts = count(name, FENCED);
+        let found = 1000.0 * counts.flushes as f64 / counts.instructions() as f64;
+        println!(
+            "{name}: {:.0} instructions a task, CKI {found:.1}, paper {cki}: {counts:?}",
+            counts.per_task(counts.instructions())
+        );
+        assert!((cki / 3.0..cki * 3.0).contains(&found), "{name}: CKI {found}");
+    }
+}
+
+#[test]
+fn without_persistence_there_is_neither_log_nor_flush_nor_fence() {
+    for (name, _) in SMALL {
+        let (with, without) = (count(name, FENCED), count(name, Lowering::NOTHING));
+        assert_eq!((without.flushes, without.fences), (0, 0));
+        assert!(without.stores < with.stores && without.loads < with.loads, "{name}");
+    }
+}
+
+/// Power fails with everything durable, threads start anew on what is left.
+struct Restart;
+
+impl Visitor for Restart {
+    type Out = ();
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) {
+        let mut memory = memory;
+        for _ in 0..5 {
+            run_plain(&workload, &memory, FENCED, PLAN.threads, 50);
+            memory = memory.persistent_half();
+            workload.recover(&memory);
+            workload.restart(&memory);
+            workload.check(&memory).unwrap();
+        }
+    }
+}
+
+#[test]
+fn threads_go_on_after_a_crash() {
+    for (name, _) in SMALL {
+        with_small(name, Restart);
+    }
+}
+
+struct Tell;
+
+impl Visitor for Tell {
+    type Out = Vec<Note>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Vec<Note> {
+        let cpu = Plain::recording(&memory, CoreId(0), FENCED);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 20, 1))).unwrap();
+        cpu.take_notes()
+    }
+}
+
+#[test]
+fn notes_come_in_order() {
+    for (name, _) in SMALL {
+        let mut inside = (false, false);
+        for note in with_small(name, Tell) {
+            let before = inside;
+            let expected = match note {
+                Note::TaskBegin => {
+                    inside.0 = true;
+                    (false, false)
+                }
+                Note::RegionBegin => {
+                    inside.1 = true;
+                    (true, false)
+                }
+                Note::RegionWrite { .. } => (true, true),
+                Note::RegionDurable => {
+                    inside.1 = false;
+                    (true, true)
+                }
+                Note::TaskEnd => {
+                    inside.0 = false;
+                    (true, false)
+                }
+            };
+            assert_eq!(before, expected, "{name}: {note:?}");
+        }
+    }
+}
+
+#[test]
+fn queue_is_cq_with_one_queue() {
+    struct Pm;
+    impl Visitor for Pm {
+        type Out = u64;
+        fn visit<W: Workload + 'static>(self, _: W, memory: Memory) -> u64 {
+            memory.pm_bytes()
+        }
+    }
+    let plan = BuildPlan { threads: 1, seed: 5 };
+    let bytes = |name, set: &[_]| with_workload(name, set.iter().copied(), &plan, Pm).unwrap();
+    assert_eq!(bytes("queue", &[]), bytes("cq", &[("queues", "1")]));
+    assert_eq!(bytes("queue", &[("queues", "4")]), bytes("cq", &[("queues", "4")]));
+}
