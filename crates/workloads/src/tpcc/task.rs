@@ -102,8 +102,8 @@ impl Tpcc {
             }
             line = line + LINE_BYTES;
         }
-        // The sum that the terminal shows, in hundredths of a percent.
-        let _ = total * (discount ^ 0x3fff) * (warehouse_tax + district_tax + 10_000);
+        // The sum that the terminal would show; discount and taxes are in hundredths of a percent.
+        let _ = total * (cpu.word(10_000) - discount) * (warehouse_tax + district_tax + 10_000);
     }
 
     /// Takes the district's next order number.
