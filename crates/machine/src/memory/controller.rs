@@ -18,7 +18,7 @@ pub struct Controller {
     /// Until when the write port is busy.
     port: u64,
     commits: Vec<Commit>,
-    /// For when a look at the queue has been ordered; never if for no time.
+    /// For when a look at the queue is ordered; never if for no time. Looks ordered for other times are void.
     pub look_at: u64,
     /// The media.
     pub media: Media,

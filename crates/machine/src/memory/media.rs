@@ -72,8 +72,10 @@ impl Media {
     }
 
     fn bank_of(&self, line: Line) -> usize {
-        let unit = self.row_lines.max(self.block_lines).max(1);
-        (line.0 / unit % self.banks.len() as u64) as usize
+        // Higher bits take part, as controllers do it, so that strides of whole rows do not meet in a few banks.
+        let unit = line.0 / self.row_lines.max(self.block_lines).max(1);
+        let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);
+        (folded % self.banks.len() as u64) as usize
     }
 
     /// Opens the line's row; whether it was open.

@@ -33,8 +33,11 @@ impl<D: Design> System<D> {
             Event::Arrives { controller, write } => self.arrives(controller, write),
             Event::OnMedia { controller, write, bytes } => self.on_media(controller, write, bytes),
             Event::Look { controller } => {
-                self.hw.controllers[controller.0 as usize].look_at = u64::MAX;
-                self.issue(controller);
+                let queue = &mut self.hw.controllers[controller.0 as usize];
+                if queue.look_at == at {
+                    queue.look_at = u64::MAX;
+                    self.issue(controller);
+                }
             }
             Event::CommitArrives { controller, core, tag } => {
                 self.hw.controllers[controller.0 as usize].commit(core, tag);
