@@ -45,17 +45,17 @@ pub struct Prepared {
     pub program: Rc<dyn Recoverable>,
 }
 
-/// Builds the plan's workload.
+/// Builds the plan's workload, which the user calls `workload`: an alias may bring parameters of its own.
 ///
 /// # Errors
 /// Its parameters are wrong.
-pub fn prepare(plan: &Plan, seed: u64) -> Result<Prepared, Error> {
+pub fn prepare(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error> {
     let sets = plan.workload_sets.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let build = BuildPlan {
         threads: plan.threads as usize,
         seed,
     };
-    Ok(with_workload(plan.about.name, sets, &build, Preparer { plan, seed })?)
+    Ok(with_workload(workload, sets, &build, Preparer { plan, seed })?)
 }
 
 struct Preparer<'a> {

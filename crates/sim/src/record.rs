@@ -76,7 +76,7 @@ impl Record {
         let pcommits = stats.commits / plan.machine.controllers.count;
         Record {
             figure: spec.figure.clone(),
-            workload: plan.about.name.to_owned(),
+            workload: spec.workload.clone(),
             design: about.name.to_owned(),
             runtime: "undo".to_owned(),
             machine: plan.machine.name.clone(),

@@ -30,7 +30,7 @@ pub struct Observation {
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
-    let prepared = prepare(&plan, spec.seed)?;
+    let prepared = prepare(&spec.workload, &plan, spec.seed)?;
     Ok(execute(spec, &plan, prepared, false)?.0)
 }
 
@@ -41,7 +41,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
-    let prepared = prepare(&plan, spec.seed)?;
+    let prepared = prepare(&spec.workload, &plan, spec.seed)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
     let (record, outcome, about) = execute(spec, &plan, prepared, true)?;
