@@ -1,5 +1,6 @@
 //! What leaves a store queue: stores to the caches, flushes to the write-back buffer, primitives to the design.
 
+use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Core, Entry, Kind};
@@ -44,7 +45,13 @@ impl<D: Design> System<D> {
                     }
                     shared.drains.set(next_time(shared));
                 }
-                Err(until) => self.block_drain(core, until),
+                Err(Blocked::Filling(filled)) => {
+                    if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+                        e.owned = filled + 1;
+                    }
+                    shared.drains.set(next_time(shared));
+                }
+                Err(Blocked::Until(until)) => self.block_drain(core, until),
             }
             return;
         }
