@@ -1,0 +1,88 @@
+//! What can be wrong with a recovered state.
+
+use std::fmt;
+use strandline_isa::Addr;
+use strandline_kernel::Cycles;
+
+/// A region as a message names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionName {
+    /// The core that ran it.
+    pub core: usize,
+    /// Its number on that core, from 1.
+    pub number: usize,
+}
+
+/// What is wrong with a recovered state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Recovery or the invariant used an address that does not exist.
+    Stray {
+        /// The address.
+        addr: Addr,
+    },
+    /// The invariant does not hold.
+    Structure {
+        /// What the workload says of it.
+        what: String,
+    },
+    /// Bytes of an acknowledged region are not there.
+    Lost {
+        /// The region.
+        region: RegionName,
+        /// When it was acknowledged.
+        acknowledged: Cycles,
+        /// The word.
+        addr: Addr,
+        /// What it holds.
+        found: u64,
+        /// What it should hold.
+        expected: u64,
+    },
+    /// A region under way is there in part.
+    Torn {
+        /// The region.
+        region: RegionName,
+        /// The word that is neither old nor complemented by the rest of the region.
+        addr: Addr,
+        /// What it holds.
+        found: u64,
+        /// What it held before the region.
+        expected: u64,
+    },
+    /// A word holds what no region that had begun left there.
+    Foreign {
+        /// The word.
+        addr: Addr,
+        /// What it holds.
+        found: u64,
+        /// What it should hold.
+        expected: u64,
+    },
+}
+
+impl fmt::Display for RegionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "region {} of core {}", self.number, self.core)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Stray { addr } => write!(f, "structure: recovery leads to {addr}, which is not in memory"),
+            Fault::Structure { what } => write!(f, "structure: {what}"),
+            Fault::Lost { region, acknowledged, addr, found, expected } => write!(
+                f,
+                "acknowledged but lost: {region}, acknowledged at cycle {acknowledged}: {addr} holds {found:#x}, expected {expected:#x}"
+            ),
+            Fault::Torn { region, addr, found, expected } => write!(
+                f,
+                "half done: {region} is there in part: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
+            ),
+            Fault::Foreign { addr, found, expected } => {
+                write!(f, "never written: {addr} holds {found:#x}, expected {expected:#x}")
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A crash image that recovery may write to and that is then as it was before.
+
+use std::cell::{Cell, RefCell};
+use strandline_isa::{Addr, Image, Line, LineData, Memory, PM_BASE};
+
+/// A view of memory that remembers what its writes replaced and puts it back when it is dropped.
+///
+/// Recovery that a broken order misleads may follow a pointer to nowhere. Such a read yields zero, such a write does
+/// nothing, and the first of them is kept.
+pub struct Rewind<'m> {
+    memory: &'m Memory,
+    replaced: RefCell<Vec<(Addr, u64)>>,
+    stray: Cell<Option<Addr>>,
+}
+
+impl<'m> Rewind<'m> {
+    /// A view of `memory`, which nobody else writes to as long as it lives.
+    pub fn new(memory: &'m Memory) -> Rewind<'m> {
+        Rewind {
+            memory,
+            replaced: RefCell::default(),
+            stray: Cell::new(None),
+        }
+    }
+
+    /// Replaces the bytes of `line`.
+    pub fn set_line(&self, line: Line, data: &LineData) {
+        for (addr, word) in (line.addr().0..).step_by(8).zip(data) {
+            self.set_word(Addr(addr), *word);
+        }
+    }
+
+    /// The first address used that is not in memory, or not a multiple of 8.
+    pub fn stray(&self) -> Option<Addr> {
+        self.stray.get()
+    }
+
+    fn holds(&self, addr: Addr) -> bool {
+        let inside = match addr.is_persistent() {
+            true => addr.0 - PM_BASE < self.memory.pm_bytes(),
+            false => addr.0 < self.memory.dram_bytes(),
+        };
+        let holds = inside && addr.0 % 8 == 0;
+        if !holds && self.stray.get().is_none() {
+            self.stray.set(Some(addr));
+        }
+        holds
+    }
+}
+
+impl Image for Rewind<'_> {
+    fn word(&self, addr: Addr) -> u64 {
+        match self.holds(addr) {
+            true => self.memory.word(addr),
+            false => 0,
+        }
+    }
+
+    fn set_word(&self, addr: Addr, value: u64) {
+        if self.holds(addr) {
+            self.replaced.borrow_mut().push((addr, self.memory.word(addr)));
+            self.memory.set_word(addr, value);
+        }
+    }
+}
+
+impl Drop for Rewind<'_> {
+    fn drop(&mut self) {
+        for (addr, old) in self.replaced.take().into_iter().rev() {
+            self.memory.set_word(addr, old);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WORDS: u64 = 24;
+
+    fn place(index: u64) -> Addr {
+        match index < WORDS {
+            true => Addr(index * 8),
+            false => Addr(PM_BASE + (index - WORDS) * 8),
+        }
+    }
+
+    fn words(memory: &Memory) -> Vec<u64> {
+        (0..2 * WORDS).map(|i| memory.word(place(i))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn writes_are_seen_and_then_taken_back(writes in prop::collection::vec((0..2 * WORDS, any::<u64>()), 0..80)) {
+            let memory = Memory::new(WORDS * 8, WORDS * 8);
+            (0..2 * WORDS).for_each(|i| memory.set_word(place(i), i + 1000));
+            let before = words(&memory);
+            let mut model = before.clone();
+            {
+                let view = Rewind::new(&memory);
+                for (index, value) in writes {
+                    view.set_word(place(index), value);
+                    model[index as usize] = value;
+                }
+                let seen: Vec<u64> = (0..2 * WORDS).map(|i| view.word(place(i))).collect();
+                prop_assert_eq!(seen, model);
+                prop_assert_eq!(view.stray(), None);
+            }
+            prop_assert_eq!(words(&memory), before);
+        }
+    }
+
+    #[test]
+    fn the_first_stray_address_is_kept_and_harms_nothing() {
+        let memory = Memory::new(64, 64);
+        let view = Rewind::new(&memory);
+        assert_eq!(view.word(Addr(PM_BASE + 64)), 0);
+        view.set_word(Addr(64), 7);
+        view.set_word(Addr(4), 7);
+        assert_eq!(view.stray(), Some(Addr(PM_BASE + 64)));
+        drop(view);
+        assert_eq!(memory.word(Addr(0)), 0);
+    }
+}

@@ -1,0 +1,22 @@
+//! Crash states of simulated runs: power fails right after each event that changes what is durable, recovery runs on
+//! what is left, and the result is judged.
+//!
+//! A recovered state is right if the structure's invariant holds, if every acknowledged failure-atomic region is there,
+//! and if of each region under way all or nothing is. What fails is shrunk to a small case that can be replayed.
+
+mod case;
+mod explore;
+mod fault;
+mod image;
+mod points;
+mod regions;
+mod report;
+mod shake;
+mod shrink;
+mod sizes;
+mod verdict;
+mod walk;
+
+pub use explore::{explore, recovers, replay};
+pub use points::Points;
+pub use report::{Failure, Report};

@@ -1,0 +1,155 @@
+//! What a run's failure-atomic regions wrote and when they were acknowledged, from its notes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use strandline_isa::{Addr, Note};
+use strandline_kernel::Cycles;
+use strandline_machine::Noted;
+
+/// Bytes that a region leaves in one word once it has committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The word's place in [`Regions::words`].
+    pub slot: usize,
+    /// Which of its bits.
+    pub mask: u64,
+    /// Their values; zero outside of the mask.
+    pub value: u64,
+}
+
+/// A failure-atomic region that a run executed.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The core that ran it.
+    pub core: usize,
+    /// Its number on that core, from 1.
+    pub number: usize,
+    /// When it began to be executed.
+    pub begun: Cycles,
+    /// When its `durable` had returned; never, if it never did.
+    pub acknowledged: Cycles,
+    /// What it wrote, in the order of the words.
+    pub writes: Vec<Write>,
+}
+
+/// The regions of a run.
+pub struct Regions {
+    /// The words that any region writes, in order.
+    pub words: Vec<Addr>,
+    /// The regions as they were acknowledged. That is an order in which they happened, as far as they conflict: the
+    /// locks of a region are held until it is acknowledged.
+    pub list: Vec<Region>,
+}
+
+/// A region with words not yet numbered.
+struct Raw {
+    begun: Cycles,
+    acknowledged: Cycles,
+    writes: BTreeMap<Addr, (u64, u64)>,
+}
+
+impl Regions {
+    /// Reads the notes of each core.
+    pub fn of(notes: &[Vec<Noted>]) -> Regions {
+        let cores: Vec<Vec<Raw>> = notes.iter().map(|notes| read(notes)).collect();
+        let mut words: Vec<Addr> = cores.iter().flatten().flat_map(|raw| raw.writes.keys().copied()).collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut list: Vec<Region> = Vec::new();
+        for (core, raws) in cores.into_iter().enumerate() {
+            let regions = raws.into_iter().enumerate();
+            list.extend(regions.map(|(index, raw)| raw.placed(core, index + 1, &words)));
+        }
+        list.sort_by_key(|region| (region.acknowledged, region.core, region.number));
+        Regions { words, list }
+    }
+}
+
+fn read(notes: &[Noted]) -> Vec<Raw> {
+    let mut regions: Vec<Raw> = Vec::new();
+    for noted in notes {
+        match (noted.note, regions.last_mut()) {
+            (Note::RegionBegin, _) => regions.push(Raw {
+                begun: noted.at,
+                acknowledged: Cycles::NEVER,
+                writes: BTreeMap::new(),
+            }),
+            (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
+            (Note::RegionDurable, Some(region)) => region.acknowledged = noted.at,
+            _ => {}
+        }
+    }
+    regions
+}
+
+impl Raw {
+    fn write(&mut self, addr: Addr, size: u8, value: u64) {
+        let shift = (addr.0 & 7) * 8;
+        let mask = (u64::MAX >> (64 - 8 * u32::from(size))) << shift;
+        let (written, word) = self.writes.entry(Addr(addr.0 & !7)).or_default();
+        *written |= mask;
+        *word = (*word & !mask) | ((value << shift) & mask);
+    }
+
+    fn placed(self, core: usize, number: usize, words: &[Addr]) -> Region {
+        let writes = self.writes.into_iter().map(|(addr, (mask, value))| {
+            let slot = words.partition_point(|word| *word < addr);
+            Write { slot, mask, value }
+        });
+        Region {
+            core,
+            number,
+            begun: self.begun,
+            acknowledged: self.acknowledged,
+            writes: writes.collect(),
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "region {} of core {}", self.number, self.core)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strandline_isa::PM_BASE;
+
+    fn noted(at: u64, note: Note) -> Noted {
+        Noted { at: Cycles(at), note }
+    }
+
+    fn write(offset: u64, size: u8, value: u64) -> Note {
+        let addr = Addr(PM_BASE + offset);
+        Note::RegionWrite { addr, size, value }
+    }
+
+    #[test]
+    fn narrow_writes_of_a_region_merge_and_later_ones_win() {
+        let notes = [
+            noted(1, Note::RegionBegin),
+            noted(2, write(8, 8, 0x1111_1111_1111_1111)),
+            noted(3, write(10, 2, 0xabcd)),
+            noted(4, write(4, 1, 0xee)),
+            noted(9, Note::RegionDurable),
+        ];
+        let regions = Regions::of(&[notes.to_vec()]);
+        assert_eq!(regions.words, [Addr(PM_BASE), Addr(PM_BASE + 8)]);
+        let narrow = Write { slot: 0, mask: 0xff << 32, value: 0xee << 32 };
+        let merged = Write { slot: 1, mask: u64::MAX, value: 0x1111_1111_abcd_1111 };
+        assert_eq!(regions.list[0].writes, [narrow, merged]);
+        assert_eq!((regions.list[0].begun, regions.list[0].acknowledged), (Cycles(1), Cycles(9)));
+    }
+
+    #[test]
+    fn regions_come_in_the_order_of_acknowledgement_and_the_unacknowledged_last() {
+        let core = |begin, end| vec![noted(begin, Note::RegionBegin), noted(end, Note::RegionDurable)];
+        let open = vec![noted(0, Note::RegionBegin)];
+        let regions = Regions::of(&[open, core(1, 30), core(2, 20)]);
+        let cores: Vec<usize> = regions.list.iter().map(|region| region.core).collect();
+        assert_eq!(cores, [2, 1, 0]);
+        assert_eq!(regions.list[2].acknowledged, Cycles::NEVER);
+    }
+}

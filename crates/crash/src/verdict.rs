@@ -1,0 +1,101 @@
+//! Whether a recovered image holds what it must: durable linearizability, by the write sets of regions.
+//!
+//! Acknowledged regions are applied in the order of acknowledgement. A region that had begun and was not acknowledged
+//! is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
+//! order is demanded beyond that; the workload's invariant judges what they mean together.
+
+use crate::fault::{Fault, RegionName};
+use crate::regions::{Region, Regions, Write};
+use strandline_isa::{Addr, Image, Memory};
+use strandline_kernel::Cycles;
+
+/// Judges images of a run in the order of their times.
+pub struct Judge<'r> {
+    regions: &'r Regions,
+    /// The first region of the list that is not acknowledged.
+    open: usize,
+    expected: Vec<u64>,
+    /// The bits that any region writes.
+    written: Vec<u64>,
+    /// For each word the newest acknowledged region that wrote it.
+    writer: Vec<Option<usize>>,
+}
+
+impl<'r> Judge<'r> {
+    /// Before the run, when memory was `initial`.
+    pub fn new(regions: &'r Regions, initial: &Memory) -> Judge<'r> {
+        let mut written = vec![0; regions.words.len()];
+        for write in regions.list.iter().flat_map(|region| &region.writes) {
+            written[write.slot] |= write.mask;
+        }
+        Judge {
+            regions,
+            open: 0,
+            expected: regions.words.iter().map(|addr| initial.word(*addr)).collect(),
+            written,
+            writer: vec![None; regions.words.len()],
+        }
+    }
+
+    /// Goes on to a crash before which everything acknowledged earlier than `time` was acknowledged.
+    pub fn advance(&mut self, time: Cycles) {
+        while let Some(region) = self.regions.list.get(self.open).filter(|region| region.acknowledged < time) {
+            for write in &region.writes {
+                let word = &mut self.expected[write.slot];
+                *word = (*word & !write.mask) | write.value;
+                self.writer[write.slot] = Some(self.open);
+            }
+            self.open += 1;
+        }
+    }
+
+    /// The regions that had begun at `time` and are not acknowledged.
+    pub fn under_way(&self, time: Cycles) -> impl DoubleEndedIterator<Item = &'r Region> {
+        let open = &self.regions.list[self.open..];
+        open.iter().filter(move |region| region.begun <= time)
+    }
+
+    /// What is wrong with a recovered image of a crash at `time`, the lowest address first.
+    pub fn verdict(&self, image: &dyn Image, time: Cycles) -> Option<Fault> {
+        let found: Vec<u64> = self.regions.words.iter().map(|addr| image.word(*addr)).collect();
+        let mut left = self.written.clone();
+        // Newest first: whatever later regions do not overwrite of a region must be its own. To take a region whose
+        // bytes are there is never wrong, as it only lessens what older regions must account for.
+        for region in self.under_way(time).rev() {
+            let there = |write: &Write| (found[write.slot] ^ write.value) & write.mask & left[write.slot] == 0;
+            if region.writes.iter().all(there) {
+                region.writes.iter().for_each(|write| left[write.slot] &= !write.mask);
+            }
+        }
+        let wrong = |slot: &usize| (found[*slot] ^ self.expected[*slot]) & left[*slot] != 0;
+        let slot = (0..found.len()).find(wrong)?;
+        Some(self.fault(slot, found[slot], time))
+    }
+
+    fn fault(&self, slot: usize, found: u64, time: Cycles) -> Fault {
+        let (addr, expected): (Addr, u64) = (self.regions.words[slot], self.expected[slot]);
+        let differs = (found ^ expected) & self.written[slot];
+        let tears = |region: &&Region| {
+            let mut writes = region.writes.iter();
+            writes.any(|w| w.slot == slot && differs & w.mask != 0 && (found ^ w.value) & w.mask == 0)
+        };
+        if let Some(region) = self.under_way(time).find(tears) {
+            return Fault::Torn { region: name(region), addr, found, expected };
+        }
+        match self.writer[slot] {
+            Some(index) => {
+                let region = &self.regions.list[index];
+                let acknowledged = region.acknowledged;
+                Fault::Lost { region: name(region), acknowledged, addr, found, expected }
+            }
+            None => Fault::Foreign { addr, found, expected },
+        }
+    }
+}
+
+fn name(region: &Region) -> RegionName {
+    RegionName {
+        core: region.core,
+        number: region.number,
+    }
+}
