@@ -1,17 +1,9 @@
 //! What can be wrong with a recovered state.
 
+use crate::regions::RegionName;
 use std::fmt;
 use strandline_isa::Addr;
 use strandline_kernel::Cycles;
-
-/// A region as a message names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RegionName {
-    /// The core that ran it.
-    pub core: usize,
-    /// Its number on that core, from 1.
-    pub number: usize,
-}
 
 /// What is wrong with a recovered state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +35,7 @@ pub enum Fault {
     Torn {
         /// The region.
         region: RegionName,
-        /// The word that is neither old nor complemented by the rest of the region.
+        /// A word that holds the region's bytes while others lack theirs.
         addr: Addr,
         /// What it holds.
         found: u64,
@@ -59,12 +51,6 @@ pub enum Fault {
         /// What it should hold.
         expected: u64,
     },
-}
-
-impl fmt::Display for RegionName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "region {} of core {}", self.number, self.core)
-    }
 }
 
 impl fmt::Display for Fault {

@@ -4,13 +4,14 @@
 //! A recovered state is right if the structure's invariant holds, if every acknowledged failure-atomic region is there,
 //! and if of each region under way all or nothing is. What fails is shrunk to a small case that can be replayed.
 
-mod case;
 mod explore;
 mod fault;
 mod image;
 mod points;
 mod regions;
+mod replay;
 mod report;
+mod run;
 mod shake;
 mod shrink;
 mod sizes;

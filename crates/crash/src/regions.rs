@@ -17,13 +17,20 @@ pub struct Write {
     pub value: u64,
 }
 
-/// A failure-atomic region that a run executed.
-#[derive(Clone, Debug)]
-pub struct Region {
+/// Which region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RegionName {
     /// The core that ran it.
     pub core: usize,
     /// Its number on that core, from 1.
     pub number: usize,
+}
+
+/// A failure-atomic region that a run executed.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// Which one.
+    pub name: RegionName,
     /// When it began to be executed.
     pub begun: Cycles,
     /// When its `durable` had returned; never, if it never did.
@@ -52,15 +59,27 @@ impl Regions {
     /// Reads the notes of each core.
     pub fn of(notes: &[Vec<Noted>]) -> Regions {
         let cores: Vec<Vec<Raw>> = notes.iter().map(|notes| read(notes)).collect();
-        let mut words: Vec<Addr> = cores.iter().flatten().flat_map(|raw| raw.writes.keys().copied()).collect();
+        let mut words: Vec<Addr> = cores
+            .iter()
+            .flatten()
+            .flat_map(|raw| raw.writes.keys().copied())
+            .collect();
         words.sort_unstable();
         words.dedup();
         let mut list: Vec<Region> = Vec::new();
         for (core, raws) in cores.into_iter().enumerate() {
             let regions = raws.into_iter().enumerate();
-            list.extend(regions.map(|(index, raw)| raw.placed(core, index + 1, &words)));
+            list.extend(regions.map(|(index, raw)| {
+                raw.placed(
+                    RegionName {
+                        core,
+                        number: index + 1,
+                    },
+                    &words,
+                )
+            }));
         }
-        list.sort_by_key(|region| (region.acknowledged, region.core, region.number));
+        list.sort_by_key(|region| (region.acknowledged, region.name));
         Regions { words, list }
     }
 }
@@ -91,14 +110,13 @@ impl Raw {
         *word = (*word & !mask) | ((value << shift) & mask);
     }
 
-    fn placed(self, core: usize, number: usize, words: &[Addr]) -> Region {
+    fn placed(self, name: RegionName, words: &[Addr]) -> Region {
         let writes = self.writes.into_iter().map(|(addr, (mask, value))| {
             let slot = words.partition_point(|word| *word < addr);
             Write { slot, mask, value }
         });
         Region {
-            core,
-            number,
+            name,
             begun: self.begun,
             acknowledged: self.acknowledged,
             writes: writes.collect(),
@@ -106,7 +124,7 @@ impl Raw {
     }
 }
 
-impl fmt::Display for Region {
+impl fmt::Display for RegionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "region {} of core {}", self.number, self.core)
     }
@@ -137,10 +155,21 @@ mod tests {
         ];
         let regions = Regions::of(&[notes.to_vec()]);
         assert_eq!(regions.words, [Addr(PM_BASE), Addr(PM_BASE + 8)]);
-        let narrow = Write { slot: 0, mask: 0xff << 32, value: 0xee << 32 };
-        let merged = Write { slot: 1, mask: u64::MAX, value: 0x1111_1111_abcd_1111 };
+        let narrow = Write {
+            slot: 0,
+            mask: 0xff << 32,
+            value: 0xee << 32,
+        };
+        let merged = Write {
+            slot: 1,
+            mask: u64::MAX,
+            value: 0x1111_1111_abcd_1111,
+        };
         assert_eq!(regions.list[0].writes, [narrow, merged]);
-        assert_eq!((regions.list[0].begun, regions.list[0].acknowledged), (Cycles(1), Cycles(9)));
+        assert_eq!(
+            (regions.list[0].begun, regions.list[0].acknowledged),
+            (Cycles(1), Cycles(9))
+        );
     }
 
     #[test]
@@ -148,7 +177,7 @@ mod tests {
         let core = |begin, end| vec![noted(begin, Note::RegionBegin), noted(end, Note::RegionDurable)];
         let open = vec![noted(0, Note::RegionBegin)];
         let regions = Regions::of(&[open, core(1, 30), core(2, 20)]);
-        let cores: Vec<usize> = regions.list.iter().map(|region| region.core).collect();
+        let cores: Vec<usize> = regions.list.iter().map(|region| region.name.core).collect();
         assert_eq!(cores, [2, 1, 0]);
         assert_eq!(regions.list[2].acknowledged, Cycles::NEVER);
     }

@@ -4,7 +4,7 @@
 //! is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
 //! order is demanded beyond that; the workload's invariant judges what they mean together.
 
-use crate::fault::{Fault, RegionName};
+use crate::fault::Fault;
 use crate::regions::{Region, Regions, Write};
 use strandline_isa::{Addr, Image, Memory};
 use strandline_kernel::Cycles;
@@ -39,7 +39,12 @@ impl<'r> Judge<'r> {
 
     /// Goes on to a crash before which everything acknowledged earlier than `time` was acknowledged.
     pub fn advance(&mut self, time: Cycles) {
-        while let Some(region) = self.regions.list.get(self.open).filter(|region| region.acknowledged < time) {
+        while let Some(region) = self
+            .regions
+            .list
+            .get(self.open)
+            .filter(|region| region.acknowledged < time)
+        {
             for write in &region.writes {
                 let word = &mut self.expected[write.slot];
                 *word = (*word & !write.mask) | write.value;
@@ -53,6 +58,22 @@ impl<'r> Judge<'r> {
     pub fn under_way(&self, time: Cycles) -> impl DoubleEndedIterator<Item = &'r Region> {
         let open = &self.regions.list[self.open..];
         open.iter().filter(move |region| region.begun <= time)
+    }
+
+    /// A region in words: its times and what it writes.
+    pub fn describe(&self, region: &Region) -> String {
+        let write = |write: &Write| format!("{}={:#x}", self.regions.words[write.slot], write.value);
+        let writes: Vec<String> = region.writes.iter().map(write).collect();
+        let Region {
+            name,
+            begun,
+            acknowledged,
+            ..
+        } = region;
+        format!(
+            "{name}, begun at cycle {begun}, acknowledged at cycle {acknowledged}, writes {}",
+            writes.join(" ")
+        )
     }
 
     /// What is wrong with a recovered image of a crash at `time`, the lowest address first.
@@ -80,22 +101,26 @@ impl<'r> Judge<'r> {
             writes.any(|w| w.slot == slot && differs & w.mask != 0 && (found ^ w.value) & w.mask == 0)
         };
         if let Some(region) = self.under_way(time).find(tears) {
-            return Fault::Torn { region: name(region), addr, found, expected };
+            return Fault::Torn {
+                region: region.name,
+                addr,
+                found,
+                expected,
+            };
         }
         match self.writer[slot] {
             Some(index) => {
                 let region = &self.regions.list[index];
                 let acknowledged = region.acknowledged;
-                Fault::Lost { region: name(region), acknowledged, addr, found, expected }
+                Fault::Lost {
+                    region: region.name,
+                    acknowledged,
+                    addr,
+                    found,
+                    expected,
+                }
             }
             None => Fault::Foreign { addr, found, expected },
         }
-    }
-}
-
-fn name(region: &Region) -> RegionName {
-    RegionName {
-        core: region.core,
-        number: region.number,
     }
 }

@@ -72,7 +72,11 @@ impl<'o> Walk<'o> {
         let stray = image.stray().map(|addr| Fault::Stray { addr });
         let writes = self.judge.verdict(&image, time);
         let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).collect();
-        (!faults.is_empty()).then(|| Finding { event, at: self.earliest(event, &faults), faults })
+        (!faults.is_empty()).then(|| Finding {
+            event,
+            at: self.earliest(event, &faults),
+            faults,
+        })
     }
 
     fn earliest(&self, event: usize, faults: &[Fault]) -> Cycles {
@@ -83,16 +87,21 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// The regions under way at the point where the walk stands: in words, each with its times and writes.
+    /// The regions under way at the point where the walk stands, in words.
     pub fn under_way(&self) -> Vec<String> {
         let (_, end) = window(self.journal, self.done);
-        self.judge.under_way(end).map(|region| format!("{region}, begun at cycle {}", region.begun)).collect()
+        self.judge
+            .under_way(end)
+            .map(|region| self.judge.describe(region))
+            .collect()
     }
 }
 
 /// The cycles between the `event`-th durable event and the next.
 fn window(journal: &Journal, event: usize) -> (Cycles, Cycles) {
-    let start = event.checked_sub(1).map_or(Cycles::ZERO, |last| journal.durable[last].at);
+    let start = event
+        .checked_sub(1)
+        .map_or(Cycles::ZERO, |last| journal.durable[last].at);
     (start, journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at))
 }
 

@@ -1,0 +1,177 @@
+//! Crash exploration: several runs, many points, one verdict.
+
+use crate::points::Points;
+use crate::replay::Place;
+use crate::report::{surroundings, Failure, Report};
+use crate::run::Run;
+use crate::shrink::{shrink, Failing};
+use strandline_sim::{Error, Record, Spec};
+
+/// Runs of an exploration: one of the machine as it is, the others shaken.
+const RUNS: usize = 8;
+
+/// Failures reported beside the smallest.
+const OTHERS: usize = 3;
+
+/// Visits crash states of `spec` under several shakings of the machine.
+///
+/// Tasks are 64 a run (16 for [`Points::All`]) and structures small unless `spec` says otherwise; a setting in `spec`
+/// wins over shaking. The same input gives the same report, but for the record's `host_*` keys.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
+    if points == Points::Count(0) {
+        return Err(Error::Input(
+            "--points 0: must be a number of crash states, at least 1, or `all`".to_owned(),
+        ));
+    }
+    let survey = Survey::of(&with_tasks(spec, points.tasks()), points, RUNS)?;
+    let failures = failures(&survey)?;
+    let mut report = survey.report;
+    report.record.recovers = Some(failures.is_empty());
+    report.failures = failures;
+    Ok(report)
+}
+
+/// Visits one crash state, which a failure's `replay` names as `RUN:EVENT`.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
+    let place: Place = place.parse()?;
+    if place.run >= RUNS {
+        return Err(Error::Input(format!(
+            "--replay {place}: there are only the runs 0 to {}",
+            RUNS - 1
+        )));
+    }
+    let run = Run::of(&with_tasks(spec, Points::Count(1).tasks()), place.run)?;
+    let events = run.events();
+    if place.event > events {
+        return Err(Error::Input(format!(
+            "--replay {place}: run {} has only {events} durable events; give the --tasks, --threads, --seed and --set of the failure",
+            place.run
+        )));
+    }
+    let mut report = empty(spec, run.observation.record.clone());
+    let mut walk = run.walk();
+    let finding = walk.point(place.event);
+    let around = surroundings(&run, place.event, walk.under_way());
+    drop(walk);
+    report.visited(events, 1);
+    report.record.recovers = Some(finding.is_none());
+    report.failures = finding
+        .map(|finding| {
+            let mut failure = Failure::of(&Failing { run, finding });
+            failure.detail.extend(around);
+            failure
+        })
+        .into_iter()
+        .collect();
+    Ok(report)
+}
+
+/// Whether crash states of `spec` recover, as far as a quick look tells: three runs of a few tasks, some hundred states.
+///
+/// Structures are small whatever `spec` says of their sizes.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn recovers(spec: &Spec) -> Result<bool, Error> {
+    const QUICK_RUNS: usize = 3;
+    const QUICK_POINTS: u64 = 300;
+    const QUICK_TASKS: u64 = 24;
+    let mut spec = spec.clone();
+    spec.set.retain(|set| !set.starts_with("workload."));
+    spec.tasks = Some(spec.tasks.map_or(QUICK_TASKS, |tasks| tasks.min(QUICK_TASKS)));
+    spec.warm = None;
+    let survey = Survey::of(&spec, Points::Count(QUICK_POINTS), QUICK_RUNS)?;
+    Ok(survey.failing.is_empty())
+}
+
+fn with_tasks(spec: &Spec, tasks: u64) -> Spec {
+    Spec {
+        tasks: Some(spec.tasks.unwrap_or(tasks)),
+        ..spec.clone()
+    }
+}
+
+fn empty(spec: &Spec, record: Record) -> Report {
+    Report {
+        workload: spec.workload.clone(),
+        design: spec.design.clone(),
+        points: 0,
+        durable_events: 0,
+        runs: 0,
+        failures: Vec::new(),
+        record,
+    }
+}
+
+impl Report {
+    fn visited(&mut self, events: usize, points: usize) {
+        self.runs += 1;
+        self.durable_events += events as u64;
+        self.points += points as u64;
+    }
+}
+
+/// What the chosen points of all runs show.
+struct Survey {
+    report: Report,
+    /// The first failing point chosen of each run that has one.
+    failing: Vec<Failing>,
+    /// How many of the chosen points fail.
+    failed: u64,
+}
+
+impl Survey {
+    fn of(spec: &Spec, points: Points, runs: usize) -> Result<Survey, Error> {
+        let first = Run::of(spec, 0)?;
+        let report = empty(spec, first.observation.record.clone());
+        let mut survey = Survey {
+            report,
+            failing: Vec::new(),
+            failed: 0,
+        };
+        survey.visit(first, points.share(0, runs));
+        for number in 1..runs {
+            let share = points.share(number, runs);
+            if share != Points::Count(0) {
+                survey.visit(Run::of(spec, number)?, share);
+            }
+        }
+        Ok(survey)
+    }
+
+    fn visit(&mut self, run: Run, points: Points) {
+        let chosen = points.of(run.events(), run.observation.record.seed);
+        self.report.visited(run.events(), chosen.len());
+        let mut walk = run.walk();
+        let findings: Vec<_> = chosen.into_iter().filter_map(|event| walk.point(event)).collect();
+        drop(walk);
+        self.failed += findings.len() as u64;
+        if let Some(finding) = findings.into_iter().next() {
+            self.failing.push(Failing { run, finding });
+        }
+    }
+}
+
+/// The failures to report, the smallest first.
+fn failures(survey: &Survey) -> Result<Vec<Failure>, Error> {
+    let Some(first) = survey.failing.first() else {
+        return Ok(Vec::new());
+    };
+    // The run again: shrinking begins with its earliest failing point, chosen or not, and takes it over.
+    let run = Run::of(&first.run.spec, first.run.number)?;
+    let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
+    let smallest = shrink(Failing { run, finding }, RUNS);
+    let mut failures = vec![Failure::of(&smallest)];
+    failures[0].detail.push(format!(
+        "before shrinking, {} of {} crash states judged fail",
+        survey.failed, survey.report.points
+    ));
+    failures.extend(survey.failing.iter().take(OTHERS).map(Failure::of));
+    Ok(failures)
+}

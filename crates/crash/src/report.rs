@@ -1,0 +1,121 @@
+//! What crash exploration says.
+
+use crate::replay::{arguments, Place};
+use crate::run::Run;
+use crate::shrink::Failing;
+use crate::sizes::small;
+use serde::Serialize;
+use strandline_sim::Record;
+
+/// What was visited and found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The workload.
+    pub workload: String,
+    /// The design.
+    pub design: String,
+    /// Crash states judged.
+    pub points: u64,
+    /// Events that changed what is durable, over all runs.
+    pub durable_events: u64,
+    /// Runs, each shaken otherwise.
+    pub runs: u64,
+    /// Crash states that do not recover, the smallest case first; a handful at most.
+    pub failures: Vec<Failure>,
+    /// The record of the run that was not shaken.
+    pub record: Record,
+}
+
+/// A crash state that does not recover.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The earliest cycle of the crash.
+    pub at_cycles: u64,
+    /// The number of the durable event right after which power fails; 0: before the first.
+    pub event: u64,
+    /// What is wrong.
+    pub why: String,
+    /// The arguments of `strandline` that show it again, from `crash` on.
+    pub replay: String,
+    /// Tasks of the run.
+    pub tasks: u64,
+    /// Threads of the run.
+    pub threads: u64,
+    /// More about it, by lines.
+    pub detail: Vec<String>,
+}
+
+impl Failure {
+    /// A failing point in words.
+    pub fn of(failing: &Failing) -> Failure {
+        let Failing { run, finding } = failing;
+        let place = Place {
+            run: run.number,
+            event: finding.event,
+        };
+        let mut detail: Vec<String> = finding.faults[1..]
+            .iter()
+            .map(|fault| format!("also {fault}"))
+            .collect();
+        detail.push(event(run, finding.event));
+        detail.push(shaking(run));
+        detail.extend(sizes(run));
+        Failure {
+            at_cycles: finding.at.0,
+            event: finding.event as u64,
+            why: finding.faults[0].to_string(),
+            replay: arguments(&run.spec, place),
+            tasks: run.spec.tasks.unwrap_or(run.observation.record.tasks),
+            threads: run.spec.threads,
+            detail,
+        }
+    }
+}
+
+fn event(run: &Run, event: usize) -> String {
+    let events = run.events();
+    match event
+        .checked_sub(1)
+        .map(|index| &run.observation.journal.durable[index])
+    {
+        Some(last) => format!(
+            "durable event {event} of {events}: line {} at cycle {}",
+            last.line, last.at
+        ),
+        None => format!("before the first of {events} durable events"),
+    }
+}
+
+fn shaking(run: &Run) -> String {
+    match run.shaken.is_empty() {
+        true => format!("run {}: the machine as it is", run.number),
+        false => format!("run {}: the machine with {}", run.number, run.shaken.join(", ")),
+    }
+}
+
+fn sizes(run: &Run) -> Option<String> {
+    let sizes: Vec<String> = small(&run.spec).iter().map(|size| size.set(size.value)).collect();
+    (!sizes.is_empty()).then(|| format!("sizes of crash runs, unless set: {}", sizes.join(", ")))
+}
+
+/// Durable events that a replayed point shows.
+const SHOWN: usize = 8;
+
+/// What a replayed point shows beyond its failure: the newest durable lines and the regions under way.
+pub fn surroundings(run: &Run, event: usize, under_way: Vec<String>) -> Vec<String> {
+    let durable = &run.observation.journal.durable[..event];
+    let first = event.saturating_sub(SHOWN);
+    let lines = durable.iter().enumerate().skip(first);
+    let shown = lines.map(|(index, durable)| {
+        format!(
+            "event {}, cycle {}: line {} holds {:x?}",
+            index + 1,
+            durable.at,
+            durable.line,
+            durable.data
+        )
+    });
+    shown
+        .chain(under_way.into_iter().map(|region| format!("under way: {region}")))
+        .collect()
+}

@@ -1,0 +1,70 @@
+//! One of the runs in which power fails.
+
+use crate::regions::Regions;
+use crate::shake::{seed, shake};
+use crate::sizes::small;
+use crate::walk::{Finding, Walk};
+use strandline_sim::{observe, Error, Observation, Spec};
+
+/// A run, observed.
+pub struct Run {
+    /// Its number; run 0 is not shaken.
+    pub number: usize,
+    /// What was run, as the user would say it; the run's own settings are not in it.
+    pub spec: Spec,
+    /// What shaking sets of the machine.
+    pub shaken: Vec<String>,
+    /// What happened.
+    pub observation: Observation,
+    regions: Regions,
+}
+
+impl Run {
+    /// Runs `spec` for the `number`-th time.
+    ///
+    /// # Errors
+    /// Bad input; a run without progress, with what it was shaken by.
+    pub fn of(spec: &Spec, number: usize) -> Result<Run, Error> {
+        let shaken = shake(spec, number);
+        let sizes = small(spec).into_iter().map(|size| size.set(size.value));
+        let sets = shaken.iter().cloned().chain(sizes).chain(spec.set.iter().cloned());
+        let full = Spec {
+            seed: seed(spec, number),
+            warm: Some(spec.warm.unwrap_or(0)),
+            set: sets.collect(),
+            ..spec.clone()
+        };
+        let observation = observe(&full).map_err(|error| named(error, number, &shaken))?;
+        Ok(Run {
+            number,
+            spec: spec.clone(),
+            shaken,
+            regions: Regions::of(&observation.journal.notes),
+            observation,
+        })
+    }
+
+    /// Its durable events.
+    pub fn events(&self) -> usize {
+        self.observation.journal.durable.len()
+    }
+
+    /// A walk through its crash points, from the start.
+    pub fn walk(&self) -> Walk<'_> {
+        let run = &self.observation;
+        Walk::new(&run.journal, &self.regions, &run.initial, &*run.program)
+    }
+
+    /// Its earliest crash point that fails.
+    pub fn earliest(&self) -> Option<Finding> {
+        let mut walk = self.walk();
+        (0..=self.events()).find_map(|event| walk.point(event))
+    }
+}
+
+fn named(error: Error, number: usize, shaken: &[String]) -> Error {
+    match error {
+        Error::Stuck(text) if number > 0 => Error::Stuck(format!("crash run {number} ({}): {text}", shaken.join(", "))),
+        error => error,
+    }
+}

@@ -1,0 +1,61 @@
+//! How the machine is shaken: a design must recover however long its flushes take, whatever is evicted when, and however
+//! small the queues are.
+
+use crate::sizes::is_set;
+use strandline_kernel::Rng;
+use strandline_sim::Spec;
+
+/// The queues that shaking makes small: of 1 to 8 entries.
+const QUEUES: [&str; 4] = [
+    "machine.core.store_queue_entries",
+    "machine.core.writeback_buffer_entries",
+    "machine.core.write_combining_buffers",
+    "machine.controllers.wpq_entries",
+];
+
+/// What run `number` sets of the machine, as far as the user has not; run 0 is not shaken.
+pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
+    if number == 0 {
+        return Vec::new();
+    }
+    let mut rng = Rng::new(seed(spec, number));
+    let mut sets = vec![
+        format!("machine.simulation.jitter={}", 25 << rng.below(6)),
+        format!("machine.simulation.evict_one_in={}", 4 << rng.below(5)),
+    ];
+    for queue in QUEUES {
+        let entries = 1u64 << rng.below(4);
+        if !rng.one_in(3) {
+            sets.push(format!("{queue}={entries}"));
+        }
+    }
+    sets.retain(|set| set.split_once('=').is_some_and(|(key, _)| !is_set(spec, key)));
+    sets
+}
+
+/// The seed of run `number`; run 0 has the user's.
+pub fn seed(spec: &Spec, number: usize) -> u64 {
+    spec.seed.wrapping_add(number as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_differ_and_the_first_is_as_the_machine_is() {
+        let spec = Spec::new("sps", "x86");
+        assert!(shake(&spec, 0).is_empty());
+        assert_eq!(shake(&spec, 3), shake(&spec, 3));
+        assert_ne!(shake(&spec, 1), shake(&spec, 2));
+    }
+
+    #[test]
+    fn the_users_settings_win() {
+        let mut spec = Spec::new("sps", "x86");
+        spec.set = vec!["machine.simulation.jitter=3".into()];
+        for number in 1..8 {
+            assert!(shake(&spec, number).iter().all(|set| !set.contains("jitter")));
+        }
+    }
+}

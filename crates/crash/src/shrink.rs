@@ -1,0 +1,81 @@
+//! From a failing case to a small one: fewer threads, fewer tasks, smaller structures, no shaking, the earliest point.
+
+use crate::replay::with_set;
+use crate::run::Run;
+use crate::sizes::small;
+use crate::walk::Finding;
+use strandline_sim::Spec;
+
+/// Smaller cases that are tried at most.
+const TRIALS: usize = 48;
+
+/// A run and the first of its crash points that fails.
+pub struct Failing {
+    /// The run.
+    pub run: Run,
+    /// What is wrong at the point.
+    pub finding: Finding,
+}
+
+/// Shrinks `failing`; each case tried is run like the first with up to `runs` shakings, the unshaken one first.
+///
+/// A case that cannot be run does not count as failing. What is returned fails.
+pub fn shrink(failing: Failing, runs: usize) -> Failing {
+    let mut shrinker = Shrinker {
+        runs,
+        trials: TRIALS,
+        best: failing,
+    };
+    let threads = shrinker.best.run.spec.threads;
+    shrinker.smallest(1, threads, |spec, threads| Spec {
+        threads,
+        ..spec.clone()
+    });
+    shrinker.tasks();
+    for size in small(&shrinker.best.run.spec) {
+        // Smaller logs are of no interest to a reader.
+        if size.name != "log_records" {
+            shrinker.smallest(size.least, size.value, |spec, value| with_set(spec, size.set(value)));
+        }
+    }
+    shrinker.tasks();
+    shrinker.best
+}
+
+struct Shrinker {
+    runs: usize,
+    trials: usize,
+    best: Failing,
+}
+
+impl Shrinker {
+    fn tasks(&mut self) {
+        let tasks = self.best.run.spec.tasks.unwrap_or(1);
+        self.smallest(1, tasks, |spec, tasks| Spec {
+            tasks: Some(tasks),
+            ..spec.clone()
+        });
+    }
+
+    /// Takes the smallest value from `least` to below `most`, in growing steps, with which the case still fails.
+    fn smallest(&mut self, least: u64, most: u64, with: impl Fn(&Spec, u64) -> Spec) {
+        let mut value = least;
+        while value < most && self.trials > 0 {
+            self.trials -= 1;
+            let spec = with(&self.best.run.spec, value);
+            if let Some(failing) = self.try_runs(&spec) {
+                self.best = failing;
+                return;
+            }
+            value += (value / 2).max(1);
+        }
+    }
+
+    fn try_runs(&self, spec: &Spec) -> Option<Failing> {
+        (0..self.runs).find_map(|number| {
+            let run = Run::of(spec, number).ok()?;
+            let finding = run.earliest()?;
+            Some(Failing { run, finding })
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! The small structures that crash runs work on: threads meet often, logs wrap round, and the invariant is cheap.
+
+use strandline_sim::Spec;
+use strandline_workloads::{describe, About};
+
+/// The most of each size that a crash run has unless the user says otherwise.
+const SMALL: &[(&str, u64)] = &[
+    ("rows", 32),
+    ("queues", 2),
+    ("nodes", 8),
+    ("districts", 2),
+    ("customers", 8),
+    ("items", 32),
+    ("orders", 16),
+    ("new_orders", 8),
+    ("log_records", 32),
+];
+
+/// A size of a workload that crash exploration chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// The workload's parameter.
+    pub name: &'static str,
+    /// Its least value.
+    pub least: u64,
+    /// What it is made.
+    pub value: u64,
+}
+
+impl Size {
+    /// The setting that gives this size `value`.
+    pub fn set(&self, value: u64) -> String {
+        format!("workload.{}={value}", self.name)
+    }
+}
+
+/// The sizes that the user has left open and that are larger by default than a crash run wants them.
+pub fn small(spec: &Spec) -> Vec<Size> {
+    let Ok(about) = describe(&spec.workload) else {
+        return Vec::new();
+    };
+    let wanted = SMALL
+        .iter()
+        .filter(|(name, _)| !is_set(spec, &format!("workload.{name}")));
+    wanted
+        .filter_map(|(name, most)| size(about, &spec.workload, name, *most))
+        .collect()
+}
+
+fn size(about: &'static About, workload: &str, name: &str, most: u64) -> Option<Size> {
+    let param = about.params.iter().find(|param| param.name == name)?;
+    let preset = about
+        .alias
+        .is_some_and(|alias| alias.name == workload && alias.set.iter().any(|set| set.0 == name));
+    let value = most.max(param.min);
+    (!preset && value < param.default).then_some(Size {
+        name: param.name,
+        least: param.min,
+        value,
+    })
+}
+
+/// Whether the user has set `key`.
+pub fn is_set(spec: &Spec, key: &str) -> bool {
+    spec.set
+        .iter()
+        .any(|set| set.split_once('=').is_some_and(|(name, _)| name == key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(spec: &Spec) -> Vec<String> {
+        small(spec).iter().map(|size| size.set(size.value)).collect()
+    }
+
+    #[test]
+    fn what_the_user_sets_is_left_alone() {
+        let mut spec = Spec::new("sps", "x86");
+        assert_eq!(sets(&spec), ["workload.rows=32", "workload.log_records=32"]);
+        spec.set = vec!["workload.rows=1000".into()];
+        assert_eq!(sets(&spec), ["workload.log_records=32"]);
+    }
+
+    #[test]
+    fn no_size_is_less_than_the_workload_admits() {
+        // Two new-order regions of fifteen items, 6 + 13 x 15 records each.
+        let spec = Spec::new("tpcc", "x86");
+        assert!(sets(&spec).contains(&"workload.log_records=402".to_owned()));
+    }
+
+    #[test]
+    fn an_alias_keeps_its_own_sizes() {
+        let keys: Vec<&str> = small(&Spec::new("queue", "x86")).iter().map(|size| size.name).collect();
+        assert_eq!(keys, ["nodes", "log_records"]);
+    }
+}

@@ -1,0 +1,267 @@
+use super::*;
+use crate::regions::RegionName;
+use strandline_isa::{Addr, Image, Note, PM_BASE};
+use strandline_machine::{Durable, Noted};
+
+/// Two cells, in lines 0 and 1, and a log in line 2: a valid mark, the old first cell, the old second cell.
+struct Cells {
+    recovers: bool,
+}
+
+fn cell(index: u64) -> Addr {
+    Addr(PM_BASE + 64 * index)
+}
+
+fn log(word: u64) -> Addr {
+    Addr(PM_BASE + 128 + 8 * word)
+}
+
+impl Recoverable for Cells {
+    fn recover(&self, image: &dyn Image) {
+        if self.recovers && image.word(log(0)) == 1 {
+            image.set_word(cell(0), image.word(log(1)));
+            image.set_word(cell(1), image.word(log(2)));
+            image.set_word(log(0), 0);
+        }
+    }
+
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        let (a, b) = (image.word(cell(0)), image.word(cell(1)));
+        (a <= 2 && b <= 2)
+            .then_some(())
+            .ok_or_else(|| format!("cells hold {a} and {b}"))
+    }
+}
+
+fn durable(at: u64, line: u64, data: &[u64]) -> Durable {
+    let mut bytes = [0; 8];
+    bytes[..data.len()].copy_from_slice(data);
+    Durable {
+        at: Cycles(at),
+        line: Line(cell(line).line().0),
+        data: bytes,
+    }
+}
+
+/// Notes of a region that sets both cells to `value`.
+fn region(begun: u64, value: u64, acknowledged: u64) -> Vec<Noted> {
+    let write = |index| Note::RegionWrite {
+        addr: cell(index),
+        size: 8,
+        value,
+    };
+    let notes = [
+        (begun, Note::RegionBegin),
+        (begun + 1, write(0)),
+        (begun + 2, write(1)),
+        (acknowledged, Note::RegionDurable),
+    ];
+    notes.map(|(at, note)| Noted { at: Cycles(at), note }).to_vec()
+}
+
+/// Region 1 sets both cells to 1, region 2 to 2; logged, ordered, and committed by clearing the log's mark.
+fn sound() -> Journal {
+    let events = [
+        durable(10, 2, &[1, 0, 0]),
+        durable(20, 0, &[1]),
+        durable(21, 1, &[1]),
+        durable(30, 2, &[0]),
+        durable(50, 2, &[1, 1, 1]),
+        durable(60, 1, &[2]),
+        durable(60, 0, &[2]),
+        durable(70, 2, &[0]),
+    ];
+    Journal {
+        durable: events.to_vec(),
+        power_failures: Vec::new(),
+        notes: vec![[region(5, 1, 30), region(40, 2, 70)].concat()],
+    }
+}
+
+fn findings(journal: &Journal, recovers: bool) -> Vec<Finding> {
+    let (regions, program) = (Regions::of(&journal.notes), Cells { recovers });
+    let initial = Memory::new(64, 192);
+    let mut walk = Walk::new(journal, &regions, &initial, &program);
+    (0..=journal.durable.len())
+        .filter_map(|event| walk.point(event))
+        .collect()
+}
+
+const FIRST: RegionName = RegionName { core: 0, number: 1 };
+const SECOND: RegionName = RegionName { core: 0, number: 2 };
+
+#[test]
+fn a_sound_journal_is_clean() {
+    assert_eq!(findings(&sound(), true), []);
+}
+
+#[test]
+fn recovery_that_does_nothing_is_caught_wherever_a_region_is_half_done() {
+    // After events 2 and 6 one of two cells is new.
+    let found = findings(&sound(), false);
+    assert_eq!(
+        found.iter().map(|finding| finding.event).collect::<Vec<usize>>(),
+        [2, 6]
+    );
+    let torn = Fault::Torn {
+        region: FIRST,
+        addr: cell(0),
+        found: 1,
+        expected: 0,
+    };
+    assert_eq!((&found[0].faults, found[0].at), (&vec![torn], Cycles(20)));
+}
+
+#[test]
+fn a_lost_acknowledged_write_is_caught_from_its_acknowledgement_on() {
+    let mut journal = sound();
+    // The first cell's 1 never arrives; the region is acknowledged at 30, by event 4, all the same.
+    journal.durable[1].data[0] = 0;
+    let found = findings(&journal, true);
+    let lost = Fault::Lost {
+        region: FIRST,
+        acknowledged: Cycles(30),
+        addr: cell(0),
+        found: 0,
+        expected: 1,
+    };
+    // From event 5 on the log restores the cell.
+    assert_eq!(
+        found,
+        [Finding {
+            event: 4,
+            at: Cycles(30),
+            faults: vec![lost]
+        }]
+    );
+}
+
+#[test]
+fn a_region_acknowledged_between_two_events_is_lost_from_that_cycle_on() {
+    let mut journal = sound();
+    // Acknowledged at 25, while only the log's mark stands between the cells and being undone.
+    journal.notes = vec![[region(5, 1, 25), region(40, 2, 70)].concat()];
+    let found = findings(&journal, true);
+    assert_eq!((found.len(), found[0].event, found[0].at), (1, 3, Cycles(25)));
+}
+
+#[test]
+fn an_acknowledgement_in_the_cycle_of_an_event_belongs_to_no_state_before_it() {
+    let mut journal = sound();
+    // Events 6 and 7 share cycle 60; an acknowledgement there may follow from either, and event 8 comes later.
+    journal.notes = vec![[region(5, 1, 30), region(40, 2, 60)].concat()];
+    let events: Vec<usize> = findings(&journal, true).iter().map(|finding| finding.event).collect();
+    assert_eq!(events, [7]);
+}
+
+#[test]
+fn a_torn_region_is_caught() {
+    let mut journal = sound();
+    // The log of the second region is durable only after one of its cells.
+    journal.durable.swap(4, 5);
+    let found = findings(&journal, true);
+    let torn = Fault::Torn {
+        region: SECOND,
+        addr: cell(1),
+        found: 2,
+        expected: 1,
+    };
+    assert_eq!((found[0].event, &found[0].faults[..]), (5, &[torn][..]));
+}
+
+#[test]
+fn a_region_that_was_never_acknowledged_may_be_there_or_not_but_not_half() {
+    let mut journal = sound();
+    journal.notes = vec![[region(5, 1, 30), region(40, 2, Cycles::NEVER.0)].concat()];
+    assert_eq!(findings(&journal, true), []);
+    journal.durable.truncate(4);
+    assert_eq!(findings(&journal, true), []);
+    journal.durable.push(durable(60, 1, &[2]));
+    assert_eq!(findings(&journal, true).len(), 1);
+}
+
+#[test]
+fn a_broken_invariant_is_told_beside_the_write_that_broke_it() {
+    let mut journal = sound();
+    journal.durable[7] = durable(70, 1, &[9]);
+    journal.durable.push(durable(80, 2, &[0]));
+    let found = findings(&journal, true);
+    let what = "cells hold 2 and 9".to_owned();
+    let lost = Fault::Lost {
+        region: SECOND,
+        acknowledged: Cycles(70),
+        addr: cell(1),
+        found: 9,
+        expected: 2,
+    };
+    assert_eq!(found.last().unwrap().faults, [Fault::Structure { what }, lost]);
+}
+
+#[test]
+fn a_word_of_a_region_that_had_not_begun_is_foreign() {
+    let mut journal = sound();
+    journal.durable.insert(0, durable(1, 0, &[1]));
+    let found = findings(&journal, true);
+    assert_eq!(
+        found[0].faults,
+        [Fault::Foreign {
+            addr: cell(0),
+            found: 1,
+            expected: 0
+        }]
+    );
+}
+
+#[test]
+fn what_a_power_failure_adds_is_part_of_the_image() {
+    let mut journal = sound();
+    // The last clearing of the log's mark stays in a buffer that power failure drains, or does not.
+    let last = journal.durable.pop().unwrap();
+    assert_eq!(findings(&journal, true).len(), 1);
+    journal.power_failures = vec![(7, vec![(last.line, last.data)])];
+    assert_eq!(findings(&journal, true), []);
+    journal.power_failures = vec![(7, vec![(Line(cell(1).line().0), [7; 8]), (last.line, last.data)])];
+    assert_eq!(findings(&journal, true).len(), 1);
+}
+
+#[test]
+fn regions_under_way_that_conflict_are_judged_together() {
+    // Both wrote; the later one overwrote the first cell of the earlier: each subset in order is a right state.
+    let first = [
+        (1, Note::RegionBegin),
+        (2, write(0, 1)),
+        (2, write(1, 1)),
+        (90, Note::RegionDurable),
+    ];
+    let second = [(3, Note::RegionBegin), (4, write(0, 2)), (91, Note::RegionDurable)];
+    let notes = |notes: &[(u64, Note)]| {
+        notes
+            .iter()
+            .map(|(at, note)| Noted {
+                at: Cycles(*at),
+                note: *note,
+            })
+            .collect()
+    };
+    let judged = |a: u64, b: u64| {
+        let journal = Journal {
+            durable: vec![durable(10, 0, &[a]), durable(10, 1, &[b]), durable(80, 2, &[0])],
+            power_failures: Vec::new(),
+            notes: vec![notes(&first), notes(&second)],
+        };
+        let (regions, program) = (Regions::of(&journal.notes), Cells { recovers: false });
+        let initial = Memory::new(64, 192);
+        let mut walk = Walk::new(&journal, &regions, &initial, &program);
+        walk.point(2).is_none()
+    };
+    assert!(judged(0, 0) && judged(1, 1) && judged(2, 1) && judged(2, 0));
+    assert!(!judged(1, 0) && !judged(0, 1));
+}
+
+fn write(index: u64, value: u64) -> Note {
+    Note::RegionWrite {
+        addr: cell(index),
+        size: 8,
+        value,
+    }
+}

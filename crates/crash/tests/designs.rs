@@ -1,0 +1,164 @@
+//! Designs that promise recovery keep the promise; those that do not are caught.
+
+use strandline_crash::{explore, recovers, replay, Points, Report};
+use strandline_sim::{Error, Spec};
+
+const WORKLOADS: [&str; 5] = ["sps", "pc", "tatp", "tpcc", "cq"];
+
+fn spec(workload: &str, design: &str, threads: u64) -> Spec {
+    Spec {
+        threads,
+        ..Spec::new(workload, design)
+    }
+}
+
+fn assert_clean(spec: &Spec, points: Points) -> Report {
+    let report = explore(spec, points).unwrap();
+    assert_eq!(
+        report.failures,
+        [],
+        "{} under {}, {} threads",
+        spec.workload,
+        spec.design,
+        spec.threads
+    );
+    assert_eq!(report.record.recovers, Some(true));
+    report
+}
+
+#[test]
+fn what_promises_recovery_recovers() {
+    for workload in WORKLOADS {
+        for design in ["x86", "x86-pcommit", "eadr"] {
+            for threads in [1, 4] {
+                let report = assert_clean(&spec(workload, design, threads), Points::Count(400));
+                assert_eq!((report.points, report.runs), (400, 8), "{workload} under {design}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_point_of_short_runs_recovers() {
+    for threads in [1, 4] {
+        let report = assert_clean(&spec("sps", "x86", threads), Points::All);
+        // Point 0 of each run comes before its first event.
+        assert_eq!(report.points, report.durable_events + report.runs);
+    }
+}
+
+#[test]
+fn pcommit_recovers_with_and_without_adr() {
+    for adr in [false, true] {
+        for threads in [1, 4] {
+            let mut spec = spec("sps", "x86-pcommit", threads);
+            spec.set = vec![format!("machine.controllers.adr={adr}")];
+            assert_clean(&spec, Points::All);
+        }
+    }
+}
+
+/// The failing command's options, as the front end would read them.
+fn replayed(spec: &Spec, command: &str) -> Report {
+    let words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(
+        words[..4],
+        ["crash", spec.workload.as_str(), "-d", spec.design.as_str()]
+    );
+    let mut again = Spec::new(&spec.workload, &spec.design);
+    let mut place = "";
+    for option in words[4..].chunks(2) {
+        match option[0] {
+            "--threads" => again.threads = option[1].parse().unwrap(),
+            "--tasks" => again.tasks = option[1].parse().ok(),
+            "--seed" => again.seed = option[1].parse().unwrap(),
+            "--set" => again.set.push(option[1].to_owned()),
+            "--replay" => place = option[1],
+            other => panic!("{other} is no option of crash"),
+        }
+    }
+    replay(&again, place).unwrap()
+}
+
+#[test]
+fn what_does_not_order_persists_is_caught_and_fails_again_when_replayed() {
+    for workload in WORKLOADS {
+        for (design, threads) in [("unordered", 1), ("unordered", 4), ("volatile", 2)] {
+            let spec = spec(workload, design, threads);
+            let report = explore(&spec, Points::Count(200)).unwrap();
+            assert!(!report.failures.is_empty(), "{workload} under {design}");
+            assert_eq!(report.record.recovers, Some(false));
+            for failure in &report.failures {
+                let again = replayed(&spec, &failure.replay);
+                assert_eq!((again.points, again.runs), (1, 1));
+                assert_eq!(again.failures[0].why, failure.why, "{}", failure.replay);
+                assert_eq!(again.failures[0].replay, failure.replay);
+            }
+            // Without fences the first task is acknowledged before any of it is durable.
+            let smallest = &report.failures[0];
+            assert_eq!((smallest.tasks, smallest.threads), (1, 1), "{workload} under {design}");
+        }
+    }
+}
+
+#[test]
+fn updates_that_overtake_their_log_are_caught() {
+    let report = explore(&spec("sps", "non-atomic", 1), Points::All).unwrap();
+    let smallest = report
+        .failures
+        .first()
+        .expect("an update that is durable before its log record");
+    assert!(replayed(&spec("sps", "non-atomic", 1), &smallest.replay).failures[0].why == smallest.why);
+    assert!(smallest.tasks <= report.record.tasks && smallest.tasks <= report.failures[1].tasks);
+}
+
+#[test]
+fn a_point_that_recovers_does_so_when_replayed() {
+    let report = replay(&spec("sps", "x86", 2), "3:40").unwrap();
+    assert_eq!((report.points, report.failures.len()), (1, 0));
+}
+
+#[test]
+fn what_cannot_be_replayed_says_why_in_one_line() {
+    for (place, why) in [
+        ("3", "must be RUN:EVENT"),
+        ("8:1", "only the runs 0 to 7"),
+        ("0:999999", "durable events"),
+    ] {
+        let Err(Error::Input(line)) = replay(&spec("sps", "x86", 1), place) else {
+            panic!("{place} was replayed")
+        };
+        assert!(line.contains(why) && !line.contains('\n'), "{line}");
+    }
+    let Err(Error::Input(line)) = explore(&spec("spz", "x86", 1), Points::All) else {
+        panic!("spz was run")
+    };
+    assert!(line.contains("did you mean sps?"), "{line}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let bytes = |seed| {
+        let spec = Spec {
+            seed,
+            ..spec("cq", "unordered", 4)
+        };
+        let mut report = explore(&spec, Points::Count(50)).unwrap();
+        (report.record.host_seconds, report.record.host_mips) = (0.0, 0.0);
+        serde_json::to_string(&report).unwrap()
+    };
+    assert_eq!(bytes(5), bytes(5));
+    assert_ne!(bytes(5), bytes(6));
+}
+
+#[test]
+fn the_quick_look_tells_them_apart() {
+    for (design, recovered) in [
+        ("x86", true),
+        ("eadr", true),
+        ("x86-pcommit", true),
+        ("unordered", false),
+    ] {
+        assert_eq!(recovers(&spec("sps", design, 2)), Ok(recovered), "{design}");
+    }
+}
