@@ -76,7 +76,8 @@ impl<'r> Judge<'r> {
         )
     }
 
-    /// What is wrong with a recovered image of a crash at `time`, the lowest address first.
+    /// What is wrong with a recovered image in which regions begun by `time` may have left traces, the lowest address
+    /// first.
     pub fn verdict(&self, image: &dyn Image, time: Cycles) -> Option<Fault> {
         let found: Vec<u64> = self.regions.words.iter().map(|addr| image.word(*addr)).collect();
         let mut left = self.written.clone();

@@ -55,14 +55,15 @@ impl<'o> Walk<'o> {
         let failures = power_failures(self.journal, event);
         if failures.is_empty() {
             self.judge.advance(end);
-            return self.state(event, end, &[]);
+            return self.state(event, start, &[]);
         }
         // When between the two events the design's state was so is not known: judged by what was acknowledged before.
         self.judge.advance(start);
-        failures.iter().find_map(|(_, lines)| self.state(event, start, lines))
+        failures.iter().find_map(|(_, lines)| self.state(event, end, lines))
     }
 
-    fn state(&self, event: usize, time: Cycles, lines: &[(Line, LineData)]) -> Option<Finding> {
+    /// Recovers and judges a state that regions begun by `begun` may have left traces in.
+    fn state(&self, event: usize, begun: Cycles, lines: &[(Line, LineData)]) -> Option<Finding> {
         let image = Rewind::new(&self.image);
         for (line, data) in lines {
             image.set_line(*line, data);
@@ -70,7 +71,7 @@ impl<'o> Walk<'o> {
         self.program.recover(&image);
         let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
         let stray = image.stray().map(|addr| Fault::Stray { addr });
-        let writes = self.judge.verdict(&image, time);
+        let writes = self.judge.verdict(&image, begun);
         let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).collect();
         (!faults.is_empty()).then(|| Finding {
             event,
