@@ -4,31 +4,62 @@ use strandline_isa::Line;
 
 /// The misses that a cache has outstanding, as the times at which they are filled.
 pub struct Misses {
-    slots: Box<[(Line, u64)]>,
+    /// A ring in the order in which the registers become free.
+    registers: Box<[Register]>,
+    /// Which becomes free first.
+    first: usize,
     /// When the last of them is filled.
     last: u64,
 }
 
+#[derive(Clone, Copy)]
+struct Register {
+    /// When its miss is filled; of two that are filled at one time the lower number is used first.
+    done: u64,
+    number: usize,
+    line: Line,
+}
+
 impl Misses {
     pub fn new(entries: u64) -> Misses {
+        let empty = |number| Register { done: 0, number, line: Line(u64::MAX) };
         Misses {
-            slots: vec![(Line(u64::MAX), 0); entries as usize].into_boxed_slice(),
+            registers: (0..entries as usize).map(empty).collect(),
+            first: 0,
             last: 0,
         }
     }
 
     /// When a miss that wants to start at `at` finds a free register.
     pub fn start(&self, at: u64) -> u64 {
-        let free = self.slots.iter().map(|s| s.1).min().unwrap_or(0);
-        at.max(free)
+        at.max(self.registers[self.first].done)
     }
 
     /// Keeps a register for `line` until `done`.
     pub fn keep(&mut self, line: Line, done: u64) {
-        if let Some(slot) = self.slots.iter_mut().min_by_key(|s| s.1) {
-            *slot = (line, done);
+        let mut place = self.first;
+        let number = self.registers[place].number;
+        self.first = if place + 1 == self.registers.len() { 0 } else { place + 1 };
+        // Misses end about in the order in which they begin: this seldom goes far.
+        loop {
+            let before = self.before(place);
+            let other = self.registers[before];
+            if place == self.first || (other.done, other.number) < (done, number) {
+                break;
+            }
+            self.registers[place] = other;
+            place = before;
         }
+        self.registers[place] = Register { done, number, line };
         self.last = self.last.max(done);
+    }
+
+    fn before(&self, place: usize) -> usize {
+        if place == 0 {
+            self.registers.len() - 1
+        } else {
+            place - 1
+        }
     }
 
     /// When `line`, present in the tags, really is: now, or when its miss is filled.
@@ -41,8 +72,15 @@ impl Misses {
     }
 
     fn filled_later(&self, line: Line, at: u64) -> u64 {
-        let done = self.slots.iter().filter(|s| s.0 == line).map(|s| s.1).max();
-        done.unwrap_or(0).max(at)
+        let mut place = self.first;
+        for _ in 0..self.registers.len() {
+            place = self.before(place);
+            let register = self.registers[place];
+            if register.line == line || register.done <= at {
+                return register.done.max(at);
+            }
+        }
+        at
     }
 }
 
@@ -61,5 +99,17 @@ mod tests {
         m.keep(Line(3), 300);
         assert_eq!(m.filled(Line(1), 99), 99, "its register serves another miss since");
         assert_eq!(m.start(120), 150);
+    }
+
+    #[test]
+    fn the_register_filled_first_is_free_first_whatever_the_order_of_the_misses() {
+        let mut m = Misses::new(3);
+        for (line, done) in [(1, 300), (2, 100), (3, 200)] {
+            m.keep(Line(line), done);
+        }
+        assert_eq!(m.start(0), 100);
+        m.keep(Line(4), 150);
+        assert_eq!([m.filled(Line(1), 0), m.filled(Line(2), 0), m.filled(Line(3), 0)], [300, 0, 200]);
+        assert_eq!(m.start(0), 150, "the latest miss is filled first");
     }
 }

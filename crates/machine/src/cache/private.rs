@@ -83,8 +83,9 @@ impl Private {
         Fill { latency, state }
     }
 
+    /// Puts a line into the first level that is not there.
     fn fill_l1(&mut self, line: Line, state: State) -> Option<Victim> {
-        let (victim, state) = self.l1.insert(line, state)?;
+        let (victim, state) = self.l1.insert_absent(line, state)?;
         let dirty = state == State::Modified;
         match &mut self.l2 {
             None => Some(Victim { line: victim, dirty }),
@@ -97,12 +98,12 @@ impl Private {
         }
     }
 
-    /// Puts the line into both levels and returns what leaves the private levels for it.
+    /// Puts a line that is not here into both levels and returns what leaves the private levels for it.
     pub fn fill(&mut self, line: Line, state: State) -> Option<Victim> {
         let Some(l2) = &mut self.l2 else {
             return self.fill_l1(line, state);
         };
-        let out = l2.insert(line, state).map(|(victim, state)| {
+        let out = l2.insert_absent(line, state).map(|(victim, state)| {
             let inner = self.l1.remove(victim);
             Victim {
                 line: victim,
@@ -111,6 +112,14 @@ impl Private {
         });
         self.fill_l1(line, state);
         out
+    }
+
+    /// Gives a line that is here a new state, as its latest use at both levels.
+    pub fn upgrade(&mut self, line: Line, state: State) {
+        self.l1.insert(line, state);
+        if let Some(l2) = &mut self.l2 {
+            l2.insert(line, state);
+        }
     }
 
     /// The line's state in the private levels as others see it.
@@ -122,22 +131,16 @@ impl Private {
 
     /// Changes the line's state wherever it is here; whether it was modified.
     pub fn set_state(&mut self, line: Line, state: State) -> bool {
-        let was = self.state(line) == Some(State::Modified);
-        self.l1.set_state(line, state);
-        if let Some(l2) = &mut self.l2 {
-            l2.set_state(line, state);
-        }
-        was
+        let inner = self.l1.set_state(line, state);
+        let outer = self.l2.as_mut().and_then(|l2| l2.set_state(line, state));
+        inner.max(outer) == Some(State::Modified)
     }
 
     /// Leaves a modified line exclusive; whether it was modified.
     pub fn clean(&mut self, line: Line) -> bool {
         let was = self.state(line) == Some(State::Modified);
         if was {
-            self.l1.set_state(line, State::Exclusive);
-            if let Some(l2) = &mut self.l2 {
-                l2.set_state(line, State::Exclusive);
-            }
+            self.set_state(line, State::Exclusive);
         }
         was
     }

@@ -1,6 +1,6 @@
 //! A set-associative tag array with true LRU replacement.
 
-use strandline_isa::Line;
+use strandline_isa::{Line, LINE_BYTES};
 
 /// The state of a line in a private cache (MESI; invalid lines are absent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,47 +31,54 @@ impl State {
     }
 }
 
-/// Tags and states. The ways of a set stand in order of use, the latest first.
+/// Tags and states. The ways of a set stand in order of use, the latest first, the empty ones last.
 pub struct Tags {
     ways: usize,
-    sets: u64,
-    /// `sets - 1` if that is a mask, else zero.
-    mask: u64,
-    /// `line << 2 | state`; zero is an empty way.
+    sets: Sets,
+    /// The line's key with its state; zero is an empty way.
     entries: Box<[u64]>,
+}
+
+/// The line's part of an entry: above the two bits of the state, and never zero.
+#[inline(always)]
+fn key(line: Line) -> u64 {
+    (line.0 + 1) << 2
+}
+
+/// Whether an entry is the one of a key: they differ in the state at most.
+#[inline(always)]
+fn is_of(entry: u64, key: u64) -> bool {
+    entry ^ key < 4
 }
 
 impl Tags {
     /// An empty array for so many bytes of 64-byte lines.
     pub fn new(bytes: u64, ways: u64) -> Tags {
-        let sets = (bytes / 64 / ways).max(1);
+        let sets = Sets::new(bytes, ways);
         Tags {
             ways: ways as usize,
             sets,
-            mask: if sets.is_power_of_two() { sets - 1 } else { 0 },
-            entries: vec![0; (sets * ways) as usize].into_boxed_slice(),
+            entries: vec![0; (sets.count * ways) as usize].into_boxed_slice(),
         }
     }
 
     #[inline(always)]
-    fn set_of(&self, line: Line) -> usize {
-        let set = if self.mask != 0 { line.0 & self.mask } else { line.0 % self.sets };
-        set as usize * self.ways
+    fn base(&self, line: Line) -> usize {
+        self.sets.of(line) * self.ways
     }
 
     #[inline(always)]
-    fn position(&self, line: Line) -> Option<usize> {
-        let base = self.set_of(line);
-        let set = &self.entries[base..base + self.ways];
-        set.iter().position(|e| e >> 2 == line.0 && *e != 0).map(|way| base + way)
+    fn set(&mut self, line: Line) -> &mut [u64] {
+        let base = self.base(line);
+        &mut self.entries[base..base + self.ways]
     }
 
     /// The state of `line`, which becomes the latest used of its set.
     #[inline(always)]
     pub fn touch(&mut self, line: Line) -> Option<State> {
-        let base = self.set_of(line);
+        let base = self.base(line);
         let first = self.entries[base];
-        if first >> 2 == line.0 && first != 0 {
+        if is_of(first, key(line)) {
             return State::from_bits(first);
         }
         self.touch_further(line, base)
@@ -79,68 +86,100 @@ impl Tags {
 
     fn touch_further(&mut self, line: Line, base: usize) -> Option<State> {
         let set = &mut self.entries[base..base + self.ways];
-        let way = set.iter().position(|e| e >> 2 == line.0 && *e != 0)?;
+        let way = set.iter().position(|e| is_of(*e, key(line)))?;
         move_to_front(set, way);
         State::from_bits(set[0])
     }
 
     /// The state of `line`, without using it.
     pub fn peek(&self, line: Line) -> Option<State> {
-        self.position(line).and_then(|at| State::from_bits(self.entries[at]))
+        let base = self.base(line);
+        let set = &self.entries[base..base + self.ways];
+        set.iter().find(|e| is_of(**e, key(line))).and_then(|e| State::from_bits(*e))
     }
 
-    /// Changes the state of `line`; whether it is here.
-    #[inline(always)]
-    pub fn set_state(&mut self, line: Line, state: State) -> bool {
-        match self.position(line) {
-            Some(at) => {
-                self.entries[at] = line.0 << 2 | state as u64;
-                true
-            }
-            None => false,
-        }
+    /// Changes the state of `line`; the state that it had, if it is here.
+    #[inline]
+    pub fn set_state(&mut self, line: Line, state: State) -> Option<State> {
+        let entry = self.set(line).iter_mut().find(|e| is_of(**e, key(line)))?;
+        let old = std::mem::replace(entry, key(line) | state as u64);
+        State::from_bits(old)
     }
 
     /// Changes the state of `line`, which has just been touched.
     #[inline(always)]
     pub fn set_latest(&mut self, line: Line, state: State) {
-        let base = self.set_of(line);
-        debug_assert_eq!(self.entries[base] >> 2, line.0, "the latest of its set");
-        self.entries[base] = line.0 << 2 | state as u64;
+        let base = self.base(line);
+        debug_assert!(is_of(self.entries[base], key(line)), "the latest of its set");
+        self.entries[base] = key(line) | state as u64;
     }
 
     /// Removes `line` and returns the state that it had.
     pub fn remove(&mut self, line: Line) -> Option<State> {
-        let at = self.position(line)?;
-        let state = State::from_bits(self.entries[at]);
-        self.entries[at] = 0;
+        let set = self.set(line);
+        let way = set.iter().position(|e| is_of(*e, key(line)))?;
+        let state = State::from_bits(set[way]);
+        set.copy_within(way + 1.., way);
+        set[set.len() - 1] = 0;
         state
     }
 
     /// Puts `line` in as the latest used and returns the line that it drives out, if the set is full.
     pub fn insert(&mut self, line: Line, state: State) -> Option<(Line, State)> {
-        let base = self.set_of(line);
-        let set = &mut self.entries[base..base + self.ways];
-        let way = set
-            .iter()
-            .position(|e| e >> 2 == line.0 && *e != 0)
-            .or_else(|| set.iter().position(|e| *e == 0))
-            .unwrap_or(self.ways - 1);
-        let old = set[way];
-        move_to_front(set, way);
-        set[0] = line.0 << 2 | state as u64;
-        let victim = State::from_bits(old)?;
-        (old >> 2 != line.0).then_some((Line(old >> 2), victim))
+        match self.touch(line) {
+            Some(_) => {
+                self.set_latest(line, state);
+                None
+            }
+            None => self.insert_absent(line, state),
+        }
+    }
+
+    /// The same for a line that is not here.
+    pub fn insert_absent(&mut self, line: Line, state: State) -> Option<(Line, State)> {
+        let set = self.set(line);
+        debug_assert!(!set.iter().any(|e| is_of(*e, key(line))), "{line} is here already");
+        let last = set.len() - 1;
+        let old = set[last];
+        set.copy_within(..last, 1);
+        set[0] = key(line) | state as u64;
+        State::from_bits(old).map(|state| (Line((old >> 2) - 1), state))
+    }
+}
+
+/// The sets of a cache.
+#[derive(Clone, Copy)]
+pub struct Sets {
+    /// How many.
+    pub count: u64,
+    /// `count - 1` if that is a mask, else zero.
+    mask: u64,
+}
+
+impl Sets {
+    /// The sets of a cache of so many bytes.
+    pub fn new(bytes: u64, ways: u64) -> Sets {
+        let count = (bytes / LINE_BYTES / ways).max(1);
+        Sets {
+            count,
+            mask: if count.is_power_of_two() { count - 1 } else { 0 },
+        }
+    }
+
+    /// The set of a line.
+    #[inline(always)]
+    pub fn of(self, line: Line) -> usize {
+        let set = if self.mask != 0 { line.0 & self.mask } else { line.0 % self.count };
+        set as usize
     }
 }
 
 /// Makes a way the first of its set; those before it move back by one.
 #[inline(always)]
-pub fn move_to_front<T: Copy>(set: &mut [T], way: usize) {
-    let mut carried = set[way];
-    for slot in &mut set[..=way] {
-        std::mem::swap(slot, &mut carried);
-    }
+pub fn move_to_front(set: &mut [u64], way: usize) {
+    let moved = set[way];
+    set.copy_within(..way, 1);
+    set[0] = moved;
 }
 
 #[cfg(test)]

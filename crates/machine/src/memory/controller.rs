@@ -11,9 +11,11 @@ pub struct Controller {
     /// Accepted writes, oldest first.
     queue: VecDeque<Queued>,
     /// Writes that have arrived and found no room.
-    waiting: VecDeque<WriteId>,
+    waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     unissued: usize,
+    /// So many of the oldest writes in the queue have all been issued.
+    issued_first: usize,
     accepted: u64,
     /// Until when the write port is busy.
     port: u64,
@@ -30,6 +32,8 @@ struct Queued {
     line: Line,
     number: u64,
     issued: bool,
+    /// An older write to the line is in the queue.
+    behind: bool,
 }
 
 struct Commit {
@@ -68,6 +72,7 @@ impl Controller {
             waiting: VecDeque::new(),
             capacity: machine.controllers.wpq_entries as usize,
             unissued: 0,
+            issued_first: 0,
             accepted: 0,
             port: 0,
             commits: Vec::new(),
@@ -78,36 +83,44 @@ impl Controller {
 
     /// A write has arrived, in its line's order. `may_coalesce` says whether it may take over a queued write to its line.
     pub fn arrive(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
-        if let Some(queued) = self.queue.iter().rev().find(|q| q.line == line) {
+        if self.waiting.iter().any(|w| w.1 == line) {
+            self.waiting.push_back((write, line));
+            return Arrival::Full;
+        }
+        self.offer(write, line, may_coalesce)
+    }
+
+    /// A write that has arrived just now, or has waited for room long enough, is offered to the queue.
+    pub fn offer(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
+        let older = self.queue.iter().rev().find(|q| q.line == line);
+        if let Some(queued) = older {
             if !queued.issued && may_coalesce(queued.write) {
                 return Arrival::Coalesces(queued.write);
             }
         }
+        let behind = older.is_some();
         if self.queue.len() >= self.capacity {
-            self.waiting.push_back(write);
+            self.waiting.push_back((write, line));
             return Arrival::Full;
         }
-        self.accept(write, line);
-        Arrival::Accepted
-    }
-
-    fn accept(&mut self, write: WriteId, line: Line) {
         self.queue.push_back(Queued {
             write,
             line,
             number: self.accepted,
             issued: false,
+            behind,
         });
         self.accepted += 1;
         self.unissued += 1;
+        Arrival::Accepted
     }
 
-    /// The next write that found no room, if there is room now; it must be offered by [`Controller::arrive`] again.
+    /// The next write that found no room, if there is room now; it must be offered again.
     pub fn next_waiting(&mut self) -> Option<WriteId> {
         if self.queue.len() >= self.capacity {
             return None;
         }
-        self.waiting.pop_front()
+        self.waiting.pop_front().map(|w| w.0)
     }
 
     /// Sends the oldest write that can go to the media at `now`, or says when to look again.
@@ -120,8 +133,8 @@ impl Controller {
         }
         let mut again = u64::MAX;
         let mut chosen = None;
-        for (index, queued) in self.queue.iter().enumerate() {
-            if queued.issued || !may_issue(queued.write) || self.is_behind_its_line(index) {
+        for (index, queued) in self.queue.iter().enumerate().skip(self.issued_first) {
+            if queued.issued || queued.behind || !may_issue(queued.write) {
                 continue;
             }
             let free = self.media.free_at(queued.line);
@@ -135,26 +148,27 @@ impl Controller {
         let queued = &mut self.queue[index];
         queued.issued = true;
         self.unissued -= 1;
-        let taken = self.media.write(queued.line, now);
+        let (write, line) = (queued.write, queued.line);
+        while self.queue.get(self.issued_first).is_some_and(|q| q.issued) {
+            self.issued_first += 1;
+        }
+        let taken = self.media.write(line, now);
         self.port = taken.port;
         Ok(Issued {
-            write: queued.write,
+            write,
             done: taken.done,
             bytes: taken.bytes,
         })
     }
 
-    /// Whether an older write to the same line is still queued.
-    fn is_behind_its_line(&self, index: usize) -> bool {
-        let line = self.queue[index].line;
-        self.queue.iter().take(index).any(|q| q.line == line)
-    }
-
     /// The write is on the media; commits that it completes are taken out with [`Controller::take_commits`].
     pub fn complete(&mut self, write: WriteId) {
         let Some(index) = self.queue.iter().position(|q| q.write == write) else { return };
-        let number = self.queue[index].number;
-        self.queue.remove(index);
+        let Some(Queued { number, line, .. }) = self.queue.remove(index) else { return };
+        self.issued_first -= usize::from(index < self.issued_first);
+        if let Some(next) = self.queue.iter_mut().skip(index).find(|q| q.line == line) {
+            next.behind = false;
+        }
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;

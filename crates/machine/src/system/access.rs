@@ -55,14 +55,20 @@ impl<D: Design> System<D> {
                 (Sharers::default(), false)
             }
         };
-        let others: Vec<CoreId> = sharers.others(core).collect();
-        if !others.is_empty() && (owned || access == Access::Own) {
-            t += self.consult(others[0], owned);
+        if let Some(other) = sharers.others(core).next() {
+            if owned || access == Access::Own {
+                t += self.consult(other, owned);
+            }
         }
-        let state = self.share_out(core, line, access, &others);
+        let state = self.share_out(core, line, access, sharers);
         t += hop;
-        let victim = self.hw.harts[core.index()].core.private.borrow_mut().fill(line, state);
-        debug_assert!(!held || victim.is_none(), "an upgrade drives nothing out");
+        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
+        if held {
+            private.upgrade(line, state);
+            return Ok(t);
+        }
+        let victim = private.fill(line, state);
+        drop(private);
         if let Some(victim) = victim {
             self.leaves_private(core, victim, t);
         }
@@ -83,14 +89,16 @@ impl<D: Design> System<D> {
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Until> {
-        let holders = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
-        let all = self.places.all_cores_asked;
+        if self.hw.harts.len() == 1 {
+            return Ok(());
+        }
+        let holders = if self.places.all_cores_asked {
+            Sharers::first(self.hw.harts.len())
+        } else {
+            self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers)
+        };
         let mut replies = Vec::new();
-        for index in 0..self.hw.harts.len() {
-            let other = CoreId(index as u16);
-            if other == core || !(all || holders.contains(other)) {
-                continue;
-            }
+        for other in holders.others(core) {
             match self.design.asked(&mut self.hw, other, core, line, access) {
                 Asked::Give(None) => {}
                 Asked::Give(Some(reply)) => replies.push((other, reply)),
@@ -115,9 +123,9 @@ impl<D: Design> System<D> {
     }
 
     /// Changes the directory and the other cores' states; the state that the requester gets.
-    fn share_out(&mut self, core: CoreId, line: Line, access: Access, others: &[CoreId]) -> State {
+    fn share_out(&mut self, core: CoreId, line: Line, access: Access, sharers: Sharers) -> State {
         let mut dirty = false;
-        for other in others {
+        for other in sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
             dirty |= match access {
                 Access::Own => private.remove(line),
@@ -131,7 +139,7 @@ impl<D: Design> System<D> {
         } else {
             entry.sharers.add(core);
         }
-        entry.owned = access == Access::Own || others.is_empty();
+        entry.owned = access == Access::Own || sharers.others(core).next().is_none();
         if !entry.owned {
             return State::Shared;
         }
@@ -145,7 +153,7 @@ impl<D: Design> System<D> {
     /// Brings a line from memory into the shared level; when it is there.
     fn fetch(&mut self, core: CoreId, line: Line, at: u64) -> u64 {
         if let Some(victim) = self.hw.last.victim_for(line) {
-            self.drive_out(core, victim.line, at);
+            self.drive_out(core, victim, at);
         }
         let supply = if line.is_persistent() { self.design.missed(&mut self.hw, core, line) } else { Supply::Memory };
         let done = match supply {

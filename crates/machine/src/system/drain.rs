@@ -99,6 +99,7 @@ impl<D: Design> System<D> {
     fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
         if self.combine(core, entry, size, at) {
             self.leave(core, index, at);
+            self.send_what_is_waited_for(core, at);
         } else {
             self.wait_for_buffer(core);
         }
@@ -116,6 +117,17 @@ impl<D: Design> System<D> {
             },
             Departure::Keep => self.leave(core, index, at),
             Departure::Wait(until) => self.block_drain(core, until),
+        }
+    }
+
+    /// Behind a fence that waits, or for a locked instruction, the buffers are sent once the last non-temporal store
+    /// before it has joined them.
+    fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
+        let hart = self.hw.hart(core);
+        let waits = hart.held.is_some() || matches!(hart.front, Front::Until(..));
+        let more = hart.core.queue.borrow().iter().any(|e| matches!(e.kind, Kind::StoreNt { .. }));
+        if waits && !more {
+            self.send_all_combined(core, at);
         }
     }
 
