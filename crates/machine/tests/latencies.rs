@@ -180,3 +180,23 @@ fn atomics_of_two_cores_lose_no_increment() {
         assert_eq!(system.memory().read(strandline_isa::Addr(64), 8), 1000, "{name}");
     }
 }
+
+#[test]
+fn cores_that_write_different_words_of_one_line_all_get_on() {
+    for name in PRESETS {
+        let m = preset(name);
+        let mut system = System::new(&m, Plain, 4, memory(), Options::default());
+        for core in 0..4 {
+            put(&mut system, core, move |cpu| async move {
+                for i in 1..=200 {
+                    cpu.word(PM_BASE + 8 * u64::from(core)).store(cpu.word(i)).await;
+                    cpu.word(64).load().await;
+                }
+            });
+        }
+        system.run().expect("nobody takes the line away before it was used");
+        for core in 0..4 {
+            assert_eq!(system.memory().read(strandline_isa::Addr(PM_BASE + 8 * core), 8), 200, "{name}");
+        }
+    }
+}

@@ -11,7 +11,7 @@ pub struct Controller {
     /// Accepted writes, oldest first.
     queue: VecDeque<Queued>,
     /// Writes that have arrived and found no room.
-    waiting: VecDeque<WriteId>,
+    waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     unissued: usize,
     /// So many of the oldest writes in the queue have all been issued.
@@ -83,6 +83,15 @@ impl Controller {
 
     /// A write has arrived, in its line's order. `may_coalesce` says whether it may take over a queued write to its line.
     pub fn arrive(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
+        if self.waiting.iter().any(|w| w.1 == line) {
+            self.waiting.push_back((write, line));
+            return Arrival::Full;
+        }
+        self.offer(write, line, may_coalesce)
+    }
+
+    /// A write that has arrived just now, or has waited for room long enough, is offered to the queue.
+    pub fn offer(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
         let older = self.queue.iter().rev().find(|q| q.line == line);
         if let Some(queued) = older {
             if !queued.issued && may_coalesce(queued.write) {
@@ -91,7 +100,7 @@ impl Controller {
         }
         let behind = older.is_some();
         if self.queue.len() >= self.capacity {
-            self.waiting.push_back(write);
+            self.waiting.push_back((write, line));
             return Arrival::Full;
         }
         self.queue.push_back(Queued {
@@ -106,12 +115,12 @@ impl Controller {
         Arrival::Accepted
     }
 
-    /// The next write that found no room, if there is room now; it must be offered by [`Controller::arrive`] again.
+    /// The next write that found no room, if there is room now; it must be offered again.
     pub fn next_waiting(&mut self) -> Option<WriteId> {
         if self.queue.len() >= self.capacity {
             return None;
         }
-        self.waiting.pop_front()
+        self.waiting.pop_front().map(|w| w.0)
     }
 
     /// Sends the oldest write that can go to the media at `now`, or says when to look again.

@@ -7,10 +7,26 @@ use crate::config::Coherence;
 use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
 
+/// Why a request for a line must be made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// The design wants the condition to hold first.
+    Until(Until),
+    /// The line is on its way to its owner until then. It stays there for one access at least: two cores that write one
+    /// line would else take it from each other for ever.
+    Filling(u64),
+}
+
+impl From<Until> for Blocked {
+    fn from(until: Until) -> Blocked {
+        Blocked::Until(until)
+    }
+}
+
 impl<D: Design> System<D> {
-    /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if another core's
-    /// side must wait; nothing has changed then.
-    pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Until> {
+    /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if it must be made
+    /// again; nothing has changed then.
+    pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
@@ -27,7 +43,8 @@ impl<D: Design> System<D> {
     }
 
     /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
-    fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Until> {
+    fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
+        self.await_owner(core, line, at)?;
         self.ask_others(core, line, access)?;
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.last.latency;
@@ -56,6 +73,18 @@ impl<D: Design> System<D> {
             self.leaves_private(core, victim, t);
         }
         Ok(t)
+    }
+
+    /// Fails while the line is on its way to another core that will own it.
+    fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
+        let Some(sharers) = self.hw.last.peek(line).filter(|entry| entry.owned).map(|entry| entry.sharers) else {
+            return Ok(());
+        };
+        let filled = |owner: CoreId| self.hw.harts[owner.index()].core.private.borrow().misses.filled(line, at);
+        match sharers.others(core).map(filled).find(|filled| *filled > at) {
+            Some(filled) => Err(Blocked::Filling(filled)),
+            None => Ok(()),
+        }
     }
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.

@@ -1,5 +1,6 @@
 //! What leaves a store queue: stores to the caches, flushes to the write-back buffer, primitives to the design.
 
+use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Core, Entry, Kind};
@@ -44,7 +45,13 @@ impl<D: Design> System<D> {
                     }
                     shared.drains.set(next_time(shared));
                 }
-                Err(until) => self.block_drain(core, until),
+                Err(Blocked::Filling(filled)) => {
+                    if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+                        e.owned = filled + 1;
+                    }
+                    shared.drains.set(next_time(shared));
+                }
+                Err(Blocked::Until(until)) => self.block_drain(core, until),
             }
             return;
         }
@@ -92,6 +99,7 @@ impl<D: Design> System<D> {
     fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
         if self.combine(core, entry, size, at) {
             self.leave(core, index, at);
+            self.send_what_is_waited_for(core, at);
         } else {
             self.wait_for_buffer(core);
         }
@@ -109,6 +117,17 @@ impl<D: Design> System<D> {
             },
             Departure::Keep => self.leave(core, index, at),
             Departure::Wait(until) => self.block_drain(core, until),
+        }
+    }
+
+    /// Behind a fence that waits, or for a locked instruction, the buffers are sent once the last non-temporal store
+    /// before it has joined them.
+    fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
+        let hart = self.hw.hart(core);
+        let waits = hart.held.is_some() || matches!(hart.front, Front::Until(..));
+        let more = hart.core.queue.borrow().iter().any(|e| matches!(e.kind, Kind::StoreNt { .. }));
+        if waits && !more {
+            self.send_all_combined(core, at);
         }
     }
 

@@ -30,7 +30,7 @@ impl<D: Design> System<D> {
     pub(super) fn event(&mut self, at: u64, event: Event) {
         self.hw.now = at;
         match event {
-            Event::Arrives { controller, write } => self.arrives(controller, write),
+            Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia { controller, write, bytes } => self.on_media(controller, write, bytes),
             Event::Look { controller } => {
                 let queue = &mut self.hw.controllers[controller.0 as usize];
@@ -50,7 +50,8 @@ impl<D: Design> System<D> {
         self.obey();
     }
 
-    fn arrives(&mut self, controller: ControllerId, write: WriteId) {
+    /// A write arrives; `again` if it has waited for room.
+    fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let request = self.hw.writes.get(write).request;
         if let Answer::Wait(until) = self.design.arrived(&mut self.hw, controller, &request) {
             self.refused.push((until, controller, write));
@@ -58,7 +59,9 @@ impl<D: Design> System<D> {
         }
         let (design, writes) = (&self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
-        match self.hw.controllers[controller.0 as usize].arrive(write, request.line, may) {
+        let queue = &mut self.hw.controllers[controller.0 as usize];
+        let arrival = if again { queue.offer(write, request.line, may) } else { queue.arrive(write, request.line, may) };
+        match arrival {
             Arrival::Accepted => {
                 self.accepted(write);
                 self.issue(controller);
@@ -144,7 +147,7 @@ impl<D: Design> System<D> {
         self.design.reached_media(&mut self.hw, controller, &request);
         self.commits(controller);
         while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
-            self.arrives(controller, next);
+            self.arrives(controller, next, true);
         }
         self.issue(controller);
     }
@@ -274,7 +277,7 @@ impl<D: Design> System<D> {
             self.design_flush(core, line, tag);
         }
         for (_, controller, write) in go {
-            self.arrives(controller, write);
+            self.arrives(controller, write, false);
         }
         for index in 0..self.hw.controllers.len() {
             self.issue(ControllerId(index as u16));

@@ -1,5 +1,6 @@
 //! What programs ask of the system.
 
+use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Fate, Request, Response};
@@ -44,7 +45,7 @@ impl<D: Design> System<D> {
                     self.hw.hart(core).core.window.stall_buffer(at);
                     Ok(Response::default())
                 }
-                Answer::Wait(until) => Err(until),
+                Answer::Wait(until) => Err(until.into()),
             },
             Request::Locked { addr, op, operand, issue } => match self.locked(core, request, addr, op, operand, issue) {
                 Some(answer) => answer,
@@ -56,7 +57,7 @@ impl<D: Design> System<D> {
         self.answer(core, request, answer)
     }
 
-    fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Until>) -> bool {
+    fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Blocked>) -> bool {
         let hart = self.hw.hart(core);
         let go = match answer {
             Ok(response) => {
@@ -64,11 +65,16 @@ impl<D: Design> System<D> {
                 hart.front = Front::Runnable;
                 true
             }
-            Err(until) if hart.holds(until) => {
+            Err(Blocked::Filling(filled)) => {
+                hart.core.front.set(filled + 1);
+                hart.front = Front::Again(request);
+                false
+            }
+            Err(Blocked::Until(until)) if hart.holds(until) => {
                 hart.front = Front::Again(request);
                 true
             }
-            Err(until) => {
+            Err(Blocked::Until(until)) => {
                 hart.front = Front::Until(until, request);
                 false
             }
@@ -77,7 +83,7 @@ impl<D: Design> System<D> {
         go
     }
 
-    fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64) -> Result<Response, Until> {
+    fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64) -> Result<Response, Blocked> {
         if self.places.loads {
             match self.design.load(&mut self.hw, core, addr) {
                 Forward::Caches => {}
@@ -85,7 +91,7 @@ impl<D: Design> System<D> {
                     let done = issue + after.0;
                     return Ok(Response { value, done, fate: Fate::Pass });
                 }
-                Forward::Wait(until) => return Err(until),
+                Forward::Wait(until) => return Err(until.into()),
             }
         }
         let done = self.access(core, addr.line(), Access::Read, issue)?;
@@ -109,7 +115,7 @@ impl<D: Design> System<D> {
         op: Rmw,
         operand: u64,
         issue: u64,
-    ) -> Option<Result<Response, Until>> {
+    ) -> Option<Result<Response, Blocked>> {
         let hart = self.hw.hart(core);
         let shared = hart.core.clone();
         if shared.queue.borrow().len() > 0 {
@@ -126,7 +132,7 @@ impl<D: Design> System<D> {
         if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.hart(core).holds(until) {
-                    return Some(Err(until));
+                    return Some(Err(until.into()));
                 }
             }
         }

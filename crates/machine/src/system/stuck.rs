@@ -54,6 +54,10 @@ fn describe_hart(hart: &Hart) -> String {
     if let Some(head) = queue.front() {
         text += &format!(", {} in the store queue, first {:?} at {}", queue.len(), head.kind, head.addr);
     }
+    if let Some(buffer) = hart.combining.first() {
+        let state = if buffer.sent { "sent" } else { "open" };
+        text += &format!(", {} write-combining buffers, first {state} of {}", hart.combining.len(), buffer.line);
+    }
     if let Some(flush) = hart.buffer.first() {
         text += &format!(", {} flushes unacknowledged, first of {}", hart.buffer.len(), flush.line);
     }

@@ -1,0 +1,40 @@
+//! A room uses only rooms above it: the arrows of ARCHITECTURE.md, read from `cargo metadata`.
+
+use serde_json::Value;
+use std::process::Command;
+
+/// The rooms, from the foundation up.
+const ORDER: [&str; 10] = [
+    "kernel", "isa", "design", "machine", "designs", "runtime", "workloads", "sim", "crash", "py",
+];
+
+/// Rooms that do not use one another although their order would allow it: the machine and its designs know no programs.
+const NEVER: [(&str, &str); 3] = [("designs", "machine"), ("runtime", "machine"), ("runtime", "design")];
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .output()
+        .expect("cargo runs");
+    serde_json::from_slice(&output.stdout).expect("cargo metadata speaks JSON")
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let rank = |room: &str| ORDER.iter().position(|r| *r == room);
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert_eq!(packages.len(), ORDER.len(), "every room has its place in the order");
+    let mut arrows = 0;
+    for package in packages {
+        let room = package["name"].as_str().and_then(|n| n.strip_prefix("strandline-")).expect("a room");
+        let own = rank(room).unwrap_or_else(|| panic!("{room} has no place in the order"));
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let Some(used) = dependency["name"].as_str().and_then(|n| n.strip_prefix("strandline-")) else { continue };
+            assert!(rank(used).is_some_and(|other| other < own), "{room} uses {used}, which is not above it");
+            assert!(!NEVER.contains(&(room, used)), "{room} uses {used}");
+            arrows += 1;
+        }
+    }
+    assert!(arrows > ORDER.len(), "the rooms were found connected");
+}
