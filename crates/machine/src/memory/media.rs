@@ -17,6 +17,8 @@ pub struct Media {
     times: Times,
     row_lines: u64,
     block_lines: u64,
+    /// Lines that follow one another in a bank, as a power of two: a row or a block.
+    unit_bits: u32,
     block_entries: usize,
 }
 
@@ -65,6 +67,7 @@ impl Media {
                 read_line: pm.read_line_cycles(&machine.core),
                 write_line: pm.write_line_cycles(&machine.core).0,
             },
+            unit_bits: (pm.row_bytes.max(pm.combine_bytes) / 64).max(1).ilog2(),
             row_lines: pm.row_bytes / 64,
             block_lines: pm.combine_bytes / 64,
             block_entries: pm.combine_entries as usize,
@@ -73,7 +76,7 @@ impl Media {
 
     fn bank_of(&self, line: Line) -> usize {
         // Higher bits take part, as controllers do it, so that strides of whole rows do not meet in a few banks.
-        let unit = line.0 / self.row_lines.max(self.block_lines).max(1);
+        let unit = line.0 >> self.unit_bits;
         let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);
         (folded % self.banks.len() as u64) as usize
     }
