@@ -99,13 +99,18 @@ impl Window {
             }
         }
         self.loads[slot].set(self.count.get());
-        self.next_load.set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
+        self.next_load
+            .set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
         self.dispatch()
     }
 
     fn index_of(&self, behind: u64) -> usize {
         let next = self.next.get() as u64;
-        let index = if behind <= next { next - behind } else { next + self.leaves.len() as u64 - behind };
+        let index = if behind <= next {
+            next - behind
+        } else {
+            next + self.leaves.len() as u64 - behind
+        };
         index as usize
     }
 
@@ -319,7 +324,11 @@ mod tests {
         assert_eq!(w.retired(), 300);
         (0..6).for_each(|_| _ = op(&w, 1));
         assert_eq!(op(&w, 1).0, 300, "the ninth op takes the entry of the fence");
-        assert_eq!(w.stalls().fence.get(), 298, "dispatch stood from cycle 2 to the fence's release at 300");
+        assert_eq!(
+            w.stalls().fence.get(),
+            298,
+            "dispatch stood from cycle 2 to the fence's release at 300"
+        );
     }
 
     #[test]

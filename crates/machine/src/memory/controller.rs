@@ -167,8 +167,12 @@ impl Controller {
 
     /// The write is on the media; commits that it completes are taken out with [`Controller::take_commits`].
     pub fn complete(&mut self, write: WriteId) {
-        let Some(index) = self.queue.iter().position(|q| q.write == write) else { return };
-        let Some(Queued { number, line, .. }) = self.queue.remove(index) else { return };
+        let Some(index) = self.queue.iter().position(|q| q.write == write) else {
+            return;
+        };
+        let Some(Queued { number, line, .. }) = self.queue.remove(index) else {
+            return;
+        };
         self.issued_first -= usize::from(index < self.issued_first);
         if self.behind > 0 {
             if let Some(next) = self.queue.iter_mut().skip(index).find(|q| q.line == line) {
