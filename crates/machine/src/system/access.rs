@@ -44,8 +44,10 @@ impl<D: Design> System<D> {
 
     /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
-        self.await_owner(core, line, at)?;
-        self.ask_others(core, line, access)?;
+        if self.hw.harts.len() > 1 {
+            self.await_owner(core, line, at)?;
+            self.ask_others(core, line, access)?;
+        }
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.last.latency;
         let (sharers, owned) = match self.hw.last.touch(line) {
@@ -89,9 +91,6 @@ impl<D: Design> System<D> {
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Until> {
-        if self.hw.harts.len() == 1 {
-            return Ok(());
-        }
         let holders = if self.places.all_cores_asked {
             Sharers::first(self.hw.harts.len())
         } else {

@@ -137,6 +137,9 @@ impl Hardware {
 
     pub fn controller_of(&self, line: Line) -> ControllerId {
         let c = &self.machine.controllers;
+        if c.count == 1 {
+            return ControllerId(0);
+        }
         ControllerId((line.addr().0 / c.interleave_bytes % c.count) as u16)
     }
 

@@ -4,7 +4,7 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Fate, Request, Response};
-use strandline_design::{Access, Admission, Answer, Design, Forward, Until};
+use strandline_design::{Access, Admission, Answer, Design, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 
 impl<D: Design> System<D> {
