@@ -35,7 +35,12 @@ pub enum Request {
     /// Ownership of a store's line, ahead of the store.
     Own { addr: Addr, issue: u64 },
     /// A locked instruction.
-    Locked { addr: Addr, op: Rmw, operand: u64, issue: u64 },
+    Locked {
+        addr: Addr,
+        op: Rmw,
+        operand: u64,
+        issue: u64,
+    },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
     /// That all threads have come to the start line.
@@ -242,7 +247,9 @@ impl Core {
         while self.drains.get() <= until {
             let Some(head) = queue.front() else { return true };
             let at = self.drains.get();
-            let Kind::Store { size, value } = head.kind else { return false };
+            let Kind::Store { size, value } = head.kind else {
+                return false;
+            };
             // What a held op waits for may come with its context's last store: the system must see that.
             if (held && self.pending(Some(head.context)) == 1) || !private.store_hit(head.line(), at) {
                 return false;
