@@ -20,8 +20,10 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     }
     let mut rng = Rng::new(seed(spec, number));
     let mut sets = vec![
-        format!("machine.simulation.jitter={}", 25 << rng.below(6)),
+        format!("machine.simulation.jitter={}", 50 << rng.below(6)),
         format!("machine.simulation.evict_one_in={}", 4 << rng.below(5)),
+        // Small queues before slow media would make the run long, not another.
+        format!("machine.pm.write_latency={}", 25 << rng.below(5)),
     ];
     for queue in QUEUES {
         let entries = 1u64 << rng.below(4);
