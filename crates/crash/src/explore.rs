@@ -5,6 +5,7 @@ use crate::replay::Place;
 use crate::report::{surroundings, Failure, Report};
 use crate::run::Run;
 use crate::shrink::{shrink, Failing};
+use crate::sizes::tasks;
 use strandline_sim::{Error, Record, Spec};
 
 /// Runs of an exploration: one of the machine as it is, the others shaken.
@@ -15,8 +16,8 @@ const OTHERS: usize = 3;
 
 /// Visits crash states of `spec` under several shakings of the machine.
 ///
-/// Tasks are 64 a run (16 for [`Points::All`]) and structures small unless `spec` says otherwise; a setting in `spec`
-/// wins over shaking. The same input gives the same report, but for the record's `host_*` keys.
+/// Tasks are few (64 a run, fewer of heavy ones and for [`Points::All`]) and structures small unless `spec` says
+/// otherwise; a setting in `spec` wins over shaking. The same input gives the same report, but for the record's `host_*` keys.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -26,7 +27,11 @@ pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
             "--points 0: must be a number of crash states, at least 1, or `all`".to_owned(),
         ));
     }
-    let survey = Survey::of(&with_tasks(spec, points.tasks()), points, RUNS)?;
+    let tasks = match points {
+        Points::All => tasks(spec) / 4,
+        Points::Count(_) => tasks(spec),
+    };
+    let survey = Survey::of(&with_tasks(spec, tasks), points, RUNS)?;
     let failures = failures(&survey)?;
     let mut report = survey.report;
     report.record.recovers = Some(failures.is_empty());
@@ -46,7 +51,7 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
             RUNS - 1
         )));
     }
-    let run = Run::of(&with_tasks(spec, Points::Count(1).tasks()), place.run)?;
+    let run = Run::of(&with_tasks(spec, tasks(spec)), place.run)?;
     let events = run.events();
     if place.event > events {
         return Err(Error::Input(format!(
@@ -81,10 +86,10 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
 pub fn recovers(spec: &Spec) -> Result<bool, Error> {
     const QUICK_RUNS: usize = 3;
     const QUICK_POINTS: u64 = 300;
-    const QUICK_TASKS: u64 = 24;
+    let quick_tasks = tasks(spec) / 4;
     let mut spec = spec.clone();
     spec.set.retain(|set| !set.starts_with("workload."));
-    spec.tasks = Some(spec.tasks.map_or(QUICK_TASKS, |tasks| tasks.min(QUICK_TASKS)));
+    spec.tasks = Some(spec.tasks.map_or(quick_tasks, |tasks| tasks.min(quick_tasks)));
     spec.warm = None;
     let survey = Survey::of(&spec, Points::Count(QUICK_POINTS), QUICK_RUNS)?;
     Ok(survey.failing.is_empty())

@@ -28,14 +28,6 @@ impl FromStr for Points {
 }
 
 impl Points {
-    /// Tasks of a run unless the user says how many.
-    pub fn tasks(self) -> u64 {
-        match self {
-            Points::Count(_) => 64,
-            Points::All => 16,
-        }
-    }
-
     /// The part of run `number` of `runs`.
     pub fn share(self, number: usize, runs: usize) -> Points {
         let (number, runs) = (number as u64, runs as u64);

@@ -3,7 +3,7 @@
 
 use crate::sizes::is_set;
 use strandline_kernel::Rng;
-use strandline_sim::Spec;
+use strandline_sim::{Plan, Spec};
 
 /// The queues that shaking makes small: of 1 to 8 entries.
 const QUEUES: [&str; 4] = [
@@ -20,8 +20,10 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     }
     let mut rng = Rng::new(seed(spec, number));
     let mut sets = vec![
-        format!("machine.simulation.jitter={}", 25 << rng.below(6)),
-        format!("machine.simulation.evict_one_in={}", 4 << rng.below(5)),
+        format!("machine.simulation.jitter={}", 50 << rng.below(6)),
+        format!("machine.simulation.evict_one_in={}", 2 << rng.below(6)),
+        // Small queues before slow media would make the run long, not another.
+        format!("machine.pm.write_latency={}", 25 << rng.below(5)),
     ];
     for queue in QUEUES {
         let entries = 1u64 << rng.below(4);
@@ -30,7 +32,27 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
         }
     }
     sets.retain(|set| set.split_once('=').is_some_and(|(key, _)| !is_set(spec, key)));
-    sets
+    match fits(spec, &sets) {
+        true => sets,
+        false => those_that_fit(spec, sets),
+    }
+}
+
+/// Leaves out what contradicts the machine, one setting after the other.
+fn those_that_fit(spec: &Spec, sets: Vec<String>) -> Vec<String> {
+    let mut fitting: Vec<String> = Vec::new();
+    for set in sets {
+        fitting.push(set);
+        if !fits(spec, &fitting) {
+            fitting.pop();
+        }
+    }
+    fitting
+}
+
+fn fits(spec: &Spec, sets: &[String]) -> bool {
+    let set = sets.iter().chain(&spec.set).cloned().collect();
+    Plan::of(&Spec { set, ..spec.clone() }).is_ok()
 }
 
 /// The seed of run `number`; run 0 has the user's.
@@ -48,6 +70,22 @@ mod tests {
         assert!(shake(&spec, 0).is_empty());
         assert_eq!(shake(&spec, 3), shake(&spec, 3));
         assert_ne!(shake(&spec, 1), shake(&spec, 2));
+    }
+
+    #[test]
+    fn no_shaking_contradicts_the_machine() {
+        for machine in strandline_machine::preset_names() {
+            let machine = Some(machine.to_string());
+            let spec = Spec {
+                machine,
+                ..Spec::new("sps", "x86")
+            };
+            assert!(
+                (0..100).all(|number| fits(&spec, &shake(&spec, number))),
+                "{:?}",
+                spec.machine
+            );
+        }
     }
 
     #[test]

@@ -16,6 +16,19 @@ const SMALL: &[(&str, u64)] = &[
     ("log_records", 32),
 ];
 
+/// Tasks of a crash run, of workloads whose tasks write no more than some ten lines; of others fewer.
+const TASKS: u64 = 64;
+const HEAVY: &[(&str, u64)] = &[("tpcc", 16)];
+
+/// Tasks of a crash run, all threads together, unless the user says otherwise.
+pub fn tasks(spec: &Spec) -> u64 {
+    let name = describe(&spec.workload).map_or("", |about| about.name);
+    HEAVY
+        .iter()
+        .find(|(heavy, _)| *heavy == name)
+        .map_or(TASKS, |(_, tasks)| *tasks)
+}
+
 /// A size of a workload that crash exploration chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {

@@ -96,10 +96,9 @@ impl<'r> Judge<'r> {
 
     fn fault(&self, slot: usize, found: u64, time: Cycles) -> Fault {
         let (addr, expected): (Addr, u64) = (self.regions.words[slot], self.expected[slot]);
-        let differs = (found ^ expected) & self.written[slot];
         let tears = |region: &&Region| {
-            let mut writes = region.writes.iter();
-            writes.any(|w| w.slot == slot && differs & w.mask != 0 && (found ^ w.value) & w.mask == 0)
+            let mut writes = region.writes.iter().filter(|write| write.slot == slot);
+            writes.any(|write| leaves_a_byte(write, found, expected))
         };
         if let Some(region) = self.under_way(time).find(tears) {
             return Fault::Torn {
@@ -124,4 +123,13 @@ impl<'r> Judge<'r> {
             None => Fault::Foreign { addr, found, expected },
         }
     }
+}
+
+/// Whether `found` differs from `expected` in a byte that `write` left there.
+fn leaves_a_byte(write: &Write, found: u64, expected: u64) -> bool {
+    let bytes = (0..64).step_by(8).map(|shift| 0xff << shift);
+    let own = |byte: u64| write.mask & byte != 0 && (found ^ write.value) & byte == 0;
+    bytes
+        .into_iter()
+        .any(|byte| own(byte) && (found ^ expected) & byte != 0)
 }
