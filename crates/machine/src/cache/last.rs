@@ -49,24 +49,26 @@ impl Sharers {
 }
 
 /// What the last level knows of a line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastLine {
     /// Whether it is newer than memory. Of an owned line its owner knows: giving a line away hands this on.
     pub dirty: bool,
     /// Whether its single sharer may have written it.
     pub owned: bool,
-    /// The cores whose private levels may hold it.
+    /// The cores whose private levels may hold it. Clean lines leave those silently.
     pub sharers: Sharers,
 }
 
 /// The last level's lines.
+///
+/// A way is one word: the line, what is known of it, and the place in `sharers` that is used while several cores share
+/// it. Most look-ups so touch one set of words and nothing else.
 pub struct Last {
     ways: usize,
     sets: Sets,
-    /// Which line a way holds, and in its low bits which place of its set in `lines`. The ways of a set stand in order
-    /// of use, the latest first, the empty ones last.
+    /// The ways of a set stand in order of use, the latest first, the empty ones last.
     tags: Box<[u64]>,
-    lines: Box<[LastLine]>,
+    sharers: Box<[Sharers]>,
     /// Cycles of a look-up.
     pub latency: u64,
     /// Misses outstanding to memory.
@@ -75,17 +77,25 @@ pub struct Last {
 
 /// Bits of a tag that say which place: as many as the most ways that a machine may have need.
 const PLACE_BITS: u32 = 16;
-
-/// The place that a tag names.
-#[inline(always)]
-fn place(tag: u64) -> usize {
-    (tag & ((1 << PLACE_BITS) - 1)) as usize
-}
+const PLACE: u64 = (1 << PLACE_BITS) - 1;
+/// The single sharer, if there is one.
+const CORE_SHIFT: u32 = PLACE_BITS;
+const ONE_SHARER: u64 = 1 << 22;
+const MANY_SHARERS: u64 = 1 << 23;
+const OWNED: u64 = 1 << 24;
+const DIRTY: u64 = 1 << 25;
+const LINE_SHIFT: u32 = 26;
 
 /// The line's part of a tag; never zero, which is an empty way's.
 #[inline(always)]
 fn key(line: Line) -> u64 {
-    (line.0 + 1) << PLACE_BITS
+    (line.0 + 1) << LINE_SHIFT
+}
+
+/// The place that a tag names.
+#[inline(always)]
+fn place(tag: u64) -> usize {
+    (tag & PLACE) as usize
 }
 
 impl Last {
@@ -96,7 +106,7 @@ impl Last {
             ways: cache.ways as usize,
             sets,
             tags: tags.collect(),
-            lines: vec![LastLine::default(); (sets.count * cache.ways) as usize].into_boxed_slice(),
+            sharers: vec![Sharers::default(); (sets.count * cache.ways) as usize].into_boxed_slice(),
             latency: cache.latency.0,
             misses: Misses::new(cache.mshrs),
         }
@@ -112,28 +122,77 @@ impl Last {
     fn way(&self, base: usize, line: Line) -> Option<usize> {
         self.tags[base..base + self.ways]
             .iter()
-            .position(|tag| tag ^ key(line) < 1 << PLACE_BITS)
+            .position(|tag| tag ^ key(line) < 1 << LINE_SHIFT)
+    }
+
+    fn decode(&self, base: usize, tag: u64) -> LastLine {
+        let sharers = match tag & (ONE_SHARER | MANY_SHARERS) {
+            0 => Sharers::default(),
+            ONE_SHARER => Sharers::only(CoreId((tag >> CORE_SHIFT & 63) as u16)),
+            _ => self.sharers[base + place(tag)],
+        };
+        LastLine {
+            dirty: tag & DIRTY != 0,
+            owned: tag & OWNED != 0,
+            sharers,
+        }
+    }
+
+    fn encode(&mut self, base: usize, way: usize, line: LastLine) {
+        let old = self.tags[base + way];
+        let mut tag = old >> LINE_SHIFT << LINE_SHIFT | old & PLACE;
+        if line.dirty {
+            tag |= DIRTY;
+        }
+        if line.owned {
+            tag |= OWNED;
+        }
+        tag |= match line.sharers.0.count_ones() {
+            0 => 0,
+            1 => ONE_SHARER | u64::from(line.sharers.0.trailing_zeros()) << CORE_SHIFT,
+            _ => {
+                self.sharers[base + place(old)] = line.sharers;
+                MANY_SHARERS
+            }
+        };
+        self.tags[base + way] = tag;
     }
 
     /// The line, which becomes the latest used of its set.
-    pub fn touch(&mut self, line: Line) -> Option<&mut LastLine> {
+    pub fn touch(&mut self, line: Line) -> Option<LastLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
-        let set = &mut self.tags[base..base + self.ways];
-        move_to_front(set, way);
-        Some(&mut self.lines[base + place(set[0])])
+        move_to_front(&mut self.tags[base..base + self.ways], way);
+        Some(self.decode(base, self.tags[base]))
     }
 
     /// The line, without using it.
-    pub fn peek(&mut self, line: Line) -> Option<&mut LastLine> {
+    pub fn peek(&self, line: Line) -> Option<LastLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
-        Some(&mut self.lines[base + place(self.tags[base + way])])
+        Some(self.decode(base, self.tags[base + way]))
+    }
+
+    /// Changes what is known of the latest used line of its set.
+    pub fn set_latest(&mut self, line: Line, known: LastLine) {
+        let base = self.base(line);
+        debug_assert!(self.tags[base] ^ key(line) < 1 << LINE_SHIFT, "the latest of its set");
+        self.encode(base, 0, known);
+    }
+
+    /// Changes what is known of a line, without using it; whether it is here.
+    pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LastLine)) -> bool {
+        let base = self.base(line);
+        let Some(way) = self.way(base, line) else { return false };
+        let mut known = self.decode(base, self.tags[base + way]);
+        change(&mut known);
+        self.encode(base, way, known);
+        true
     }
 
     /// The line that `line`, which is not here, would drive out.
     pub fn victim_for(&self, line: Line) -> Option<Line> {
-        let tag = self.tags[self.base(line) + self.ways - 1] >> PLACE_BITS;
+        let tag = self.tags[self.base(line) + self.ways - 1] >> LINE_SHIFT;
         tag.checked_sub(1).map(Line)
     }
 
@@ -142,9 +201,7 @@ impl Last {
         let base = self.base(line);
         let set = &mut self.tags[base..base + self.ways];
         move_to_front(set, set.len() - 1);
-        let place = place(set[0]);
-        set[0] = key(line) | place as u64;
-        self.lines[base + place] = LastLine::default();
+        set[0] = key(line) | set[0] & PLACE;
     }
 
     /// Removes the line.
@@ -152,8 +209,51 @@ impl Last {
         let base = self.base(line);
         let Some(way) = self.way(base, line) else { return };
         let set = &mut self.tags[base..base + self.ways];
-        let place = place(set[way]);
+        let place = set[way] & PLACE;
         set.copy_within(way + 1.., way);
-        set[set.len() - 1] = place as u64;
+        set[set.len() - 1] = place;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last() -> Last {
+        Last::new(&config::Cache {
+            bytes: 64 * 4,
+            ways: 2,
+            mshrs: 1,
+            ..config::Cache::default()
+        })
+    }
+
+    #[test]
+    fn what_is_known_of_a_line_is_kept_for_none_one_and_many_sharers() {
+        let mut last = last();
+        last.insert(Line(8));
+        assert_eq!(last.peek(Line(8)), Some(LastLine::default()));
+        let mut known = LastLine { dirty: true, owned: true, sharers: Sharers::only(CoreId(63)) };
+        last.set_latest(Line(8), known);
+        last.insert(Line(10));
+        assert_eq!(last.touch(Line(8)), Some(known));
+        known.sharers.add(CoreId(5));
+        known.owned = false;
+        assert!(last.change(Line(8), |line| *line = known));
+        assert_eq!(last.peek(Line(8)), Some(known));
+        assert_eq!(last.peek(Line(10)), Some(LastLine::default()), "each way has its own place");
+        assert!(!last.change(Line(12), |_| ()));
+    }
+
+    #[test]
+    fn the_least_recently_used_line_is_the_victim_and_holes_are_filled_first() {
+        let mut last = last();
+        last.insert(Line(0));
+        assert_eq!(last.victim_for(Line(2)), None);
+        last.insert(Line(2));
+        last.touch(Line(0));
+        assert_eq!(last.victim_for(Line(4)), Some(Line(2)));
+        last.remove(Line(0));
+        assert_eq!(last.victim_for(Line(4)), None);
     }
 }

@@ -5,7 +5,7 @@ mod misses;
 mod private;
 mod tags;
 
-pub use last::{Last, Sharers};
+pub use last::{Last, LastLine, Sharers};
 pub use misses::Misses;
 pub use private::{Private, Victim};
 pub use tags::{State, Tags};

@@ -2,7 +2,7 @@
 
 use super::hardware::HeldEviction;
 use super::run::System;
-use crate::cache::{Sharers, State, Victim};
+use crate::cache::{LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
@@ -50,19 +50,19 @@ impl<D: Design> System<D> {
         }
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.last.latency;
-        let (sharers, owned) = match self.hw.last.touch(line) {
-            Some(l) => (l.sharers, l.owned),
+        let entry = match self.hw.last.touch(line) {
+            Some(entry) => entry,
             None => {
                 t = self.fetch(core, line, t);
-                (Sharers::default(), false)
+                LastLine::default()
             }
         };
-        if let Some(other) = sharers.others(core).next() {
-            if owned || access == Access::Own {
-                t += self.consult(other, owned);
+        if let Some(other) = entry.sharers.others(core).next() {
+            if entry.owned || access == Access::Own {
+                t += self.consult(other, entry.owned);
             }
         }
-        let state = self.share_out(core, line, access, sharers);
+        let state = self.share_out(core, line, access, entry);
         t += hop;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         if held {
@@ -139,31 +139,29 @@ impl<D: Design> System<D> {
     }
 
     /// Changes the directory and the other cores' states; the state that the requester gets.
-    fn share_out(&mut self, core: CoreId, line: Line, access: Access, sharers: Sharers) -> State {
-        let mut dirty = false;
-        for other in sharers.others(core) {
+    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LastLine) -> State {
+        let alone = entry.sharers.others(core).next().is_none();
+        for other in entry.sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
-            dirty |= match access {
+            entry.dirty |= match access {
                 Access::Own => private.remove(line),
                 Access::Read => private.set_state(line, State::Shared),
             };
         }
-        let entry = self.hw.last.touch(line).expect("present or just fetched");
-        entry.dirty |= dirty;
         if access == Access::Own {
             entry.sharers = Sharers::only(core);
         } else {
             entry.sharers.add(core);
         }
-        entry.owned = access == Access::Own || sharers.others(core).next().is_none();
-        if !entry.owned {
-            return State::Shared;
-        }
-        if std::mem::take(&mut entry.dirty) {
-            State::Modified
-        } else {
-            State::Exclusive
-        }
+        entry.owned = access == Access::Own || alone;
+        let state = match (entry.owned, entry.dirty) {
+            (false, _) => State::Shared,
+            (true, false) => State::Exclusive,
+            (true, true) => State::Modified,
+        };
+        entry.dirty &= !entry.owned;
+        self.hw.last.set_latest(line, entry);
+        state
     }
 
     /// Brings a line from memory into the shared level; when it is there.
@@ -189,19 +187,23 @@ impl<D: Design> System<D> {
         done
     }
 
-    /// A line leaves a core's private caches for the shared level.
+    /// A line leaves a core's private caches for the shared level; silently if it is clean.
     fn leaves_private(&mut self, core: CoreId, victim: Victim, at: u64) {
-        let asks = victim.dirty && victim.line.is_persistent();
-        let eviction = if asks {
+        if !victim.dirty {
+            return;
+        }
+        let eviction = if victim.line.is_persistent() {
             self.design.evicted(&mut self.hw, core, Level::Private, victim.line)
         } else {
             Eviction::WriteBack
         };
-        if let Some(entry) = self.hw.last.peek(victim.line) {
+        let goes = eviction == Eviction::WriteBack;
+        let here = self.hw.last.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
-            entry.dirty |= victim.dirty && eviction == Eviction::WriteBack;
-        } else if victim.dirty && eviction == Eviction::WriteBack {
+            entry.dirty |= goes;
+        });
+        if goes && !here {
             self.write_back(victim.line, at);
         }
         if let Eviction::Hold(until) = eviction {
@@ -211,7 +213,7 @@ impl<D: Design> System<D> {
 
     /// A line leaves the shared level, and with it all private caches; if it is dirty, it is written back.
     pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
-        let Some(entry) = self.hw.last.peek(line).copied() else {
+        let Some(entry) = self.hw.last.peek(line) else {
             return;
         };
         let mut dirty = entry.dirty;
@@ -262,9 +264,9 @@ impl<D: Design> System<D> {
         self.hw.held_evictions = stay;
         let now = self.hw.now;
         for held in go {
-            match self.hw.last.peek(held.line) {
-                Some(entry) if held.level == Level::Private => entry.dirty = true,
-                _ => drop(self.hw.send_write(held.line, held.data, Some(held.core), 0, now)),
+            let joins = held.level == Level::Private && self.hw.last.change(held.line, |entry| entry.dirty = true);
+            if !joins {
+                self.hw.send_write(held.line, held.data, Some(held.core), 0, now);
             }
         }
     }

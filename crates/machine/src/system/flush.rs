@@ -102,9 +102,7 @@ impl<D: Design> System<D> {
                 private.remove(line)
             };
         }
-        if let Some(entry) = self.hw.last.peek(line) {
-            dirty |= std::mem::take(&mut entry.dirty);
-        }
+        self.hw.last.change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
         if kind != Flush::Clwb {
             self.hw.last.remove(line);
         }
