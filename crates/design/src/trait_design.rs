@@ -73,14 +73,7 @@ pub trait Design: Sized + 'static {
 
     /// Place 5, the owner's side: `requester` asks for a line that `owner` holds (with
     /// [`Places::all_cores_asked`]: whether it holds it or not).
-    fn asked(
-        &mut self,
-        hw: &mut dyn Services,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        access: Access,
-    ) -> Asked {
+    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
         let _ = (hw, owner, requester, line, access);
         Asked::Give(None)
     }

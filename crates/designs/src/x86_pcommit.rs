@@ -55,7 +55,9 @@ impl Design for X86Pcommit {
     }
 
     fn committed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        let Some((context, left)) = self.waiting.get_mut(&tag) else { return };
+        let Some((context, left)) = self.waiting.get_mut(&tag) else {
+            return;
+        };
         *left -= 1;
         if *left == 0 {
             hw.acknowledge(core, *context);

@@ -8,7 +8,13 @@ fn files() -> Vec<String> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut names: Vec<String> = fs::read_dir(src)
         .expect("the crate's sources")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("a plain name")
+        })
         .filter_map(|name| name.strip_suffix(".rs").map(|stem| stem.replace('_', "-")))
         .filter(|stem| stem != "lib" && stem != "registry")
         .collect();

@@ -142,6 +142,9 @@ mod tests {
         }
         taken.extend(std::iter::from_fn(|| events.pop()));
         assert_eq!(taken.len(), number);
-        assert!(taken.windows(2).all(|pair| pair[0] < pair[1]), "by time, then by number");
+        assert!(
+            taken.windows(2).all(|pair| pair[0] < pair[1]),
+            "by time, then by number"
+        );
     }
 }

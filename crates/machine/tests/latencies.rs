@@ -44,7 +44,11 @@ fn a_flush_and_a_fence_of_a_dirty_line_cost_the_way_to_the_controller() {
         for bmo in [0, 700] {
             let mut machine = preset(name);
             machine.controllers.bmo_latency.0 = bmo;
-            assert_eq!(cycles_a_round(&machine, 32, 200, 1), round_trip(&machine), "{name}, BMO {bmo}");
+            assert_eq!(
+                cycles_a_round(&machine, 32, 200, 1),
+                round_trip(&machine),
+                "{name}, BMO {bmo}"
+            );
         }
     }
 }
@@ -56,11 +60,18 @@ fn flushes_before_one_fence_overlap() {
         for n in [2u64, 4, 8] {
             // Each further store and flush leave the store queue one drain interval later each.
             let more = 2 * (n - 1) * machine.core.store_drain_interval.0;
-            let limits = [machine.core.writeback_buffer_entries, machine.core.store_queue_entries / 2];
+            let limits = [
+                machine.core.writeback_buffer_entries,
+                machine.core.store_queue_entries / 2,
+            ];
             if limits.iter().any(|l| n > *l) {
                 continue;
             }
-            assert_eq!(cycles_a_round(&machine, 32, 200, n), round_trip(&machine) + more, "{name}, {n} flushes");
+            assert_eq!(
+                cycles_a_round(&machine, 32, 200, n),
+                round_trip(&machine) + more,
+                "{name}, {n} flushes"
+            );
         }
     }
 }
@@ -196,7 +207,11 @@ fn cores_that_write_different_words_of_one_line_all_get_on() {
         }
         system.run().expect("nobody takes the line away before it was used");
         for core in 0..4 {
-            assert_eq!(system.memory().read(strandline_isa::Addr(PM_BASE + 8 * core), 8), 200, "{name}");
+            assert_eq!(
+                system.memory().read(strandline_isa::Addr(PM_BASE + 8 * core), 8),
+                200,
+                "{name}"
+            );
         }
     }
 }

@@ -129,7 +129,11 @@ struct Ran {
 fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
     let mut rng = Rng::new(seed);
     let m = machine(&mut rng);
-    let options = Options { seed, journal: true, patience: Cycles(50_000_000) };
+    let options = Options {
+        seed,
+        journal: true,
+        patience: Cycles(50_000_000),
+    };
     let mut system = System::new(&m, Plain, programs.len(), Memory::new(4096, 4096), options);
     for (core, ops) in programs.iter().enumerate() {
         let ops = ops.clone();
@@ -146,7 +150,9 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
 
 fn programs(seed: u64, cores: u64, length: u64) -> Vec<Vec<Op>> {
     let mut rng = Rng::new(seed ^ 0xabcd);
-    (0..cores).map(|_| (0..length).map(|_| op(&mut rng)).collect()).collect()
+    (0..cores)
+        .map(|_| (0..length).map(|_| op(&mut rng)).collect())
+        .collect()
 }
 
 fn check(seed: u64, cores: u64, length: u64) {
@@ -158,7 +164,10 @@ fn check(seed: u64, cores: u64, length: u64) {
     for durable in &ran.journal.durable {
         let base = (durable.line.0 * 64 - PM_BASE) as usize / 8;
         for (i, value) in durable.data.iter().enumerate() {
-            assert!(*value >= image[base + i], "seed {seed}: writes to one line persist in order");
+            assert!(
+                *value >= image[base + i],
+                "seed {seed}: writes to one line persist in order"
+            );
             image[base + i] = *value;
         }
     }
@@ -167,7 +176,10 @@ fn check(seed: u64, cores: u64, length: u64) {
             let at = (word(core as u16, line as u64) - PM_BASE) as usize / 8;
             assert_eq!(ran.memory[at], stored, "seed {seed}: core {core}, line {line}");
             let durable = image[at];
-            assert!((fenced..=stored).contains(&durable), "seed {seed}: core {core}, line {line}: {fenced} <= {durable} <= {stored}");
+            assert!(
+                (fenced..=stored).contains(&durable),
+                "seed {seed}: core {core}, line {line}: {fenced} <= {durable} <= {stored}"
+            );
         }
     }
 }

@@ -48,14 +48,27 @@ struct Script {
 
 impl Script {
     fn new(odd: Odd) -> Script {
-        Script { odd, asked: false, open: false, told: Vec::new(), kept_context: 0 }
+        Script {
+            odd,
+            asked: false,
+            open: false,
+            told: Vec::new(),
+            kept_context: 0,
+        }
     }
 
     /// True while the gate is shut; the first time a timer is set that opens it.
     fn shut(&mut self, hw: &mut dyn Services) -> bool {
         if !std::mem::replace(&mut self.asked, true) {
             let at = hw.now() + Cycles(OPENS_AFTER);
-            hw.send(at, Message { kind: 1, to: 0, body: 0 });
+            hw.send(
+                at,
+                Message {
+                    kind: 1,
+                    to: 0,
+                    body: 0,
+                },
+            );
         }
         !self.open
     }
@@ -188,7 +201,16 @@ fn machine() -> Machine {
 }
 
 fn system(machine: &Machine, odd: Odd, cores: usize) -> System<Script> {
-    System::new(machine, Script::new(odd), cores, memory(), Options { journal: true, ..Options::default() })
+    System::new(
+        machine,
+        Script::new(odd),
+        cores,
+        memory(),
+        Options {
+            journal: true,
+            ..Options::default()
+        },
+    )
 }
 
 /// One store, flushed and fenced, on one core.
@@ -224,8 +246,15 @@ fn admission_store_and_arrival_wait_for_the_gate() {
 #[test]
 fn a_kept_store_stays_pending_and_invisible() {
     let (outcome, system) = persist_under(Odd::StoreKept);
-    assert!(outcome.stats.cycles.0 >= OPENS_AFTER, "the fence waits for the acknowledgement");
-    assert_eq!(system.memory().read(Addr(PM_BASE), 8), 0, "the design has not made it visible");
+    assert!(
+        outcome.stats.cycles.0 >= OPENS_AFTER,
+        "the fence waits for the acknowledgement"
+    );
+    assert_eq!(
+        system.memory().read(Addr(PM_BASE), 8),
+        0,
+        "the design has not made it visible"
+    );
 }
 
 #[test]
@@ -236,7 +265,11 @@ fn a_flush_that_the_design_sends_costs_what_the_machines_own_costs() {
 #[test]
 fn a_blocked_issue_keeps_the_write_queued_but_acknowledged() {
     let (outcome, _) = persist_under(Odd::IssueBlocked);
-    assert_eq!(outcome.stats.cycles.0, plain_cycles(), "with ADR the fence does not wait for the media");
+    assert_eq!(
+        outcome.stats.cycles.0,
+        plain_cycles(),
+        "with ADR the fence does not wait for the media"
+    );
     assert_eq!(outcome.stats.pm_writes, 0, "nothing opened the gate");
 }
 
@@ -363,5 +396,10 @@ fn power_failure_is_asked_at_every_crash_point() {
     let journal = persist_under(Odd::PowerFails).0.journal.expect("kept");
     assert_eq!(journal.durable.len(), 1);
     assert_eq!(journal.power_failures, [(1, vec![(Addr(PM_BASE).line(), [6; 8])])]);
-    assert!(persist_under(Odd::Nothing).0.journal.expect("kept").power_failures.is_empty());
+    assert!(persist_under(Odd::Nothing)
+        .0
+        .journal
+        .expect("kept")
+        .power_failures
+        .is_empty());
 }

@@ -22,7 +22,10 @@ fn fastest(spec: &Spec) -> Record {
 }
 
 fn table() {
-    println!("{:>6} {:>12} {:>6} {:>10} {:>14}", "", "design", "cores", "host MIPS", "host ns/instr");
+    println!(
+        "{:>6} {:>12} {:>6} {:>10} {:>14}",
+        "", "design", "cores", "host MIPS", "host ns/instr"
+    );
     let designs = ["x86", "unordered", "eadr", "volatile", "x86-pcommit"];
     let mut rows: Vec<(&str, &str, u64, u64)> = Vec::new();
     rows.extend(designs.iter().map(|d| ("sps", *d, 300_000, 1)));
@@ -32,13 +35,20 @@ fn table() {
     for (workload, design, tasks, threads) in rows {
         let record = fastest(&spec(workload, design, tasks, threads));
         let ns = 1e3 / record.host_mips;
-        println!("{workload:>6} {design:>12} {threads:>6} {:>10.1} {ns:>14.1}", record.host_mips);
+        println!(
+            "{workload:>6} {design:>12} {threads:>6} {:>10.1} {ns:>14.1}",
+            record.host_mips
+        );
     }
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    match arguments.iter().position(|a| a == "--count").map(|at| &arguments[at + 1..]) {
+    match arguments
+        .iter()
+        .position(|a| a == "--count")
+        .map(|at| &arguments[at + 1..])
+    {
         Some([workload, design, tasks, threads, ..]) => {
             let number = |text: &String| text.parse().expect("a number");
             let record = run(&spec(workload, design, number(tasks), number(threads))).expect("a run");

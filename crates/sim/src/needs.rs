@@ -14,7 +14,10 @@ pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
     let missing = if needs.adr && !machine.controllers.adr {
         Some(("ADR", "machine.controllers.adr=true"))
     } else if needs.tso && machine.core.consistency != Consistency::Tso {
-        Some(("stores that become visible in order (TSO)", "machine.core.consistency=tso"))
+        Some((
+            "stores that become visible in order (TSO)",
+            "machine.core.consistency=tso",
+        ))
     } else {
         None
     };

@@ -50,7 +50,10 @@ pub struct Prepared {
 /// # Errors
 /// Its parameters are wrong.
 pub fn prepare(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error> {
-    let sets = plan.workload_sets.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let sets = plan
+        .workload_sets
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.as_str()));
     let build = BuildPlan {
         threads: plan.threads as usize,
         seed,

@@ -107,7 +107,11 @@ impl DesignVisitor for Runner<'_> {
             system.start(core, program);
         }
         let outcome = system.run().map_err(|stuck: Stuck| Error::from(stuck))?;
-        Ok(Ran { outcome, about, storage_bytes })
+        Ok(Ran {
+            outcome,
+            about,
+            storage_bytes,
+        })
     }
 }
 

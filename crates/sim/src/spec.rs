@@ -112,7 +112,15 @@ impl Plan {
         let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
         let cores = cores_for(threads, machine.cores)?;
         let warm_tasks = spec.warm.unwrap_or((tasks / threads / 10).min(MOST_WARM_TASKS));
-        Ok(Plan { about, machine, threads, cores, tasks, warm_tasks, workload_sets })
+        Ok(Plan {
+            about,
+            machine,
+            threads,
+            cores,
+            tasks,
+            warm_tasks,
+            workload_sets,
+        })
     }
 
     /// How many of the tasks a thread runs: an equal share, the first threads one more where it does not come out even.
@@ -132,7 +140,9 @@ fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Erro
     if (least..=most).contains(&value) {
         Ok(value)
     } else {
-        Err(Error::Input(format!("{option} {value}: must be from {least} to {most}")))
+        Err(Error::Input(format!(
+            "{option} {value}: must be from {least} to {most}"
+        )))
     }
 }
 

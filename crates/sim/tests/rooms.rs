@@ -5,7 +5,16 @@ use std::process::Command;
 
 /// The rooms, from the foundation up.
 const ORDER: [&str; 10] = [
-    "kernel", "isa", "design", "machine", "designs", "runtime", "workloads", "sim", "crash", "py",
+    "kernel",
+    "isa",
+    "design",
+    "machine",
+    "designs",
+    "runtime",
+    "workloads",
+    "sim",
+    "crash",
+    "py",
 ];
 
 /// Rooms that do not use one another although their order would allow it: the machine and its designs know no programs.
@@ -27,11 +36,19 @@ fn arrows_point_one_way() {
     assert_eq!(packages.len(), ORDER.len(), "every room has its place in the order");
     let mut arrows = 0;
     for package in packages {
-        let room = package["name"].as_str().and_then(|n| n.strip_prefix("strandline-")).expect("a room");
+        let room = package["name"]
+            .as_str()
+            .and_then(|n| n.strip_prefix("strandline-"))
+            .expect("a room");
         let own = rank(room).unwrap_or_else(|| panic!("{room} has no place in the order"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
-            let Some(used) = dependency["name"].as_str().and_then(|n| n.strip_prefix("strandline-")) else { continue };
-            assert!(rank(used).is_some_and(|other| other < own), "{room} uses {used}, which is not above it");
+            let Some(used) = dependency["name"].as_str().and_then(|n| n.strip_prefix("strandline-")) else {
+                continue;
+            };
+            assert!(
+                rank(used).is_some_and(|other| other < own),
+                "{room} uses {used}, which is not above it"
+            );
             assert!(!NEVER.contains(&(room, used)), "{room} uses {used}");
             arrows += 1;
         }

@@ -110,7 +110,9 @@ impl Last {
 
     #[inline(always)]
     fn way(&self, base: usize, line: Line) -> Option<usize> {
-        self.tags[base..base + self.ways].iter().position(|tag| tag ^ key(line) < 1 << PLACE_BITS)
+        self.tags[base..base + self.ways]
+            .iter()
+            .position(|tag| tag ^ key(line) < 1 << PLACE_BITS)
     }
 
     /// The line, which becomes the latest used of its set.

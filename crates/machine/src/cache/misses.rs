@@ -22,7 +22,11 @@ struct Register {
 
 impl Misses {
     pub fn new(entries: u64) -> Misses {
-        let empty = |number| Register { done: 0, number, line: Line(u64::MAX) };
+        let empty = |number| Register {
+            done: 0,
+            number,
+            line: Line(u64::MAX),
+        };
         Misses {
             registers: (0..entries as usize).map(empty).collect(),
             first: 0,
@@ -39,7 +43,11 @@ impl Misses {
     pub fn keep(&mut self, line: Line, done: u64) {
         let mut place = self.first;
         let number = self.registers[place].number;
-        self.first = if place + 1 == self.registers.len() { 0 } else { place + 1 };
+        self.first = if place + 1 == self.registers.len() {
+            0
+        } else {
+            place + 1
+        };
         // Misses end about in the order in which they begin: this seldom goes far.
         loop {
             let before = self.before(place);
@@ -109,7 +117,10 @@ mod tests {
         }
         assert_eq!(m.start(0), 100);
         m.keep(Line(4), 150);
-        assert_eq!([m.filled(Line(1), 0), m.filled(Line(2), 0), m.filled(Line(3), 0)], [300, 0, 200]);
+        assert_eq!(
+            [m.filled(Line(1), 0), m.filled(Line(2), 0), m.filled(Line(3), 0)],
+            [300, 0, 200]
+        );
         assert_eq!(m.start(0), 150, "the latest miss is filled first");
     }
 }

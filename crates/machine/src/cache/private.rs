@@ -73,7 +73,10 @@ impl Private {
     /// Looks the line up in both levels; a second-level hit moves into the first.
     pub fn look_up(&mut self, line: Line) -> Fill {
         if let Some(state) = self.l1.touch(line) {
-            return Fill { latency: self.l1_latency, state: Some(state) };
+            return Fill {
+                latency: self.l1_latency,
+                state: Some(state),
+            };
         }
         let latency = self.l1_latency + self.l2_latency;
         let state = self.l2.as_mut().and_then(|l2| l2.touch(line));

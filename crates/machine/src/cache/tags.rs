@@ -95,7 +95,9 @@ impl Tags {
     pub fn peek(&self, line: Line) -> Option<State> {
         let base = self.base(line);
         let set = &self.entries[base..base + self.ways];
-        set.iter().find(|e| is_of(**e, key(line))).and_then(|e| State::from_bits(*e))
+        set.iter()
+            .find(|e| is_of(**e, key(line)))
+            .and_then(|e| State::from_bits(*e))
     }
 
     /// Changes the state of `line`; the state that it had, if it is here.
@@ -169,7 +171,11 @@ impl Sets {
     /// The set of a line.
     #[inline(always)]
     pub fn of(self, line: Line) -> usize {
-        let set = if self.mask != 0 { line.0 & self.mask } else { line.0 % self.count };
+        let set = if self.mask != 0 {
+            line.0 & self.mask
+        } else {
+            line.0 % self.count
+        };
         set as usize
     }
 }
@@ -194,7 +200,11 @@ mod tests {
         }
         assert_eq!(t.touch(Line(0)), Some(State::Shared));
         assert_eq!(t.insert(Line(4), State::Exclusive), Some((Line(2), State::Shared)));
-        assert_eq!(t.insert(Line(4), State::Modified), None, "already here: only its state changes");
+        assert_eq!(
+            t.insert(Line(4), State::Modified),
+            None,
+            "already here: only its state changes"
+        );
         assert_eq!(t.peek(Line(4)), Some(State::Modified));
         assert_eq!(t.insert(Line(1), State::Shared), None, "another set");
     }

@@ -69,9 +69,7 @@ impl Core {
     /// Whether the store queue takes another entry.
     #[inline(always)]
     fn has_room(&self) -> bool {
-        self.is_open()
-            && self.in_order(self.window.cycle())
-            && (self.has_entries_free() || self.post(Request::Room))
+        self.is_open() && self.in_order(self.window.cycle()) && (self.has_entries_free() || self.post(Request::Room))
     }
 
     /// Whether the store queue takes this entry, room and the design permitting.
@@ -96,7 +94,11 @@ impl Core {
             return Poll::Ready(());
         }
         let temporal = matches!(kind, Kind::Store { .. });
-        let entry = if temporal { Entry::Store(addr) } else { Entry::StoreNt(addr) };
+        let entry = if temporal {
+            Entry::Store(addr)
+        } else {
+            Entry::StoreNt(addr)
+        };
         if !self.admits(stage, entry) {
             return Poll::Pending;
         }
@@ -146,7 +148,9 @@ impl Core {
             count(&self.counts.fences);
             *stage = Stage::Dispatched(self.window.dispatch());
         }
-        let Stage::Dispatched(at) = *stage else { unreachable!("just dispatched") };
+        let Stage::Dispatched(at) = *stage else {
+            unreachable!("just dispatched")
+        };
         if self.in_order(at) {
             *stage = Stage::Retired(at);
             self.post(Request::Primitive { primitive, at });
@@ -178,7 +182,11 @@ impl Core {
             return Poll::Pending;
         }
         let issue = (at + 1).max(address).max(self.load_floor.get());
-        let hit = if self.places.loads { None } else { self.private.borrow_mut().load_hit(addr.line(), issue) };
+        let hit = if self.places.loads {
+            None
+        } else {
+            self.private.borrow_mut().load_hit(addr.line(), issue)
+        };
         let Some(done) = hit else {
             *stage = Stage::Asked;
             self.post(Request::Load { addr, size, issue });
@@ -216,7 +224,12 @@ impl Core {
         if self.in_order(at) {
             *stage = Stage::Asked;
             let issue = (at + 1).max(ready);
-            self.post(Request::Locked { addr, op, operand, issue });
+            self.post(Request::Locked {
+                addr,
+                op,
+                operand,
+                issue,
+            });
         }
         Poll::Pending
     }

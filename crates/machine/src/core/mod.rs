@@ -35,7 +35,12 @@ pub enum Request {
     /// Ownership of a store's line, ahead of the store.
     Own { addr: Addr, issue: u64 },
     /// A locked instruction.
-    Locked { addr: Addr, op: Rmw, operand: u64, issue: u64 },
+    Locked {
+        addr: Addr,
+        op: Rmw,
+        operand: u64,
+        issue: u64,
+    },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
     /// That all threads have come to the start line.
@@ -101,7 +106,7 @@ pub struct Core {
     pub context: Cell<u8>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
-    pending: Box<[Cell<u32>]>,
+    pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
     predictor: Predictor,
     latencies: Latencies,
@@ -153,7 +158,7 @@ impl Core {
             context: Cell::new(0),
             request: Cell::new(None),
             response: Cell::default(),
-            pending: (0..CONTEXTS).map(|_| Cell::new(0)).collect(),
+            pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
             predictor: Predictor::new(core.predictor_entries),
             latencies: Latencies {
@@ -179,6 +184,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn add_pending(&self, context: u8) {
         let count = &self.pending[context as usize];
         count.set(count.get() + 1);
@@ -186,6 +192,7 @@ impl Core {
     }
 
     /// One store, flush or primitive of the context is done.
+    #[inline(always)]
     pub fn settle(&self, context: u8) {
         let count = &self.pending[context as usize];
         count.set(count.get() - 1);
@@ -193,6 +200,7 @@ impl Core {
     }
 
     /// Allocates a store-queue entry.
+    #[inline(always)]
     fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
         let context = self.context.get();
         self.add_pending(context);
@@ -239,14 +247,16 @@ impl Core {
         while self.drains.get() <= until {
             let Some(head) = queue.front() else { return true };
             let at = self.drains.get();
-            let Kind::Store { size, value } = head.kind else { return false };
+            let Kind::Store { size, value } = head.kind else {
+                return false;
+            };
             // What a held op waits for may come with its context's last store: the system must see that.
             if (held && self.pending(Some(head.context)) == 1) || !private.store_hit(head.line(), at) {
                 return false;
             }
             self.memory.write(head.addr, size, value);
             self.settle(head.context);
-            queue.remove(0);
+            queue.drop_first();
             self.drained.set(at);
             let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready));
             self.drains.set(next);

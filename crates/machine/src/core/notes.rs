@@ -42,7 +42,10 @@ impl Notes {
         let at = if waits { retired } else { Some(now) };
         let place = self.observed.then(|| {
             let mut kept = self.kept.borrow_mut();
-            kept.push(Noted { at: at.map_or(Cycles::NEVER, Cycles), note });
+            kept.push(Noted {
+                at: at.map_or(Cycles::NEVER, Cycles),
+                note,
+            });
             kept.len() - 1
         });
         match note {

@@ -28,8 +28,13 @@ impl Predictor {
         let index = (site ^ (site >> 15) ^ history) as usize & (self.counters.len() - 1);
         let counter = &self.counters[index];
         let value = counter.get();
-        counter.set(if taken { (value + 1).min(3) } else { value.saturating_sub(1) });
-        self.history.set(((history << 1) | u32::from(taken)) & ((1 << HISTORY_BITS) - 1));
+        counter.set(if taken {
+            (value + 1).min(3)
+        } else {
+            value.saturating_sub(1)
+        });
+        self.history
+            .set(((history << 1) | u32::from(taken)) & ((1 << HISTORY_BITS) - 1));
         (value >= 2) == taken
     }
 }
@@ -42,7 +47,10 @@ mod tests {
     fn a_loop_branch_is_learnt() {
         let p = Predictor::new(1024);
         let wrong = (0..100).filter(|_| !p.predict(7, true)).count();
-        assert!(wrong <= HISTORY_BITS as usize + 2, "each history seen on the way in may miss once: {wrong}");
+        assert!(
+            wrong <= HISTORY_BITS as usize + 2,
+            "each history seen on the way in may miss once: {wrong}"
+        );
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub struct Entry {
 
 impl Entry {
     /// The line written or flushed.
+    #[inline(always)]
     pub fn line(&self) -> Line {
         self.addr.line()
     }
@@ -69,6 +70,7 @@ impl Filter {
 }
 
 impl StoreQueue {
+    #[inline(always)]
     pub fn push(&mut self, entry: Entry) {
         if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
             *self.filter.count(entry.addr) += 1;
@@ -81,6 +83,7 @@ impl StoreQueue {
         self.entries.len()
     }
 
+    #[inline(always)]
     pub fn front(&self) -> Option<&Entry> {
         self.entries.front()
     }
@@ -93,12 +96,26 @@ impl StoreQueue {
         self.entries.get_mut(index)
     }
 
-    pub fn remove(&mut self, index: usize) -> Option<Entry> {
-        let entry = if index == 0 { self.entries.pop_front() } else { self.entries.remove(index) }?;
-        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
-            *self.filter.count(entry.addr) -= 1;
+    /// Removes the oldest entry.
+    #[inline(always)]
+    pub fn drop_first(&mut self) {
+        if let Some(Entry { addr, kind, .. }) = self.entries.pop_front() {
+            self.forget(addr, kind);
         }
-        Some(entry)
+    }
+
+    /// Removes the entry of that index.
+    pub fn remove(&mut self, index: usize) {
+        if let Some(Entry { addr, kind, .. }) = self.entries.remove(index) {
+            self.forget(addr, kind);
+        }
+    }
+
+    #[inline(always)]
+    fn forget(&mut self, addr: Addr, kind: Kind) {
+        if matches!(kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
+            *self.filter.count(addr) -= 1;
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {

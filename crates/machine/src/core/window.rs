@@ -24,12 +24,15 @@ pub struct Window {
     next_load: Cell<usize>,
     /// Ops dispatched so far.
     count: Cell<u64>,
-    /// The number of the op whose retirement is held, if any.
-    held: Cell<Option<u64>>,
+    /// The number of the op whose retirement is held; [`NONE`] if there is none.
+    held: Cell<u64>,
     /// When the last held op was released.
     released: Cell<u64>,
     stalls: Stalls,
 }
+
+/// No op is held: later than every op's number.
+const NONE: u64 = u64::MAX;
 
 /// Cycles in which nothing could be dispatched, by cause.
 #[derive(Default)]
@@ -61,7 +64,7 @@ impl Window {
             loads: (0..load_queue_entries).map(|_| Cell::new(u64::MAX)).collect(),
             next_load: Cell::new(0),
             count: Cell::new(0),
-            held: Cell::new(None),
+            held: Cell::new(NONE),
             released: Cell::new(0),
             stalls: Stalls::default(),
         }
@@ -71,8 +74,8 @@ impl Window {
     #[inline(always)]
     pub fn dispatch(&self) -> u64 {
         let free = self.leaves[self.next.get()].get();
-        if free > self.cycle.get() && !self.overflows() {
-            self.stall_until_left(free);
+        if free > self.cycle.get() {
+            self.stall_until_free(free);
         }
         if self.in_cycle.get() == self.dispatch_width {
             self.cycle.set(self.cycle.get() + 1);
@@ -88,7 +91,7 @@ impl Window {
         let slot = self.next_load.get();
         let older = self.loads[slot].get();
         let behind = self.count.get().wrapping_sub(older);
-        if behind <= self.leaves.len() as u64 && self.held.get().is_none_or(|h| older < h) {
+        if behind <= self.leaves.len() as u64 && older < self.held.get() {
             let at = self.index_of(behind);
             let free = self.leaves[at].get();
             if free > self.cycle.get() {
@@ -96,14 +99,26 @@ impl Window {
             }
         }
         self.loads[slot].set(self.count.get());
-        self.next_load.set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
+        self.next_load
+            .set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
         self.dispatch()
     }
 
     fn index_of(&self, behind: u64) -> usize {
         let next = self.next.get() as u64;
-        let index = if behind <= next { next - behind } else { next + self.leaves.len() as u64 - behind };
+        let index = if behind <= next {
+            next - behind
+        } else {
+            next + self.leaves.len() as u64 - behind
+        };
         index as usize
+    }
+
+    #[cold]
+    fn stall_until_free(&self, free: u64) {
+        if !self.overflows() {
+            self.stall_until_left(free);
+        }
     }
 
     #[cold]
@@ -151,12 +166,21 @@ impl Window {
     /// Completes the op just dispatched at `complete`: when it retires, or, behind a held op, when it could.
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        let at = if self.held.get().is_some() { complete } else { self.in_order(complete) };
-        if !self.overflows() {
-            self.leaves[self.next.get()].set(at);
+        if self.is_held() {
+            return self.retire_behind_held(complete);
         }
+        let at = self.in_order(complete);
+        self.leaves[self.next.get()].set(at);
         self.step();
         at
+    }
+
+    fn retire_behind_held(&self, complete: u64) -> u64 {
+        if !self.overflows() {
+            self.leaves[self.next.get()].set(complete);
+        }
+        self.step();
+        complete
     }
 
     #[inline(always)]
@@ -182,14 +206,17 @@ impl Window {
 
     /// The op just dispatched retires at a time not known yet.
     pub fn hold(&self) {
-        debug_assert!(self.held.get().is_none(), "one op is held at a time");
-        self.held.set(Some(self.count.get()));
+        debug_assert!(!self.is_held(), "one op is held at a time");
+        self.held.set(self.count.get());
         self.step();
     }
 
     /// The held op retires at `at`, and what waits behind it in order.
     pub fn release(&self, at: u64) {
-        let Some(held) = self.held.take() else { return };
+        let held = self.held.replace(NONE);
+        if held == NONE {
+            return;
+        }
         self.released.set(at);
         let behind = self.count.get() - held;
         let kept = behind.min(self.leaves.len() as u64);
@@ -208,30 +235,24 @@ impl Window {
     }
 
     /// Whether an op is held and the next op has no entry left behind it.
-    #[inline(always)]
     fn overflows(&self) -> bool {
-        match self.held.get() {
-            None => false,
-            Some(held) => self.count.get() - held >= self.leaves.len() as u64,
-        }
+        self.is_held() && self.count.get() - self.held.get() >= self.leaves.len() as u64
     }
 
     /// Whether a memory op should wait for the held op before it is dispatched.
     #[inline(always)]
     pub fn is_full_behind_held(&self) -> bool {
-        match self.held.get() {
-            None => false,
-            Some(held) => {
-                let size = self.leaves.len() as u64;
-                self.count.get() - held + SPARE.min(size / 2) >= size
-            }
+        if !self.is_held() {
+            return false;
         }
+        let size = self.leaves.len() as u64;
+        self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
     /// Whether an op's retirement is held.
     #[inline(always)]
     pub fn is_held(&self) -> bool {
-        self.held.get().is_some()
+        self.held.get() != NONE
     }
 
     /// The cycle in which the next op is dispatched at the earliest.
@@ -303,7 +324,11 @@ mod tests {
         assert_eq!(w.retired(), 300);
         (0..6).for_each(|_| _ = op(&w, 1));
         assert_eq!(op(&w, 1).0, 300, "the ninth op takes the entry of the fence");
-        assert_eq!(w.stalls().fence.get(), 298, "dispatch stood from cycle 2 to the fence's release at 300");
+        assert_eq!(
+            w.stalls().fence.get(),
+            298,
+            "dispatch stood from cycle 2 to the fence's release at 300"
+        );
     }
 
     #[test]

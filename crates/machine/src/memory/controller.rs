@@ -14,6 +14,8 @@ pub struct Controller {
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     unissued: usize,
+    /// So many writes in the queue are behind another to their line.
+    behind: usize,
     /// So many of the oldest writes in the queue have all been issued.
     issued_first: usize,
     accepted: u64,
@@ -72,6 +74,7 @@ impl Controller {
             waiting: VecDeque::new(),
             capacity: machine.controllers.wpq_entries as usize,
             unissued: 0,
+            behind: 0,
             issued_first: 0,
             accepted: 0,
             port: 0,
@@ -112,6 +115,7 @@ impl Controller {
         });
         self.accepted += 1;
         self.unissued += 1;
+        self.behind += usize::from(behind);
         Arrival::Accepted
     }
 
@@ -163,11 +167,18 @@ impl Controller {
 
     /// The write is on the media; commits that it completes are taken out with [`Controller::take_commits`].
     pub fn complete(&mut self, write: WriteId) {
-        let Some(index) = self.queue.iter().position(|q| q.write == write) else { return };
-        let Some(Queued { number, line, .. }) = self.queue.remove(index) else { return };
+        let Some(index) = self.queue.iter().position(|q| q.write == write) else {
+            return;
+        };
+        let Some(Queued { number, line, .. }) = self.queue.remove(index) else {
+            return;
+        };
         self.issued_first -= usize::from(index < self.issued_first);
-        if let Some(next) = self.queue.iter_mut().skip(index).find(|q| q.line == line) {
-            next.behind = false;
+        if self.behind > 0 {
+            if let Some(next) = self.queue.iter_mut().skip(index).find(|q| q.line == line) {
+                next.behind = false;
+                self.behind -= 1;
+            }
         }
         for commit in &mut self.commits {
             if number < commit.before {

@@ -17,6 +17,8 @@ pub struct Media {
     times: Times,
     row_lines: u64,
     block_lines: u64,
+    /// Lines that follow one another in a bank, as a power of two: a row or a block.
+    unit_bits: u32,
     block_entries: usize,
 }
 
@@ -65,6 +67,7 @@ impl Media {
                 read_line: pm.read_line_cycles(&machine.core),
                 write_line: pm.write_line_cycles(&machine.core).0,
             },
+            unit_bits: (pm.row_bytes.max(pm.combine_bytes) / 64).max(1).ilog2(),
             row_lines: pm.row_bytes / 64,
             block_lines: pm.combine_bytes / 64,
             block_entries: pm.combine_entries as usize,
@@ -73,7 +76,7 @@ impl Media {
 
     fn bank_of(&self, line: Line) -> usize {
         // Higher bits take part, as controllers do it, so that strides of whole rows do not meet in a few banks.
-        let unit = line.0 / self.row_lines.max(self.block_lines).max(1);
+        let unit = line.0 >> self.unit_bits;
         let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);
         (folded % self.banks.len() as u64) as usize
     }
@@ -91,7 +94,11 @@ impl Media {
     /// When a read that arrives at `at` has its data.
     pub fn read(&mut self, line: Line, at: u64) -> u64 {
         let at = at.max(self.read_queue[self.next_read]);
-        let latency = if self.open_row(line) { self.times.read_row_hit } else { self.times.read };
+        let latency = if self.open_row(line) {
+            self.times.read_row_hit
+        } else {
+            self.times.read
+        };
         let start = self.read_port.book(Cycles(at), self.times.read_line).0;
         self.read_queue[self.next_read] = start + latency;
         self.next_read = (self.next_read + 1) % self.read_queue.len();
@@ -109,11 +116,19 @@ impl Media {
             return self.combine(line, at);
         }
         let row_hit = self.open_row(line);
-        let latency = if row_hit { self.times.write_row_hit } else { self.times.write };
+        let latency = if row_hit {
+            self.times.write_row_hit
+        } else {
+            self.times.write
+        };
         let done = at + latency.max(self.times.write_line);
         let bank = self.bank_of(line);
         self.banks[bank].busy = done;
-        Taken { done, port: at + self.times.write_line, bytes: 64 }
+        Taken {
+            done,
+            port: at + self.times.write_line,
+            bytes: 64,
+        }
     }
 
     /// Writes a line into the write-combining buffer; a new block may drive an old one out to the media.
@@ -121,17 +136,29 @@ impl Media {
         let block = line.0 / self.block_lines;
         if let Some(place) = self.open_blocks.iter().position(|b| *b == block) {
             self.open_blocks[..=place].rotate_right(1);
-            return Taken { done: at + 1, port: at + 1, bytes: 0 };
+            return Taken {
+                done: at + 1,
+                port: at + 1,
+                bytes: 0,
+            };
         }
         self.open_blocks.insert(0, block);
         if self.open_blocks.len() <= self.block_entries {
-            return Taken { done: at + 1, port: at + 1, bytes: 0 };
+            return Taken {
+                done: at + 1,
+                port: at + 1,
+                bytes: 0,
+            };
         }
         let out = Line(self.open_blocks.pop().unwrap_or(block) * self.block_lines);
         let port = at + self.times.write_line * self.block_lines;
         let bank = self.bank_of(out);
         let start = self.banks[bank].busy.max(at);
         self.banks[bank].busy = start + self.times.write.max(port - at);
-        Taken { done: start + 1, port: port.max(start + 1), bytes: 64 * self.block_lines }
+        Taken {
+            done: start + 1,
+            port: port.max(start + 1),
+            bytes: 64 * self.block_lines,
+        }
     }
 }

@@ -58,7 +58,9 @@ impl Hasher for LineHasher {
     }
 
     fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(20);
+        self.0 = (self.0.rotate_left(5) ^ n)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(20);
     }
 }
 
@@ -96,7 +98,11 @@ impl Writes {
                 WriteId(self.slots.len() as u32 - 1)
             }
         };
-        let tail = self.unaccepted.entry(line).or_insert(Tail { count: 0, last: id, arrives: 0 });
+        let tail = self.unaccepted.entry(line).or_insert(Tail {
+            count: 0,
+            last: id,
+            arrives: 0,
+        });
         tail.count += 1;
         tail.last = id;
         tail.arrives = arrives.max(tail.arrives + 1);

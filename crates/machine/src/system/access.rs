@@ -44,8 +44,10 @@ impl<D: Design> System<D> {
 
     /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
-        self.await_owner(core, line, at)?;
-        self.ask_others(core, line, access)?;
+        if self.hw.harts.len() > 1 {
+            self.await_owner(core, line, at)?;
+            self.ask_others(core, line, access)?;
+        }
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.last.latency;
         let (sharers, owned) = match self.hw.last.touch(line) {
@@ -77,10 +79,23 @@ impl<D: Design> System<D> {
 
     /// Fails while the line is on its way to another core that will own it.
     fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
-        let Some(sharers) = self.hw.last.peek(line).filter(|entry| entry.owned).map(|entry| entry.sharers) else {
+        let Some(sharers) = self
+            .hw
+            .last
+            .peek(line)
+            .filter(|entry| entry.owned)
+            .map(|entry| entry.sharers)
+        else {
             return Ok(());
         };
-        let filled = |owner: CoreId| self.hw.harts[owner.index()].core.private.borrow().misses.filled(line, at);
+        let filled = |owner: CoreId| {
+            self.hw.harts[owner.index()]
+                .core
+                .private
+                .borrow()
+                .misses
+                .filled(line, at)
+        };
         match sharers.others(core).map(filled).find(|filled| *filled > at) {
             Some(filled) => Err(Blocked::Filling(filled)),
             None => Ok(()),
@@ -89,9 +104,6 @@ impl<D: Design> System<D> {
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Until> {
-        if self.hw.harts.len() == 1 {
-            return Ok(());
-        }
         let holders = if self.places.all_cores_asked {
             Sharers::first(self.hw.harts.len())
         } else {
@@ -115,7 +127,11 @@ impl<D: Design> System<D> {
     /// together with the look-up of the shared level.
     fn consult(&self, other: CoreId, for_data: bool) -> u64 {
         let hop = self.hw.hop();
-        let look_up = if for_data { self.hw.harts[other.index()].core.private.borrow().latency() } else { 0 };
+        let look_up = if for_data {
+            self.hw.harts[other.index()].core.private.borrow().latency()
+        } else {
+            0
+        };
         match self.hw.machine.interconnect.coherence {
             Coherence::Directory => 2 * hop + look_up,
             Coherence::Snoop => look_up,
@@ -155,7 +171,11 @@ impl<D: Design> System<D> {
         if let Some(victim) = self.hw.last.victim_for(line) {
             self.drive_out(core, victim, at);
         }
-        let supply = if line.is_persistent() { self.design.missed(&mut self.hw, core, line) } else { Supply::Memory };
+        let supply = if line.is_persistent() {
+            self.design.missed(&mut self.hw, core, line)
+        } else {
+            Supply::Memory
+        };
         let done = match supply {
             Supply::Memory => {
                 let start = self.hw.last.misses.start(at);
@@ -191,7 +211,9 @@ impl<D: Design> System<D> {
 
     /// A line leaves the shared level, and with it all private caches; if it is dirty, it is written back.
     pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
-        let Some(entry) = self.hw.last.peek(line).copied() else { return };
+        let Some(entry) = self.hw.last.peek(line).copied() else {
+            return;
+        };
         let mut dirty = entry.dirty;
         for hart in &self.hw.harts {
             if entry.sharers.contains(hart.core.id) {
@@ -223,7 +245,13 @@ impl<D: Design> System<D> {
 
     fn hold_eviction(&mut self, until: Until, level: Level, core: CoreId, line: Line) {
         let data = self.hw.memory.line(line);
-        self.hw.held_evictions.push(HeldEviction { until, level, core, line, data });
+        self.hw.held_evictions.push(HeldEviction {
+            until,
+            level,
+            core,
+            line,
+            data,
+        });
     }
 
     /// Lines whose gate has opened go on: to the shared level, or to memory.

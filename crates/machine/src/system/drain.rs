@@ -109,7 +109,12 @@ impl<D: Design> System<D> {
         if self.hw.hart(core).buffer.iter().any(|b| b.blocks_queue) {
             return self.wait_for_buffer(core);
         }
-        match self.design.departs(&mut self.hw, core, design::Entry::Flush(entry.line(), kind), entry.context) {
+        match self.design.departs(
+            &mut self.hw,
+            core,
+            design::Entry::Flush(entry.line(), kind),
+            entry.context,
+        ) {
             Departure::Go => match self.flush(core, entry, kind, at) {
                 Ok(true) => self.leave(core, index, at),
                 Ok(false) => self.wait_for_buffer(core),
@@ -125,7 +130,12 @@ impl<D: Design> System<D> {
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
         let hart = self.hw.hart(core);
         let waits = hart.held.is_some() || matches!(hart.front, Front::Until(..));
-        let more = hart.core.queue.borrow().iter().any(|e| matches!(e.kind, Kind::StoreNt { .. }));
+        let more = hart
+            .core
+            .queue
+            .borrow()
+            .iter()
+            .any(|e| matches!(e.kind, Kind::StoreNt { .. }));
         if waits && !more {
             self.send_all_combined(core, at);
         }
@@ -133,7 +143,9 @@ impl<D: Design> System<D> {
 
     /// A store's bytes become what every core sees.
     pub(super) fn visible(&mut self, core: CoreId, entry: &Entry, at: u64) {
-        let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else { return };
+        let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
+            return;
+        };
         self.hw.memory.write(entry.addr, size, value);
         if !entry.addr.is_persistent() {
             return;
@@ -227,7 +239,10 @@ fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
     if core.drains_in_order {
         return queue.front().map(|e| (0, *e));
     }
-    eligible(core).into_iter().find(|(_, when)| *when <= at).and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
+    eligible(core)
+        .into_iter()
+        .find(|(_, when)| *when <= at)
+        .and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
 }
 
 /// When an entry's turn comes, as far as the queue alone decides.
@@ -236,7 +251,11 @@ fn next_time(core: &Core) -> u64 {
         let queue = core.queue.borrow();
         return queue.front().map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned)));
     }
-    eligible(core).into_iter().map(|(_, when)| when).min().unwrap_or(u64::MAX)
+    eligible(core)
+        .into_iter()
+        .map(|(_, when)| when)
+        .min()
+        .unwrap_or(u64::MAX)
 }
 
 /// On machines that drain out of order: the entries with no older barrier and no older entry to their line, and when

@@ -13,11 +13,19 @@ pub enum Event {
     /// A write arrives at a controller.
     Arrives { controller: ControllerId, write: WriteId },
     /// A write is on the media.
-    OnMedia { controller: ControllerId, write: WriteId, bytes: u64 },
+    OnMedia {
+        controller: ControllerId,
+        write: WriteId,
+        bytes: u64,
+    },
     /// A controller looks for a write to issue.
     Look { controller: ControllerId },
     /// A request to commit arrives at a controller.
-    CommitArrives { controller: ControllerId, core: CoreId, tag: u64 },
+    CommitArrives {
+        controller: ControllerId,
+        core: CoreId,
+        tag: u64,
+    },
     /// A flush in a write-back buffer that wrote nothing is done.
     BufferDone { core: CoreId, slot: u64 },
     /// A flush of the design's that wrote nothing is done.
@@ -31,7 +39,11 @@ impl<D: Design> System<D> {
         self.hw.now = at;
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
-            Event::OnMedia { controller, write, bytes } => self.on_media(controller, write, bytes),
+            Event::OnMedia {
+                controller,
+                write,
+                bytes,
+            } => self.on_media(controller, write, bytes),
             Event::Look { controller } => {
                 let queue = &mut self.hw.controllers[controller.0 as usize];
                 if queue.look_at == at {
@@ -60,7 +72,11 @@ impl<D: Design> System<D> {
         let (design, writes) = (&self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
-        let arrival = if again { queue.offer(write, request.line, may) } else { queue.arrive(write, request.line, may) };
+        let arrival = if again {
+            queue.offer(write, request.line, may)
+        } else {
+            queue.arrive(write, request.line, may)
+        };
         match arrival {
             Arrival::Accepted => {
                 self.accepted(write);
@@ -121,7 +137,11 @@ impl<D: Design> System<D> {
             match queue.issue(now, may) {
                 Ok(issued) => {
                     let (write, bytes) = (issued.write, issued.bytes);
-                    let event = Event::OnMedia { controller, write, bytes };
+                    let event = Event::OnMedia {
+                        controller,
+                        write,
+                        bytes,
+                    };
                     self.hw.events.post(Cycles(issued.done), event);
                 }
                 Err(again) => {
@@ -270,7 +290,9 @@ impl<D: Design> System<D> {
         let (go, stay) = std::mem::take(&mut self.refused).into_iter().partition(|r| r.0 == gate);
         self.refused = stay;
         let go: Vec<(Until, ControllerId, WriteId)> = go;
-        let (flushes, stay) = std::mem::take(&mut self.flushes_waiting).into_iter().partition(|f| f.0 == gate);
+        let (flushes, stay) = std::mem::take(&mut self.flushes_waiting)
+            .into_iter()
+            .partition(|f| f.0 == gate);
         self.flushes_waiting = stay;
         let flushes: Vec<(Until, CoreId, strandline_isa::Line, u64)> = flushes;
         for (_, core, line, tag) in flushes {

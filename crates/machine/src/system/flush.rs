@@ -49,7 +49,9 @@ impl<D: Design> System<D> {
         match self.look_up_flush(core, line, Flush::Clwb, now) {
             Ok(found) => {
                 if !self.write_found(core, line, &found, tag, Origin::Design { core, tag }) {
-                    self.hw.events.post(Cycles(found.at), Event::DesignFlushed { core, tag });
+                    self.hw
+                        .events
+                        .post(Cycles(found.at), Event::DesignFlushed { core, tag });
                 }
             }
             Err(until) => self.flushes_waiting.push((until, core, line, tag)),
@@ -94,7 +96,11 @@ impl<D: Design> System<D> {
         let mut dirty = false;
         for hart in self.hw.harts.iter().filter(|h| sharers.contains(h.core.id)) {
             let mut private = hart.core.private.borrow_mut();
-            dirty |= if kind == Flush::Clwb { private.clean(line) } else { private.remove(line) };
+            dirty |= if kind == Flush::Clwb {
+                private.clean(line)
+            } else {
+                private.remove(line)
+            };
         }
         if let Some(entry) = self.hw.last.peek(line) {
             dirty |= std::mem::take(&mut entry.dirty);
@@ -112,7 +118,9 @@ impl<D: Design> System<D> {
         let most = self.hw.machine.core.write_combining_buffers as usize;
         let hart = self.hw.hart(core);
         if !hart.combining.iter().any(|b| b.line == line && !b.sent) && hart.combining.len() >= most {
-            let Some(slot) = hart.combining.iter().find(|b| !b.sent).map(|b| b.slot) else { return false };
+            let Some(slot) = hart.combining.iter().find(|b| !b.sent).map(|b| b.slot) else {
+                return false;
+            };
             self.send_combined(core, slot, at);
             return false;
         }
@@ -122,7 +130,13 @@ impl<D: Design> System<D> {
             Some(index) => index,
             None => {
                 let slot = hart.new_slot();
-                hart.combining.push(Combining { slot, line, mask: 0, contexts: Vec::new(), sent: false });
+                hart.combining.push(Combining {
+                    slot,
+                    line,
+                    mask: 0,
+                    contexts: Vec::new(),
+                    sent: false,
+                });
                 hart.combining.len() - 1
             }
         };
@@ -139,7 +153,14 @@ impl<D: Design> System<D> {
 
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        let open: Vec<u64> = self.hw.hart(core).combining.iter().filter(|b| !b.sent).map(|b| b.slot).collect();
+        let open: Vec<u64> = self
+            .hw
+            .hart(core)
+            .combining
+            .iter()
+            .filter(|b| !b.sent)
+            .map(|b| b.slot)
+            .collect();
         for slot in open {
             self.send_combined(core, slot, at);
         }
@@ -147,7 +168,9 @@ impl<D: Design> System<D> {
 
     fn send_combined(&mut self, core: CoreId, slot: u64, at: u64) {
         let hart = self.hw.hart(core);
-        let Some(buffer) = hart.combining.iter_mut().find(|b| b.slot == slot) else { return };
+        let Some(buffer) = hart.combining.iter_mut().find(|b| b.slot == slot) else {
+            return;
+        };
         buffer.sent = true;
         let line = buffer.line;
         let found = Found { dirty: true, at };

@@ -137,6 +137,9 @@ impl Hardware {
 
     pub fn controller_of(&self, line: Line) -> ControllerId {
         let c = &self.machine.controllers;
+        if c.count == 1 {
+            return ControllerId(0);
+        }
         ControllerId((line.addr().0 / c.interleave_bytes % c.count) as u16)
     }
 
@@ -154,18 +157,30 @@ impl Hardware {
     }
 
     /// Sends a line's bytes, looked up at `at`, to its controller.
-    pub fn send_write(&mut self, line: Line, data: LineData, core: Option<CoreId>, tag: u64, at: u64) -> strandline_design::WriteId {
+    pub fn send_write(
+        &mut self,
+        line: Line,
+        data: LineData,
+        core: Option<CoreId>,
+        tag: u64,
+        at: u64,
+    ) -> strandline_design::WriteId {
         let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
         let (id, arrives) = self.writes.add(line, data, core, tag, at + takes);
         let controller = self.controller_of(line);
-        self.events.post(Cycles(arrives), Event::Arrives { controller, write: id });
+        self.events
+            .post(Cycles(arrives), Event::Arrives { controller, write: id });
         id
     }
 
     /// A line has reached the persistence domain.
     pub fn durable(&mut self, at: u64, line: Line, data: LineData) {
         if let Some(journal) = &mut self.journal {
-            journal.durable.push(Durable { at: Cycles(at), line, data });
+            journal.durable.push(Durable {
+                at: Cycles(at),
+                line,
+                data,
+            });
         }
     }
 

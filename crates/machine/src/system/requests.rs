@@ -4,7 +4,7 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Fate, Request, Response};
-use strandline_design::{Access, Admission, Answer, Design, Forward, Until};
+use strandline_design::{Access, Admission, Answer, Design, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 
 impl<D: Design> System<D> {
@@ -47,12 +47,19 @@ impl<D: Design> System<D> {
                 }
                 Answer::Wait(until) => Err(until.into()),
             },
-            Request::Locked { addr, op, operand, issue } => match self.locked(core, request, addr, op, operand, issue) {
+            Request::Locked {
+                addr,
+                op,
+                operand,
+                issue,
+            } => match self.locked(core, request, addr, op, operand, issue) {
                 Some(answer) => answer,
                 None => return false,
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
-            Request::Order | Request::Released { .. } | Request::Room | Request::StartLine => unreachable!("handled above"),
+            Request::Order | Request::Released { .. } | Request::Room | Request::StartLine => {
+                unreachable!("handled above")
+            }
         };
         self.answer(core, request, answer)
     }
@@ -89,7 +96,11 @@ impl<D: Design> System<D> {
                 Forward::Caches => {}
                 Forward::Value(value, after) => {
                     let done = issue + after.0;
-                    return Ok(Response { value, done, fate: Fate::Pass });
+                    return Ok(Response {
+                        value,
+                        done,
+                        fate: Fate::Pass,
+                    });
                 }
                 Forward::Wait(until) => return Err(until.into()),
             }
@@ -103,7 +114,11 @@ impl<D: Design> System<D> {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + latency),
         };
-        Ok(Response { value, done, fate: Fate::Pass })
+        Ok(Response {
+            value,
+            done,
+            fate: Fate::Pass,
+        })
     }
 
     /// A locked instruction performs at the head of the window with the store queue empty; `None` if it waits.
@@ -144,7 +159,11 @@ impl<D: Design> System<D> {
             self.store_locked(core, addr, new, now);
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
             let done = done + beyond_a_load.0;
-            Response { value: old, done, fate: Fate::Pass }
+            Response {
+                value: old,
+                done,
+                fate: Fate::Pass,
+            }
         }))
     }
 
@@ -177,6 +196,10 @@ impl<D: Design> System<D> {
                 Fate::Hold
             }
         };
-        Response { value: 0, done: at, fate }
+        Response {
+            value: 0,
+            done: at,
+            fate,
+        }
     }
 }

@@ -85,14 +85,24 @@ impl<D: Design> System<D> {
         };
         let lowering = design.lowering();
         let harts = (0..cores)
-            .map(|i| Hart::new(Rc::new(Core::new(CoreId(i as u16), machine, memory.clone(), lowering, wants))))
+            .map(|i| {
+                Hart::new(Rc::new(Core::new(
+                    CoreId(i as u16),
+                    machine,
+                    memory.clone(),
+                    lowering,
+                    wants,
+                )))
+            })
             .collect();
         let hw = Hardware {
             now: 0,
             memory,
             harts,
             last: Last::new(&machine.llc),
-            controllers: (0..machine.controllers.count).map(|_| Controller::new(machine)).collect(),
+            controllers: (0..machine.controllers.count)
+                .map(|_| Controller::new(machine))
+                .collect(),
             dram: Dram::new(&machine.dram, &machine.core),
             events: Events::default(),
             writes: Writes::default(),
@@ -165,7 +175,9 @@ impl<D: Design> System<D> {
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
         let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
-            let Some((at, event)) = self.hw.events.pop() else { return self.finished() };
+            let Some((at, event)) = self.hw.events.pop() else {
+                return self.finished();
+            };
             self.event(at.0, event);
             return Ok(true);
         };
@@ -181,7 +193,11 @@ impl<D: Design> System<D> {
     }
 
     fn finished(&self) -> Result<bool, Stuck> {
-        let done = self.hw.harts.iter().all(|h| matches!(h.front, Front::Ended) && h.held.is_none());
+        let done = self
+            .hw
+            .harts
+            .iter()
+            .all(|h| matches!(h.front, Front::Ended) && h.held.is_none());
         if done {
             Ok(false)
         } else {
@@ -226,7 +242,9 @@ impl<D: Design> System<D> {
     }
 
     fn poll(&mut self, id: CoreId) -> Poll<()> {
-        let program = self.programs[id.index()].as_mut().expect("a program that has not ended");
+        let program = self.programs[id.index()]
+            .as_mut()
+            .expect("a program that has not ended");
         program.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
@@ -244,9 +262,16 @@ impl<D: Design> System<D> {
         if !self.hw.harts.iter().all(stands) || !self.hw.harts.iter().any(|h| matches!(h.front, Front::StartLine)) {
             return;
         }
-        let times = self.hw.harts.iter().map(|h| h.core.window.cycle().max(h.core.window.retired()));
+        let times = self
+            .hw
+            .harts
+            .iter()
+            .map(|h| h.core.window.cycle().max(h.core.window.retired()));
         let at = times.max().unwrap_or(0);
-        self.start = Start { at, stats: self.totals() };
+        self.start = Start {
+            at,
+            stats: self.totals(),
+        };
         for hart in &mut self.hw.harts {
             hart.core.notes.take_latencies();
             if matches!(hart.front, Front::StartLine) {
@@ -287,7 +312,13 @@ impl<D: Design> System<D> {
     }
 
     fn outcome(&mut self) -> Outcome {
-        let end = self.hw.harts.iter().map(|h| h.settled.max(h.core.window.retired())).max().unwrap_or(0);
+        let end = self
+            .hw
+            .harts
+            .iter()
+            .map(|h| h.settled.max(h.core.window.retired()))
+            .max()
+            .unwrap_or(0);
         let mut stats = self.totals().since(&self.start.stats);
         stats.cycles = Cycles(end).since(Cycles(self.start.at));
         for hart in &self.hw.harts {

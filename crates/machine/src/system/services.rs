@@ -64,7 +64,8 @@ impl Services for Hardware {
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64) {
         let at = self.now + self.to_controller();
-        self.events.post(Cycles(at), Event::CommitArrives { controller, core, tag });
+        self.events
+            .post(Cycles(at), Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
         let in_flight = (self.tally.commits - self.tally.commits_answered).div_ceil(self.controllers.len() as u64);
         self.tally.commits_in_flight_max = self.tally.commits_in_flight_max.max(in_flight);

@@ -17,7 +17,11 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.dead { "nothing can go on" } else { "no task ends any more" };
+        let what = if self.dead {
+            "nothing can go on"
+        } else {
+            "no task ends any more"
+        };
         write!(f, "no progress at cycle {}: {what}; {}", self.at, self.waits.join("; "))
     }
 }
@@ -32,7 +36,11 @@ pub fn describe(hw: &Hardware, dead: bool) -> Stuck {
         .filter(|h| !matches!(h.front, Front::Ended))
         .map(describe_hart)
         .collect();
-    Stuck { at: hw.now, dead, waits }
+    Stuck {
+        at: hw.now,
+        dead,
+        waits,
+    }
 }
 
 fn describe_hart(hart: &Hart) -> String {
@@ -52,14 +60,27 @@ fn describe_hart(hart: &Hart) -> String {
     }
     let queue = hart.core.queue.borrow();
     if let Some(head) = queue.front() {
-        text += &format!(", {} in the store queue, first {:?} at {}", queue.len(), head.kind, head.addr);
+        text += &format!(
+            ", {} in the store queue, first {:?} at {}",
+            queue.len(),
+            head.kind,
+            head.addr
+        );
     }
     if let Some(buffer) = hart.combining.first() {
         let state = if buffer.sent { "sent" } else { "open" };
-        text += &format!(", {} write-combining buffers, first {state} of {}", hart.combining.len(), buffer.line);
+        text += &format!(
+            ", {} write-combining buffers, first {state} of {}",
+            hart.combining.len(),
+            buffer.line
+        );
     }
     if let Some(flush) = hart.buffer.first() {
-        text += &format!(", {} flushes unacknowledged, first of {}", hart.buffer.len(), flush.line);
+        text += &format!(
+            ", {} flushes unacknowledged, first of {}",
+            hart.buffer.len(),
+            flush.line
+        );
     }
     text
 }
