@@ -58,6 +58,21 @@ fn pcommit_recovers_with_and_without_adr() {
     }
 }
 
+#[test]
+fn pcommit_recovers_on_every_machine() {
+    // Weak and total store order, snooping and directory, with ADR and without.
+    for machine in ["cosplay", "strandweaver", "dpo", "asap", "sp"] {
+        let machine = Some(machine.to_owned());
+        assert_clean(
+            &Spec {
+                machine,
+                ..spec("cq", "x86-pcommit", 3)
+            },
+            Points::Count(200),
+        );
+    }
+}
+
 /// The failing command's options, as the front end would read them.
 fn replayed(spec: &Spec, command: &str) -> Report {
     let words: Vec<&str> = command.split(' ').collect();

@@ -212,6 +212,28 @@ fn a_word_of_a_region_that_had_not_begun_is_foreign() {
     );
 }
 
+/// Recovery that follows a pointer to beyond memory.
+struct Lost;
+
+impl Recoverable for Lost {
+    fn recover(&self, image: &dyn Image) {
+        image.set_word(Addr(PM_BASE + (1 << 30)), 1);
+    }
+
+    fn check(&self, _image: &dyn Image) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn recovery_that_goes_astray_is_a_fault_not_a_panic() {
+    let journal = Journal::default();
+    let (regions, initial) = (Regions::of(&[]), Memory::new(64, 64));
+    let found = Walk::new(&journal, &regions, &initial, &Lost).point(0).unwrap();
+    let addr = Addr(PM_BASE + (1 << 30));
+    assert_eq!((found.at, found.faults), (Cycles::ZERO, vec![Fault::Stray { addr }]));
+}
+
 #[test]
 fn what_a_power_failure_adds_is_part_of_the_image() {
     let mut journal = sound();
