@@ -158,6 +158,14 @@ impl Last {
         self.tags[base + way] = tag;
     }
 
+    /// Has the host fetch the line's set: it will be looked up soon, and the host's caches rarely hold it.
+    #[inline]
+    pub fn expect(&self, line: Line) {
+        let base = self.base(line);
+        std::hint::black_box(self.tags[base]);
+        std::hint::black_box(self.tags[base + self.ways - 1]);
+    }
+
     /// The line, which becomes the latest used of its set.
     pub fn touch(&mut self, line: Line) -> Option<LastLine> {
         let base = self.base(line);
@@ -233,7 +241,11 @@ mod tests {
         let mut last = last();
         last.insert(Line(8));
         assert_eq!(last.peek(Line(8)), Some(LastLine::default()));
-        let mut known = LastLine { dirty: true, owned: true, sharers: Sharers::only(CoreId(63)) };
+        let mut known = LastLine {
+            dirty: true,
+            owned: true,
+            sharers: Sharers::only(CoreId(63)),
+        };
         last.set_latest(Line(8), known);
         last.insert(Line(10));
         assert_eq!(last.touch(Line(8)), Some(known));
@@ -241,7 +253,11 @@ mod tests {
         known.owned = false;
         assert!(last.change(Line(8), |line| *line = known));
         assert_eq!(last.peek(Line(8)), Some(known));
-        assert_eq!(last.peek(Line(10)), Some(LastLine::default()), "each way has its own place");
+        assert_eq!(
+            last.peek(Line(10)),
+            Some(LastLine::default()),
+            "each way has its own place"
+        );
         assert!(!last.change(Line(12), |_| ()));
     }
 

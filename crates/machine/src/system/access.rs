@@ -27,6 +27,7 @@ impl<D: Design> System<D> {
     /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if it must be made
     /// again; nothing has changed then.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
+        self.hw.last.expect(line);
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {

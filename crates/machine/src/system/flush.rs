@@ -102,7 +102,9 @@ impl<D: Design> System<D> {
                 private.remove(line)
             };
         }
-        self.hw.last.change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
+        self.hw
+            .last
+            .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
         if kind != Flush::Clwb {
             self.hw.last.remove(line);
         }

@@ -105,9 +105,10 @@ impl<D: Design> System<D> {
                 Forward::Wait(until) => return Err(until.into()),
             }
         }
+        // Read first, so that the host's own miss goes on during the look-up.
+        let memory = std::hint::black_box(self.hw.memory.read(addr, size));
         let done = self.access(core, addr.line(), Access::Read, issue)?;
         let hart = self.hw.hart(core);
-        let memory = hart.core.memory.read(addr, size);
         let forwarded = hart.core.queue.borrow_mut().forward(addr, size, memory);
         let latency = hart.core.private.borrow().l1_latency();
         let (value, done) = match forwarded {
