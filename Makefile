@@ -32,6 +32,10 @@ figures: setup ## Rerun every figure in experiments/ into out/
 bench: ## Measure the simulator's own speed
 	cargo bench --workspace
 
+.PHONY: gate
+gate: $(VENV)/.base ## Count the host's instructions for each simulated one (needs valgrind)
+	@$(PY) tools/gate.py
+
 .PHONY: fmt
 fmt: $(VENV)/.dev ## Format all Rust and Python
 	cargo fmt --all

@@ -109,7 +109,8 @@ impl Design for Script {
     }
 
     fn load(&mut self, hw: &mut dyn Services, _: CoreId, addr: Addr) -> Forward {
-        match { self.odd } {
+        let odd = self.odd;
+        match odd {
             Odd::LoadSupplied if addr.0 == PM_BASE => Forward::Value(99, Cycles(33)),
             Odd::LoadWaits if self.shut(hw) => Forward::Wait(SHUT),
             _ => Forward::Caches,
@@ -139,7 +140,8 @@ impl Design for Script {
     }
 
     fn asked(&mut self, hw: &mut dyn Services, _: CoreId, _: CoreId, _: Line, access: Access) -> Asked {
-        match { self.odd } {
+        let odd = self.odd;
+        match odd {
             Odd::AskedWaits if access == Access::Own && self.shut(hw) => Asked::Wait(SHUT),
             Odd::AskedAnnotates => Asked::Give(Some(Reply(5))),
             _ => Asked::Give(None),
@@ -151,7 +153,8 @@ impl Design for Script {
     }
 
     fn evicted(&mut self, hw: &mut dyn Services, _: CoreId, level: Level, _: Line) -> Eviction {
-        match { self.odd } {
+        let odd = self.odd;
+        match odd {
             Odd::EvictionDropped => Eviction::Drop,
             Odd::EvictionHeld if level == Level::Last && self.shut(hw) => Eviction::Hold(SHUT),
             _ => Eviction::WriteBack,
