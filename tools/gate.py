@@ -33,7 +33,17 @@ class Count:
 
 def build() -> str:
     """Builds the speed benchmark and names its executable."""
-    command = ["cargo", "bench", "--locked", "--no-run", "--message-format=json", "-p", "strandline-sim", "--bench", "speed"]
+    command = [
+        "cargo",
+        "bench",
+        "--locked",
+        "--no-run",
+        "--message-format=json",
+        "-p",
+        "strandline-sim",
+        "--bench",
+        "speed",
+    ]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     messages = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
     executables = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "speed"]

@@ -406,3 +406,51 @@ fn power_failure_is_asked_at_every_crash_point() {
         .power_failures
         .is_empty());
 }
+
+#[test]
+fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
+    struct Shut;
+    impl Design for Shut {
+        fn about(&self) -> About {
+            common::Plain.about()
+        }
+        fn lowering(&self) -> Lowering {
+            common::Plain.lowering()
+        }
+        fn primitive(&mut self, _: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
+            Admission::Hold(SHUT)
+        }
+    }
+    let mut s = System::new(&machine(), Shut, 1, memory(), Options::default());
+    put(&mut s, 0, persist_one_then_store);
+    let stuck = s.run().expect_err("the fence waits for ever");
+    assert!(stuck.dead);
+    let text = stuck.to_string();
+    assert!(
+        text.contains("core 0: waits behind a fence, a fence is held until Open(Gate(7))"),
+        "{text}"
+    );
+}
+
+async fn persist_one_then_store(cpu: SimCpu) {
+    persist_one(cpu.clone()).await;
+    cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
+}
+
+#[test]
+fn a_core_that_spins_for_ever_is_given_up() {
+    let options = Options {
+        patience: Cycles(200_000),
+        ..Options::default()
+    };
+    let mut s = System::new(&machine(), common::Plain, 2, memory(), options);
+    put(&mut s, 0, |cpu| async move {
+        while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch() {}
+    });
+    put(&mut s, 1, |cpu| async move {
+        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    });
+    let stuck = s.run().expect_err("nobody ever stores a 2");
+    assert!(!stuck.dead);
+    assert!(stuck.to_string().contains("core 0"), "{stuck}");
+}

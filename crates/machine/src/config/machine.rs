@@ -156,8 +156,6 @@ pub struct Dram {
     pub read_latency: Cycles,
     /// Peak bandwidth in GB/s (10^9 bytes).
     pub gbps: f64,
-    /// Banks that work at once.
-    pub banks: u64,
 }
 
 /// How the machine is simulated.

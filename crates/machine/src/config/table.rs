@@ -185,7 +185,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
 
     time(at!(dram.read_latency), SOME_TIME, "read of a line of volatile memory, controller and memory, unloaded"),
     rate(at!(dram.gbps), "GB/s", GBPS, "its peak bandwidth"),
-    count(at!(dram.banks), "banks", ENTRIES, "its banks"),
 
     time(at!(simulation.slack), ANY_TIME, "how far a core may run ahead of another; 0 for crash exploration"),
     time(at!(simulation.jitter), ANY_TIME, "largest random delay added to each flush"),

@@ -8,16 +8,13 @@ use strandline_isa::{CoreId, Line};
 
 /// A controller.
 pub struct Controller {
-    /// Accepted writes, oldest first.
+    /// Accepted writes that have not been sent to the media, oldest first.
     queue: VecDeque<Queued>,
+    /// Accepted writes that the media are busy with.
+    issued: Vec<Queued>,
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
-    unissued: usize,
-    /// So many writes in the queue are behind another to their line.
-    behind: usize,
-    /// So many of the oldest writes in the queue have all been issued.
-    issued_first: usize,
     accepted: u64,
     /// Until when the write port is busy.
     port: u64,
@@ -33,9 +30,6 @@ struct Queued {
     write: WriteId,
     line: Line,
     number: u64,
-    issued: bool,
-    /// An older write to the line is in the queue.
-    behind: bool,
 }
 
 struct Commit {
@@ -71,11 +65,9 @@ impl Controller {
     pub fn new(machine: &Machine) -> Controller {
         Controller {
             queue: VecDeque::new(),
+            issued: Vec::new(),
             waiting: VecDeque::new(),
             capacity: machine.controllers.wpq_entries as usize,
-            unissued: 0,
-            behind: 0,
-            issued_first: 0,
             accepted: 0,
             port: 0,
             commits: Vec::new(),
@@ -95,33 +87,28 @@ impl Controller {
 
     /// A write that has arrived just now, or has waited for room long enough, is offered to the queue.
     pub fn offer(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
-        let older = self.queue.iter().rev().find(|q| q.line == line);
-        if let Some(queued) = older {
-            if !queued.issued && may_coalesce(queued.write) {
+        if let Some(queued) = self.queue.iter().rev().find(|q| q.line == line) {
+            if may_coalesce(queued.write) {
                 return Arrival::Coalesces(queued.write);
             }
         }
-        let behind = older.is_some();
-        if self.queue.len() >= self.capacity {
+        if self.is_full() {
             self.waiting.push_back((write, line));
             return Arrival::Full;
         }
-        self.queue.push_back(Queued {
-            write,
-            line,
-            number: self.accepted,
-            issued: false,
-            behind,
-        });
+        let number = self.accepted;
+        self.queue.push_back(Queued { write, line, number });
         self.accepted += 1;
-        self.unissued += 1;
-        self.behind += usize::from(behind);
         Arrival::Accepted
+    }
+
+    fn is_full(&self) -> bool {
+        self.queue.len() + self.issued.len() >= self.capacity
     }
 
     /// The next write that found no room, if there is room now; it must be offered again.
     pub fn next_waiting(&mut self) -> Option<WriteId> {
-        if self.queue.len() >= self.capacity {
+        if self.is_full() {
             return None;
         }
         self.waiting.pop_front().map(|w| w.0)
@@ -129,57 +116,52 @@ impl Controller {
 
     /// Sends the oldest write that can go to the media at `now`, or says when to look again.
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
-        if self.unissued == 0 {
+        if self.queue.is_empty() {
             return Err(u64::MAX);
         }
         if self.port > now {
             return Err(self.port);
         }
         let mut again = u64::MAX;
-        let mut chosen = None;
-        for (index, queued) in self.queue.iter().enumerate().skip(self.issued_first) {
-            if queued.issued || queued.behind || !may_issue(queued.write) {
-                continue;
+        for index in 0..self.queue.len() {
+            let Queued { write, line, .. } = self.queue[index];
+            let free = self.media.free_at(line);
+            if free > now {
+                again = again.min(free);
+            } else if may_issue(write) && !self.is_behind_its_line(index) {
+                return Ok(self.send(index, now));
             }
-            let free = self.media.free_at(queued.line);
-            if free <= now {
-                chosen = Some(index);
-                break;
-            }
-            again = again.min(free);
         }
-        let Some(index) = chosen else { return Err(again) };
-        let queued = &mut self.queue[index];
-        queued.issued = true;
-        self.unissued -= 1;
-        let (write, line) = (queued.write, queued.line);
-        while self.queue.get(self.issued_first).is_some_and(|q| q.issued) {
-            self.issued_first += 1;
-        }
-        let taken = self.media.write(line, now);
+        Err(again)
+    }
+
+    /// Whether an older write to the same line is not on the media yet.
+    fn is_behind_its_line(&self, index: usize) -> bool {
+        let line = self.queue[index].line;
+        self.issued
+            .iter()
+            .chain(self.queue.iter().take(index))
+            .any(|q| q.line == line)
+    }
+
+    fn send(&mut self, index: usize, now: u64) -> Issued {
+        let queued = self.queue.remove(index).expect("an index of the queue");
+        self.issued.push(queued);
+        let taken = self.media.write(queued.line, now);
         self.port = taken.port;
-        Ok(Issued {
-            write,
+        Issued {
+            write: queued.write,
             done: taken.done,
             bytes: taken.bytes,
-        })
+        }
     }
 
     /// The write is on the media; commits that it completes are taken out with [`Controller::take_commits`].
     pub fn complete(&mut self, write: WriteId) {
-        let Some(index) = self.queue.iter().position(|q| q.write == write) else {
+        let Some(index) = self.issued.iter().position(|q| q.write == write) else {
             return;
         };
-        let Some(Queued { number, line, .. }) = self.queue.remove(index) else {
-            return;
-        };
-        self.issued_first -= usize::from(index < self.issued_first);
-        if self.behind > 0 {
-            if let Some(next) = self.queue.iter_mut().skip(index).find(|q| q.line == line) {
-                next.behind = false;
-                self.behind -= 1;
-            }
-        }
+        let number = self.issued.swap_remove(index).number;
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;
@@ -193,7 +175,7 @@ impl Controller {
             core,
             tag,
             before: self.accepted,
-            left: self.queue.len(),
+            left: self.queue.len() + self.issued.len(),
         });
     }
 
