@@ -64,10 +64,14 @@ impl Private {
         }
     }
 
-    /// Whether the first level holds the line writable, its fill possibly still under way.
+    /// Whether the private levels hold the line writable, its fill possibly still under way; it is in the first level
+    /// then.
     #[inline(always)]
     pub fn owns(&mut self, line: Line) -> bool {
-        self.l1.touch(line).is_some_and(State::is_writable)
+        match self.l1.touch(line) {
+            Some(state) => state.is_writable(),
+            None => self.look_up(line).state.is_some_and(State::is_writable),
+        }
     }
 
     /// Looks the line up in both levels; a second-level hit moves into the first.
