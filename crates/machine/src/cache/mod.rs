@@ -7,5 +7,5 @@ mod tags;
 
 pub use last::{Last, LastLine, Sharers};
 pub use misses::Misses;
-pub use private::{Private, Victim};
+pub use private::{Fill, Private, Victim};
 pub use tags::{State, Tags};

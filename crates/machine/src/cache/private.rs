@@ -45,11 +45,15 @@ impl Private {
         }
     }
 
-    /// When a load issued at `at` has its line from the first level; `None` if it misses there.
+    /// When a load issued at `at` has its line from the private levels; `None` if it misses there.
     #[inline(always)]
     pub fn load_hit(&mut self, line: Line, at: u64) -> Option<u64> {
-        self.l1.touch(line)?;
-        Some(self.misses.filled(line, at) + self.l1_latency)
+        if self.l1.touch(line).is_some() {
+            return Some(self.misses.filled(line, at) + self.l1_latency);
+        }
+        let fill = self.look_up_second(line);
+        fill.state?;
+        Some(self.misses.filled(line, at) + fill.latency)
     }
 
     /// Makes the line modified if the first level may write it at `at`; whether it could.
@@ -70,7 +74,7 @@ impl Private {
     pub fn owns(&mut self, line: Line) -> bool {
         match self.l1.touch(line) {
             Some(state) => state.is_writable(),
-            None => self.look_up(line).state.is_some_and(State::is_writable),
+            None => self.look_up_second(line).state.is_some_and(State::is_writable),
         }
     }
 
@@ -82,12 +86,19 @@ impl Private {
                 state: Some(state),
             };
         }
-        let latency = self.l1_latency + self.l2_latency;
+        self.look_up_second(line)
+    }
+
+    /// Looks up the second level for a line that the first does not hold; a hit moves into the first.
+    fn look_up_second(&mut self, line: Line) -> Fill {
         let state = self.l2.as_mut().and_then(|l2| l2.touch(line));
         if let Some(state) = state {
             self.fill_l1(line, state);
         }
-        Fill { latency, state }
+        Fill {
+            latency: self.latency(),
+            state,
+        }
     }
 
     /// Puts a line into the first level that is not there.
@@ -169,6 +180,14 @@ impl Private {
         match self.l1.peek(line) {
             Some(State::Modified) => self.l1_latency,
             _ => self.latency(),
+        }
+    }
+
+    /// What looking up a line says that is not here.
+    pub fn miss(&self) -> Fill {
+        Fill {
+            latency: self.latency(),
+            state: None,
         }
     }
 

@@ -189,7 +189,8 @@ impl Core {
         };
         let Some(done) = hit else {
             *stage = Stage::Asked;
-            self.post(Request::Load { addr, size, issue });
+            let missed = !self.places.loads;
+            self.post(Request::Load { addr, size, issue, missed });
             return Poll::Pending;
         };
         let memory = self.memory.read(addr, size);

@@ -30,8 +30,13 @@ pub enum Request {
     Room,
     /// That the design admits an entry to the store queue.
     Admit(strandline_design::Entry),
-    /// A load that the first level cannot serve, or that the design wants to see.
-    Load { addr: Addr, size: u8, issue: u64 },
+    /// A load that the private levels were found not to serve (`missed`), or that the design wants to see.
+    Load {
+        addr: Addr,
+        size: u8,
+        issue: u64,
+        missed: bool,
+    },
     /// Ownership of a store's line, ahead of the store.
     Own { addr: Addr, issue: u64 },
     /// A locked instruction.
@@ -45,6 +50,21 @@ pub enum Request {
     Primitive { primitive: Primitive, at: u64 },
     /// That all threads have come to the start line.
     StartLine,
+}
+
+impl Request {
+    /// The request as it is made again later, when the caches may have changed.
+    pub fn again(self) -> Request {
+        match self {
+            Request::Load { addr, size, issue, .. } => Request::Load {
+                addr,
+                size,
+                issue,
+                missed: false,
+            },
+            other => other,
+        }
+    }
 }
 
 /// What the system answers.

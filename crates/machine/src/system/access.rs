@@ -2,7 +2,7 @@
 
 use super::hardware::HeldEviction;
 use super::run::System;
-use crate::cache::{LastLine, Sharers, State, Victim};
+use crate::cache::{Fill, LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
@@ -33,10 +33,23 @@ impl<D: Design> System<D> {
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
             return Ok(private.misses.filled(line, at) + fill.latency);
         }
-        let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
-        let held = fill.state.is_some();
         drop(private);
-        let done = self.beyond(core, line, access, start, held)?;
+        self.miss(core, line, access, at, &fill)
+    }
+
+    /// As [`System::access`], for a line that the private levels were found not to hold as wanted.
+    pub(super) fn miss(
+        &mut self,
+        core: CoreId,
+        line: Line,
+        access: Access,
+        at: u64,
+        fill: &Fill,
+    ) -> Result<u64, Blocked> {
+        let private = self.hw.harts[core.index()].core.private.borrow();
+        let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
+        drop(private);
+        let done = self.beyond(core, line, access, start, fill.state.is_some())?;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         private.misses.keep(line, done);
         private.misses_l2.keep(line, done);

@@ -35,7 +35,12 @@ impl<D: Design> System<D> {
             _ => {}
         }
         let answer = match request {
-            Request::Load { addr, size, issue } => self.load(core, addr, size, issue.max(at)),
+            Request::Load {
+                addr,
+                size,
+                issue,
+                missed,
+            } => self.load(core, addr, size, issue.max(at), missed),
             Request::Own { addr, issue } => {
                 let owned = self.access(core, addr.line(), Access::Own, issue.max(at));
                 owned.map(|_| Response::default())
@@ -66,6 +71,7 @@ impl<D: Design> System<D> {
 
     fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Blocked>) -> bool {
         let hart = self.hw.hart(core);
+        let again = request.again();
         let go = match answer {
             Ok(response) => {
                 hart.core.response.set(response);
@@ -74,15 +80,15 @@ impl<D: Design> System<D> {
             }
             Err(Blocked::Filling(filled)) => {
                 hart.core.front.set(filled + 1);
-                hart.front = Front::Again(request);
+                hart.front = Front::Again(again);
                 false
             }
             Err(Blocked::Until(until)) if hart.holds(until) => {
-                hart.front = Front::Again(request);
+                hart.front = Front::Again(again);
                 true
             }
             Err(Blocked::Until(until)) => {
-                hart.front = Front::Until(until, request);
+                hart.front = Front::Until(until, again);
                 false
             }
         };
@@ -90,7 +96,7 @@ impl<D: Design> System<D> {
         go
     }
 
-    fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64) -> Result<Response, Blocked> {
+    fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64, missed: bool) -> Result<Response, Blocked> {
         if self.places.loads {
             match self.design.load(&mut self.hw, core, addr) {
                 Forward::Caches => {}
@@ -107,7 +113,13 @@ impl<D: Design> System<D> {
         }
         // Read first, so that the host's own miss goes on during the look-up.
         let memory = std::hint::black_box(self.hw.memory.read(addr, size));
-        let done = self.access(core, addr.line(), Access::Read, issue)?;
+        let line = addr.line();
+        let done = if missed {
+            let fill = self.hw.harts[core.index()].core.private.borrow().miss();
+            self.miss(core, line, Access::Read, issue, &fill)?
+        } else {
+            self.access(core, line, Access::Read, issue)?
+        };
         let hart = self.hw.hart(core);
         let forwarded = hart.core.queue.borrow_mut().forward(addr, size, memory);
         let latency = hart.core.private.borrow().l1_latency();
