@@ -43,6 +43,8 @@ pub enum Domain {
 pub struct Places {
     /// [`crate::Design::admit`] for every store, flush and primitive.
     pub admission: bool,
+    /// [`crate::Design::primitive`] for every primitive.
+    pub primitives: bool,
     /// [`crate::Design::load`] for every load.
     pub loads: bool,
     /// [`crate::Design::departs`] for every store.

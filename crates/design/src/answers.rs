@@ -52,6 +52,18 @@ pub enum Admission {
     Enter,
 }
 
+impl Admission {
+    /// The plain machine's answer.
+    #[must_use]
+    pub fn plain(primitive: Primitive) -> Admission {
+        match primitive {
+            Primitive::Sfence => Admission::Hold(Until::Drained(None)),
+            Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
+            Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
+        }
+    }
+}
+
 /// What becomes of a store, flush or primitive whose turn in the store queue has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {

@@ -36,14 +36,10 @@ pub trait Design: Sized + 'static {
         Answer::Go
     }
 
-    /// Place 2: a primitive is dispatched.
+    /// Place 2: a primitive is dispatched. Asked where [`Places::primitives`] is set.
     fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
         let _ = (hw, core);
-        match primitive {
-            Primitive::Sfence => Admission::Hold(Until::Drained(None)),
-            Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
-            Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
-        }
+        Admission::plain(primitive)
     }
 
     /// Place 2: what a locked instruction waits for beyond its core's older stores, on machines whose locked

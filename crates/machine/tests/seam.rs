@@ -82,6 +82,7 @@ impl Design for Script {
     fn places(&self) -> Places {
         Places {
             admission: self.odd == Odd::AdmitWaits,
+            primitives: true,
             loads: matches!(self.odd, Odd::LoadSupplied | Odd::LoadWaits),
             stores: matches!(self.odd, Odd::StoreKept | Odd::StoreWaits),
             all_cores_asked: self.odd == Odd::AskedAnnotates,
@@ -416,6 +417,12 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
         }
         fn lowering(&self) -> Lowering {
             common::Plain.lowering()
+        }
+        fn places(&self) -> Places {
+            Places {
+                primitives: true,
+                ..Places::default()
+            }
         }
         fn primitive(&mut self, _: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
             Admission::Hold(SHUT)

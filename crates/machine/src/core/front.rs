@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
-use strandline_design::Entry;
+use strandline_design::{Admission, Entry};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
@@ -128,14 +128,7 @@ impl Core {
 
     fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
         if let Stage::Retired(at) = *stage {
-            match self.response.get().fate {
-                Fate::Pass => _ = self.window.retire(at + 1),
-                Fate::Hold => self.window.hold(),
-                Fate::Enter => {
-                    let ready = self.window.retire(at + 1);
-                    self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
-                }
-            }
+            self.end_primitive(primitive, at, self.response.get().fate);
             return Poll::Ready(());
         }
         if primitive == Primitive::StoreBarrier && self.drains_in_order {
@@ -151,11 +144,27 @@ impl Core {
         let Stage::Dispatched(at) = *stage else {
             unreachable!("just dispatched")
         };
-        if self.in_order(at) {
+        if !self.in_order(at) {
+            return Poll::Pending;
+        }
+        if self.places.primitives || self.combines.get() {
             *stage = Stage::Retired(at);
             self.post(Request::Primitive { primitive, at });
+            return Poll::Pending;
         }
-        Poll::Pending
+        self.end_primitive(primitive, at, self.fate(Admission::plain(primitive)));
+        Poll::Ready(())
+    }
+
+    fn end_primitive(&self, primitive: Primitive, at: u64, fate: Fate) {
+        match fate {
+            Fate::Pass => _ = self.window.retire(at + 1),
+            Fate::Hold => self.window.hold(),
+            Fate::Enter => {
+                let ready = self.window.retire(at + 1);
+                self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+            }
+        }
     }
 
     /// A load: its value and when it is ready.
@@ -190,7 +199,12 @@ impl Core {
         let Some(done) = hit else {
             *stage = Stage::Asked;
             let missed = !self.places.loads;
-            self.post(Request::Load { addr, size, issue, missed });
+            self.post(Request::Load {
+                addr,
+                size,
+                issue,
+                missed,
+            });
             return Poll::Pending;
         };
         let memory = self.memory.read(addr, size);

@@ -16,7 +16,7 @@ use crate::config::{Consistency, Machine};
 use predictor::Predictor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use strandline_design::Places;
+use strandline_design::{Admission, Places, Until};
 use strandline_isa::{Addr, CoreId, Lowering, Memory, Primitive, Rmw};
 
 /// What a program asks of the system when it cannot go on by itself.
@@ -122,6 +122,10 @@ pub struct Core {
     pub load_floor: Cell<u64>,
     /// Loads wait for the held op too.
     pub holds_loads: Cell<bool>,
+    /// What the op held in the window waits for.
+    pub held: Cell<Option<Until>>,
+    /// Non-temporal stores are being combined.
+    pub combines: Cell<bool>,
     /// The context of what enters the queues from now on.
     pub context: Cell<u8>,
     pub request: Cell<Option<Request>>,
@@ -175,6 +179,8 @@ impl Core {
             drained: Cell::new(0),
             load_floor: Cell::new(0),
             holds_loads: Cell::new(false),
+            held: Cell::new(None),
+            combines: Cell::new(false),
             context: Cell::new(0),
             request: Cell::new(None),
             response: Cell::default(),
@@ -241,6 +247,32 @@ impl Core {
     /// Whether the store queue has room.
     pub fn has_entries_free(&self) -> bool {
         self.queue.borrow().len() < self.queue_entries
+    }
+
+    /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
+    pub fn holds(&self, until: Until) -> bool {
+        match until {
+            Until::Drained(context) => self.pending(context) == 0,
+            Until::Open(_) => false,
+        }
+    }
+
+    /// What becomes of a primitive that was given this answer.
+    pub fn fate(&self, admission: Admission) -> Fate {
+        match admission {
+            Admission::Pass => Fate::Pass,
+            Admission::Enter => Fate::Enter,
+            Admission::Hold(until) | Admission::HoldLoads(until) if self.holds(until) => Fate::Pass,
+            Admission::Hold(until) => {
+                self.held.set(Some(until));
+                Fate::Hold
+            }
+            Admission::HoldLoads(until) => {
+                self.held.set(Some(until));
+                self.holds_loads.set(true);
+                Fate::Hold
+            }
+        }
     }
 
     /// When an entry that is ready then may leave the queue, one a drain interval.

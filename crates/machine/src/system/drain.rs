@@ -129,7 +129,7 @@ impl<D: Design> System<D> {
     /// before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
         let hart = self.hw.hart(core);
-        let waits = hart.held.is_some() || matches!(hart.front, Front::Until(..));
+        let waits = hart.core.held.get().is_some() || matches!(hart.front, Front::Until(..));
         let more = hart
             .core
             .queue

@@ -186,7 +186,9 @@ impl<D: Design> System<D> {
             let flush = hart.buffer.remove(index);
             self.settle(core, flush.context);
         } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {
-            for context in hart.combining.remove(index).contexts {
+            let contexts = hart.combining.remove(index).contexts;
+            hart.core.combines.set(!hart.combining.is_empty());
+            for context in contexts {
                 self.settle(core, context);
             }
         }
@@ -206,7 +208,7 @@ impl<D: Design> System<D> {
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
-        if hart.held.is_some_and(|until| hart.holds(until)) {
+        if hart.core.held.get().is_some_and(|until| hart.holds(until)) {
             self.release(core);
         }
         let hart = self.hw.hart(core);
@@ -225,8 +227,8 @@ impl<D: Design> System<D> {
     pub(super) fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
         let hart = self.hw.hart(id);
-        hart.held = None;
         let core = &hart.core;
+        core.held.set(None);
         core.window.release(now);
         core.notes.settle(now);
         if core.holds_loads.replace(false) {
@@ -272,7 +274,7 @@ impl<D: Design> System<D> {
             let core = CoreId(index as u16);
             let now = self.hw.now;
             let hart = self.hw.hart(core);
-            if hart.held == Some(gate) {
+            if hart.core.held.get() == Some(gate) {
                 self.release(core);
             }
             let hart = self.hw.hart(core);

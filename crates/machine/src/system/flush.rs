@@ -137,6 +137,7 @@ impl<D: Design> System<D> {
                     contexts: Vec::new(),
                     sent: false,
                 });
+                hart.core.combines.set(true);
                 hart.combining.len() - 1
             }
         };

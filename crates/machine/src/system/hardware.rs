@@ -40,8 +40,6 @@ pub struct Hardware {
 pub struct Hart {
     pub core: Rc<Core>,
     pub front: Front,
-    /// What the op held in its window waits for.
-    pub held: Option<Until>,
     /// What its store queue's head waits for, if it is blocked by the design.
     pub drain_waits: Option<Until>,
     /// Flushes in its write-back buffer.
@@ -211,7 +209,6 @@ impl Hart {
         Hart {
             core,
             front: Front::Runnable,
-            held: None,
             drain_waits: None,
             buffer: Vec::new(),
             next_slot: 0,
@@ -228,12 +225,9 @@ impl Hart {
         }
     }
 
-    /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
+    /// Whether the condition holds for this core.
     pub fn holds(&self, until: Until) -> bool {
-        match until {
-            Until::Drained(context) => self.core.pending(context) == 0,
-            Until::Open(_) => false,
-        }
+        self.core.holds(until)
     }
 
     pub fn new_slot(&mut self) -> u64 {

@@ -111,6 +111,7 @@ impl<D: Design> System<D> {
                 Forward::Wait(until) => return Err(until.into()),
             }
         }
+        self.hw.last.expect(addr.line());
         // Read first, so that the host's own miss goes on during the look-up.
         let memory = std::hint::black_box(self.hw.memory.read(addr, size));
         let line = addr.line();
@@ -193,22 +194,12 @@ impl<D: Design> System<D> {
 
     fn primitive(&mut self, core: CoreId, primitive: Primitive, at: u64) -> Response {
         self.send_all_combined(core, at);
-        let admission = self.design.primitive(&mut self.hw, core, primitive);
-        let hart = self.hw.hart(core);
-        let fate = match admission {
-            Admission::Pass => Fate::Pass,
-            Admission::Enter => Fate::Enter,
-            Admission::Hold(until) | Admission::HoldLoads(until) if hart.holds(until) => Fate::Pass,
-            Admission::Hold(until) => {
-                hart.held = Some(until);
-                Fate::Hold
-            }
-            Admission::HoldLoads(until) => {
-                hart.held = Some(until);
-                hart.core.holds_loads.set(true);
-                Fate::Hold
-            }
+        let admission = if self.places.primitives {
+            self.design.primitive(&mut self.hw, core, primitive)
+        } else {
+            Admission::plain(primitive)
         };
+        let fate = self.hw.hart(core).core.fate(admission);
         Response {
             value: 0,
             done: at,

@@ -197,7 +197,7 @@ impl<D: Design> System<D> {
             .hw
             .harts
             .iter()
-            .all(|h| matches!(h.front, Front::Ended) && h.held.is_none());
+            .all(|h| matches!(h.front, Front::Ended) && h.core.held.get().is_none());
         if done {
             Ok(false)
         } else {

@@ -55,7 +55,7 @@ fn describe_hart(hart: &Hart) -> String {
         Front::Ended => "has ended".to_owned(),
     };
     let mut text = format!("{}: {what}", hart.core.id);
-    if let Some(until) = hart.held {
+    if let Some(until) = hart.core.held.get() {
         text += &format!(", a fence is held until {until:?}");
     }
     let queue = hart.core.queue.borrow();
