@@ -154,6 +154,9 @@ impl<D: Design> System<D> {
 
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
+        if !self.hw.hart(core).core.combines.get() {
+            return;
+        }
         let open: Vec<u64> = self
             .hw
             .hart(core)
