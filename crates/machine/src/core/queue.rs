@@ -166,6 +166,8 @@ impl StoreQueue {
     }
 
     /// Where a load of `size` bytes at `addr` takes them from, when so many stores are `visible`.
+    #[cold]
+    #[inline(never)]
     pub fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
         let writer = |at: u64| self.entries.iter().rev().find(|e| e.writes(at)).map(|e| e.op);
         let first = writer(addr.0);
