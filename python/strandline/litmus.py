@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 State = tuple[int, ...]
@@ -28,6 +29,11 @@ class Source:
     def is_file(self) -> bool:
         """Whether the test was read from a file."""
         return self.text is not None
+
+    @property
+    def expected_file(self) -> str:
+        """The file with the expected states."""
+        return str(Path(self.name).with_suffix(".expected")) if self.is_file else f"{self.name}.expected"
 
     def keys(self) -> dict[str, str]:
         """The test as the native module takes it."""
@@ -116,6 +122,11 @@ class LitmusTest:
     fields: Mapping[str, Any]
     """The native module's answer, for JSON."""
 
+    @property
+    def label(self) -> str:
+        """What tables call the test: its own name, or the one under which it stands on the shelf."""
+        return self.name if self.source.is_file else self.source.name
+
     @cached_property
     def states(self) -> list[State]:
         """Every state that a model thinks of or a design shows, in the order of values."""
@@ -129,6 +140,12 @@ class LitmusTest:
     def design(self, name: str) -> DesignVerdict | None:
         """The verdict on that design, if it ran the test."""
         return next((design for design in self.designs if design.design == name), None)
+
+    def judged_by_designs(self) -> LitmusTest:
+        """The same test with only the models that the designs which ran it are judged by."""
+        kept = {design.model for design in self.designs}
+        fields = {**self.fields, "models": [model for model in self.fields["models"] if model["model"] in kept]}
+        return replace(self, models=tuple(model for model in self.models if model.model in kept), fields=fields)
 
     def state_text(self, state: State) -> str:
         """A state as tests write it: `x=0 z=1`."""
@@ -209,7 +226,9 @@ class RandomResult:
 def read_random(fields: Mapping[str, Any]) -> RandomResult:
     """The native module's answer about random programs."""
     return RandomResult(
-        tuple(RandomCount(*(each[key] for key in ("design", "programs", "crash_states"))) for each in fields["designs"]),
+        tuple(
+            RandomCount(*(each[key] for key in ("design", "programs", "crash_states"))) for each in fields["designs"]
+        ),
         tuple(
             RandomViolation(
                 *(each[key] for key in ("design", "seed", "machine", "size", "program")), detail=tuple(each["detail"])
