@@ -12,7 +12,7 @@ State = tuple[int, ...]
 """What a crash leaves: a value for each location, in the order of the test's locations."""
 
 Expected = Literal["agrees", "differs", "missing", "none"]
-"""How the allowed states compare with those in `.expected`; `missing` is a model it lacks, `none` that there is no file."""
+"""How the allowed states compare with those in `.expected`: `missing` is a model it lacks, `none` that there is none."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LitmusSpec:
 
     source: Source
     models: tuple[str, ...] | None = None
-    """Models and variants such as `px86:weak-locks`; `None` is each model that the test belongs to, without variants."""
+    """Models and variants such as `px86:weak-locks`; `None` is each model that the test belongs to, no variants."""
     designs: tuple[str, ...] | None = None
     machines: tuple[str, ...] | None = None
     timings: int | None = None
@@ -155,8 +155,8 @@ class LitmusTest:
 def read_test(source: Source, fields: Mapping[str, Any]) -> LitmusTest:
     """The native module's answer about one test."""
     return LitmusTest(
-        source,
-        *(fields[key] for key in ("name", "title", "text", "threads", "condition")),
+        source=source,
+        **{key: fields[key] for key in ("name", "title", "text", "threads", "condition")},
         locations=tuple(fields["locations"]),
         models=tuple(_model(model) for model in fields["models"]),
         designs=tuple(_design(design) for design in fields["designs"] or ()),
@@ -175,7 +175,7 @@ def _model(fields: Mapping[str, Any]) -> ModelVerdict:
 
 def _design(fields: Mapping[str, Any]) -> DesignVerdict:
     return DesignVerdict(
-        *(fields[key] for key in ("design", "model", "runs", "crash_states")),
+        **{key: fields[key] for key in ("design", "model", "runs", "crash_states")},
         shown=frozenset(tuple(state) for state in fields["shown"]),
         violations=tuple(
             Violation(tuple(each["values"]), each["machine"], each["seed"], tuple(each["detail"]))
@@ -231,7 +231,8 @@ def read_random(fields: Mapping[str, Any]) -> RandomResult:
         ),
         tuple(
             RandomViolation(
-                *(each[key] for key in ("design", "seed", "machine", "size", "program")), detail=tuple(each["detail"])
+                **{key: each[key] for key in ("design", "seed", "machine", "size", "program")},
+                detail=tuple(each["detail"]),
             )
             for each in fields["violations"]
         ),
