@@ -156,7 +156,7 @@ def _print(
     duration: float,
     left_out: int,
 ) -> None:
-    if len(tests) == 1:
+    if len(tests) + left_out == 1:
         _print_one(tests[0], chosen)
     else:
         ran = [name for name in chosen if any(test.design(name) for test in tests)]
@@ -171,9 +171,10 @@ def _print(
     output.say("")
     if left_out:
         output.say(
-            f"left out: {left_out:,} of {left_out + len(tests):,} tests, which belong to no model asked", style="dim"
+            f"left out: {left_out:,} of {left_out + len(tests):,} tests, which belong to no model asked for",
+            style="dim",
         )
-    output.say(f"{report.tally(report.totals(tests, wrong), bool(chosen))}, {seconds(duration)}", style="dim")
+    output.tell(f"{report.tally(report.totals(tests, wrong), bool(chosen))}, {seconds(duration)}", style="dim")
 
 
 def _print_one(test: LitmusTest, chosen: Sequence[str]) -> None:

@@ -35,6 +35,11 @@ def say(line: str, style: str = "") -> None:
     console().print(Text(line, style), soft_wrap=True)
 
 
+def tell(sentence: str, style: str = "") -> None:
+    """Prints a sentence, which a terminal shows wrapped between words."""
+    console().print(Text(sentence, style))
+
+
 def print_json(document: dict[str, Any]) -> None:
     """Prints one JSON document."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))

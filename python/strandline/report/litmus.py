@@ -78,7 +78,7 @@ def _unexpected(test: LitmusTest) -> list[Failure]:
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:
     """One row a state, one column a model and a design."""
     ran = [design for name in designs if (design := test.design(name))]
-    titles = ["state", *(model.model for model in test.models), *(design.design for design in ran)]
+    titles = ["state", *(model.model for model in test.models), *(_heading(design.design) for design in ran)]
     rows = (
         (
             test.state_text(state),
@@ -88,6 +88,11 @@ def states(test: LitmusTest, designs: Sequence[str]) -> Table:
         for state in test.states
     )
     return Table(tuple(Column(title, numeric=False) for title in titles), tuple(rows), keys=1)
+
+
+def _heading(design: str) -> str:
+    """A design as the command line asks for it: some are called as their model is."""
+    return f"-d {design}"
 
 
 def _allows(model: ModelVerdict, state: State) -> str:
@@ -137,7 +142,7 @@ def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequen
     columns = (
         Column("test", numeric=False),
         Column("threads"),
-        *(Column(name) for name in (*models, *designs)),
+        *(Column(name) for name in (*models, *map(_heading, designs))),
     )
     rows = (
         (
@@ -148,7 +153,7 @@ def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequen
         )
         for test in tests
     )
-    return Table(columns, tuple(rows), keys=2)
+    return Table(columns, tuple(rows), keys=2, sparse=True)
 
 
 def _count(model: ModelVerdict | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich import box
 from rich.console import Console
@@ -44,6 +44,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     keys: int = 0
     """Leading columns that say what a row is about; a table that is too wide is cut into parts that repeat them."""
+    sparse: bool = False
+    """Whether a part leaves out the rows that have no value in it."""
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -85,10 +87,11 @@ class Table:
         return [self._part(part) for part in parts] if fits else []
 
     def _part(self, indices: list[int]) -> Table:
-        """Some columns, without the rows that say nothing there."""
-        rows = (tuple(row[i] for i in indices) for row in self.rows)
-        telling = tuple(row for row in rows if any(cell != NOTHING for cell in row[self.keys :]))
-        return Table(tuple(self.columns[i] for i in indices), telling, self.keys)
+        """Some columns."""
+        rows = [tuple(row[i] for i in indices) for row in self.rows]
+        if self.sparse:
+            rows = [row for row in rows if any(cell != NOTHING for cell in row[self.keys :])]
+        return replace(self, columns=tuple(self.columns[i] for i in indices), rows=tuple(rows))
 
     def _rich(self) -> RichTable:
         table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
