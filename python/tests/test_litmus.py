@@ -115,7 +115,8 @@ def test_without_options_the_native_module_decides(strandline: Strandline, nativ
     assert native.specs == [{"tests": [{"shelf": "papers/mp"}], **nothing, "seed": 1}]
 
 
-def test_files_and_folders_in_order_each_once(strandline: Strandline, native: FakeNative, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_files_and_folders_in_order_each_once(strandline: Strandline, native: FakeNative) -> None:
     assert strandline("litmus", "papers/race", "tests", "tests/mp.litmus", "--jobs", "1").code == 0
     tests = [spec["tests"][0] for spec in native.specs]
     assert tests == [
@@ -245,7 +246,8 @@ def test_promote_writes_each_model_and_variant(strandline: Strandline, folder: P
     assert sorted(path.name for path in folder.rglob("*.expected*")) == ["mp.expected", "strands.expected"]
 
 
-def test_promote_as_json(strandline: Strandline, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_promote_as_json(strandline: Strandline) -> None:
     files = {"new": ["tests/mp.expected"], "changed": [], "same": []}
     assert strandline("litmus", "tests/mp.litmus", "--promote", "--json").document == {"promoted": files}
 

@@ -1,6 +1,7 @@
 """Numbers, tables and plots."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_wide_terminal_shows_columns() -> None:
 
 def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
     # The key takes 11 characters, the columns 4 and 6, what lies between two of them 3: no part holds both columns.
-    lines = [line.split() for line in shown(20, terminal=True, table=replace(SPARSE, sparse=False)).splitlines()]
+    lines = [line.split() for line in shown(20, terminal=False, table=replace(SPARSE, sparse=False)).splitlines()]
     assert [line for line in lines if line and "─" not in line[0]] == [
         ["test", "px86"],
         ["mp", "3/4"],
@@ -67,7 +68,7 @@ def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
 
 
 def test_a_part_of_a_sparse_table_leaves_out_rows_without_values() -> None:
-    lines = [line.split() for line in shown(20, terminal=True, table=SPARSE).splitlines()]
+    lines = [line.split() for line in shown(20, terminal=False, table=SPARSE).splitlines()]
     assert [line for line in lines if line and "─" not in line[0]] == [
         ["test", "px86"],
         ["mp", "3/4"],
@@ -84,8 +85,7 @@ def test_an_alarm_is_red_on_a_terminal() -> None:
     file = io.StringIO()
     console = Console(file=file, width=80, force_terminal=True, color_system="standard", _environ={})
     SPARSE.show(console)
-    assert "\x1b[1;31m4/4" in file.getvalue()
-    assert "\x1b[1;31m3/4" not in file.getvalue()
+    assert re.findall(r"\x1b\[1;31m *(\S+)\x1b", file.getvalue()) == ["4/4"]
 
 
 def test_spread_keeps_order_and_distance() -> None:

@@ -170,10 +170,8 @@ def _print(
         output.say(f"and {len(wrong) - EXPLAINED:,} more: --json has them all")
     output.say("")
     if left_out:
-        output.say(
-            f"left out: {left_out:,} of {left_out + len(tests):,} tests, which belong to no model asked for",
-            style="dim",
-        )
+        of = f"{left_out:,} of {left_out + len(tests):,} tests"
+        output.tell(f"left out: {of}, which belong to no model asked for", style="dim")
     output.tell(f"{report.tally(report.totals(tests, wrong), bool(chosen))}, {seconds(duration)}", style="dim")
 
 

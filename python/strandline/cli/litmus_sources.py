@@ -18,7 +18,12 @@ def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
     """The tests of these files, folders and names on the shelf, each once; the whole shelf if there are no names."""
     if not names:
         return [Source(name) for name in engine.litmus_shelf()]
-    return list({source.name: source for name in names for source in _named(engine, name)}.values())
+    found = (source for name in names for source in _named(engine, name))
+    return list({_identity(source): source for source in found}.values())
+
+
+def _identity(source: Source) -> Path | str:
+    return Path(source.name).resolve() if source.is_file else source.name
 
 
 def _named(engine: Engine, name: str) -> Iterator[Source]:
