@@ -61,7 +61,7 @@ MP = """X86 mp+flushed
  CLWB [x]    | MOV [z],EAX  ;
 ~exists (x=0 /\\ z=1)
 """
-STRANDS = """X86 two-strands
+STRANDS = """X86 strandweaver-2ab
 "Two strands that join"
  P0          ;
  JS          ;
@@ -73,7 +73,7 @@ RACE = """X86 race
  LDAR EAX,[x] | STLR [z],$1 ;
 exists (x=0 /\\ z=1)
 """
-SHELF = {"papers/mp": MP, "papers/race": RACE, "papers/two-strands": STRANDS}
+SHELF = {"papers/mp": MP, "papers/race": RACE, "papers/strandweaver-2ab": STRANDS}
 
 
 def litmus(spec: dict[str, Any]) -> dict[str, Any]:

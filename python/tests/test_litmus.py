@@ -226,7 +226,7 @@ def test_dot_prints_the_graph_alone(strandline: Strandline, native: FakeNative) 
 
 
 def test_dot_takes_the_only_model(strandline: Strandline) -> None:
-    answer = strandline("litmus", "papers/two-strands", "--dot", "x=1 z=1", "--json")
+    answer = strandline("litmus", "papers/strandweaver-2ab", "--dot", "x=1 z=1", "--json")
     assert answer.document["dot"].startswith('digraph "strand"')
     assert answer.document["allowed"] is True
 
@@ -244,6 +244,12 @@ def test_promote_writes_each_model_and_variant(strandline: Strandline, folder: P
     assert strandline("litmus", "tests").code == 0
     assert strandline("litmus", "tests", "--promote").out == "0 new, 0 changed, 2 same\n"
     assert sorted(path.name for path in folder.rglob("*.expected*")) == ["mp.expected", "strands.expected"]
+
+
+def test_dots_in_a_name_belong_to_it(strandline: Strandline, folder: Path) -> None:
+    (folder / "mp+clwb.sfence+rf.dram.litmus").write_text(MP)
+    assert strandline("litmus", "tests/mp+clwb.sfence+rf.dram.litmus", "--promote").code == 0
+    assert (folder / "mp+clwb.sfence+rf.dram.expected").read_text() == ALL_OF_MP
 
 
 @pytest.mark.usefixtures("folder")

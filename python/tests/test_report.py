@@ -34,7 +34,7 @@ def test_markdown() -> None:
 
 SPARSE = Table(
     (Column("test", numeric=False), Column("px86"), Column("strand")),
-    (("mp", "3/4", "-"), ("two-strands", "-", Alarm("4/4"))),
+    (("mp", "3/4", "-"), ("strandweaver-2ab", "-", Alarm("4/4"))),
     keys=1,
     sparse=True,
 )
@@ -60,10 +60,10 @@ def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
     assert [line for line in lines if line and "─" not in line[0]] == [
         ["test", "px86"],
         ["mp", "3/4"],
-        ["two-strands", "-"],
+        ["strandweaver-2ab", "-"],
         ["test", "strand"],
         ["mp", "-"],
-        ["two-strands", "4/4"],
+        ["strandweaver-2ab", "4/4"],
     ]
 
 
@@ -73,12 +73,30 @@ def test_a_part_of_a_sparse_table_leaves_out_rows_without_values() -> None:
         ["test", "px86"],
         ["mp", "3/4"],
         ["test", "strand"],
-        ["two-strands", "4/4"],
+        ["strandweaver-2ab", "4/4"],
     ]
 
 
 def test_a_table_with_keys_too_narrow_for_any_part_loses_no_number() -> None:
     assert shown(12, terminal=True, table=SPARSE).splitlines()[:2] == ["test: mp", "px86: 3/4"]
+
+
+LONG = Table(
+    (Column("test", numeric=False, long=True), Column("px86")),
+    (("x86/mp+clwb.sfence+rf.dram+clflushopt.mfence", "3/4"),),
+    keys=1,
+)
+
+
+def test_long_names_break_before_a_table_folds() -> None:
+    assert [line.split() for line in shown(43, terminal=False, table=LONG).splitlines()[2:]] == [
+        ["x86/mp+clwb.sfence+rf.dram+clflushop", "3/4"],
+        ["t.mfence"],
+    ]
+
+
+def test_a_pipe_gets_long_names_whole() -> None:
+    assert LONG.rows[0][0] in shown(100_000, terminal=False, table=LONG)
 
 
 def test_an_alarm_is_red_on_a_terminal() -> None:

@@ -19,7 +19,8 @@ def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -
     for source in tests:
         if not source.is_file:
             raise InputError(f"--promote {source.name}: is built in: name its {source.name}.litmus in a checkout")
-    specs = [LitmusSpec(source, _models_and_variants(engine)) for source in tests]
+    models = _models_and_variants(engine)
+    specs = [LitmusSpec(source, models) for source in tests]
     with output.progress("judging", len(specs)) as done:
         answers = parallel(engine.litmus, specs, given["jobs"], done)
     texts = [_expected(source, answer) for source, answer in zip(tests, answers, strict=True)]
@@ -38,10 +39,10 @@ def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -
 
 
 def _models_and_variants(engine: Engine) -> tuple[str, ...]:
-    names = []
-    for model in engine.listing("models"):
-        names += [model["name"], *(f"{model['name']}:{variant}" for variant in model["variants"])]
-    return tuple(sorted(names))
+    models = {model["name"]: model["variants"] for model in engine.listing("models")}
+    return tuple(
+        name for model in sorted(models) for name in (model, *(f"{model}:{each}" for each in sorted(models[model])))
+    )
 
 
 def _expected(source: Source, test: LitmusTest | None) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State, Violation
+from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, Violation
 from strandline.report.numbers import counted, whole
 from strandline.report.table import NOTHING, Alarm, Column, Table
 
@@ -22,7 +22,7 @@ class Failure:
     """Shows the failure again."""
     design: DesignVerdict | None = None
     violation: Violation | None = None
-    expected: str | None = None
+    expected: Expected | None = None
 
     def keys(self) -> dict[str, Any]:
         """The failure for JSON."""
@@ -118,6 +118,13 @@ VERDICT_COLUMNS = (
     Column("expected states", numeric=False),
 )
 
+AGREEMENT: Mapping[Expected, str] = {
+    "agrees": "agree",
+    "differs": Alarm("DIFFER"),
+    "missing": Alarm("MISSING"),
+    "none": NOTHING,
+}
+
 
 def verdicts(test: LitmusTest) -> Table:
     """One row a model: how many states it allows, whether the condition holds, whether `.expected` agrees."""
@@ -125,22 +132,17 @@ def verdicts(test: LitmusTest) -> Table:
 
 
 def _verdict(model: ModelVerdict) -> tuple[str, ...]:
+    expected = AGREEMENT[model.expected]
+    if model.undefined:
+        return model.model, "undefined", "undefined", expected
     holds = "holds" if model.condition_holds else "does not hold"
-    of = f"{whole(model.allowed)} of {whole(len(model.states))}"
-    expected = {"agrees": "agree", "differs": Alarm("DIFFER"), "missing": Alarm("MISSING"), "none": NOTHING}
-    undefined = "undefined"
-    return (
-        model.model,
-        undefined if model.undefined else of,
-        undefined if model.undefined else holds,
-        expected[model.expected],
-    )
+    return model.model, f"{whole(model.allowed)} of {whole(len(model.states))}", holds, expected
 
 
 def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequence[str]) -> Table:
     """One row a test: allowed of thinkable states for each model, shown of allowed ones for each design."""
     columns = (
-        Column("test", numeric=False),
+        Column("test", numeric=False, long=True),
         Column("threads"),
         *(Column(name) for name in (*models, *map(_heading, designs))),
     )
@@ -159,9 +161,7 @@ def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequen
 def _count(model: ModelVerdict | None) -> str:
     if model is None:
         return NOTHING
-    if model.undefined:
-        return "undefined"
-    count = f"{model.allowed}/{len(model.states)}"
+    count = "undefined" if model.undefined else f"{model.allowed}/{len(model.states)}"
     return Alarm(f"{count} {model.expected.upper()}") if model.expected in ("differs", "missing") else count
 
 
@@ -173,7 +173,7 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
     count = str(len(design.shown - bad))
     if model and not model.undefined:
         count = f"{count}/{model.allowed}"
-    return Alarm(f"{count} {counted(len(bad), 'VIOLATION').replace('Ns', 'NS')}") if bad else count
+    return Alarm(f"{count} {counted(len(bad), 'violation').upper()}") if bad else count
 
 
 def totals(tests: Sequence[LitmusTest], wrong: Sequence[Failure]) -> dict[str, int]:

@@ -16,6 +16,9 @@ PROSE_MIN, PROSE_MAX = 20, 56
 """Characters to which a column of sentences may shrink, and to which it grows, also in a pipe."""
 
 
+LONG_MIN = 36
+"""Characters to which a column of long names may shrink."""
+
 NOTHING = "-"
 """A cell without a value."""
 
@@ -34,6 +37,12 @@ class Column:
     numeric: bool = True
     prose: bool = False
     """Whether the cells are sentences, which may wrap."""
+    long: bool = False
+    """Whether the cells are long names, which are broken anywhere where room is short."""
+
+    def least(self, width: int) -> int:
+        """The width to which the column may shrink, of the width that it wants."""
+        return min(width, PROSE_MIN) if self.prose else min(width, LONG_MIN) if self.long else width
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,10 @@ class Table:
             console.print(*([""] if number else []), part._rich(), sep="\n")
 
     def _widths(self) -> list[int]:
-        """The least width of each column at which nothing but sentences needs to wrap."""
+        """The least width of each column at which nothing but sentences and long names needs to wrap."""
         cells = [(column.title, *(row[i] for row in self.rows)) for i, column in enumerate(self.columns)]
         widths = [max(map(len, texts)) for texts in cells]
-        return [min(w, PROSE_MIN) if c.prose else w for c, w in zip(self.columns, widths, strict=True)]
+        return [column.least(width) for column, width in zip(self.columns, widths, strict=True)]
 
     def _parts(self, room: int) -> list[Table]:
         """The table in parts that are at most `room` wide; none where that cannot be."""
@@ -99,7 +108,8 @@ class Table:
             table.add_column(
                 Text(column.title),
                 justify="right" if column.numeric else "left",
-                no_wrap=not column.prose,
+                no_wrap=not (column.prose or column.long),
+                overflow="fold" if column.long else "ellipsis",
                 max_width=PROSE_MAX if column.prose else None,
             )
         for row in self.rows:
