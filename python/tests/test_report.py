@@ -34,7 +34,7 @@ def test_markdown() -> None:
 
 SPARSE = Table(
     (Column("test", numeric=False), Column("px86"), Column("strand")),
-    (("mp", "3/4", "-"), ("strandweaver-2ab", "-", Alarm("4/4"))),
+    (("mp", "3/4", "-"), ("two-strands", "-", Alarm("4/4"))),
     keys=1,
     sparse=True,
 )
@@ -60,10 +60,10 @@ def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
     assert [line for line in lines if line and "─" not in line[0]] == [
         ["test", "px86"],
         ["mp", "3/4"],
-        ["strandweaver-2ab", "-"],
+        ["two-strands", "-"],
         ["test", "strand"],
         ["mp", "-"],
-        ["strandweaver-2ab", "4/4"],
+        ["two-strands", "4/4"],
     ]
 
 
@@ -73,7 +73,7 @@ def test_a_part_of_a_sparse_table_leaves_out_rows_without_values() -> None:
         ["test", "px86"],
         ["mp", "3/4"],
         ["test", "strand"],
-        ["strandweaver-2ab", "4/4"],
+        ["two-strands", "4/4"],
     ]
 
 
