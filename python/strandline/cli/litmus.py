@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -106,21 +107,32 @@ def _designs(engine: Engine, given: Mapping[str, Any]) -> tuple[str, ...]:
     return named
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What came out, and what was asked for."""
+
+    tests: Sequence[LitmusTest]
+    left_out: int
+    """Tests that belong to no model asked for."""
+    models: Sequence[str]
+    designs: Sequence[str]
+    wrong: Sequence[report.Failure]
+    host_seconds: float
+
+
 def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], given: Mapping[str, Any]) -> int:
     begin = time.monotonic()
     specs = [_spec(test, chosen, given) for test in tests]
     with output.progress("judging", len(specs)) as done:
         answers = parallel(engine.litmus, specs, given["jobs"], done)
     found = [_shown(answer, given) for answer in answers if answer]
-    judged = [test for test in found if test.models or test.designs]
-    if not judged:
+    kept = [test for test in found if test.models]
+    if not kept:
         raise InputError(_nothing_left(len(tests), chosen, given))
-    duration = time.monotonic() - begin
-    wrong = report.failures(judged)
-    if given["as_json"]:
-        _print_json(judged, chosen, wrong, given, duration)
-    else:
-        _print(judged, chosen, wrong, given, duration, left_out=len(tests) - len(judged))
+    models = _model_names(kept, given)
+    wrong = report.failures(kept)
+    judged = Judged(kept, len(tests) - len(kept), models, chosen, wrong, time.monotonic() - begin)
+    _print_json(judged) if given["as_json"] else _print(judged)
     return 1 if wrong else 0
 
 
@@ -148,19 +160,22 @@ def _model_names(tests: Sequence[LitmusTest], given: Mapping[str, Any]) -> list[
     return [name for name in given["models"] if name in met] if given["models"] else sorted(met)
 
 
-def _print(
-    tests: Sequence[LitmusTest],
-    chosen: Sequence[str],
-    wrong: Sequence[report.Failure],
-    given: Mapping[str, Any],
-    duration: float,
-    left_out: int,
-) -> None:
-    if len(tests) + left_out == 1:
-        _print_one(tests[0], chosen)
+def _print(judged: Judged) -> None:
+    if len(judged.tests) + judged.left_out == 1:
+        _print_one(judged.tests[0], judged.designs)
     else:
-        ran = [name for name in chosen if any(test.design(name) for test in tests)]
-        output.show(report.overview(tests, _model_names(tests, given), ran))
+        ran = [name for name in judged.designs if any(test.design(name) for test in judged.tests)]
+        output.show(report.overview(judged.tests, judged.models, ran))
+    _explain(judged.wrong)
+    output.say("")
+    if judged.left_out:
+        of = f"{judged.left_out:,} of {judged.left_out + len(judged.tests):,} tests"
+        output.tell(f"left out: {of}, which belong to no model asked for", style="dim")
+    tally = report.tally(report.totals(judged.tests, judged.wrong), bool(judged.designs))
+    output.tell(f"{tally}, {seconds(judged.host_seconds)}", style="dim")
+
+
+def _explain(wrong: Sequence[report.Failure]) -> None:
     for failure in wrong[:EXPLAINED]:
         output.say("")
         for line in failure.lines():
@@ -168,11 +183,6 @@ def _print(
     if len(wrong) > EXPLAINED:
         output.say("")
         output.say(f"and {len(wrong) - EXPLAINED:,} more: --json has them all")
-    output.say("")
-    if left_out:
-        of = f"{left_out:,} of {left_out + len(tests):,} tests"
-        output.tell(f"left out: {of}, which belong to no model asked for", style="dim")
-    output.tell(f"{report.tally(report.totals(tests, wrong), bool(chosen))}, {seconds(duration)}", style="dim")
 
 
 def _print_one(test: LitmusTest, chosen: Sequence[str]) -> None:
@@ -188,21 +198,15 @@ def _print_one(test: LitmusTest, chosen: Sequence[str]) -> None:
     output.show(report.verdicts(test))
 
 
-def _print_json(
-    tests: Sequence[LitmusTest],
-    chosen: Sequence[str],
-    wrong: Sequence[report.Failure],
-    given: Mapping[str, Any],
-    duration: float,
-) -> None:
+def _print_json(judged: Judged) -> None:
     output.print_json(
         {
-            "failures": [failure.keys() for failure in wrong],
-            "models": _model_names(tests, given),
-            "designs": list(chosen),
-            "totals": report.totals(tests, wrong),
-            "host_seconds": duration,
-            "tests": [{**test.fields, "source": test.source.name} for test in tests],
+            "failures": [failure.keys() for failure in judged.wrong],
+            "models": list(judged.models),
+            "designs": list(judged.designs),
+            "totals": report.totals(judged.tests, judged.wrong),
+            "host_seconds": judged.host_seconds,
+            "tests": [{**test.fields, "source": test.source.name} for test in judged.tests],
         }
     )
 
