@@ -126,7 +126,7 @@ def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], giv
     with output.progress("judging", len(specs)) as done:
         answers = parallel(engine.litmus, specs, given["jobs"], done)
     found = [_shown(answer, given) for answer in answers if answer]
-    kept = [test for test in found if test.models]
+    kept = [test for test in found if test.models or test.designs]
     if not kept:
         raise InputError(_nothing_left(len(tests), chosen, given))
     models = _model_names(kept, given)
