@@ -24,5 +24,5 @@ pub use model::Model;
 pub use oracle::{Breach, History, Oracle};
 pub use relation::{Relation, Set};
 pub use shelf::{shelf, Entry};
-pub use structure::{Cell, Event, Kind};
 pub use states::{allowed, thinkable, Allowed, State};
+pub use structure::{Cell, Event, Kind};

@@ -98,7 +98,9 @@ impl Oracle {
             history,
         };
         for location in 0..oracle.history.orders.len() {
-            let initial = oracle.history.orders[location].first().map(|write| oracle.history.contents[*write]);
+            let initial = oracle.history.orders[location]
+                .first()
+                .map(|write| oracle.history.contents[*write]);
             if let Some(content) = initial {
                 oracle.set(location, content);
             }
@@ -188,7 +190,9 @@ fn put(set: &mut Set, event: usize, inside: bool) -> bool {
 /// Overlapping stretches of a run, or all of it.
 fn stretches_of(history: &History) -> Vec<Vec<usize>> {
     let size = history.events.len();
-    let mut by_time: Vec<usize> = (0..size).filter(|event| history.events[*event].thread.is_some()).collect();
+    let mut by_time: Vec<usize> = (0..size)
+        .filter(|event| history.events[*event].thread.is_some())
+        .collect();
     by_time.sort_by_key(|event| (history.stamps[*event], *event));
     let initial = (0..size).filter(|event| history.events[*event].thread.is_none());
     if size <= MOST {
@@ -214,14 +218,22 @@ impl Stretch {
     fn of(model: &Model, history: &History, events: Vec<usize>) -> Option<Stretch> {
         let size = events.len();
         let mut place = vec![None; history.events.len()];
-        events.iter().enumerate().for_each(|(index, event)| place[*event] = Some(index));
+        events
+            .iter()
+            .enumerate()
+            .for_each(|(index, event)| place[*event] = Some(index));
         let pairs = |pairs: &[(usize, usize)]| -> Vec<(usize, usize)> {
-            pairs.iter().filter_map(|(from, to)| Some((place[*from]?, place[*to]?))).collect()
+            pairs
+                .iter()
+                .filter_map(|(from, to)| Some((place[*from]?, place[*to]?)))
+                .collect()
         };
         let own: Vec<Event> = events.iter().map(|event| history.events[*event]).collect();
         let structure = Structure::of(&own, &pairs(&history.rmw), &[]);
         let mut rf = Relation::empty(size);
-        pairs(&history.rf).into_iter().for_each(|(write, read)| rf.insert(write, read));
+        pairs(&history.rf)
+            .into_iter()
+            .for_each(|(write, read)| rf.insert(write, read));
         let mut co = Relation::empty(size);
         for order in &history.orders {
             let inside: Vec<usize> = order.iter().filter_map(|write| place[*write]).collect();

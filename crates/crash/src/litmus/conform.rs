@@ -94,7 +94,10 @@ pub fn conform(
         let allowed = judge.allowed(test, &observed.machine)?;
         for found in observed.states(test) {
             conformance.crash_states += 1;
-            let known = conformance.violations.iter().any(|violation| violation.values == found.state);
+            let known = conformance
+                .violations
+                .iter()
+                .any(|violation| violation.values == found.state);
             if !allowed.undefined && !allowed.states.contains(&found.state) && !known {
                 conformance.violations.push(Violation {
                     values: found.state.clone(),

@@ -21,7 +21,8 @@ impl Layout {
         let mut lines = vec![None; test.locations.len()];
         let mut used = vec![0u64; test.locations.len()];
         let addresses = test.locations.iter().map(|location| {
-            let line = *lines[location.line].get_or_insert_with(|| free.swap_remove(rng.below(free.len() as u64) as usize));
+            let line =
+                *lines[location.line].get_or_insert_with(|| free.swap_remove(rng.below(free.len() as u64) as usize));
             let offset = used[location.line] * 8;
             used[location.line] += 1;
             let base = match location.kind {

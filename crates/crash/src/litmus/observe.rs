@@ -63,8 +63,6 @@ pub struct CrashState {
     pub state: State,
     /// How many durable events there were.
     pub event: usize,
-    /// When.
-    pub at: Cycles,
 }
 
 impl Observed {
@@ -83,10 +81,8 @@ impl Observed {
         let mut states = Vec::new();
         let durable = &self.journal.durable;
         for event in 0..=durable.len() {
-            let mut at = Cycles::ZERO;
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
-                at = last.at;
             }
             let failures = self.journal.power_failures.iter().filter(|(by, _)| *by == event);
             let images = failures.map(|(_, lines)| {
@@ -95,20 +91,24 @@ impl Observed {
                 failed
             });
             let images: Vec<Memory> = images.collect();
-            let mut keep = |told: &[u8], at| {
-                let images: Vec<&Memory> = if images.is_empty() { vec![&image] } else { images.iter().collect() };
+            let mut keep = |told: &[u8]| {
+                let images: Vec<&Memory> = if images.is_empty() {
+                    vec![&image]
+                } else {
+                    images.iter().collect()
+                };
                 for image in images {
                     let state = self.state(test, image, told);
-                    states.push(CrashState { state, event, at });
+                    states.push(CrashState { state, event });
                 }
             };
-            keep(&told, at);
+            keep(&told);
             let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            while let Some((at, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
+            while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
                 told[location as usize] = value;
                 // When between two durable events a design's own state was so is not known: judged by what was told before.
                 if images.is_empty() {
-                    keep(&told, at);
+                    keep(&told);
                 }
             }
         }
@@ -126,20 +126,37 @@ impl Observed {
     /// The run in words, for who looks at a violation.
     pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
         let name = |line| {
-            let here = |id: &_| test.location(*id).kind == LocationKind::Persistent && self.layout.address(*id).line() == line;
-            let names: Vec<&str> = test.ids().filter(here).map(|id| test.location(id).name.as_str()).collect();
+            let here =
+                |id: &_| test.location(*id).kind == LocationKind::Persistent && self.layout.address(*id).line() == line;
+            let names: Vec<&str> = test
+                .ids()
+                .filter(here)
+                .map(|id| test.location(id).name.as_str())
+                .collect();
             names.join(", ")
         };
         let durable = self.journal.durable[..until].iter().enumerate();
         let durable = durable.map(|(index, durable)| {
-            format!("event {}, cycle {}: line of {} holds {:?}", index + 1, durable.at, name(durable.line), durable.data)
+            format!(
+                "event {}, cycle {}: line of {} holds {:?}",
+                index + 1,
+                durable.at,
+                name(durable.line),
+                durable.data
+            )
         });
-        let outputs = self.journal.notes.iter().flatten().filter_map(|noted| match noted.note {
-            Note::Output { location, value } => {
-                Some(format!("cycle {}: {} is told {value}", noted.at, test.locations[location as usize].name))
-            }
-            _ => None,
-        });
+        let outputs = self
+            .journal
+            .notes
+            .iter()
+            .flatten()
+            .filter_map(|noted| match noted.note {
+                Note::Output { location, value } => Some(format!(
+                    "cycle {}: {} is told {value}",
+                    noted.at, test.locations[location as usize].name
+                )),
+                _ => None,
+            });
         durable.chain(outputs).collect()
     }
 }

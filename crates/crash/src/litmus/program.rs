@@ -47,7 +47,13 @@ pub fn is_executable(test: &Test) -> bool {
 pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     let thread = |instructions: &Vec<Instruction>| -> Thread {
         let late = rng.one_in(2);
-        let delay = |_: &Instruction| if late && rng.one_in(2) { rng.below(LONGEST_DELAY) } else { 0 };
+        let delay = |_: &Instruction| {
+            if late && rng.one_in(2) {
+                rng.below(LONGEST_DELAY)
+            } else {
+                0
+            }
+        };
         let delays: Vec<u64> = instructions.iter().map(delay).collect();
         let (layout, instructions) = (layout.clone(), instructions.clone());
         Box::new(move |cpu: SimCpu| {

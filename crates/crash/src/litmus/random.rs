@@ -1,14 +1,15 @@
 //! Random programs before the oracle.
 
-use super::observe::{observe, Observed};
+use super::observe::observe;
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::order::{judge, Disorder, Models};
+use crate::order::{judge, Models};
 use serde::Serialize;
 use strandline_design::About;
 use strandline_kernel::Rng;
 use strandline_order::litmus::{
-    Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier, Register,
+    Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
+    Register,
 };
 use strandline_order::Test;
 use strandline_sim::Error;
@@ -63,10 +64,10 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
     };
     for seed in first_seed..first_seed + programs {
         let test = program(&about, &mut Rng::new(seed));
-        let (observed, disorder) = tester.run(&test, seed)?;
+        let tried = tester.run(&test, seed)?;
         report.programs += 1;
-        report.crash_states += observed.journal.durable.len() as u64 + 1;
-        if disorder.is_some() {
+        report.crash_states += tried.crash_states;
+        if tried.wrong.is_some() {
             report.violations.push(tester.shrunk(test, seed)?);
             break;
         }
@@ -83,18 +84,45 @@ struct Tester<'s> {
 /// Machines on which a shrunk program is tried.
 const TRIES: u64 = 40;
 
+/// How a program went.
+struct Tried {
+    crash_states: u64,
+    machine: String,
+    /// What is wrong, by lines.
+    wrong: Option<Vec<String>>,
+}
+
 impl Tester<'_> {
-    fn run(&mut self, test: &Test, seed: u64) -> Result<(Observed, Option<Disorder>), Error> {
-        let observed = observe(self.subject, &self.timings, test, seed)?;
+    fn run(&mut self, test: &Test, seed: u64) -> Result<Tried, Error> {
+        let observed = match observe(self.subject, &self.timings, test, seed) {
+            Ok(observed) => observed,
+            // No program may bring the machine to a stop.
+            Err(Error::Stuck(why)) => {
+                return Ok(Tried {
+                    crash_states: 0,
+                    machine: String::new(),
+                    wrong: Some(vec![why]),
+                })
+            }
+            Err(error) => return Err(error),
+        };
         let model = self.models.on(&observed.machine)?;
         let disorder = judge(model, &observed.journal, &observed.initial);
-        Ok((observed, disorder))
+        let wrong = disorder.map(|disorder| {
+            let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
+            lines.extend(observed.describe(test, disorder.event));
+            lines
+        });
+        Ok(Tried {
+            crash_states: observed.journal.durable.len() as u64 + 1,
+            machine: observed.machine.name,
+            wrong,
+        })
     }
 
     fn failing(&mut self, test: &Test, seed: u64) -> Option<u64> {
-        let seeds = std::iter::once(seed).chain(0..TRIES);
-        let mut failing = seeds.filter(|seed| matches!(self.run(test, *seed), Ok((_, Some(_)))));
-        failing.next()
+        let mut seeds = std::iter::once(seed).chain(0..TRIES);
+        seeds.find(|seed| matches!(self.run(test, *seed), Ok(Tried { wrong: Some(_), .. })))
     }
 
     /// The smallest program found by leaving instructions out, one after the other.
@@ -112,17 +140,14 @@ impl Tester<'_> {
                 None => index += 1,
             }
         }
-        let (observed, disorder) = self.run(&test, timing)?;
-        let disorder = disorder.ok_or_else(|| Error::Stuck(format!("random program {seed}: its failure does not come again")))?;
-        let mut detail = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
-        detail.extend(observed.describe(&test, disorder.event));
+        let tried = self.run(&test, timing)?;
         Ok(RandomViolation {
             design: self.subject.about().name,
             seed,
-            machine: observed.machine.name.clone(),
+            machine: tried.machine,
             size: size(&test),
             program: test.to_string(),
-            detail,
+            detail: tried.wrong.unwrap_or_default(),
         })
     }
 }
@@ -208,7 +233,8 @@ impl Maker<'_> {
             locations.push(location(format!("a{index}"), LocationKind::Persistent, line));
         }
         let persistent = self.persistent as usize;
-        let volatile = (0..self.volatile as usize).map(|index| location(format!("f{index}"), LocationKind::Volatile, persistent + index));
+        let volatile = (0..self.volatile as usize)
+            .map(|index| location(format!("f{index}"), LocationKind::Volatile, persistent + index));
         locations.extend(volatile);
         locations
     }

@@ -28,7 +28,9 @@ impl Registered {
     /// There is none.
     pub fn named(name: &str) -> Result<Registered, Error> {
         let found = abouts().into_iter().find(|about| about.name == name);
-        found.map(Registered).ok_or_else(|| strandline_sim::unknown_design(name))
+        found
+            .map(Registered)
+            .ok_or_else(|| strandline_sim::unknown_design(name))
     }
 
     /// All of them.

@@ -20,7 +20,10 @@ impl Timings {
     pub fn of(about: About, machines: Option<&[String]>) -> Result<Timings, Error> {
         let mut presets = match machines {
             None => preset_names().into_iter().filter_map(Machine::preset).collect(),
-            Some(names) => names.iter().map(|name| Machine::load(name)).collect::<Result<Vec<_>, _>>()?,
+            Some(names) => names
+                .iter()
+                .map(|name| Machine::load(name))
+                .collect::<Result<Vec<_>, _>>()?,
         };
         let refused = presets.iter().find_map(|machine| check_needs(&about, machine).err());
         presets.retain(|machine| check_needs(&about, machine).is_ok());

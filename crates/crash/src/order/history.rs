@@ -109,7 +109,11 @@ impl Teller<'_> {
         for (stamps, ops) in stamps.iter_mut().zip(&trace.programs) {
             let mut latest = 0;
             for (stamp, op) in stamps.iter_mut().zip(ops) {
-                if let Op::Load { from: Seen::Memory(n) | Seen::Merged(n), .. } = op {
+                if let Op::Load {
+                    from: Seen::Memory(n) | Seen::Merged(n),
+                    ..
+                } = op
+                {
                     *stamp = u64::from(*n);
                 }
                 latest = latest.max(*stamp);
@@ -156,7 +160,13 @@ impl Teller<'_> {
             Op::Load { addr, from, .. } => {
                 let number = self.number(addr).filter(|number| self.told.places[*number].is_seen());
                 if let Some(number) = number {
-                    let event = self.event(Some(core), Kind::Read, Some(number), stamp, format!("{who} loads {addr}"));
+                    let event = self.event(
+                        Some(core),
+                        Kind::Read,
+                        Some(number),
+                        stamp,
+                        format!("{who} loads {addr}"),
+                    );
                     self.read(core, event, number, from);
                 }
             }
@@ -171,7 +181,13 @@ impl Teller<'_> {
             }
             Op::Rmw { addr, new, from, .. } => self.locked(core, index, (addr, new), from, stamp),
             Op::Flush { addr, kind } => {
-                let event = self.event(Some(core), Kind::Other, None, stamp, format!("{who} flushes {}", addr.line()));
+                let event = self.event(
+                    Some(core),
+                    Kind::Other,
+                    None,
+                    stamp,
+                    format!("{who} flushes {}", addr.line()),
+                );
                 self.told.history.events[event].class = Some(flush_class(kind));
                 self.told.history.events[event].cell = Some(cell(None, addr));
             }
@@ -275,7 +291,11 @@ impl Teller<'_> {
         let under_way = |own: &usize| self.moments.get(own).is_none_or(|moment| *moment >= count);
         match read.own.filter(under_way) {
             Some(own) => Some(own),
-            None => Some(visible[..known].last().map_or(self.told.history.orders[read.number][0], |(_, event)| *event)),
+            None => Some(
+                visible[..known]
+                    .last()
+                    .map_or(self.told.history.orders[read.number][0], |(_, event)| *event),
+            ),
         }
     }
 }

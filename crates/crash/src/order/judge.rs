@@ -53,7 +53,10 @@ impl Models {
             ("weak-locks", !machine.core.lock_orders_flushes),
             ("weak-stores", machine.core.consistency != Consistency::Tso),
         ];
-        let on = variants.iter().filter(|(_, on)| *on).map(|(name, _)| (*name).to_owned());
+        let on = variants
+            .iter()
+            .filter(|(_, on)| *on)
+            .map(|(name, _)| (*name).to_owned());
         match self.made.entry(on.collect()) {
             Entry::Occupied(made) => Ok(made.into_mut()),
             Entry::Vacant(place) => {
@@ -78,7 +81,10 @@ pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disor
         return Some(Disorder {
             event: 0,
             at: Cycles::ZERO,
-            what: format!("the order in which the cores saw stores is none that model {} allows", model.name()),
+            what: format!(
+                "the order in which the cores saw stores is none that model {} allows",
+                model.name()
+            ),
         });
     };
     told.outputs.sort_unstable();
@@ -114,7 +120,10 @@ impl Judged<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = self.breach(event, at).or_else(|| self.failed(event, at)).or_else(|| self.told(event, end));
+            let wrong = self
+                .breach(event, at)
+                .or_else(|| self.failed(event, at))
+                .or_else(|| self.told(event, end));
             if wrong.is_some() {
                 return wrong;
             }
@@ -169,7 +178,11 @@ impl Judged<'_> {
         let what = match self.oracle.breach()? {
             Breach::Order { present, missing } => {
                 let words = |event: usize| &self.told.words[event];
-                format!("`{}` is durable and `{}`, which comes before it, is not", words(present), words(missing))
+                format!(
+                    "`{}` is durable and `{}`, which comes before it, is not",
+                    words(present),
+                    words(missing)
+                )
             }
             Breach::Foreign { location } => {
                 let addr = self.told.places[location].addr;

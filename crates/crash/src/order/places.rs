@@ -63,7 +63,12 @@ pub fn touched(op: &Op) -> Option<(Addr, u8, bool)> {
 /// The locations of a trace, in the order of their addresses.
 pub fn places(trace: &Trace) -> Vec<Place> {
     let mut accesses = BTreeSet::new();
-    for (core, op) in trace.programs.iter().enumerate().flat_map(|(core, ops)| ops.iter().map(move |op| (core, op))) {
+    for (core, op) in trace
+        .programs
+        .iter()
+        .enumerate()
+        .flat_map(|(core, ops)| ops.iter().map(move |op| (core, op)))
+    {
         accesses.extend(touched(op).map(|(addr, size, writes)| (addr, size, core, writes)));
     }
     let mut places: Vec<(Place, usize)> = Vec::new();

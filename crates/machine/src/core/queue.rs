@@ -30,6 +30,9 @@ pub struct Entry {
     pub ready: u64,
     /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
     pub owned: u64,
+    /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries wait, so that
+    /// they do not drive it out for ever.
+    pub lost: bool,
     /// Its index in the trace, if one is written.
     pub op: u32,
 }
@@ -53,7 +56,7 @@ impl Entry {
 
     /// Whether the entry must be older entries' successor whatever the drain order.
     pub fn is_barrier(&self) -> bool {
-        matches!(self.kind, Kind::Primitive(_))
+        matches!(self.kind, Kind::Primitive(_) | Kind::Flush(Flush::Clflush))
     }
 }
 
@@ -189,6 +192,7 @@ mod tests {
             context: 0,
             ready: addr,
             owned: 0,
+            lost: false,
             op: addr as u32,
         }
     }

@@ -193,6 +193,7 @@ impl<D: Design> System<D> {
             context: 0,
             ready: at,
             owned: at,
+            lost: false,
             op,
         };
         self.visible(core, &entry, at);
