@@ -4,4 +4,4 @@ mod history;
 mod judge;
 mod places;
 
-pub use judge::{input, judge, Disorder, Models};
+pub use judge::{input, judge, Models};
