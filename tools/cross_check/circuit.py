@@ -163,7 +163,7 @@ class Circuit:
 
 
 class Text:
-    """What z3 is told, a piece at a time: each piece declares what it names, and defines what no piece before it did."""
+    """What a z3 solver is told, a piece at a time: each piece declares and defines what no piece before it did."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
@@ -171,26 +171,23 @@ class Text:
 
     def clauses(self, clauses: Iterable[Iterable[int]]) -> str:
         """Asserts the clauses, in SMT-LIB."""
-        lines = []
-        named: set[int] = set()
+        declarations, assertions = [], []
         todo: list[int] = []
         for clause in clauses:
             literals = list(clause)
-            named.update(literal >> 1 for literal in literals)
-            lines.append(f"(assert (or false {' '.join(map(_name, literals))}))")
-        todo.extend(named)
+            todo.extend(literal >> 1 for literal in literals)
+            assertions.append(f"(assert (or false {' '.join(map(_name, literals))}))")
         while todo:
             number = todo.pop()
             if number in self.defined:
                 continue
             self.defined.add(number)
+            declarations.append(f"(declare-const n{number} Bool)")
             node = self.circuit.nodes[number]
             if node is not None:
-                lines.append(f"(assert (= n{number} {_conjunction(node)}))")
-                parts = {part >> 1 for part in node}
-                todo.extend(parts)
-                named |= parts
-        return "\n".join([f"(declare-const n{number} Bool)" for number in sorted(named)] + lines)
+                assertions.append(f"(assert (= n{number} {_conjunction(node)}))")
+                todo.extend(part >> 1 for part in node)
+        return "\n".join(declarations + assertions)
 
 
 def _conjunction(node: tuple[int, ...]) -> str:

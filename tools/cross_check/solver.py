@@ -44,7 +44,7 @@ class Solver:
 
     def values(self, choices: list[dict[int, int]]) -> Iterator[tuple[int, ...]]:
         """All that the choices can be together. Each maps values to literals of which exactly one holds."""
-        self.add([list(choice.values()) for choice in choices])
+        self.add([literal, literal ^ 1] for choice in choices for literal in choice.values())
         terms = [{value: self._term(lit) for value, lit in choice.items() if lit != TRUE} for choice in choices]
         while self._decided(self.z3.check()):
             model = self.z3.model()
