@@ -75,7 +75,7 @@ class Candidate:
         self.rf = self._reads_from()
         self.co = self._coherence()
         self.fr = self._from_reads()
-        self.read: dict[int, dict[int, int]] = self._values()
+        self.read: dict[int, dict[int, int]] = {}
 
     def _none(self) -> Relation:
         return [{} for _ in self.events]
@@ -113,8 +113,14 @@ class Candidate:
         algebra = self.algebra
         return algebra.compose(algebra.inverse(self.rf), self.co)
 
-    def _values(self) -> dict[int, dict[int, int]]:
-        """For each read what it may read. A read whose value depends on itself gets none, and is ruled out."""
+    def settle_values(self) -> None:
+        """Finds for each read what it may read. A read whose value depends on itself gets none, and is ruled out.
+
+        Done when the model has been evaluated: fewer writes are left to read from then.
+        """
+        memo: dict[int, int] = {}
+        self.rf = self.algebra.rebuilt(self.rf, memo)
+        self.co = self.algebra.rebuilt(self.co, memo)
         reads = [event.number for event in self.events if "R" in event.kinds]
         sources = {r: [(w, row[r]) for w, row in enumerate(self.rf) if r in row] for r in reads}
         values: dict[int, dict[int, int]] = {r: {} for r in reads}
@@ -130,11 +136,10 @@ class Candidate:
                 break
         for r in reads:
             self.circuit.assume(self.circuit.disj(values[r].values()))
-        return values
+        self.read = values
 
-    def value(self, event: Event, read: dict[int, dict[int, int]] | None = None) -> dict[int, int]:
-        """What a write or an output may write, each value with its literal."""
-        read = self.read if read is None else read
+    def value(self, event: Event, read: dict[int, dict[int, int]]) -> dict[int, int]:
+        """What a write or an output may write, each value with its literal, given what reads may read."""
         sums = {event.value.constant: TRUE}
         for number in event.value.reads:
             found: dict[int, list[int]] = {}
@@ -329,6 +334,7 @@ class Evaluation:
 
     def states(self) -> States | None:
         """The states that z3 finds."""
+        self.candidate.settle_values()
         solver = Solver(self.circuit)
         if any(solver.possible(flag) for flag in self.flags):
             return None
@@ -350,7 +356,7 @@ class Evaluation:
         else:
             last = {write: self.last(write, writes, cut) for write in writes}
         for event, holds in last.items():
-            for value, literal in candidate.value(event).items():
+            for value, literal in candidate.value(event, candidate.read).items():
                 found.setdefault(value, []).append(both(holds, literal))
         return {value: lit for value, lits in found.items() if (lit := self.circuit.disj(lits))}
 

@@ -50,7 +50,7 @@ class Solver:
             model = self.z3.model()
             found = []
             for choice, term in zip(choices, terms, strict=True):
-                held = [value for value in choice if value not in term or z3.is_true(model.eval(term[value]))]
+                held = [value for value in choice if value not in term or z3.is_true(model.eval(term[value], True))]
                 if len(held) != 1:
                     raise RuntimeError(f"{len(held)} values at a time: the encoding is wrong")
                 found += held
