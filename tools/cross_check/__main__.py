@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.cross_check", description=__doc__)
     parser.add_argument("directories", nargs="*", type=Path, default=[Path("litmus")], metavar="DIR")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time (default: all cores)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time (default: all cores)"
+    )
     parser.add_argument("--only", default="", metavar="SUBSTRING", help="only tests with this in their path")
     parser.add_argument("--models", type=Path, default=Path("models"), metavar="DIR", help="default: models")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

@@ -13,10 +13,31 @@ from .solver import Solver
 
 States = set[tuple[int, ...]]
 
-SETS = (
-    "CLWB CLFLUSHOPT CLFLUSH SFENCE MFENCE PCOMMIT DMB PB NS JS OFENCE DFENCE CFENCE PERSIST ORDER COMMIT DURABLE "
-    "ACQUIRE RELEASE STRAND NT ACQ REL"
-).split()
+SETS = [
+    "CLWB",
+    "CLFLUSHOPT",
+    "CLFLUSH",
+    "SFENCE",
+    "MFENCE",
+    "PCOMMIT",
+    "DMB",
+    "PB",
+    "NS",
+    "JS",
+    "OFENCE",
+    "DFENCE",
+    "CFENCE",
+    "PERSIST",
+    "ORDER",
+    "COMMIT",
+    "DURABLE",
+    "ACQUIRE",
+    "RELEASE",
+    "STRAND",
+    "NT",
+    "ACQ",
+    "REL",
+]
 """The sets that a model must name in `isa` for the tests with such an instruction."""
 
 
@@ -378,4 +399,6 @@ def _monotone(expr: Expr, bound: set[str]) -> None:
             under = part.right
         names = {name.name for name in subexpressions(under) if isinstance(name, Name)} if under else set()
         if names & bound:
-            raise InputError(f"{part.where}: {min(names & bound)} is negated in its own definition: it has no least value")
+            raise InputError(
+                f"{part.where}: {min(names & bound)} is negated in its own definition: it has no least value"
+            )

@@ -11,7 +11,24 @@ from .errors import InputError
 from .text import position, without_comments
 
 _TOKEN = re.compile(r'\s*(?:([A-Za-z_][A-Za-z0-9_]*(?:[-.][A-Za-z0-9_]+)*)|("[^"\n]*")|(\^-1|[-|;\\&*~+?\[\]()=0,]))')
-_KEYWORDS = frozenset("let rec and if then else include flag acyclic irreflexive empty as domain range".split())
+_KEYWORDS = frozenset(
+    [
+        "let",
+        "rec",
+        "and",
+        "if",
+        "then",
+        "else",
+        "include",
+        "flag",
+        "acyclic",
+        "irreflexive",
+        "empty",
+        "as",
+        "domain",
+        "range",
+    ]
+)
 _CHECKS = ("acyclic", "irreflexive", "empty")
 _BINARY = ("|", ";", "\\", "&", "*")
 _POSTFIX = ("+", "*", "?", "^-1")
@@ -182,7 +199,7 @@ class _File:
 
     def string(self) -> str:
         if not self.token.startswith('"'):
-            raise InputError(f'{self.where}: expected a name in quotation marks, found {self.token or "the end"}')
+            raise InputError(f"{self.where}: expected a name in quotation marks, found {self.token or 'the end'}")
         self.at += 1
         return self.tokens[self.at - 1][0][1:-1]
 

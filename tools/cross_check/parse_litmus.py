@@ -12,7 +12,23 @@ from .text import without_comments
 REGISTERS = frozenset({"EAX", "EBX", "ECX", "EDX", "ESI", "EDI", *(f"R{n}" for n in range(8, 16))})
 FLUSHES = frozenset({"CLWB", "CLFLUSHOPT", "CLFLUSH", "PERSIST"})
 BARE = frozenset(
-    "SFENCE MFENCE PCOMMIT DMB PB NS JS OFENCE DFENCE ORDER COMMIT DURABLE ACQUIRE RELEASE STRAND".split()
+    [
+        "SFENCE",
+        "MFENCE",
+        "PCOMMIT",
+        "DMB",
+        "PB",
+        "NS",
+        "JS",
+        "OFENCE",
+        "DFENCE",
+        "ORDER",
+        "COMMIT",
+        "DURABLE",
+        "ACQUIRE",
+        "RELEASE",
+        "STRAND",
+    ]
 )
 STORES = {"MOV": frozenset[str](), "MOVNTI": frozenset({"NT"}), "STLR": frozenset({"REL"})}
 LOADS = {"MOV": frozenset[str](), "LDAR": frozenset({"ACQ"})}
@@ -158,7 +174,9 @@ class _Parser:
         names = text.replace(",", " ").split()
         for name in names:
             if not re.fullmatch(_NAME, name):
-                raise self.error(f"{name!r} is not the name of a location: lower-case letters, digits and _, at most 16")
+                raise self.error(
+                    f"{name!r} is not the name of a location: lower-case letters, digits and _, at most 16"
+                )
         return names
 
     def groups(self, test: Litmus, text: str) -> None:
@@ -193,19 +211,22 @@ class _Parser:
         head = [cell.strip() for cell in self.until(";", "the threads' row").split("|")]
         if head != [f"P{n}" for n in range(len(head))]:
             raise self.error("the threads must be named P0 | P1 | ... ;")
-        rows: list[list[str]] = []
+        rows: list[tuple[int, list[str]]] = []
         while not _CONDITION.match(self.text, self.skip()):
             if self.offset == len(self.text):
                 raise self.error("the condition is missing: exists, ~exists or forall")
+            start = self.offset
             row = [cell.strip() for cell in self.until(";", "a row of instructions").split("|")]
             if len(row) != len(head):
                 raise self.error(f"this row has {len(row)} cells for {len(head)} threads")
-            rows.append(row)
+            rows.append((start, row))
         threads = [_Thread(self, test, thread) for thread in range(len(head))]
+        end = self.offset
         for thread in threads:
-            for row in rows:
+            for self.offset, row in rows:
                 if cell := row[thread.thread]:
                     thread.instruction(" ".join(cell.split()))
+        self.offset = end
         for name in sorted(test.locations):
             value = Value(test.initial.get(name, 0))
             test.events.append(Event(len(test.events), INITIAL, frozenset({"W", "IW"}), name, value))
