@@ -55,9 +55,9 @@ MOV [x],EAX | MOV [y],EAX ;"""
 
 
 def test_both_threads_may_read_before_they_write_under_tso_alone(states: States) -> None:
-    # x and y begin as 9 and take what the threads read. Neither is ordered before the other, so any of 9, 0, 1 goes with
-    # any: but two zeros mean that each read passed the other thread's write, which a store queue allows and an mfence,
-    # or sequential consistency, does not.
+    # x and y begin as 9 and take what the threads read. Neither is ordered before the other, so any of 9, 0, 1 goes
+    # with any: but two zeros mean that each read passed the other thread's write, which a store queue allows and an
+    # mfence, or sequential consistency, does not.
     header = "Volatile=f g\n{ x=9; y=9; }"
     everything = "00 01 09 10 11 19 90 91 99"
     assert states(STORE_BUFFERING.format(fence=""), "eadr", header) == everything
@@ -118,8 +118,8 @@ def test_a_line_holds_what_became_visible_first(states: States) -> None:
 def test_a_state_has_the_last_write_in_coherence_order(states: States) -> None:
     # y begins as 9 and says what P1 read. P1's y comes before its x=2.
     rows = "P0 | P1 ; MOV [x],$1 | MOV EAX,[x] ; | MOV [y],EAX ; | MOV [x],$2 ;"
-    # Read 1: x=1, y=1, x=2 in a chain: 09 19 11 21. Read 0, x=1 before x=2: y=0 and x=1 in any order, then x=2: 09 19 00
-    # 10 20. Read 0, x=2 before x=1: y=0, x=2, x=1 in a chain: 09 00 20 10.
+    # Read 1: x=1, y=1, x=2 in a chain: 09 19 11 21. Read 0, x=1 before x=2: y=0 and x=1 in any order, then x=2: 09 19
+    # 00 10 20. Read 0, x=2 before x=1: y=0, x=2, x=1 in a chain: 09 00 20 10.
     assert states(rows, "eadr", "{ y=9; }") == "00 09 10 11 19 20 21"
 
 
@@ -187,8 +187,8 @@ MOV [y],$1 |             | MOV [w],EAX ;"""
 
 
 def test_fences_are_cumulative_in_rcbsp(states: States) -> None:
-    # w=1: P2 read z=1, which depends on y=1, which P0 fenced after x. Each path with a fence on it orders: x before y, z
-    # and w; y and z before w. From y to z there is no fence: z=1 may be durable without y.
+    # w=1: P2 read z=1, which depends on y=1, which P0 fenced after x. Each path with a fence on it orders: x before y,
+    # z and w; y and z before w. From y to z there is no fence: z=1 may be durable without y.
     assert states(ISA2, "rcbsp") == "0000 0100 0101 0110 0111 1111"  # w x y z
 
 

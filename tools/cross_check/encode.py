@@ -113,7 +113,7 @@ class Candidate:
     def _coherence(self) -> Relation:
         co = self._none()
         for writes in self.writes.values():
-            first = [write.number for write in writes if write.thread == INITIAL][0]
+            first = next(write.number for write in writes if write.thread == INITIAL)
             rest = [write.number for write in writes if write.thread != INITIAL]
             co[first].update(dict.fromkeys(rest, TRUE))
             for at, a in enumerate(rest):
@@ -235,7 +235,7 @@ class Evaluation:
             self.names |= {name: self.value(expr) for name, expr in let.bindings}
 
     def fixpoint(self, let: Let) -> None:
-        """The least fixed point: from nothing, step by step, until z3 finds no execution in which a step adds a pair."""
+        """The least fixed point: from nothing, step by step, until in no execution a step adds a pair, says z3."""
         bound = {name for name, _ in let.bindings}
         for _, expr in let.bindings:
             _monotone(expr, bound)
@@ -344,8 +344,9 @@ class Evaluation:
             s, t = self.members(left, expr.left), self.members(right, expr.right)
             return SetOf([self.member(expr.op, a, b) for a, b in zip(s, t, strict=True)])
         r, s2 = self.rows(left, expr.left), self.rows(right, expr.right)
-        operators = {"|": algebra.union, "&": algebra.intersection, "\\": algebra.difference}
-        return Between(operators[expr.op](r, s2))
+        if expr.op == "|":
+            return Between(algebra.union(r, s2))
+        return Between(algebra.intersection(r, s2) if expr.op == "&" else algebra.difference(r, s2))
 
     def member(self, op: str, a: int, b: int) -> int:
         """Membership in a union, an intersection or a difference of sets."""

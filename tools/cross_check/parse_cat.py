@@ -60,7 +60,7 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """`|` `;` `\\` `&` `*`."""
+    r"""`|` `;` `\` `&` `*`."""
 
     where: str
     op: str
@@ -174,7 +174,7 @@ class _File:
         self.at = 0
 
     @property
-    def token(self) -> str:
+    def word(self) -> str:
         return self.tokens[self.at][0]
 
     @property
@@ -182,31 +182,31 @@ class _File:
         return self.tokens[self.at][1]
 
     def take(self, *wanted: str) -> bool:
-        if self.token in wanted:
+        if self.word in wanted:
             self.at += 1
             return True
         return False
 
     def need(self, wanted: str) -> None:
         if not self.take(wanted):
-            raise InputError(f"{self.where}: expected {wanted}, found {self.token or 'the end of the file'}")
+            raise InputError(f"{self.where}: expected {wanted}, found {self.word or 'the end of the file'}")
 
     def name(self) -> str:
-        if not re.match(r"[A-Za-z_]", self.token) or self.token in _KEYWORDS:
-            raise InputError(f"{self.where}: expected a name, found {self.token or 'the end of the file'}")
+        if not re.match(r"[A-Za-z_]", self.word) or self.word in _KEYWORDS:
+            raise InputError(f"{self.where}: expected a name, found {self.word or 'the end of the file'}")
         self.at += 1
         return self.tokens[self.at - 1][0]
 
     def string(self) -> str:
-        if not self.token.startswith('"'):
-            raise InputError(f"{self.where}: expected a name in quotation marks, found {self.token or 'the end'}")
+        if not self.word.startswith('"'):
+            raise InputError(f"{self.where}: expected a name in quotation marks, found {self.word or 'the end'}")
         self.at += 1
         return self.tokens[self.at - 1][0][1:-1]
 
     def statements(self) -> Iterator[Statement]:
-        if self.token.startswith('"'):
+        if self.word.startswith('"'):
             self.at += 1
-        while self.token:
+        while self.word:
             where = self.where
             if self.take("include"):
                 path = self.root / self.string()
@@ -230,7 +230,7 @@ class _File:
     def check(self, where: str) -> Check:
         flag = self.take("flag")
         negated = self.take("~")
-        kind = self.token
+        kind = self.word
         if not self.take(*_CHECKS):
             raise InputError(f"{self.where}: expected include, let or a check, found {kind or 'the end of the file'}")
         of = self.expr()
@@ -243,7 +243,7 @@ class _File:
         if level == len(_BINARY):
             return self.prefixed()
         left = self.expr(level + 1)
-        while self.token == _BINARY[level]:
+        while self.word == _BINARY[level]:
             where = self.where
             self.at += 1
             left = Binary(where, _BINARY[level], left, self.expr(level + 1))
@@ -254,8 +254,8 @@ class _File:
         if self.take("~"):
             return Unary(where, "~", self.prefixed())
         expr = self.atom()
-        while self.token in _POSTFIX and not (self.token == "*" and self.starts_operand(self.at + 1)):
-            expr = Unary(self.where, self.token, expr)
+        while self.word in _POSTFIX and not (self.word == "*" and self.starts_operand(self.at + 1)):
+            expr = Unary(self.where, self.word, expr)
             self.at += 1
         return expr
 
@@ -278,8 +278,8 @@ class _File:
             expr = self.expr()
             self.need("]")
             return Unary(where, "[", expr)
-        if self.token in ("domain", "range"):
-            op = self.token
+        if self.word in ("domain", "range"):
+            op = self.word
             self.at += 1
             self.need("(")
             expr = self.expr()

@@ -281,7 +281,7 @@ class _Thread:
         elif name == "CFENCE" and len(operands) == 1:
             self.event(frozenset({name}), context=self.immediate(operands[0]))
         elif len(operands) == 2:
-            self.two(name, *operands, text)
+            self.two(name, operands[0], operands[1], text)
         else:
             raise self.parser.error(f"{text!r} is not an instruction of docs/litmus.md")
 

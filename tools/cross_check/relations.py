@@ -62,7 +62,7 @@ class Algebra:
         ]
 
     def difference(self, r: Relation, s: Relation) -> Relation:
-        """`r \\ s`."""
+        r"""`r \ s`."""
         both = self.circuit.both
         return [
             {b: left for b, lit in row.items() if (left := both(lit, other.get(b, FALSE) ^ 1))}

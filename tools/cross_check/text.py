@@ -21,18 +21,18 @@ def without_comments(text: str, where: str) -> str:
     opened: list[int] = []
     offset = 0
     while piece := _PIECES.match(text, offset):
-        token = piece.group()
-        if opened and token.startswith('"'):
-            token = '"'  # a comment's quotation marks mean nothing
-        if token == "(*":
+        found = piece.group()
+        if opened and found.startswith('"'):
+            found = '"'  # a comment's quotation marks mean nothing
+        if found == "(*":
             opened.append(offset)
         if opened:
-            out.append("\n" if token == "\n" else " " * len(token))
+            out.append("\n" if found == "\n" else " " * len(found))
         else:
-            out.append(token)
-        if token == "*)" and opened:
+            out.append(found)
+        if found == "*)" and opened:
             opened.pop()
-        offset += len(token)
+        offset += len(found)
     if opened:
         raise InputError(f"{where}:{position(text, opened[0])}: this comment does not end: close it with *)")
     return "".join(out)
