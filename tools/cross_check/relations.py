@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from .circuit import FALSE, TRUE, Circuit
 
@@ -11,6 +12,28 @@ Relation = list[Row]
 """For each event the events it is related to, each with its literal; those that never are left out."""
 Members = list[int]
 """For each event the literal that says whether it is in the set."""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """`0`, which is a set or a relation."""
+
+
+@dataclass(frozen=True)
+class SetOf:
+    """A set."""
+
+    members: Members
+
+
+@dataclass(frozen=True)
+class Between:
+    """A relation."""
+
+    rows: Relation
+
+
+Value = Empty | SetOf | Between
 
 
 class Algebra:
