@@ -44,9 +44,10 @@ class Evaluation:
         while True:
             new = {name: self.value(expr) for name, expr in let.bindings}
             added = [lit for name in bound for lit in self.added(new[name], self.names[name])]
-            self.names |= new
+            # Where nothing is added the two are the same, and the older has the smaller circuit.
             if not solver.possible(self.circuit.disj(added)):
                 return
+            self.names |= new
 
     def added(self, new: Value, old: Value) -> list[int]:
         """The literals that say that a member is new."""
