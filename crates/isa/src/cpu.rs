@@ -60,6 +60,13 @@ pub enum Note {
     },
     /// The region's `durable` intent has returned: the operation is acknowledged.
     RegionDurable,
+    /// The world outside has seen this value: whatever a crash leaves must account for it.
+    Output {
+        /// Where the world sees it, by the program's own numbering.
+        location: u32,
+        /// What it sees there.
+        value: u64,
+    },
     /// The task has ended.
     TaskEnd,
 }

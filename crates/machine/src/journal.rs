@@ -1,6 +1,7 @@
 //! What became durable when, and what the program said meanwhile: all that crash exploration needs of a run.
 
 use crate::core::Noted;
+use crate::trace::Trace;
 use strandline_isa::{Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -15,7 +16,7 @@ pub struct Durable {
     pub data: LineData,
 }
 
-/// A run's durable writes and notes.
+/// A run's durable writes and notes, and its trace if it was asked for.
 ///
 /// A crash just after the n-th durable write leaves the image that those writes make of the initial persistent memory,
 /// and on top of it what the design says of a power failure then.
@@ -28,4 +29,6 @@ pub struct Journal {
     pub power_failures: Vec<(usize, Vec<(Line, LineData)>)>,
     /// Each core's notes, in program order.
     pub notes: Vec<Vec<Noted>>,
+    /// What the cores executed; empty unless it was asked for.
+    pub trace: Trace,
 }

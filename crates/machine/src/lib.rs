@@ -10,9 +10,11 @@ mod journal;
 mod memory;
 mod stats;
 mod system;
+mod trace;
 
 pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
 pub use system::{Options, Outcome, Program, Stuck, System};
+pub use trace::{Op, OpId, Seen, Trace};

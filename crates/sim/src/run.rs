@@ -14,7 +14,7 @@ use strandline_machine::{Journal, Machine, Options, Outcome, Stuck, System};
 pub struct Observation {
     /// Its record.
     pub record: Record,
-    /// What became durable when, and what the program said.
+    /// What became durable when, what the program said, and what the cores executed.
     pub journal: Journal,
     /// Memory before the run.
     pub initial: Memory,
@@ -34,7 +34,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     Ok(execute(spec, &plan, prepared, false)?.0)
 }
 
-/// Runs what the user asks for and keeps the journal. Nobody runs ahead of anybody.
+/// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -54,10 +54,11 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
     })
 }
 
-fn execute(spec: &Spec, plan: &Plan, prepared: Prepared, journal: bool) -> Result<(Record, Outcome, About), Error> {
+fn execute(spec: &Spec, plan: &Plan, prepared: Prepared, observed: bool) -> Result<(Record, Outcome, About), Error> {
     let options = Options {
         seed: spec.seed,
-        journal,
+        journal: observed,
+        trace: observed,
         ..Options::default()
     };
     let started = Instant::now();

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The rooms, from the foundation up.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "kernel",
     "isa",
     "design",
@@ -12,6 +12,7 @@ const ORDER: [&str; 10] = [
     "designs",
     "runtime",
     "workloads",
+    "order",
     "sim",
     "crash",
     "py",

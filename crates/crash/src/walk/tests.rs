@@ -73,8 +73,8 @@ fn sound() -> Journal {
     ];
     Journal {
         durable: events.to_vec(),
-        power_failures: Vec::new(),
         notes: vec![[region(5, 1, 30), region(40, 2, 70)].concat()],
+        ..Journal::default()
     }
 }
 
@@ -268,8 +268,8 @@ fn regions_under_way_that_conflict_are_judged_together() {
     let judged = |a: u64, b: u64| {
         let journal = Journal {
             durable: vec![durable(10, 0, &[a]), durable(10, 1, &[b]), durable(80, 2, &[0])],
-            power_failures: Vec::new(),
             notes: vec![notes(&first), notes(&second)],
+            ..Journal::default()
         };
         let (regions, program) = (Regions::of(&journal.notes), Cells { recovers: false });
         let initial = Memory::new(64, 192);

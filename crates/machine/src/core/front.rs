@@ -3,7 +3,8 @@
 //! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
 //! cannot go on it leaves a [`Request`] for the system and suspends.
 
-use super::{Core, Fate, Kind, Request};
+use super::{Core, Fate, Kind, Now, Request};
+use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::rc::Rc;
@@ -132,6 +133,7 @@ impl Core {
             return Poll::Ready(());
         }
         if primitive == Primitive::StoreBarrier && self.drains_in_order {
+            self.trace(|| Op::Primitive(primitive));
             return Poll::Ready(());
         }
         if !matches!(stage, Stage::Dispatched(_)) {
@@ -158,8 +160,14 @@ impl Core {
 
     fn end_primitive(&self, primitive: Primitive, at: u64, fate: Fate) {
         match fate {
-            Fate::Pass => _ = self.window.retire(at + 1),
-            Fate::Hold => self.window.hold(),
+            Fate::Pass => {
+                self.trace(|| Op::Primitive(primitive));
+                self.window.retire(at + 1);
+            }
+            Fate::Hold => {
+                self.trace(|| Op::Primitive(primitive));
+                self.window.hold();
+            }
             Fate::Enter => {
                 let ready = self.window.retire(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
@@ -212,6 +220,7 @@ impl Core {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
         };
+        self.trace_load(addr, size);
         self.window.retire(done);
         Poll::Ready((value, done))
     }
@@ -342,8 +351,13 @@ impl Cpu for SimCpu {
 
     fn note(&self, note: Note) {
         let c = &*self.core;
-        let retired = (!c.window.is_held()).then(|| c.window.retired());
-        c.notes.take(note, c.window.cycle(), retired);
+        c.trace(|| Op::Note(c.notes.count()));
+        let now = Now {
+            cycle: c.window.cycle(),
+            retired: (!c.window.is_held()).then(|| c.window.retired()),
+            complete: c.window.complete(),
+        };
+        c.notes.take(note, now);
     }
 
     fn start_line(&self) -> impl Future<Output = ()> {

@@ -7,12 +7,13 @@ mod queue;
 mod window;
 
 pub use front::SimCpu;
-pub use notes::{Noted, Notes};
+pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
 pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
+use crate::trace::{Op, Seen, Tracer};
 use predictor::Predictor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -130,6 +131,8 @@ pub struct Core {
     pub context: Cell<u8>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
+    /// Where what it executes is written down, if anywhere.
+    pub tracer: Option<Rc<Tracer>>,
     pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
     predictor: Predictor,
@@ -184,6 +187,7 @@ impl Core {
             context: Cell::new(0),
             request: Cell::new(None),
             response: Cell::default(),
+            tracer: wants.tracer,
             pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
             predictor: Predictor::new(core.predictor_entries),
@@ -237,11 +241,45 @@ impl Core {
             context,
             ready,
             owned: 0,
+            op: self.trace(|| Op::entering(addr, kind)),
         });
         if queue.len() == 1 || !self.drains_by_itself {
             let at = self.leaves_at(ready);
             self.drains.set(self.drains.get().min(at));
         }
+    }
+
+    /// Writes an operation into the trace, if there is one: its index there.
+    #[inline(always)]
+    pub fn trace(&self, op: impl FnOnce() -> Op) -> u32 {
+        match &self.tracer {
+            None => 0,
+            Some(tracer) => tracer.enter(self.id, op()),
+        }
+    }
+
+    /// The operation of this index in the trace has written its bytes to memory.
+    #[inline(always)]
+    pub fn trace_visible(&self, op: u32) {
+        if let Some(tracer) = &self.tracer {
+            tracer.visible(self.id, op);
+        }
+    }
+
+    /// Writes a load into the trace whose value has just been bound.
+    #[inline(always)]
+    pub fn trace_load(&self, addr: Addr, size: u8) {
+        if let Some(tracer) = &self.tracer {
+            let from = self.queue.borrow().seen(addr, size, tracer.count());
+            tracer.enter(self.id, Op::Load { addr, size, from });
+        }
+    }
+
+    /// Writes a locked instruction into the trace, if there is one, just before it writes its word: its index there.
+    pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
+        let Some(tracer) = &self.tracer else { return 0 };
+        let from = Seen::Memory(tracer.count());
+        tracer.enter(self.id, Op::Rmw { addr, old, new, from })
     }
 
     /// Whether the store queue has room.
@@ -307,6 +345,7 @@ impl Core {
                 return false;
             }
             self.memory.write(head.addr, size, value);
+            self.trace_visible(head.op);
             self.settle(head.context);
             queue.drop_first();
             self.drained.set(at);
@@ -318,7 +357,7 @@ impl Core {
 }
 
 /// Who wants to see what a core does.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Wants {
     /// The frequent places at which the design is asked.
     pub places: Places,
@@ -326,4 +365,6 @@ pub struct Wants {
     pub every_store: bool,
     /// Notes are kept with their times.
     pub observed: bool,
+    /// Where what the core executes is to be written down.
+    pub tracer: Option<Rc<Tracer>>,
 }

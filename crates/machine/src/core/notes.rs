@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use strandline_isa::Note;
 use strandline_kernel::{Cycles, Histogram};
 
-/// A note and its time: of an acknowledgement, when the fence before it has retired.
+/// A note and its time: of an acknowledgement, when the fence before it has retired; of an output, when everything before
+/// it has completed besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
     /// When; [`Cycles::NEVER`] if it never became true.
@@ -20,8 +21,28 @@ pub struct Notes {
     begun: Cell<u64>,
     latencies: RefCell<Histogram>,
     kept: RefCell<Vec<Noted>>,
-    /// Notes behind a held fence: their places in `kept`, and of a task's end when the task began.
-    unsettled: RefCell<Vec<(Option<usize>, Option<u64>)>>,
+    unsettled: RefCell<Vec<Unsettled>>,
+}
+
+/// A note behind a held fence.
+struct Unsettled {
+    /// Its place in the notes kept.
+    place: Option<usize>,
+    /// Of a task's end: when the task began.
+    begun: Option<u64>,
+    /// It becomes true no earlier, whenever the fence retires.
+    not_before: u64,
+}
+
+/// How far a core is when it takes a note.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// The cycle in which the next op is dispatched.
+    pub cycle: u64,
+    /// When the last op retired; `None` behind a held fence.
+    pub retired: Option<u64>,
+    /// When all ops before the note are complete, but for a held fence.
+    pub complete: u64,
 }
 
 impl Notes {
@@ -36,10 +57,10 @@ impl Notes {
         }
     }
 
-    /// Takes a note: at `now`, when the op before it retired at `retired`, or (`None`) behind a held fence.
-    pub fn take(&self, note: Note, now: u64, retired: Option<u64>) {
-        let waits = matches!(note, Note::RegionDurable | Note::TaskEnd);
-        let at = if waits { retired } else { Some(now) };
+    /// Takes a note.
+    pub fn take(&self, note: Note, now: Now) {
+        let waits = matches!(note, Note::RegionDurable | Note::Output { .. } | Note::TaskEnd);
+        let at = if waits { now.retired } else { Some(now.cycle) };
         let place = self.observed.then(|| {
             let mut kept = self.kept.borrow_mut();
             kept.push(Noted {
@@ -49,23 +70,33 @@ impl Notes {
             kept.len() - 1
         });
         match note {
-            Note::TaskBegin => self.begun.set(now),
+            Note::TaskBegin => self.begun.set(now.cycle),
             Note::TaskEnd if at.is_some() => self.end_task(self.begun.get(), at.unwrap_or(0)),
             _ => {}
         }
         if waits && at.is_none() {
             let begun = (note == Note::TaskEnd).then(|| self.begun.get());
-            self.unsettled.borrow_mut().push((place, begun));
+            // An output shows what a load on either side of the fence may have brought; the others say that the fence is over.
+            let not_before = if matches!(note, Note::Output { .. }) {
+                now.complete
+            } else {
+                0
+            };
+            self.unsettled.borrow_mut().push(Unsettled {
+                place,
+                begun,
+                not_before,
+            });
         }
     }
 
     /// The held fence has retired at `at`.
     pub fn settle(&self, at: u64) {
-        for (place, begun) in self.unsettled.borrow_mut().drain(..) {
-            if let Some(place) = place {
-                self.kept.borrow_mut()[place].at = Cycles(at);
+        for note in self.unsettled.borrow_mut().drain(..) {
+            if let Some(place) = note.place {
+                self.kept.borrow_mut()[place].at = Cycles(at.max(note.not_before));
             }
-            if let Some(begun) = begun {
+            if let Some(begun) = note.begun {
                 self.end_task(begun, at);
             }
         }
@@ -84,6 +115,11 @@ impl Notes {
     /// Takes the task latencies, in cycles, counted since they were last taken.
     pub fn take_latencies(&self) -> Histogram {
         self.latencies.take()
+    }
+
+    /// How many notes are kept so far.
+    pub fn count(&self) -> u32 {
+        self.kept.borrow().len() as u32
     }
 
     /// Takes the notes kept.

@@ -1,5 +1,6 @@
 //! The store queue.
 
+use crate::trace::Seen;
 use std::collections::VecDeque;
 use strandline_isa::{Addr, Flush, Line, Primitive};
 
@@ -29,6 +30,8 @@ pub struct Entry {
     pub ready: u64,
     /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
     pub owned: u64,
+    /// Its index in the trace, if one is written.
+    pub op: u32,
 }
 
 impl Entry {
@@ -36,6 +39,16 @@ impl Entry {
     #[inline(always)]
     pub fn line(&self) -> Line {
         self.addr.line()
+    }
+
+    /// Whether it is a store that writes the byte at this address.
+    fn writes(&self, at: u64) -> bool {
+        match self.kind {
+            Kind::Store { size, .. } | Kind::StoreNt { size, .. } => {
+                (self.addr.0..self.addr.0 + u64::from(size)).contains(&at)
+            }
+            Kind::Flush(_) | Kind::Primitive(_) => false,
+        }
     }
 
     /// Whether the entry must be older entries' successor whatever the drain order.
@@ -151,6 +164,16 @@ impl StoreQueue {
         }
         found.map(|ready| (u64::from_le_bytes(bytes), ready))
     }
+
+    /// Where a load of `size` bytes at `addr` takes them from, when so many stores are `visible`.
+    pub fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
+        let writer = |at: u64| self.entries.iter().rev().find(|e| e.writes(at)).map(|e| e.op);
+        let first = writer(addr.0);
+        if (1..u64::from(size)).any(|i| writer(addr.0 + i) != first) {
+            return Seen::Merged(visible);
+        }
+        first.map_or(Seen::Memory(visible), Seen::Own)
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +187,7 @@ mod tests {
             context: 0,
             ready: addr,
             owned: 0,
+            op: addr as u32,
         }
     }
 
@@ -177,5 +201,17 @@ mod tests {
         q.remove(0);
         assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
         assert_eq!(q.forward(Addr(72), 8, 0), None);
+    }
+
+    #[test]
+    fn a_load_says_whether_its_bytes_are_of_one_store_of_several_or_of_none() {
+        let mut q = StoreQueue::default();
+        q.push(store(64, 8, 0));
+        q.push(store(68, 4, 0));
+        q.push(store(72, 4, 0));
+        let seen = |addr, size| q.seen(Addr(addr), size, 9);
+        assert_eq!((seen(64, 4), seen(70, 2)), (Seen::Own(64), Seen::Own(68)));
+        assert_eq!((seen(64, 8), seen(72, 8)), (Seen::Merged(9), Seen::Merged(9)));
+        assert_eq!((seen(76, 4), seen(80, 8)), (Seen::Memory(9), Seen::Memory(9)));
     }
 }

@@ -26,6 +26,8 @@ pub struct Window {
     count: Cell<u64>,
     /// The number of the op whose retirement is held; [`NONE`] if there is none.
     held: Cell<u64>,
+    /// When all ops dispatched behind held ops so far are complete.
+    complete: Cell<u64>,
     /// When the last held op was released.
     released: Cell<u64>,
     stalls: Stalls,
@@ -65,6 +67,7 @@ impl Window {
             next_load: Cell::new(0),
             count: Cell::new(0),
             held: Cell::new(NONE),
+            complete: Cell::new(0),
             released: Cell::new(0),
             stalls: Stalls::default(),
         }
@@ -176,6 +179,7 @@ impl Window {
     }
 
     fn retire_behind_held(&self, complete: u64) -> u64 {
+        self.complete.set(self.complete.get().max(complete));
         if !self.overflows() {
             self.leaves[self.next.get()].set(complete);
         }
@@ -265,6 +269,11 @@ impl Window {
     #[inline(always)]
     pub fn retired(&self) -> u64 {
         self.retired.get()
+    }
+
+    /// When all ops dispatched so far are complete, but for a held op.
+    pub fn complete(&self) -> u64 {
+        self.complete.get().max(self.retired.get())
     }
 
     /// Ops dispatched so far: the instruction count.

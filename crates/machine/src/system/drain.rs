@@ -147,6 +147,7 @@ impl<D: Design> System<D> {
             return;
         };
         self.hw.memory.write(entry.addr, size, value);
+        self.hw.hart(core).core.trace_visible(entry.op);
         if !entry.addr.is_persistent() {
             return;
         }

@@ -4,6 +4,7 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Fate, Request, Response};
+use crate::trace::{Op, Seen};
 use strandline_design::{Access, Admission, Answer, Design, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 
@@ -102,6 +103,8 @@ impl<D: Design> System<D> {
                 Forward::Caches => {}
                 Forward::Value(value, after) => {
                     let done = issue + after.0;
+                    let from = Seen::Supplied(value);
+                    self.hw.hart(core).core.trace(|| Op::Load { addr, size, from });
                     return Ok(Response {
                         value,
                         done,
@@ -128,6 +131,7 @@ impl<D: Design> System<D> {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + latency),
         };
+        hart.core.trace_load(addr, size);
         Ok(Response {
             value,
             done,
@@ -170,7 +174,8 @@ impl<D: Design> System<D> {
             let old = shared.memory.read(addr, 8);
             shared.private.borrow_mut().store_hit(addr.line(), done);
             let new = op.apply(old, operand);
-            self.store_locked(core, addr, new, now);
+            let written = shared.trace_locked(addr, old, new);
+            self.store_locked(core, addr, new, now, written);
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
             let done = done + beyond_a_load.0;
             Response {
@@ -181,13 +186,14 @@ impl<D: Design> System<D> {
         }))
     }
 
-    fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64) {
+    fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64, op: u32) {
         let entry = crate::core::Entry {
             addr,
             kind: crate::core::Kind::Store { size: 8, value },
             context: 0,
             ready: at,
             owned: at,
+            op,
         };
         self.visible(core, &entry, at);
     }

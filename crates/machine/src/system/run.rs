@@ -8,6 +8,7 @@ use crate::core::{Core, SimCpu, Wants};
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::stats::Stats;
+use crate::trace::Tracer;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub struct Options {
     pub seed: u64,
     /// Whether to keep the journal that crash exploration reads.
     pub journal: bool,
+    /// Whether the journal keeps the trace too: what the cores executed. Without a journal nothing is kept.
+    pub trace: bool,
     /// Cycles without the end of a task after which the run is given up.
     pub patience: Cycles,
 }
@@ -37,6 +40,7 @@ impl Default for Options {
         Options {
             seed: 1,
             journal: false,
+            trace: false,
             patience: Cycles(100_000_000),
         }
     }
@@ -62,6 +66,7 @@ pub struct System<D: Design> {
     pub(super) flushes_waiting: Vec<(Until, CoreId, Line, u64)>,
     programs: Vec<Option<Program>>,
     options: Options,
+    tracer: Option<Rc<Tracer>>,
     start: Start,
 }
 
@@ -77,11 +82,13 @@ impl<D: Design> System<D> {
     pub fn new(machine: &Machine, design: D, cores: usize, memory: Memory, options: Options) -> System<D> {
         let memory = Rc::new(memory);
         let places = design.places();
+        let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
         let caches_durable = options.journal && design.domain() == Domain::Caches;
         let wants = Wants {
             places,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
+            tracer: tracer.clone(),
         };
         let lowering = design.lowering();
         let harts = (0..cores)
@@ -91,7 +98,7 @@ impl<D: Design> System<D> {
                     machine,
                     memory.clone(),
                     lowering,
-                    wants,
+                    wants.clone(),
                 )))
             })
             .collect();
@@ -123,6 +130,7 @@ impl<D: Design> System<D> {
             flushes_waiting: Vec::new(),
             programs: (0..cores).map(|_| None).collect(),
             options,
+            tracer,
             start: Start::default(),
         }
     }
@@ -327,6 +335,7 @@ impl<D: Design> System<D> {
         let mut journal = self.hw.journal.take();
         if let Some(journal) = &mut journal {
             journal.notes = self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect();
+            journal.trace = self.tracer.as_ref().map(|t| t.take()).unwrap_or_default();
         }
         Outcome { stats, journal }
     }

@@ -1,0 +1,158 @@
+//! What the cores executed and in which order their stores became visible: an execution to hold against a memory model.
+
+use crate::core::Kind;
+use std::cell::RefCell;
+use strandline_isa::{Addr, CoreId, Flush, Primitive};
+
+/// What the cores executed, and in which order their stores became visible.
+///
+/// Replaying the first `n` entries of `visible` over the initial memory gives the memory that all cores saw then; all of
+/// them give the final one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Each core's operations, in program order. Arithmetic, branches and the start line are left out.
+    pub programs: Vec<Vec<Op>>,
+    /// The stores, non-temporal stores and locked instructions of all cores, each once, in the order in which their
+    /// bytes were written to the memory that all cores see. A store that a design keeps for itself has no entry.
+    pub visible: Vec<OpId>,
+}
+
+/// Names an operation of a [`Trace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId {
+    /// The core that executed it.
+    pub core: CoreId,
+    /// Its index in the core's program.
+    pub index: u32,
+}
+
+/// An operation as it was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A load.
+    Load {
+        /// Where.
+        addr: Addr,
+        /// How many bytes (1, 2, 4 or 8).
+        size: u8,
+        /// Where its value came from.
+        from: Seen,
+    },
+    /// A store.
+    Store {
+        /// Where.
+        addr: Addr,
+        /// How many bytes (1, 2, 4 or 8).
+        size: u8,
+        /// The bytes written, little-endian; those beyond `size` are zero.
+        value: u64,
+    },
+    /// A non-temporal store.
+    StoreNt {
+        /// Where.
+        addr: Addr,
+        /// How many bytes (1, 2, 4 or 8).
+        size: u8,
+        /// The bytes written, little-endian; those beyond `size` are zero.
+        value: u64,
+    },
+    /// A locked instruction on 8 bytes. A compare-and-swap that fails writes the old value back: `new` is `old`, and it
+    /// has its entry in [`Trace::visible`] as every other.
+    Rmw {
+        /// Where.
+        addr: Addr,
+        /// What it read.
+        old: u64,
+        /// What it wrote.
+        new: u64,
+        /// Where `old` came from: always memory, as it was just before this instruction's own entry.
+        from: Seen,
+    },
+    /// A line is written back by this instruction.
+    Flush {
+        /// An address in the line.
+        addr: Addr,
+        /// The instruction.
+        kind: Flush,
+    },
+    /// A persist primitive; also one that the machine has no work for.
+    Primitive(Primitive),
+    /// The program told its watcher something: the index in the core's notes of the journal.
+    Note(u32),
+}
+
+impl Op {
+    /// What enters the store queue.
+    pub(crate) fn entering(addr: Addr, kind: Kind) -> Op {
+        let low = |size: u8, value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size)));
+        match kind {
+            Kind::Store { size, value } => Op::Store {
+                addr,
+                size,
+                value: low(size, value),
+            },
+            Kind::StoreNt { size, value } => Op::StoreNt {
+                addr,
+                size,
+                value: low(size, value),
+            },
+            Kind::Flush(kind) => Op::Flush { addr, kind },
+            Kind::Primitive(primitive) => Op::Primitive(primitive),
+        }
+    }
+}
+
+/// Where the bytes of a load came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seen {
+    /// All from one store of its own core, of this index, that was still in the store queue.
+    Own(u32),
+    /// All from memory after the first so many entries of [`Trace::visible`].
+    Memory(u32),
+    /// From several places: from memory after the first so many entries of [`Trace::visible`], and over it, in program
+    /// order, from the older stores of its own core that were in the store queue: those that are not among these
+    /// entries. Happens only where accesses of different sizes overlap.
+    Merged(u32),
+    /// The design supplied this value.
+    Supplied(u64),
+}
+
+/// A trace that is being written.
+#[derive(Default)]
+pub struct Tracer(RefCell<Trace>);
+
+impl Tracer {
+    /// For a machine of so many cores.
+    pub fn new(cores: usize) -> Tracer {
+        Tracer(RefCell::new(Trace {
+            programs: vec![Vec::new(); cores],
+            visible: Vec::new(),
+        }))
+    }
+
+    /// A core's next operation: its index.
+    pub fn enter(&self, core: CoreId, op: Op) -> u32 {
+        let program = &mut self.0.borrow_mut().programs[core.index()];
+        program.push(op);
+        index(program.len() - 1)
+    }
+
+    /// A core's store has become visible.
+    pub fn visible(&self, core: CoreId, index: u32) {
+        self.0.borrow_mut().visible.push(OpId { core, index });
+    }
+
+    /// How many stores have become visible so far.
+    pub fn count(&self) -> u32 {
+        index(self.0.borrow().visible.len())
+    }
+
+    /// Takes what has been written.
+    pub fn take(&self) -> Trace {
+        self.0.take()
+    }
+}
+
+fn index(n: usize) -> u32 {
+    u32::try_from(n).expect("a trace of fewer than 2^32 operations")
+}

@@ -1,0 +1,493 @@
+//! From what a model says to steps over numbered sets and relations.
+
+use super::ast::{Binding, Check, Expr, ExprKind, File, Item, Question};
+use crate::litmus::Class;
+use crate::structure::{KNOWN, RELATIONS, SETS};
+use crate::{Fault, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An expression whose value is a set.
+#[derive(Clone, Debug)]
+pub enum SetExpr {
+    /// A numbered set.
+    Slot(usize),
+    /// No event.
+    Empty,
+    /// All events.
+    All,
+    /// In either.
+    Or(Box<SetExpr>, Box<SetExpr>),
+    /// In both.
+    And(Box<SetExpr>, Box<SetExpr>),
+    /// In the first only.
+    Minus(Box<SetExpr>, Box<SetExpr>),
+    /// All others.
+    Not(Box<SetExpr>),
+    /// What is related to something.
+    Domain(Box<RelExpr>),
+    /// What something is related to.
+    Range(Box<RelExpr>),
+}
+
+/// An expression whose value is a relation.
+#[derive(Clone, Debug)]
+pub enum RelExpr {
+    /// A numbered relation.
+    Slot(usize),
+    /// No pair.
+    Empty,
+    /// In either.
+    Or(Box<RelExpr>, Box<RelExpr>),
+    /// In both.
+    And(Box<RelExpr>, Box<RelExpr>),
+    /// In the first only.
+    Minus(Box<RelExpr>, Box<RelExpr>),
+    /// One after the other.
+    Then(Box<RelExpr>, Box<RelExpr>),
+    /// All pairs from one set to the other.
+    Cross(SetExpr, SetExpr),
+    /// All other pairs.
+    Not(Box<RelExpr>),
+    /// The transitive closure.
+    Plus(Box<RelExpr>),
+    /// The reflexive and transitive closure.
+    Star(Box<RelExpr>),
+    /// With the identity.
+    Maybe(Box<RelExpr>),
+    /// The other way round.
+    Inverse(Box<RelExpr>),
+    /// The identity on a set.
+    Lift(SetExpr),
+}
+
+/// What a check is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// No cycle in the relation.
+    Acyclic(RelExpr),
+    /// No event related to itself.
+    Irreflexive(RelExpr),
+    /// No pair.
+    NoPair(RelExpr),
+    /// No event.
+    NoEvent(SetExpr),
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// The next set.
+    Set(SetExpr),
+    /// The next relation.
+    Relation(RelExpr),
+    /// The next relations, which need one another.
+    Fixpoint(Vec<RelExpr>),
+    /// A check: whether it only marks, whether it asks the opposite, and what it asks.
+    Check {
+        /// Whether it marks an execution instead of refusing it.
+        flag: bool,
+        /// Whether it asks the opposite.
+        negated: bool,
+        /// What it asks.
+        subject: Subject,
+    },
+}
+
+/// A model, compiled.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Steps that need no candidate: what they yield is the same for all of them.
+    pub known: Vec<Step>,
+    /// The others.
+    pub rest: Vec<Step>,
+    /// The number of the relation `pmo`.
+    pub pmo: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Set,
+    Relation,
+}
+
+impl Type {
+    fn name(self) -> &'static str {
+        match self {
+            Type::Set => "a set",
+            Type::Relation => "a relation",
+        }
+    }
+}
+
+/// What a name stands for: its number, and whether it needs a candidate.
+#[derive(Clone, Copy)]
+struct Meaning {
+    kind: Type,
+    slot: usize,
+    known: bool,
+}
+
+/// Either kind of expression.
+enum Typed {
+    Set(SetExpr),
+    Relation(RelExpr),
+}
+
+struct Compiler<'v> {
+    names: BTreeMap<String, Meaning>,
+    variants: &'v BTreeSet<String>,
+    sets: usize,
+    relations: usize,
+}
+
+impl Program {
+    /// Compiles files, each after those that it includes, with these variants on.
+    ///
+    /// # Errors
+    /// The first mistake, and where it is.
+    pub fn of(files: &[(String, File)], variants: &BTreeSet<String>) -> Result<Program, Fault> {
+        let mut compiler = Compiler::new(variants);
+        let mut steps = Vec::new();
+        for (name, file) in files {
+            for item in &file.items {
+                compiler.item(item, &mut steps).map_err(|fault| fault.in_file(name))?;
+            }
+        }
+        let end = Place { line: 1, column: 1 };
+        let pmo = match compiler.names.get("pmo") {
+            Some(Meaning { kind: Type::Relation, slot, .. }) => *slot,
+            _ => return Err(Fault::new(end, "a model must define the relation `pmo`, its persist memory order")),
+        };
+        Ok(compiler.arranged(steps, pmo))
+    }
+}
+
+impl<'v> Compiler<'v> {
+    fn new(variants: &'v BTreeSet<String>) -> Compiler<'v> {
+        let mut names = BTreeMap::new();
+        let sets = SETS.into_iter().chain(Class::ALL.iter().map(|class| class.name()));
+        for (slot, name) in sets.enumerate() {
+            let kind = Type::Set;
+            names.insert(name.to_owned(), Meaning { kind, slot, known: true });
+        }
+        let sets = names.len();
+        for (slot, name) in RELATIONS.into_iter().enumerate() {
+            let (kind, known) = (Type::Relation, slot < KNOWN);
+            names.insert(name.to_owned(), Meaning { kind, slot, known });
+        }
+        Compiler {
+            names,
+            variants,
+            sets,
+            relations: RELATIONS.len(),
+        }
+    }
+
+    /// Whether an expression needs no candidate.
+    fn is_known(&self, expr: &Expr) -> bool {
+        let mut known = true;
+        expr.visit(&mut |part| {
+            if let ExprKind::Name(name) = &part.kind {
+                known &= self.names.get(name).is_none_or(|meaning| meaning.known);
+            }
+        });
+        known
+    }
+
+    fn item(&mut self, item: &Item, steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+        match item {
+            Item::Include(..) => Ok(()),
+            Item::Let(false, bindings) => self.bindings(bindings, steps),
+            Item::Let(true, bindings) => self.fixpoint(bindings, steps),
+            Item::Check(check) => {
+                // A check is asked of each candidate, even of what is the same for all.
+                let step = self.check(check)?;
+                steps.push((false, step));
+                Ok(())
+            }
+        }
+    }
+
+    fn bindings(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+        let mut defined = Vec::new();
+        for binding in bindings {
+            let known = self.is_known(&binding.body);
+            let (kind, slot, step) = match self.typed(&binding.body, None)? {
+                Typed::Set(set) => {
+                    self.sets += 1;
+                    (Type::Set, self.sets - 1, Step::Set(set))
+                }
+                Typed::Relation(relation) => {
+                    self.relations += 1;
+                    (Type::Relation, self.relations - 1, Step::Relation(relation))
+                }
+            };
+            steps.push((known, step));
+            defined.push((binding.name.clone(), Meaning { kind, slot, known }));
+        }
+        self.names.extend(defined);
+        Ok(())
+    }
+
+    fn fixpoint(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+        let known = bindings.iter().all(|binding| self.is_known(&binding.body));
+        for binding in bindings {
+            refuse_falling(&binding.body, bindings)?;
+            let kind = Type::Relation;
+            let slot = self.relations;
+            self.relations += 1;
+            self.names.insert(binding.name.clone(), Meaning { kind, slot, known });
+        }
+        let bodies = bindings.iter().map(|binding| self.relation(&binding.body));
+        let bodies = bodies.collect::<Result<_, _>>()?;
+        steps.push((known, Step::Fixpoint(bodies)));
+        Ok(())
+    }
+
+    fn check(&mut self, check: &Check) -> Result<Step, Fault> {
+        let subject = match check.question {
+            Question::Acyclic => Subject::Acyclic(self.relation(&check.body)?),
+            Question::Irreflexive => Subject::Irreflexive(self.relation(&check.body)?),
+            Question::Empty => match self.typed(&check.body, None)? {
+                Typed::Set(set) => Subject::NoEvent(set),
+                Typed::Relation(relation) => Subject::NoPair(relation),
+            },
+        };
+        Ok(Step::Check {
+            flag: check.flag,
+            negated: check.negated,
+            subject,
+        })
+    }
+
+    fn set(&self, expr: &Expr) -> Result<SetExpr, Fault> {
+        match self.typed(expr, Some(Type::Set))? {
+            Typed::Set(set) => Ok(set),
+            Typed::Relation(_) => Err(wrong(expr, Type::Set)),
+        }
+    }
+
+    fn relation(&self, expr: &Expr) -> Result<RelExpr, Fault> {
+        match self.typed(expr, Some(Type::Relation))? {
+            Typed::Relation(relation) => Ok(relation),
+            Typed::Set(_) => Err(wrong(expr, Type::Relation)),
+        }
+    }
+
+    fn boxed(&self, expr: &Expr) -> Result<Box<RelExpr>, Fault> {
+        self.relation(expr).map(Box::new)
+    }
+
+    /// The type of an expression, as far as it says: `0` is of either.
+    fn type_of(&self, expr: &Expr) -> Option<Type> {
+        match &expr.kind {
+            ExprKind::Name(name) => self.names.get(name).map(|meaning| meaning.kind),
+            ExprKind::Zero => None,
+            ExprKind::All | ExprKind::Domain(_) | ExprKind::Range(_) => Some(Type::Set),
+            ExprKind::Or(a, b) | ExprKind::And(a, b) | ExprKind::Minus(a, b) | ExprKind::If(_, a, b) => {
+                self.type_of(a).or_else(|| self.type_of(b))
+            }
+            ExprKind::Not(a) => self.type_of(a),
+            _ => Some(Type::Relation),
+        }
+    }
+
+    fn typed(&self, expr: &Expr, wanted: Option<Type>) -> Result<Typed, Fault> {
+        let kind = self.type_of(expr).or(wanted).unwrap_or(Type::Relation);
+        match (kind, &expr.kind) {
+            (_, ExprKind::If(variant, then, otherwise)) => {
+                // Both are looked at: a mistake is one under any variant.
+                let (then, otherwise) = (self.typed(then, Some(kind))?, self.typed(otherwise, Some(kind))?);
+                match (&then, &otherwise) {
+                    (Typed::Set(_), Typed::Set(_)) | (Typed::Relation(_), Typed::Relation(_)) => {}
+                    _ => return Err(Fault::new(expr.place, "`then` and `else` must both be sets, or both relations")),
+                }
+                Ok(if self.variants.contains(variant) { then } else { otherwise })
+            }
+            (Type::Set, _) => self.set_expr(expr).map(Typed::Set),
+            (Type::Relation, _) => self.relation_expr(expr).map(Typed::Relation),
+        }
+    }
+
+    fn slot(&self, expr: &Expr, name: &str, wanted: Type) -> Result<usize, Fault> {
+        match self.names.get(name) {
+            Some(meaning) if meaning.kind == wanted => Ok(meaning.slot),
+            Some(_) => Err(wrong(expr, wanted)),
+            None => Err(Fault::new(expr.place, format!("`{name}` is not defined before here"))),
+        }
+    }
+
+    fn set_expr(&self, expr: &Expr) -> Result<SetExpr, Fault> {
+        let both = |a: &Expr, b: &Expr| Ok::<_, Fault>((Box::new(self.set(a)?), Box::new(self.set(b)?)));
+        Ok(match &expr.kind {
+            ExprKind::Name(name) => SetExpr::Slot(self.slot(expr, name, Type::Set)?),
+            ExprKind::Zero => SetExpr::Empty,
+            ExprKind::All => SetExpr::All,
+            ExprKind::Or(a, b) => both(a, b).map(|(a, b)| SetExpr::Or(a, b))?,
+            ExprKind::And(a, b) => both(a, b).map(|(a, b)| SetExpr::And(a, b))?,
+            ExprKind::Minus(a, b) => both(a, b).map(|(a, b)| SetExpr::Minus(a, b))?,
+            ExprKind::Not(a) => SetExpr::Not(Box::new(self.set(a)?)),
+            ExprKind::Domain(a) => SetExpr::Domain(self.boxed(a)?),
+            ExprKind::Range(a) => SetExpr::Range(self.boxed(a)?),
+            _ => return Err(wrong(expr, Type::Set)),
+        })
+    }
+
+    fn relation_expr(&self, expr: &Expr) -> Result<RelExpr, Fault> {
+        let both = |a: &Expr, b: &Expr| Ok::<_, Fault>((self.boxed(a)?, self.boxed(b)?));
+        Ok(match &expr.kind {
+            ExprKind::Name(name) => RelExpr::Slot(self.slot(expr, name, Type::Relation)?),
+            ExprKind::Zero => RelExpr::Empty,
+            ExprKind::Or(a, b) => both(a, b).map(|(a, b)| RelExpr::Or(a, b))?,
+            ExprKind::And(a, b) => both(a, b).map(|(a, b)| RelExpr::And(a, b))?,
+            ExprKind::Minus(a, b) => both(a, b).map(|(a, b)| RelExpr::Minus(a, b))?,
+            ExprKind::Then(a, b) => both(a, b).map(|(a, b)| RelExpr::Then(a, b))?,
+            ExprKind::Cross(a, b) => RelExpr::Cross(self.set(a)?, self.set(b)?),
+            ExprKind::Not(a) => RelExpr::Not(self.boxed(a)?),
+            ExprKind::Plus(a) => RelExpr::Plus(self.boxed(a)?),
+            ExprKind::Star(a) => RelExpr::Star(self.boxed(a)?),
+            ExprKind::Maybe(a) => RelExpr::Maybe(self.boxed(a)?),
+            ExprKind::Inverse(a) => RelExpr::Inverse(self.boxed(a)?),
+            ExprKind::Lift(a) => RelExpr::Lift(self.set(a)?),
+            _ => return Err(wrong(expr, Type::Relation)),
+        })
+    }
+
+    /// The steps that need no candidate apart from the others, everything numbered in the order in which it is made.
+    fn arranged(self, steps: Vec<(bool, Step)>, pmo: usize) -> Program {
+        let order = Order::of(&steps, self.sets, self.relations);
+        let mut known = Vec::new();
+        let mut rest = Vec::new();
+        for (is_known, mut step) in steps {
+            order.renumber(&mut step);
+            if is_known { &mut known } else { &mut rest }.push(step);
+        }
+        Program {
+            known,
+            rest,
+            pmo: order.relations[pmo],
+        }
+    }
+}
+
+/// New numbers: what is known first, then what needs a candidate, `rf`, `co` and `fr` at its beginning.
+struct Order {
+    sets: Vec<usize>,
+    relations: Vec<usize>,
+}
+
+impl Order {
+    fn of(steps: &[(bool, Step)], sets: usize, relations: usize) -> Order {
+        let own_sets = SETS.len() + Class::ALL.len();
+        let mut order = Order {
+            sets: (0..sets).collect(),
+            relations: (0..relations).collect(),
+        };
+        let (mut next_set, mut next_relation) = (own_sets, KNOWN);
+        for pass in [true, false] {
+            if !pass {
+                (KNOWN..RELATIONS.len()).for_each(|slot| {
+                    order.relations[slot] = next_relation;
+                    next_relation += 1;
+                });
+            }
+            let (mut set, mut relation) = (own_sets, RELATIONS.len());
+            for (known, step) in steps {
+                match step {
+                    Step::Set(_) => {
+                        if *known == pass {
+                            order.sets[set] = next_set;
+                            next_set += 1;
+                        }
+                        set += 1;
+                    }
+                    Step::Relation(_) | Step::Fixpoint(_) => {
+                        let count = if let Step::Fixpoint(bodies) = step { bodies.len() } else { 1 };
+                        for slot in relation..relation + count {
+                            if *known == pass {
+                                order.relations[slot] = next_relation;
+                                next_relation += 1;
+                            }
+                        }
+                        relation += count;
+                    }
+                    Step::Check { .. } => {}
+                }
+            }
+        }
+        order
+    }
+
+    fn renumber(&self, step: &mut Step) {
+        match step {
+            Step::Set(set) => self.set(set),
+            Step::Relation(relation) => self.relation(relation),
+            Step::Fixpoint(bodies) => bodies.iter_mut().for_each(|body| self.relation(body)),
+            Step::Check { subject, .. } => match subject {
+                Subject::Acyclic(r) | Subject::Irreflexive(r) | Subject::NoPair(r) => self.relation(r),
+                Subject::NoEvent(s) => self.set(s),
+            },
+        }
+    }
+
+    fn set(&self, expr: &mut SetExpr) {
+        match expr {
+            SetExpr::Slot(slot) => *slot = self.sets[*slot],
+            SetExpr::Empty | SetExpr::All => {}
+            SetExpr::Or(a, b) | SetExpr::And(a, b) | SetExpr::Minus(a, b) => {
+                self.set(a);
+                self.set(b);
+            }
+            SetExpr::Not(a) => self.set(a),
+            SetExpr::Domain(a) | SetExpr::Range(a) => self.relation(a),
+        }
+    }
+
+    fn relation(&self, expr: &mut RelExpr) {
+        match expr {
+            RelExpr::Slot(slot) => *slot = self.relations[*slot],
+            RelExpr::Empty => {}
+            RelExpr::Or(a, b) | RelExpr::And(a, b) | RelExpr::Minus(a, b) | RelExpr::Then(a, b) => {
+                self.relation(a);
+                self.relation(b);
+            }
+            RelExpr::Cross(a, b) => {
+                self.set(a);
+                self.set(b);
+            }
+            RelExpr::Not(a) | RelExpr::Plus(a) | RelExpr::Star(a) | RelExpr::Maybe(a) | RelExpr::Inverse(a) => {
+                self.relation(a);
+            }
+            RelExpr::Lift(a) => self.set(a),
+        }
+    }
+}
+
+fn wrong(expr: &Expr, wanted: Type) -> Fault {
+    let lift = match wanted {
+        Type::Relation => " (`[s]` makes a relation of a set)",
+        Type::Set => "",
+    };
+    Fault::new(expr.place, format!("{} is wanted here{lift}", wanted.name()))
+}
+
+/// A fixed point is the least one only if nothing that is defined by it stands where more would mean less.
+fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
+    let mut wrong = None;
+    expr.visit(&mut |part| {
+        let (ExprKind::Not(falling) | ExprKind::Minus(_, falling)) = &part.kind else {
+            return;
+        };
+        falling.visit(&mut |inner| {
+            if let ExprKind::Name(name) = &inner.kind {
+                if bindings.iter().any(|binding| binding.name == *name) {
+                    wrong.get_or_insert(inner.place);
+                }
+            }
+        });
+    });
+    match wrong {
+        None => Ok(()),
+        Some(place) => Err(Fault::new(place, "a name may not stand here in its own definition: under `~` or right of `\\`")),
+    }
+}

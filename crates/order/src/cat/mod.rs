@@ -1,0 +1,12 @@
+//! The subset of herd's `.cat` language that the models are written in.
+
+mod ast;
+mod compile;
+mod eval;
+mod lex;
+mod parse;
+
+pub use compile::Program;
+pub use eval::{Candidate, Evaluator};
+pub(crate) use ast::{Expr, ExprKind, File, Item};
+pub(crate) use parse::parse;

@@ -1,0 +1,150 @@
+//! All candidate executions of a test: who reads what, and in which order locations are written.
+
+use crate::cat::Candidate;
+use crate::litmus::Test;
+use crate::relation::Relation;
+use crate::unroll::Unrolled;
+use crate::{Fault, Place};
+
+/// The most candidates that are enumerated.
+const MOST: u64 = 2_000_000;
+
+/// A candidate execution with its values.
+pub struct Execution {
+    /// Who reads what, and the order of writes.
+    pub candidate: Candidate,
+    /// The writes to each location in their order.
+    pub orders: Vec<Vec<usize>>,
+    /// The value of each read, write and output.
+    pub values: Vec<u8>,
+}
+
+/// Calls `see` with every candidate execution of a test.
+///
+/// # Errors
+/// There are too many.
+pub fn executions(test: &Test, unrolled: &Unrolled, mut see: impl FnMut(Execution)) -> Result<(), Fault> {
+    let writes = unrolled.writes(test.locations.len());
+    let reads = unrolled.reads();
+    let sources: Vec<&Vec<usize>> = reads
+        .iter()
+        .map(|read| &writes[unrolled.events[*read].cell.map_or(0, |cell| cell.location)])
+        .collect();
+    refuse_too_many(&writes, &sources)?;
+    let orders: Vec<Vec<Vec<usize>>> = writes.iter().map(|writes| permutations(writes)).collect();
+    let mut choice = vec![0; sources.len()];
+    loop {
+        let from: Vec<usize> = choice.iter().zip(&sources).map(|(choice, source)| source[*choice]).collect();
+        if let Some(values) = values(unrolled, &reads, &from) {
+            each_order(&orders, &mut Vec::new(), &mut |orders| {
+                see(execution(unrolled.events.len(), &reads, &from, orders, &values));
+            });
+        }
+        if !next(&mut choice, |index| sources[index].len()) {
+            return Ok(());
+        }
+    }
+}
+
+fn refuse_too_many(writes: &[Vec<usize>], sources: &[&Vec<usize>]) -> Result<(), Fault> {
+    let orders = writes.iter().map(|writes| (1..writes.len() as u64).product::<u64>());
+    let reads = sources.iter().map(|source| source.len() as u64);
+    let count = orders.chain(reads).try_fold(1u64, u64::checked_mul);
+    match count {
+        Some(count) if count <= MOST => Ok(()),
+        _ => {
+            let place = Place { line: 1, column: 1 };
+            Err(Fault::new(place, format!("more than {MOST} candidate executions: use fewer reads or writes of a location")))
+        }
+    }
+}
+
+/// The next choice, counted up; false after the last.
+fn next(choice: &mut [usize], count: impl Fn(usize) -> usize) -> bool {
+    for (index, digit) in choice.iter_mut().enumerate() {
+        *digit += 1;
+        if *digit < count(index) {
+            return true;
+        }
+        *digit = 0;
+    }
+    false
+}
+
+/// The orders of writes, the first one first in all.
+fn permutations(writes: &[usize]) -> Vec<Vec<usize>> {
+    let Some((initial, others)) = writes.split_first() else {
+        return vec![Vec::new()];
+    };
+    let mut orders = vec![vec![*initial]];
+    for other in others {
+        let longer = |order: &Vec<usize>| {
+            let places = (1..=order.len()).map(|place| {
+                let mut order = order.clone();
+                order.insert(place, *other);
+                order
+            });
+            places.collect::<Vec<_>>()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    orders
+}
+
+fn each_order<'o>(left: &'o [Vec<Vec<usize>>], chosen: &mut Vec<&'o [usize]>, see: &mut impl FnMut(&[&[usize]])) {
+    let Some((first, rest)) = left.split_first() else {
+        return see(chosen);
+    };
+    for order in first {
+        chosen.push(order);
+        each_order(rest, chosen, see);
+        chosen.pop();
+    }
+}
+
+fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], values: &[u8]) -> Execution {
+    let mut rf = Relation::empty(size);
+    reads.iter().zip(from).for_each(|(read, write)| rf.insert(*write, *read));
+    let mut co = Relation::empty(size);
+    for order in orders {
+        for (index, write) in order.iter().enumerate() {
+            order[index + 1..].iter().for_each(|later| co.insert(*write, *later));
+        }
+    }
+    Execution {
+        candidate: Candidate { rf, co },
+        orders: orders.iter().map(|order| order.to_vec()).collect(),
+        values: values.to_vec(),
+    }
+}
+
+/// The events' values if the reads read from these writes; `None` if one depends on itself.
+fn values(unrolled: &Unrolled, reads: &[usize], from: &[usize]) -> Option<Vec<u8>> {
+    let size = unrolled.events.len();
+    let mut source = vec![None; size];
+    reads.iter().zip(from).for_each(|(read, write)| source[*read] = Some(*write));
+    let mut values = vec![None; size];
+    // Each round finds at least one more value, or there is a cycle.
+    let mut left: Vec<usize> = (0..size).collect();
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|event| {
+            let value = match source[*event] {
+                Some(write) => values[write],
+                None => unrolled.written[*event].value(&values),
+            };
+            values[*event] = value;
+            value.is_none()
+        });
+        if left.len() == before {
+            return None;
+        }
+    }
+    Some(values.into_iter().flatten().collect())
+}
+
+impl crate::unroll::Sum {
+    fn value(&self, values: &[Option<u8>]) -> Option<u8> {
+        self.reads.iter().try_fold(self.number, |sum, read| Some(sum.wrapping_add(values[*read]?)))
+    }
+}

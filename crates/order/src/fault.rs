@@ -1,0 +1,52 @@
+//! What is wrong with a test or a model, and where.
+
+use std::fmt;
+
+/// A place in a text, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// A mistake in a test or a model: one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The file, if the text came from one.
+    pub file: Option<String>,
+    /// Where in it.
+    pub place: Place,
+    /// What is wrong and how to mend it.
+    pub message: String,
+}
+
+impl Fault {
+    /// A mistake at a place.
+    pub fn new(place: Place, message: impl Into<String>) -> Fault {
+        Fault {
+            file: None,
+            place,
+            message: message.into(),
+        }
+    }
+
+    /// The same, in this file (unless it is known to be in another).
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Fault {
+        self.file.get_or_insert_with(|| file.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}:")?;
+        }
+        write!(f, "{}:{}: {}", self.place.line, self.place.column, self.message)
+    }
+}
+
+impl std::error::Error for Fault {}

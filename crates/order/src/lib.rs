@@ -1,0 +1,25 @@
+//! Persistency models as relations over events: what a crash may leave, whatever the hardware that claims to be the model's.
+//!
+//! A model is a file in herd's `.cat` language, a litmus test one in herd's `.litmus` format; `docs/litmus.md` says exactly
+//! what they mean. [`allowed`] enumerates a test's executions and crash cuts. Nothing here knows of time.
+
+mod cat;
+mod execution;
+mod expected;
+mod fault;
+pub mod litmus;
+mod model;
+mod relation;
+mod shelf;
+mod states;
+mod structure;
+mod text;
+mod unroll;
+
+pub use expected::{block_of, expected, models_of, show_allowed};
+pub use fault::{Fault, Place};
+pub use litmus::Test;
+pub use model::Model;
+pub use relation::{Relation, Set};
+pub use shelf::{shelf, Entry};
+pub use states::{allowed, thinkable, Allowed, State};

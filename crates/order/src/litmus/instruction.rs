@@ -1,0 +1,195 @@
+//! What the threads of a litmus test execute.
+
+use super::test::LocationId;
+use std::fmt;
+use strandline_isa::Flush;
+
+/// A register of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register(pub u8);
+
+/// The registers' names.
+pub const REGISTERS: [&str; 14] = [
+    "EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
+];
+
+/// What is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operand {
+    /// A number.
+    Number(u8),
+    /// What a register holds.
+    Register(Register),
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Instruction {
+    /// A load; whether it acquires.
+    Load(Register, LocationId, bool),
+    /// A store; whether it releases.
+    Store(LocationId, Operand, bool),
+    /// A non-temporal store.
+    StoreNt(LocationId, Operand),
+    /// A constant in a register: no event.
+    Set(Register, u8),
+    /// A locked exchange of a location and a register.
+    Exchange(LocationId, Register),
+    /// A locked addition of a register, which gets what was there.
+    Add(LocationId, Register),
+    /// The world outside sees a value.
+    Out(LocationId, Operand),
+    /// A flush of a location's line.
+    Flush(LocationId, FlushKind),
+    /// The intent to flush a location's line, if the design flushes.
+    Persist(LocationId),
+    /// What follows belongs to a context: no event.
+    SetContext(u8),
+    /// A fence for one context.
+    ContextFence(u8),
+    /// A fence, barrier or intent that names no location.
+    Fence(Class),
+}
+
+/// A flush instruction, in an order of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FlushKind {
+    /// `clwb`.
+    Clwb,
+    /// `clflushopt`.
+    ClflushOpt,
+    /// `clflush`.
+    Clflush,
+}
+
+impl From<FlushKind> for Flush {
+    fn from(kind: FlushKind) -> Flush {
+        match kind {
+            FlushKind::Clwb => Flush::Clwb,
+            FlushKind::ClflushOpt => Flush::ClflushOpt,
+            FlushKind::Clflush => Flush::Clflush,
+        }
+    }
+}
+
+impl From<Flush> for FlushKind {
+    fn from(kind: Flush) -> FlushKind {
+        match kind {
+            Flush::Clwb => FlushKind::Clwb,
+            Flush::ClflushOpt => FlushKind::ClflushOpt,
+            Flush::Clflush => FlushKind::Clflush,
+        }
+    }
+}
+
+macro_rules! classes {
+    ($($variant:ident $name:literal $plain:literal,)*) => {
+        /// A set of events that a model may name because of the instruction that they come from.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
+        pub enum Class { $($variant,)* }
+
+        impl Class {
+            /// All of them.
+            pub const ALL: &[Class] = &[$(Class::$variant,)*];
+
+            /// The set's name, and the instruction's where it has no operand.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Class::$variant => $name,)* }
+            }
+
+            /// Whether an instruction of this class stands alone, without a location or a number.
+            #[must_use]
+            pub fn stands_alone(self) -> bool {
+                match self { $(Class::$variant => $plain,)* }
+            }
+        }
+    };
+}
+
+classes! {
+    Nt "NT" false,
+    Acquiring "ACQ" false,
+    Releasing "REL" false,
+    Clwb "CLWB" false,
+    ClflushOpt "CLFLUSHOPT" false,
+    Clflush "CLFLUSH" false,
+    Sfence "SFENCE" true,
+    Mfence "MFENCE" true,
+    Pcommit "PCOMMIT" true,
+    Dmb "DMB" true,
+    PersistBarrier "PB" true,
+    NewStrand "NS" true,
+    JoinStrand "JS" true,
+    Ofence "OFENCE" true,
+    Dfence "DFENCE" true,
+    ContextFence "CFENCE" false,
+    Persist "PERSIST" false,
+    Order "ORDER" true,
+    Commit "COMMIT" true,
+    Durable "DURABLE" true,
+    Acquire "ACQUIRE" true,
+    Release "RELEASE" true,
+    Strand "STRAND" true,
+}
+
+impl Instruction {
+    /// The set that it puts its events in, beyond those of reads, writes and outputs; a model of the test must know it.
+    #[must_use]
+    pub fn class(self) -> Option<Class> {
+        match self {
+            Instruction::Load(_, _, true) => Some(Class::Acquiring),
+            Instruction::Store(_, _, true) => Some(Class::Releasing),
+            Instruction::StoreNt(..) => Some(Class::Nt),
+            Instruction::Flush(_, FlushKind::Clwb) => Some(Class::Clwb),
+            Instruction::Flush(_, FlushKind::ClflushOpt) => Some(Class::ClflushOpt),
+            Instruction::Flush(_, FlushKind::Clflush) => Some(Class::Clflush),
+            Instruction::Persist(_) => Some(Class::Persist),
+            Instruction::ContextFence(_) => Some(Class::ContextFence),
+            Instruction::Fence(class) => Some(class),
+            _ => None,
+        }
+    }
+
+    /// The location that it names.
+    #[must_use]
+    pub fn location(self) -> Option<LocationId> {
+        match self {
+            Instruction::Load(_, at, _)
+            | Instruction::Store(at, ..)
+            | Instruction::StoreNt(at, _)
+            | Instruction::Exchange(at, _)
+            | Instruction::Add(at, _)
+            | Instruction::Out(at, _)
+            | Instruction::Flush(at, _)
+            | Instruction::Persist(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// How many events it is.
+    #[must_use]
+    pub fn events(self) -> usize {
+        match self {
+            Instruction::Set(..) | Instruction::SetContext(_) => 0,
+            Instruction::Exchange(..) | Instruction::Add(..) => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REGISTERS[self.0 as usize])
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Number(n) => write!(f, "${n}"),
+            Operand::Register(register) => write!(f, "{register}"),
+        }
+    }
+}

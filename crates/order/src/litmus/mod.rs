@@ -1,0 +1,11 @@
+//! Litmus tests: a few instructions on a few threads, and a condition over what a crash may leave.
+
+mod condition;
+mod instruction;
+mod parse;
+mod print;
+mod test;
+
+pub use condition::{Condition, Formula, Quantifier};
+pub use instruction::{Class, Instruction, Operand, Register};
+pub use test::{Location, LocationId, LocationKind, Test};

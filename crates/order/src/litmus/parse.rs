@@ -1,0 +1,485 @@
+//! The parser of litmus tests.
+
+use super::instruction::{FlushKind, REGISTERS};
+use super::{Class, Condition, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier, Register, Test};
+use crate::text::Text;
+use crate::{Fault, Place};
+
+/// The most locations, threads and events of a test.
+const MOST_LOCATIONS: usize = 16;
+const MOST_THREADS: usize = 8;
+const MOST_EVENTS: usize = 64;
+
+impl Test {
+    /// Reads a test.
+    ///
+    /// # Errors
+    /// The first mistake, and where it is.
+    pub fn parse(text: &str) -> Result<Test, Fault> {
+        let mut parser = Parser {
+            text: Text::new(text)?,
+            locations: Vec::new(),
+        };
+        parser.test()
+    }
+}
+
+/// A location as far as it is known.
+struct Named {
+    name: String,
+    kind: LocationKind,
+    group: Option<usize>,
+    initial: Option<u8>,
+    place: Place,
+}
+
+struct Parser<'t> {
+    text: Text<'t>,
+    locations: Vec<Named>,
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
+}
+
+impl Parser<'_> {
+    fn test(&mut self) -> Result<Test, Fault> {
+        let name = self.header()?;
+        self.text.skip_blanks()?;
+        let title = match self.text.peek() {
+            Some('"') => self.text.quoted()?.to_owned(),
+            _ => String::new(),
+        };
+        self.keys()?;
+        self.initial_values()?;
+        let threads = self.threads()?;
+        let condition = self.condition()?;
+        self.text.skip_blanks()?;
+        if self.text.peek().is_some() {
+            return Err(self.text.fault("nothing may follow the condition"));
+        }
+        self.refuse_mixed_lines()?;
+        let test = self.sorted(name, title, threads, condition);
+        match test.events() {
+            0..=MOST_EVENTS => Ok(test),
+            n => Err(self.text.fault(format!("{n} events are too many: at most {MOST_EVENTS}"))),
+        }
+    }
+
+    fn header(&mut self) -> Result<String, Fault> {
+        self.text.skip_blanks()?;
+        if !self.text.eat("X86 ") {
+            return Err(self.text.fault("a test begins with `X86 ` and its name"));
+        }
+        let name = self.text.take_while(|c| c != '\n').trim().to_owned();
+        match name.is_empty() || name.len() > 100 {
+            false => Ok(name),
+            true => Err(self.text.fault("the name after `X86` must have 1 to 100 characters")),
+        }
+    }
+
+    /// A mark that must be next.
+    fn expect(&mut self, mark: &str, what: &str) -> Result<(), Fault> {
+        self.text.skip_blanks()?;
+        match self.text.eat(mark) {
+            true => Ok(()),
+            false => Err(self.text.fault(format!("expected `{mark}` {what}"))),
+        }
+    }
+
+    fn eat(&mut self, mark: &str) -> Result<bool, Fault> {
+        self.text.skip_blanks()?;
+        Ok(self.text.eat(mark))
+    }
+
+    fn number(&mut self) -> Result<u8, Fault> {
+        let place = self.text.place();
+        let digits = self.text.take_while(|c| c.is_ascii_digit());
+        let number = digits.parse();
+        number.map_err(|_| Fault::new(place, "expected a number from 0 to 255"))
+    }
+
+    /// The location of this name, which may be new.
+    fn location(&mut self) -> Result<LocationId, Fault> {
+        self.text.skip_blanks()?;
+        let place = self.text.place();
+        let name = self.text.take_while(is_name);
+        if !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.len() > 16 {
+            let message = "expected a location: a letter and up to 15 lower-case letters, digits or `_`";
+            return Err(Fault::new(place, message));
+        }
+        if let Some(index) = self.locations.iter().position(|at| at.name == name) {
+            return Ok(LocationId(index as u8));
+        }
+        if self.locations.len() == MOST_LOCATIONS {
+            return Err(Fault::new(place, format!("more than {MOST_LOCATIONS} locations")));
+        }
+        self.locations.push(Named {
+            name: name.to_owned(),
+            kind: LocationKind::Persistent,
+            group: None,
+            initial: None,
+            place,
+        });
+        Ok(LocationId((self.locations.len() - 1) as u8))
+    }
+
+    fn named(&mut self, id: LocationId) -> &mut Named {
+        &mut self.locations[id.0 as usize]
+    }
+
+    /// `Line=`, `Volatile=` and `Output=`, each to the end of its line.
+    fn keys(&mut self) -> Result<(), Fault> {
+        let mut groups = 0;
+        loop {
+            self.text.skip_blanks()?;
+            let kind = if self.text.eat("Volatile=") {
+                Some(LocationKind::Volatile)
+            } else if self.text.eat("Output=") {
+                Some(LocationKind::Output)
+            } else if self.text.eat("Line=") {
+                None
+            } else {
+                return Ok(());
+            };
+            self.key(kind, &mut groups)?;
+        }
+    }
+
+    fn key(&mut self, kind: Option<LocationKind>, groups: &mut usize) -> Result<(), Fault> {
+        *groups += 1;
+        loop {
+            self.text.take_while(|c| c == ' ' || c == '\t' || c == '\r');
+            match self.text.peek() {
+                None | Some('\n') => return Ok(()),
+                Some(',') if kind.is_none() => {
+                    self.text.bump();
+                    *groups += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let place = self.text.place();
+            let id = self.location()?;
+            let group = *groups;
+            let named = self.named(id);
+            let twice = match kind {
+                Some(kind) => std::mem::replace(&mut named.kind, kind) != LocationKind::Persistent,
+                None => named.group.replace(group).is_some(),
+            };
+            if twice {
+                return Err(Fault::new(place, format!("{} is named here a second time", named.name)));
+            }
+        }
+    }
+
+    fn initial_values(&mut self) -> Result<(), Fault> {
+        self.expect("{", "and the initial values (`{ }` if all are 0)")?;
+        while !self.eat("}")? {
+            let place = self.text.place();
+            let id = self.location()?;
+            self.expect("=", "and the initial value")?;
+            self.text.skip_blanks()?;
+            let value = self.number()?;
+            let named = self.named(id);
+            if named.kind == LocationKind::Output {
+                return Err(Fault::new(place, format!("{} is an output, which begins with 0", named.name)));
+            }
+            if named.initial.replace(value).is_some() {
+                return Err(Fault::new(place, format!("{} has an initial value already", named.name)));
+            }
+            self.text.skip_blanks()?;
+            if !self.text.eat(";") && self.text.peek() != Some('}') {
+                return Err(self.text.fault("expected `;` or `}` after an initial value"));
+            }
+        }
+        Ok(())
+    }
+
+    fn at_condition(&mut self) -> Result<bool, Fault> {
+        self.text.skip_blanks()?;
+        let starts = |word: &str| self.text.rest().starts_with(word);
+        Ok(["exists", "~exists", "forall"].into_iter().any(starts))
+    }
+
+    fn threads(&mut self) -> Result<Vec<Vec<Instruction>>, Fault> {
+        let count = self.thread_names()?;
+        let mut threads = vec![Vec::new(); count];
+        while !self.at_condition()? {
+            for (index, thread) in threads.iter_mut().enumerate() {
+                self.text.skip_blanks()?;
+                if !matches!(self.text.peek(), Some('|' | ';')) {
+                    thread.push(self.instruction()?);
+                }
+                let mark = if index + 1 == count { ";" } else { "|" };
+                self.expect(mark, &format!("after what P{index} does: there are {count} threads, and a condition at the end"))?;
+            }
+        }
+        self.refuse_outputs_written_twice(&threads)?;
+        Ok(threads)
+    }
+
+    fn thread_names(&mut self) -> Result<usize, Fault> {
+        for index in 0..MOST_THREADS {
+            self.expect(&format!("P{index}"), "as the next thread's name")?;
+            if self.eat(";")? {
+                return Ok(index + 1);
+            }
+            self.expect("|", "or `;` after a thread's name")?;
+        }
+        Err(self.text.fault(format!("more than {MOST_THREADS} threads")))
+    }
+
+    fn word(&mut self) -> &str {
+        self.text.take_while(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+    }
+
+    fn instruction(&mut self) -> Result<Instruction, Fault> {
+        let place = self.text.place();
+        let word = self.word().to_owned();
+        self.text.skip_blanks()?;
+        let flush = |kind| move |at| Instruction::Flush(at, kind);
+        match word.as_str() {
+            "MOV" => self.mov(),
+            "LDAR" => {
+                let register = self.register()?;
+                self.expect(",", "and a location in brackets")?;
+                Ok(Instruction::Load(register, self.bracketed(false)?, true))
+            }
+            "STLR" => self.stored(|at, value| Instruction::Store(at, value, true)),
+            "MOVNTI" => self.stored(Instruction::StoreNt),
+            "XCHG" => self.locked(Instruction::Exchange),
+            "LOCK" if self.word() == "XADD" => self.locked(Instruction::Add),
+            "OUT" => {
+                let at = self.bracketed(true)?;
+                self.expect(",", "and a value")?;
+                Ok(Instruction::Out(at, self.operand()?))
+            }
+            "CLWB" => self.bracketed(false).map(flush(FlushKind::Clwb)),
+            "CLFLUSHOPT" => self.bracketed(false).map(flush(FlushKind::ClflushOpt)),
+            "CLFLUSH" => self.bracketed(false).map(flush(FlushKind::Clflush)),
+            "PERSIST" => self.bracketed(false).map(Instruction::Persist),
+            "SETCTX" => self.context().map(Instruction::SetContext),
+            "CFENCE" => self.context().map(Instruction::ContextFence),
+            _ => match Class::ALL.iter().find(|class| class.stands_alone() && class.name() == word) {
+                Some(class) => Ok(Instruction::Fence(*class)),
+                None => Err(Fault::new(place, format!("there is no instruction `{word}`"))),
+            },
+        }
+    }
+
+    fn context(&mut self) -> Result<u8, Fault> {
+        self.expect("$", "and the context")?;
+        self.number()
+    }
+
+    fn mov(&mut self) -> Result<Instruction, Fault> {
+        if self.text.peek() == Some('[') {
+            return self.stored(|at, value| Instruction::Store(at, value, false));
+        }
+        let register = self.register()?;
+        self.expect(",", "and a location in brackets or a number")?;
+        if self.eat("$")? {
+            return Ok(Instruction::Set(register, self.number()?));
+        }
+        Ok(Instruction::Load(register, self.bracketed(false)?, false))
+    }
+
+    fn stored(&mut self, store: impl Fn(LocationId, Operand) -> Instruction) -> Result<Instruction, Fault> {
+        let at = self.bracketed(false)?;
+        self.expect(",", "and what is stored")?;
+        Ok(store(at, self.operand()?))
+    }
+
+    fn locked(&mut self, locked: impl Fn(LocationId, Register) -> Instruction) -> Result<Instruction, Fault> {
+        let at = self.bracketed(false)?;
+        self.expect(",", "and a register")?;
+        Ok(locked(at, self.register()?))
+    }
+
+    /// A location in brackets: an output, or one in memory.
+    fn bracketed(&mut self, output: bool) -> Result<LocationId, Fault> {
+        self.expect("[", "and a location")?;
+        let place = self.text.place();
+        let id = self.location()?;
+        self.expect("]", "after the location")?;
+        let named = self.named(id);
+        match (named.kind == LocationKind::Output, output) {
+            (true, false) => Err(Fault::new(place, format!("{} is an output: only OUT writes it", named.name))),
+            (false, true) => Err(Fault::new(place, format!("{} is no output: name it in `Output=`", named.name))),
+            _ => Ok(id),
+        }
+    }
+
+    fn register(&mut self) -> Result<Register, Fault> {
+        self.text.skip_blanks()?;
+        let place = self.text.place();
+        let word = self.word().to_owned();
+        match REGISTERS.iter().position(|name| *name == word) {
+            Some(index) => Ok(Register(index as u8)),
+            None => Err(Fault::new(place, format!("expected a register: {}", REGISTERS.join(", ")))),
+        }
+    }
+
+    fn operand(&mut self) -> Result<Operand, Fault> {
+        match self.eat("$")? {
+            true => self.number().map(Operand::Number),
+            false => self.register().map(Operand::Register),
+        }
+    }
+
+    fn refuse_outputs_written_twice(&self, threads: &[Vec<Instruction>]) -> Result<(), Fault> {
+        let mut seen = Vec::new();
+        for instruction in threads.iter().flatten() {
+            if let Instruction::Out(at, _) = instruction {
+                if seen.contains(at) {
+                    let name = &self.locations[at.0 as usize].name;
+                    return Err(self.text.fault(format!("output {name} is written twice: use another output")));
+                }
+                seen.push(*at);
+            }
+        }
+        Ok(())
+    }
+
+    fn condition(&mut self) -> Result<Condition, Fault> {
+        self.text.skip_blanks()?;
+        let words = [Quantifier::NotExists, Quantifier::Exists, Quantifier::Forall];
+        let found = words.into_iter().find(|quantifier| self.text.eat(quantifier.word()));
+        let quantifier = found.ok_or_else(|| self.text.fault("expected `exists`, `~exists` or `forall`"))?;
+        let formula = self.either(0)?;
+        Ok(Condition { quantifier, formula })
+    }
+
+    fn either(&mut self, depth: usize) -> Result<Formula, Fault> {
+        let mut formula = self.both(depth)?;
+        while self.eat("\\/")? {
+            formula = Formula::Or(Box::new(formula), Box::new(self.both(depth)?));
+        }
+        Ok(formula)
+    }
+
+    fn both(&mut self, depth: usize) -> Result<Formula, Fault> {
+        let mut formula = self.part(depth)?;
+        while self.eat("/\\")? {
+            formula = Formula::And(Box::new(formula), Box::new(self.part(depth)?));
+        }
+        Ok(formula)
+    }
+
+    fn part(&mut self, depth: usize) -> Result<Formula, Fault> {
+        if depth > 50 {
+            return Err(self.text.fault("the condition is nested too deeply"));
+        }
+        self.text.skip_blanks()?;
+        if self.text.eat("~") || self.eat_word("not") {
+            return Ok(Formula::Not(Box::new(self.part(depth + 1)?)));
+        }
+        if self.text.eat("(") {
+            let formula = self.either(depth + 1)?;
+            self.expect(")", "after the formula")?;
+            return Ok(formula);
+        }
+        if self.eat_word("true") {
+            return Ok(Formula::True);
+        }
+        self.value()
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let is_next = self.text.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_name));
+        is_next && self.text.eat(word)
+    }
+
+    fn value(&mut self) -> Result<Formula, Fault> {
+        let place = self.text.place();
+        let known = self.locations.len();
+        let id = self.location()?;
+        let named = self.named(id);
+        if id.0 as usize >= known {
+            return Err(Fault::new(place, format!("{}: the test has no such location", named.name)));
+        }
+        if named.kind == LocationKind::Volatile {
+            let message = format!("{} is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location", named.name);
+            return Err(Fault::new(place, message));
+        }
+        self.expect("=", "and a value")?;
+        self.text.skip_blanks()?;
+        Ok(Formula::Is(id, self.number()?))
+    }
+
+    fn refuse_mixed_lines(&self) -> Result<(), Fault> {
+        for at in self.locations.iter().filter(|at| at.group.is_some()) {
+            let first = self.locations.iter().find(|other| other.group == at.group);
+            if at.kind == LocationKind::Output || first.is_some_and(|first| first.kind != at.kind) {
+                let message = format!("{} cannot share a line with what is not in the same memory", at.name);
+                return Err(Fault::new(at.place, message));
+            }
+            let members = self.locations.iter().filter(|other| other.group == at.group);
+            if members.count() > 8 {
+                return Err(Fault::new(at.place, "a line holds at most 8 locations"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The test with its locations in their order.
+    fn sorted(&mut self, name: String, title: String, mut threads: Vec<Vec<Instruction>>, mut condition: Condition) -> Test {
+        let mut order: Vec<usize> = (0..self.locations.len()).collect();
+        order.sort_by_key(|index| {
+            let at = &self.locations[*index];
+            (at.kind == LocationKind::Output, at.name.clone())
+        });
+        let place_of = |id: LocationId| {
+            let place = order.iter().position(|index| *index == id.0 as usize);
+            LocationId(place.unwrap_or(0) as u8)
+        };
+        for instruction in threads.iter_mut().flatten() {
+            instruction.relocate(place_of);
+        }
+        condition.formula.relocate(&place_of);
+        let mut locations: Vec<Location> = Vec::new();
+        for index in &order {
+            let at = &self.locations[*index];
+            let shares = |other: &&usize| at.group.is_some() && self.locations[**other].group == at.group;
+            let line = order.iter().find(shares).unwrap_or(index);
+            locations.push(Location {
+                name: at.name.clone(),
+                kind: at.kind,
+                line: order.iter().position(|other| other == line).unwrap_or(0),
+                initial: at.initial.unwrap_or(0),
+            });
+        }
+        Test { name, title, locations, threads, condition }
+    }
+}
+
+impl Instruction {
+    fn relocate(&mut self, place_of: impl Fn(LocationId) -> LocationId) {
+        match self {
+            Instruction::Load(_, at, _)
+            | Instruction::Store(at, ..)
+            | Instruction::StoreNt(at, _)
+            | Instruction::Exchange(at, _)
+            | Instruction::Add(at, _)
+            | Instruction::Out(at, _)
+            | Instruction::Flush(at, _)
+            | Instruction::Persist(at) => *at = place_of(*at),
+            Instruction::Set(..) | Instruction::SetContext(_) | Instruction::ContextFence(_) | Instruction::Fence(_) => {}
+        }
+    }
+}
+
+impl Formula {
+    fn relocate(&mut self, place_of: &impl Fn(LocationId) -> LocationId) {
+        match self {
+            Formula::True => {}
+            Formula::Is(at, _) => *at = place_of(*at),
+            Formula::Not(inner) => inner.relocate(place_of),
+            Formula::And(a, b) | Formula::Or(a, b) => {
+                a.relocate(place_of);
+                b.relocate(place_of);
+            }
+        }
+    }
+}

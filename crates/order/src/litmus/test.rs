@@ -1,0 +1,82 @@
+//! A litmus test.
+
+use super::{Class, Condition, Instruction};
+use std::collections::BTreeSet;
+
+/// A location of a test: its place in [`Test::locations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocationId(pub u8);
+
+/// Where a location is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LocationKind {
+    /// In persistent memory.
+    Persistent,
+    /// In DRAM.
+    Volatile,
+    /// Outside: what the world has been told.
+    Output,
+}
+
+/// A location of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub kind: LocationKind,
+    /// Its cache line, counted from 0; locations with the same number share it. Of no meaning for outputs.
+    pub line: usize,
+    /// Its value at first.
+    pub initial: u8,
+}
+
+/// A litmus test: its locations, persistent and volatile ones by name and then the outputs by name, and its threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// One sentence, maybe empty.
+    pub title: String,
+    /// What its instructions name.
+    pub locations: Vec<Location>,
+    /// The threads' instructions.
+    pub threads: Vec<Vec<Instruction>>,
+    /// What a reader is to look at.
+    pub condition: Condition,
+}
+
+impl Test {
+    /// A location.
+    #[must_use]
+    pub fn location(&self, id: LocationId) -> &Location {
+        &self.locations[id.0 as usize]
+    }
+
+    /// All locations, with their names for instructions.
+    pub fn ids(&self) -> impl Iterator<Item = LocationId> {
+        (0..self.locations.len()).map(|index| LocationId(index as u8))
+    }
+
+    /// What a state says the values of, in this order: the persistent locations, then the outputs.
+    #[must_use]
+    pub fn observed(&self) -> Vec<LocationId> {
+        let of = |kind| self.ids().filter(move |id| self.location(*id).kind == kind);
+        of(LocationKind::Persistent).chain(of(LocationKind::Output)).collect()
+    }
+
+    /// The classes of its instructions: what a model must know.
+    #[must_use]
+    pub fn classes(&self) -> BTreeSet<Class> {
+        let instructions = self.threads.iter().flatten();
+        instructions.filter_map(|instruction| instruction.class()).collect()
+    }
+
+    /// How many events an execution of it has.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        let initial = self.locations.iter().filter(|at| at.kind != LocationKind::Output).count();
+        let instructions = self.threads.iter().flatten();
+        initial + instructions.map(|instruction| instruction.events()).sum::<usize>()
+    }
+}

@@ -1,0 +1,195 @@
+//! Persistency models.
+
+use crate::cat::{parse, Expr, ExprKind, File, Item, Program};
+use crate::litmus::{Class, Test};
+use crate::Fault;
+use include_dir::{include_dir, Dir};
+use std::collections::BTreeSet;
+
+static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../models");
+
+/// A persistency model, read and compiled.
+#[derive(Clone, Debug)]
+pub struct Model {
+    name: String,
+    title: String,
+    variants: BTreeSet<String>,
+    on: BTreeSet<String>,
+    isa: BTreeSet<Class>,
+    files: Vec<(String, File)>,
+    program: Program,
+}
+
+impl Model {
+    /// The names of the built-in models, in order.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let stem = |path: &std::path::Path| Some(path.to_str()?.strip_suffix(".cat")?.to_owned());
+        let mut names: Vec<String> = MODELS.files().filter_map(|file| stem(file.path())).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The built-in model of this name, with the variants that follow it after colons: `px86:weak-locks`.
+    ///
+    /// # Errors
+    /// There is none, or it has no such variant.
+    pub fn named(name: &str) -> Result<Model, Fault> {
+        let mut parts = name.split(':');
+        let base = parts.next().unwrap_or_default();
+        let file = format!("{base}.cat");
+        let start = crate::Place { line: 1, column: 1 };
+        let text = builtin(&file).ok_or_else(|| {
+            let names = Model::names().join(", ");
+            Fault::new(start, format!("there is no model {base}; there are {names}")).in_file(name)
+        })?;
+        let on: BTreeSet<String> = parts.map(str::to_owned).collect();
+        let model = Model::parse(base, text, &on)?;
+        match on.iter().find(|variant| !model.variants.contains(*variant)) {
+            None => Ok(model),
+            Some(unknown) => {
+                let known: Vec<&str> = model.variants.iter().map(String::as_str).collect();
+                let message = format!("model {base} has no variant {unknown}; it has: {}", known.join(", "));
+                Err(Fault::new(start, message).in_file(name))
+            }
+        }
+    }
+
+    /// Reads a model. What it includes is looked for among the built-in files.
+    ///
+    /// # Errors
+    /// The first mistake, and where it is.
+    pub fn parse(name: &str, text: &str, on: &BTreeSet<String>) -> Result<Model, Fault> {
+        let mut files = Vec::new();
+        let file = format!("{name}.cat");
+        gather(&file, text, &mut files, 0)?;
+        Model::of(name, files, on)
+    }
+
+    fn of(name: &str, files: Vec<(String, File)>, on: &BTreeSet<String>) -> Result<Model, Fault> {
+        let program = Program::of(&files, on)?;
+        let title = files.last().map_or(String::new(), |(_, file)| file.title.clone());
+        Ok(Model {
+            name: name.to_owned(),
+            title,
+            variants: variants(&files),
+            on: on.clone(),
+            isa: isa(&files),
+            files,
+            program,
+        })
+    }
+
+    /// The same model with these variants on, and no others.
+    ///
+    /// # Errors
+    /// None, for a model that has been read: variants change no type.
+    pub fn with(&self, on: &BTreeSet<String>) -> Result<Model, Fault> {
+        let on = on.intersection(&self.variants).cloned().collect();
+        Model::of(&self.name, self.files.clone(), &on)
+    }
+
+    /// The model and each of its variants, one at a time.
+    ///
+    /// # Errors
+    /// None, for a model that has been read.
+    pub fn with_variants(&self) -> Result<Vec<Model>, Fault> {
+        let one = |variant: &String| self.with(&BTreeSet::from([variant.clone()]));
+        let variants = self.variants.iter().map(one);
+        std::iter::once(self.with(&BTreeSet::new())).chain(variants).collect()
+    }
+
+    /// Its name, with the variants that are on.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let on: String = self.on.iter().map(|variant| format!(":{variant}")).collect();
+        format!("{}{on}", self.name)
+    }
+
+    /// What it is, and its source: the first line of its file.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The variants that it has.
+    #[must_use]
+    pub fn variants(&self) -> &BTreeSet<String> {
+        &self.variants
+    }
+
+    /// Whether it gives all of the test's instructions a meaning.
+    #[must_use]
+    pub fn takes(&self, test: &Test) -> bool {
+        test.classes().is_subset(&self.isa)
+    }
+
+    /// The instructions to which it gives a meaning.
+    #[must_use]
+    pub fn isa(&self) -> &BTreeSet<Class> {
+        &self.isa
+    }
+
+    /// It, compiled.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+fn builtin(file: &str) -> Option<&'static str> {
+    MODELS.get_file(file)?.contents_utf8()
+}
+
+/// The file and what it includes, each after what it includes itself.
+fn gather(name: &str, text: &str, files: &mut Vec<(String, File)>, depth: usize) -> Result<(), Fault> {
+    let file = parse(text).map_err(|fault| fault.in_file(name))?;
+    for item in &file.items {
+        let Item::Include(place, included) = item else {
+            continue;
+        };
+        if files.iter().any(|(done, _)| done == included) {
+            continue;
+        }
+        let Some(text) = builtin(included).filter(|_| depth < 8) else {
+            return Err(Fault::new(*place, format!("there is no file {included} to include")).in_file(name));
+        };
+        gather(included, text, files, depth + 1)?;
+    }
+    files.push((name.to_owned(), file));
+    Ok(())
+}
+
+fn expressions<'f>(files: &'f [(String, File)], mut see: impl FnMut(&'f str, &'f Expr)) {
+    for item in files.iter().flat_map(|(_, file)| &file.items) {
+        match item {
+            Item::Include(..) => {}
+            Item::Let(_, bindings) => {
+                for binding in bindings {
+                    binding.body.visit(&mut |expr| see(&binding.name, expr));
+                }
+            }
+            Item::Check(check) => check.body.visit(&mut |expr| see("", expr)),
+        }
+    }
+}
+
+fn variants(files: &[(String, File)]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    expressions(files, |_, expr| {
+        if let ExprKind::If(variant, ..) = &expr.kind {
+            found.insert(variant.clone());
+        }
+    });
+    found
+}
+
+fn isa(files: &[(String, File)]) -> BTreeSet<Class> {
+    let mut found = BTreeSet::new();
+    expressions(files, |within, expr| {
+        if let (ExprKind::Name(name), "isa") = (&expr.kind, within) {
+            found.extend(Class::ALL.iter().filter(|class| class.name() == name));
+        }
+    });
+    found
+}

@@ -1,0 +1,374 @@
+//! Sets of events and relations between them, as bits.
+
+const BITS: usize = u64::BITS as usize;
+
+/// A set of events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Set {
+    size: usize,
+    bits: Vec<u64>,
+}
+
+/// A binary relation between events: a row of bits for each event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Relation {
+    size: usize,
+    width: usize,
+    rows: Vec<u64>,
+}
+
+fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    bits.iter().enumerate().flat_map(|(word, &bits)| {
+        let mut left = bits;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            (left != 0).then(|| {
+                left &= left - 1;
+                word * BITS + bit
+            })
+        })
+    })
+}
+
+impl Set {
+    /// No event of `size`.
+    #[must_use]
+    pub fn empty(size: usize) -> Set {
+        Set {
+            size,
+            bits: vec![0; size.div_ceil(BITS)],
+        }
+    }
+
+    /// The events that are wanted.
+    #[must_use]
+    pub fn of(size: usize, wanted: impl Fn(usize) -> bool) -> Set {
+        let mut set = Set::empty(size);
+        (0..size).filter(|event| wanted(*event)).for_each(|event| set.insert(event));
+        set
+    }
+
+    /// Whether the event is in it.
+    #[must_use]
+    pub fn contains(&self, event: usize) -> bool {
+        self.bits[event / BITS] >> (event % BITS) & 1 == 1
+    }
+
+    /// Puts an event in.
+    pub fn insert(&mut self, event: usize) {
+        self.bits[event / BITS] |= 1 << (event % BITS);
+    }
+
+    /// Takes an event out.
+    pub fn remove(&mut self, event: usize) {
+        self.bits[event / BITS] &= !(1 << (event % BITS));
+    }
+
+    /// Its events, in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        ones(&self.bits)
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|bits| *bits == 0)
+    }
+
+    /// The events that it shares with a row of a relation.
+    #[must_use]
+    pub fn shared(&self, row: &[u64]) -> Set {
+        let bits = self.bits.iter().zip(row).map(|(a, b)| a & b).collect();
+        Set { size: self.size, bits }
+    }
+
+    fn zip(mut self, other: &Set, op: impl Fn(u64, u64) -> u64) -> Set {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(a, b)| *a = op(*a, *b));
+        self
+    }
+
+    /// In either.
+    #[must_use]
+    pub fn or(self, other: &Set) -> Set {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// In both.
+    #[must_use]
+    pub fn and(self, other: &Set) -> Set {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// In this and not in the other.
+    #[must_use]
+    pub fn minus(self, other: &Set) -> Set {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    /// All others.
+    #[must_use]
+    pub fn complement(self) -> Set {
+        Set::of(self.size, |_| true).minus(&self)
+    }
+}
+
+impl Relation {
+    /// No pair of `size` events.
+    #[must_use]
+    pub fn empty(size: usize) -> Relation {
+        let width = size.div_ceil(BITS);
+        Relation {
+            size,
+            width,
+            rows: vec![0; size * width],
+        }
+    }
+
+    /// The pairs that are wanted.
+    #[must_use]
+    pub fn of(size: usize, wanted: impl Fn(usize, usize) -> bool) -> Relation {
+        let mut relation = Relation::empty(size);
+        for from in 0..size {
+            (0..size).filter(|to| wanted(from, *to)).for_each(|to| relation.insert(from, to));
+        }
+        relation
+    }
+
+    /// The identity on a set.
+    #[must_use]
+    pub fn lift(set: &Set) -> Relation {
+        let mut relation = Relation::empty(set.size);
+        set.iter().for_each(|event| relation.insert(event, event));
+        relation
+    }
+
+    /// All pairs from one set to another.
+    #[must_use]
+    pub fn cross(from: &Set, to: &Set) -> Relation {
+        let mut relation = Relation::empty(from.size);
+        from.iter().for_each(|event| relation.row_mut(event).copy_from_slice(&to.bits));
+        relation
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The bits of the events that `from` is related to.
+    #[must_use]
+    pub fn row(&self, from: usize) -> &[u64] {
+        &self.rows[from * self.width..(from + 1) * self.width]
+    }
+
+    fn row_mut(&mut self, from: usize) -> &mut [u64] {
+        &mut self.rows[from * self.width..(from + 1) * self.width]
+    }
+
+    /// Whether the pair is in it.
+    #[must_use]
+    pub fn contains(&self, from: usize, to: usize) -> bool {
+        self.row(from)[to / BITS] >> (to % BITS) & 1 == 1
+    }
+
+    /// Puts a pair in.
+    pub fn insert(&mut self, from: usize, to: usize) {
+        self.row_mut(from)[to / BITS] |= 1 << (to % BITS);
+    }
+
+    /// The events that `from` is related to, in order.
+    pub fn after(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
+        ones(self.row(from))
+    }
+
+    /// Its pairs, in order.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.size).flat_map(|from| self.after(from).map(move |to| (from, to)))
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().all(|bits| *bits == 0)
+    }
+
+    fn zip(mut self, other: &Relation, op: impl Fn(u64, u64) -> u64) -> Relation {
+        self.rows.iter_mut().zip(&other.rows).for_each(|(a, b)| *a = op(*a, *b));
+        self
+    }
+
+    /// In either.
+    #[must_use]
+    pub fn or(self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// In both.
+    #[must_use]
+    pub fn and(self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// In this and not in the other.
+    #[must_use]
+    pub fn minus(self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    /// All other pairs.
+    #[must_use]
+    pub fn complement(self) -> Relation {
+        let all = Set::of(self.size, |_| true);
+        Relation::cross(&all, &all).minus(&self)
+    }
+
+    /// Only pairs from this set.
+    #[must_use]
+    pub fn from_set(mut self, set: &Set) -> Relation {
+        let width = self.width.max(1);
+        let rows = self.rows.chunks_exact_mut(width).enumerate();
+        rows.filter(|(from, _)| !set.contains(*from)).for_each(|(_, row)| row.fill(0));
+        self
+    }
+
+    /// Only pairs to this set.
+    #[must_use]
+    pub fn to_set(mut self, set: &Set) -> Relation {
+        let width = self.width.max(1);
+        for row in self.rows.chunks_exact_mut(width) {
+            row.iter_mut().zip(&set.bits).for_each(|(a, b)| *a &= b);
+        }
+        self
+    }
+
+    /// The events that are related to some.
+    #[must_use]
+    pub fn domain(&self) -> Set {
+        Set::of(self.size, |from| self.row(from).iter().any(|bits| *bits != 0))
+    }
+
+    /// The events that some are related to.
+    #[must_use]
+    pub fn range(&self) -> Set {
+        let mut range = Set::empty(self.size);
+        for row in self.rows.chunks_exact(self.width.max(1)) {
+            range.bits.iter_mut().zip(row).for_each(|(a, b)| *a |= b);
+        }
+        range
+    }
+
+    /// First this, then the other.
+    #[must_use]
+    pub fn then(&self, other: &Relation) -> Relation {
+        let useful = other.domain();
+        let mut result = Relation::empty(self.size);
+        for from in 0..self.size {
+            for (word, bits) in useful.bits.iter().enumerate() {
+                let mut left = self.row(from)[word] & bits;
+                while left != 0 {
+                    let between = word * BITS + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let (row, after) = (from * self.width, other.row(between));
+                    result.rows[row..row + self.width].iter_mut().zip(after).for_each(|(a, b)| *a |= b);
+                }
+            }
+        }
+        result
+    }
+
+    /// The other way round.
+    #[must_use]
+    pub fn inverse(&self) -> Relation {
+        let mut result = Relation::empty(self.size);
+        self.pairs().for_each(|(from, to)| result.insert(to, from));
+        result
+    }
+
+    /// With the identity.
+    #[must_use]
+    pub fn reflexive(mut self) -> Relation {
+        (0..self.size).for_each(|event| self.insert(event, event));
+        self
+    }
+
+    /// The transitive closure.
+    #[must_use]
+    pub fn closure(mut self) -> Relation {
+        for between in 0..self.size {
+            let after = self.row(between).to_vec();
+            if after.iter().all(|bits| *bits == 0) {
+                continue;
+            }
+            for from in 0..self.size {
+                if self.contains(from, between) {
+                    self.row_mut(from).iter_mut().zip(&after).for_each(|(a, b)| *a |= b);
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether no event is related to itself.
+    #[must_use]
+    pub fn is_irreflexive(&self) -> bool {
+        (0..self.size).all(|event| !self.contains(event, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    type Pairs = BTreeSet<(usize, usize)>;
+
+    fn pairs(size: usize) -> impl Strategy<Value = Pairs> {
+        prop::collection::btree_set((0..size, 0..size), 0..40)
+    }
+
+    fn relation(size: usize, pairs: &Pairs) -> Relation {
+        Relation::of(size, |a, b| pairs.contains(&(a, b)))
+    }
+
+    fn back(relation: &Relation) -> Pairs {
+        relation.pairs().collect()
+    }
+
+    proptest! {
+        // 70 events: rows of more than one word.
+        #[test]
+        fn relations_are_sets_of_pairs(a in pairs(70), b in pairs(70), s in prop::collection::btree_set(0usize..70, 0..40)) {
+            let (ra, rb) = (relation(70, &a), relation(70, &b));
+            let set = Set::of(70, |event| s.contains(&event));
+            prop_assert_eq!(back(&ra), a.clone());
+            prop_assert_eq!(back(&ra.clone().or(&rb)), &a | &b);
+            prop_assert_eq!(back(&ra.clone().and(&rb)), &a & &b);
+            prop_assert_eq!(back(&ra.clone().minus(&rb)), &a - &b);
+            prop_assert_eq!(back(&ra.inverse()), a.iter().map(|(x, y)| (*y, *x)).collect::<Pairs>());
+            let through = a.iter().flat_map(|(x, y)| b.iter().filter(move |(z, _)| y == z).map(move |(_, w)| (*x, *w)));
+            prop_assert_eq!(back(&ra.then(&rb)), through.collect::<Pairs>());
+            prop_assert_eq!(back(&ra.clone().from_set(&set)), back(&Relation::lift(&set).then(&ra)));
+            prop_assert_eq!(back(&ra.clone().to_set(&set)), back(&ra.then(&Relation::lift(&set))));
+            prop_assert_eq!(ra.domain().iter().collect::<Vec<_>>(), back(&ra).iter().map(|p| p.0).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(ra.range(), ra.inverse().domain());
+            prop_assert_eq!(ra.clone().complement().complement(), ra.clone());
+            prop_assert_eq!(set.clone().complement().complement(), set);
+        }
+
+        #[test]
+        fn a_closure_is_the_least_transitive_relation(a in pairs(70)) {
+            let mut closed = a.clone();
+            loop {
+                let more: Pairs = closed.iter().flat_map(|(x, y)| a.iter().filter(move |(z, _)| y == z).map(move |(_, w)| (*x, *w))).collect();
+                let before = closed.len();
+                closed.extend(more);
+                if closed.len() == before {
+                    break;
+                }
+            }
+            prop_assert_eq!(back(&relation(70, &a).closure()), closed);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The states that a crash may leave, as a model allows them.
+
+use crate::cat::Evaluator;
+use crate::execution::{executions, Execution};
+use crate::litmus::{LocationId, LocationKind, Quantifier, Test};
+use crate::model::Model;
+use crate::relation::Relation;
+use crate::structure::Kind;
+use crate::unroll::Unrolled;
+use crate::Fault;
+use std::collections::BTreeSet;
+
+/// The values of [`Test::observed`], in its order.
+pub type State = Vec<u8>;
+
+/// What a model allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The states.
+    pub states: BTreeSet<State>,
+    /// Whether the model leaves the test's meaning open.
+    pub undefined: bool,
+}
+
+/// The states that a model allows a crash of a test to leave.
+///
+/// # Errors
+/// The test has too many executions.
+pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
+    let unrolled = Unrolled::of(test);
+    let persists = Persists::of(test, &unrolled);
+    let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
+    let mut allowed = Allowed {
+        states: BTreeSet::new(),
+        undefined: false,
+    };
+    executions(test, &unrolled, |execution| {
+        if let Some(verdict) = evaluator.verdict(&execution.candidate) {
+            allowed.undefined |= verdict.flagged;
+            let order = persists.order(&verdict.pmo);
+            each_cut(&order, &mut |cut| {
+                allowed.states.insert(persists.state(&execution, cut));
+            });
+        }
+    })?;
+    Ok(allowed)
+}
+
+/// The states that are thinkable: each location with each value that some candidate execution gives it. Empty if there are
+/// more than `most`.
+///
+/// # Errors
+/// The test has too many executions.
+pub fn thinkable(test: &Test, most: usize) -> Result<BTreeSet<State>, Fault> {
+    let unrolled = Unrolled::of(test);
+    let persists = Persists::of(test, &unrolled);
+    let mut values: Vec<BTreeSet<u8>> = persists.cells.iter().map(|cell| BTreeSet::from([cell.initial])).collect();
+    executions(test, &unrolled, |execution| {
+        for (cell, values) in persists.cells.iter().zip(&mut values) {
+            values.extend(cell.events.iter().map(|event| execution.values[*event]));
+        }
+    })?;
+    if values.iter().map(BTreeSet::len).try_fold(1usize, usize::checked_mul).is_none_or(|count| count > most) {
+        return Ok(BTreeSet::new());
+    }
+    let longer = |states: Vec<State>, values: &BTreeSet<u8>| {
+        let with = |state: &State| values.iter().map(|value| [state.as_slice(), &[*value]].concat()).collect::<Vec<_>>();
+        states.iter().flat_map(with).collect()
+    };
+    Ok(values.iter().fold(vec![State::new()], longer).into_iter().collect())
+}
+
+impl Test {
+    /// Whether the condition's formula is true of a state.
+    #[must_use]
+    pub fn is_claimed(&self, state: &[u8]) -> bool {
+        let observed = self.observed();
+        let value = |at: LocationId| observed.iter().position(|id| *id == at).map_or(0, |index| state[index]);
+        self.condition.formula.holds(&value)
+    }
+
+    /// Whether the condition is true of a set of states.
+    #[must_use]
+    pub fn condition_holds(&self, states: &BTreeSet<State>) -> bool {
+        let mut claimed = states.iter().map(|state| self.is_claimed(state));
+        match self.condition.quantifier {
+            Quantifier::Exists => claimed.any(|claimed| claimed),
+            Quantifier::NotExists => !claimed.any(|claimed| claimed),
+            Quantifier::Forall => claimed.all(|claimed| claimed),
+        }
+    }
+}
+
+/// What persists: the events of a test that a crash state shows.
+pub(crate) struct Persists {
+    /// The events, as bits of a cut: the first is bit 0.
+    pub events: Vec<usize>,
+    /// For each observed location its initial value and the events that may give it another.
+    cells: Vec<ObservedCell>,
+}
+
+struct ObservedCell {
+    location: usize,
+    initial: u8,
+    events: Vec<usize>,
+    output: bool,
+}
+
+impl Persists {
+    pub(crate) fn of(test: &Test, unrolled: &Unrolled) -> Persists {
+        let cells = test.observed().into_iter().map(|id| {
+            let output = test.location(id).kind == LocationKind::Output;
+            let events = unrolled.origin.iter().enumerate().filter(|(index, origin)| {
+                let event = &unrolled.events[*index];
+                let instruction = origin.map(|(thread, place)| test.threads[thread][place]);
+                let names_it = instruction.and_then(|instruction| instruction.location()) == Some(id);
+                names_it && matches!(event.kind, Kind::Write | Kind::Output)
+            });
+            ObservedCell {
+                location: id.0 as usize,
+                initial: test.location(id).initial,
+                events: events.map(|(index, _)| index).collect(),
+                output,
+            }
+        });
+        let cells: Vec<ObservedCell> = cells.collect();
+        let mut events: Vec<usize> = cells.iter().flat_map(|cell| cell.events.iter().copied()).collect();
+        events.sort_unstable();
+        Persists { events, cells }
+    }
+
+    /// For each event that persists, as bits, those that must persist before it.
+    pub(crate) fn order(&self, pmo: &Relation) -> Vec<u64> {
+        let closed = pmo.clone().closure();
+        let before = |later: &usize| {
+            let bits = self.events.iter().enumerate();
+            bits.filter(|(_, event)| closed.contains(**event, *later)).fold(0, |bits, (bit, _)| bits | 1 << bit)
+        };
+        self.events.iter().map(before).collect()
+    }
+
+    pub(crate) fn has(&self, cut: u64, event: usize) -> bool {
+        self.events.iter().position(|other| *other == event).is_some_and(|bit| cut >> bit & 1 == 1)
+    }
+
+    /// What a cut leaves.
+    pub(crate) fn state(&self, execution: &Execution, cut: u64) -> State {
+        let value = |cell: &ObservedCell| {
+            let mut inside: Box<dyn Iterator<Item = &usize>> = match cell.output {
+                true => Box::new(cell.events.iter()),
+                false => Box::new(execution.orders[cell.location].iter().rev()),
+            };
+            let last = inside.find(|event| self.has(cut, **event));
+            last.map_or(cell.initial, |event| execution.values[*event])
+        };
+        self.cells.iter().map(value).collect()
+    }
+}
+
+/// Calls `see` with every set of events that has with each all that must persist before it.
+pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64)) {
+    let mut after = vec![0u64; before.len()];
+    for (later, bits) in before.iter().enumerate() {
+        (0..before.len()).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| after[bit] |= 1 << later);
+    }
+    decide(before, &after, 0, 0, 0, see);
+}
+
+fn decide(before: &[u64], after: &[u64], next: usize, inside: u64, outside: u64, see: &mut impl FnMut(u64)) {
+    if next == before.len() {
+        return see(inside);
+    }
+    let bit = 1u64 << next;
+    if inside & bit != 0 || outside & bit != 0 {
+        return decide(before, after, next + 1, inside, outside, see);
+    }
+    let with = bit | before[next];
+    if with & outside == 0 {
+        decide(before, after, next + 1, inside | with, outside, see);
+    }
+    let without = bit | after[next];
+    if without & inside == 0 {
+        decide(before, after, next + 1, inside, outside | without, see);
+    }
+}
