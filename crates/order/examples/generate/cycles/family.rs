@@ -75,6 +75,9 @@ const SIGHTS: &[(&str, &str)] = &[
     ("sb", "Wx Rf | Wf Rx"),
     ("lb", "Rx Wf | Rf Wx"),
     ("see", "Wx Wf | Rf Rx"),
+    ("2+2w", "Wx Wf | Wf Wx"),
+    ("r", "Wx Wf | Wf Rx"),
+    ("s", "Wx Wf | Rf Wx"),
 ];
 
 /// All families.
@@ -84,7 +87,7 @@ const X86: Family = Family {
     folder: "x86",
     main: "px86",
     shapes: &[
-        CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[7], CRASHES[2], CRASHES[12], CRASHES[13], SIGHTS[0], SIGHTS[1], SIGHTS[2],
+        CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[7], CRASHES[2], CRASHES[12], CRASHES[13],
     ],
     edges: &[
         PO,
@@ -209,7 +212,7 @@ const WEAK: Family = Family {
     folder: "weak",
     main: "rcbsp",
     shapes: &[
-        CRASHES[0], CRASHES[2], CRASHES[4], CRASHES[6], CRASHES[8], CRASHES[10], CRASHES[11], CRASHES[12], CRASHES[13], SIGHTS[0], SIGHTS[1], SIGHTS[2],
+        CRASHES[0], CRASHES[2], CRASHES[4], CRASHES[6], CRASHES[8], CRASHES[10], CRASHES[11], CRASHES[12], CRASHES[13], SIGHTS[0], SIGHTS[1], SIGHTS[2], SIGHTS[3], SIGHTS[4], SIGHTS[5],
     ],
     edges: &[
         PO.independent(),
@@ -226,7 +229,7 @@ const WEAK: Family = Family {
 const INTENTS: Family = Family {
     folder: "intents",
     main: "intents",
-    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[8], CRASHES[9], CRASHES[14]],
+    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[8], CRASHES[9], CRASHES[12], CRASHES[14]],
     edges: &[
         PO,
         Edge::after_store("order", "PERSIST a; ORDER"),
@@ -234,12 +237,13 @@ const INTENTS: Family = Family {
         Edge::after_store("durable", "PERSIST a; DURABLE"),
         Edge::after_store("neighbour-order", "PERSIST n; ORDER"),
         Edge::after_store("neighbour-durable", "PERSIST n; DURABLE"),
+        Edge::after_store("durable.strand", "PERSIST a; DURABLE; STRAND"),
         Edge::after_store("order.strand", "PERSIST a; ORDER; STRAND"),
         Edge::after_store("strand.order", "PERSIST a; STRAND; ORDER"),
         Edge::after_store("strand.commit", "PERSIST a; STRAND; COMMIT"),
         Edge::after_store("strand.durable", "PERSIST a; STRAND; DURABLE"),
     ],
     most: 3,
-    lines: true,
+    lines: false,
     synchronised: false,
 };

@@ -1,9 +1,9 @@
 //! Whether a test is worth keeping.
 
-use strandline_order::litmus::{Class, Instruction, Operand};
+use strandline_order::litmus::{Class, Instruction, LocationId, Operand};
 use strandline_order::{allowed, Fault, Model, State, Test};
 
-/// All models with their variants.
+/// All models. Their variants are left out: a test of a variant is one of its model too.
 pub struct Judge {
     models: Vec<Model>,
 }
@@ -26,21 +26,16 @@ impl Verdict {
         self.forbidden.iter().any(|(_, forbidden)| *forbidden) && self.forbidden.iter().any(|(_, forbidden)| !forbidden)
     }
 
-    /// Whether models of one machine alone take the test, so that none can be told from another.
-    pub fn is_of_one_machine(&self) -> bool {
-        let machine = |(name, _): &(String, bool)| name.split(':').next().map(str::to_owned);
-        let first = self.forbidden.first().and_then(machine);
-        self.forbidden.iter().all(|entry| machine(entry) == first)
+    /// Whether one model alone takes the test, so that there is no other to tell from it.
+    pub fn is_of_one_model(&self) -> bool {
+        self.forbidden.len() == 1
     }
 }
 
 impl Judge {
     /// With all built-in models.
     pub fn new() -> Result<Judge, Fault> {
-        let mut models = Vec::new();
-        for name in Model::names() {
-            models.extend(Model::named(&name)?.with_variants()?);
-        }
+        let models = Model::names().iter().map(|name| Model::named(name)).collect::<Result<_, _>>()?;
         Ok(Judge { models })
     }
 
@@ -55,7 +50,7 @@ impl Judge {
 
     /// Whether, in some model, all of the test is needed for its verdict: none of its claims and of its instructions is idle.
     pub fn is_minimal(&self, test: &Test, claims: &[(String, u8)], verdict: &Verdict) -> Result<bool, Fault> {
-        for model in self.models.iter().filter(|model| !model.name().contains(':') && model.takes(test)) {
+        for model in self.models.iter().filter(|model| model.takes(test)) {
             let needed = match verdict.of(&model.name()) {
                 true => needs_all(test, claims, model)?,
                 false => is_released(test, claims, model)?,
@@ -89,7 +84,7 @@ fn needs_all(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bool
     if allowed.undefined || (0..claims.len()).any(idle) {
         return Ok(false);
     }
-    for weaker in weaker(test) {
+    for weaker in weaker(test, claims) {
         if forbids(&weaker, model)? {
             return Ok(false);
         }
@@ -108,8 +103,9 @@ fn is_released(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bo
 }
 
 /// The test with one instruction that may order something left out or made plain.
-fn weaker(test: &Test) -> Vec<Test> {
+fn weaker(test: &Test, claims: &[(String, u8)]) -> Vec<Test> {
     changed(test, |instruction| match instruction {
+        Instruction::Store(at, ..) if is_private(test, at) && !is_claimed(test, at, claims) => Some(None),
         Instruction::Flush(..) | Instruction::Persist(_) | Instruction::ContextFence(_) | Instruction::SetContext(_) => Some(None),
         Instruction::Fence(class) if !takes_order_away(class) => Some(None),
         Instruction::StoreNt(at, value) | Instruction::Store(at, value, true) => Some(Some(Instruction::Store(at, value, false))),
@@ -130,6 +126,16 @@ fn stronger(test: &Test) -> Vec<Test> {
         Instruction::StoreNt(at, value) => Some(Some(Instruction::Store(at, value, false))),
         _ => None,
     })
+}
+
+/// Whether one thread alone names a location.
+fn is_private(test: &Test, at: LocationId) -> bool {
+    let names = |thread: &&Vec<Instruction>| thread.iter().any(|instruction| instruction.location() == Some(at));
+    test.threads.iter().filter(names).count() == 1
+}
+
+fn is_claimed(test: &Test, at: LocationId, claims: &[(String, u8)]) -> bool {
+    claims.iter().any(|(name, _)| *name == test.location(at).name)
 }
 
 fn takes_order_away(class: Class) -> bool {

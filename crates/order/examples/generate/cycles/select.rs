@@ -31,10 +31,10 @@ impl Kept {
         Ok(Kept { canonical: texts })
     }
 
-    /// The tests of a family that are minimal, new, and show what no smaller one has shown: names and texts.
+    /// The tests of a family that are minimal, new, and show together what all of them show: names and texts.
     pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
         let mut seen: BTreeSet<Feature> = BTreeSet::new();
-        let mut kept = Vec::new();
+        let mut found = Vec::new();
         for (name, accesses) in family.shapes {
             let shape = Shape::of(name, accesses);
             for placement in family.placements(&shape) {
@@ -49,18 +49,19 @@ impl Kept {
                     let Some((test, verdict)) = self.worth(&built, judge)? else {
                         continue;
                     };
-                    let features = features(&plan, &verdict);
-                    if features.iter().all(|feature| seen.contains(feature)) {
+                    let features = features(family, &plan, &verdict);
+                    if features.is_subset(&seen) {
                         continue;
                     }
-                    seen.extend(features);
+                    seen.extend(features.iter().cloned());
                     self.canonical.insert(canonical(&test));
                     let text = built.text(!verdict.of(family.main));
-                    kept.push((built.name, Test::parse(&text)?.to_string()));
+                    found.push((features, built.name, Test::parse(&text)?.to_string()));
                 }
             }
         }
-        Ok(kept)
+        thin_out(&mut found);
+        Ok(found.into_iter().map(|(_, name, text)| (name, text)).collect())
     }
 
     /// The test, if it is new, tells models apart and has nothing idle in it.
@@ -73,25 +74,40 @@ impl Kept {
             return Ok(None);
         }
         let verdict = judge.verdict(&test)?;
-        let worth = (verdict.tells_apart() || verdict.is_of_one_machine()) && judge.is_minimal(&test, &built.claims, &verdict)?;
+        let worth = (verdict.tells_apart() || verdict.is_of_one_model()) && judge.is_minimal(&test, &built.claims, &verdict)?;
         Ok(worth.then_some((test, verdict)))
     }
 }
 
-/// Every edge with the links around it; and the shape and the placement with what the models say.
-fn features(plan: &Plan<'_>, verdict: &Verdict) -> Vec<Feature> {
+/// Leaves tests out, larger ones first, all of whose features others have.
+fn thin_out(found: &mut Vec<(BTreeSet<Feature>, String, String)>) {
+    for index in (0..found.len()).rev() {
+        let others = found.iter().enumerate().filter(|(other, _)| *other != index);
+        let shown: BTreeSet<&Feature> = others.flat_map(|(_, (features, ..))| features).collect();
+        if found[index].0.iter().all(|feature| shown.contains(feature)) {
+            found.remove(index);
+        }
+    }
+}
+
+/// Every edge; the shape and the placement with the main model's verdict; what all models say.
+fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
     let Placement { dram, line } = plan.placement;
     let said: String = verdict.forbidden.iter().map(|(_, forbidden)| if *forbidden { '-' } else { '+' }).collect();
-    let mut features = vec![("shape", format!("{} {line:?} {said}", plan.shape.name))];
-    let mut edges = plan.edges.iter();
-    for (thread, accesses) in plan.shape.threads.iter().enumerate() {
-        let previous = (thread + plan.shape.threads.len() - 1) % plan.shape.threads.len();
-        let links = (plan.shape.link(previous), plan.shape.link(thread));
-        let around = |link: Option<(super::shape::Link, char)>| link.map_or("crash", |(link, _)| link.name());
-        for pair in accesses.windows(2) {
-            let Some(edge) = edges.next() else { continue };
-            let kinds = (pair[0].kind, pair[1].kind);
-            features.push(("edge", format!("{} {kinds:?} {} {} {dram}", edge.name, around(links.0), around(links.1))));
+    let forbidden = verdict.of(family.main);
+    let alone = plan.shape.threads.len() == 1;
+    let mut features = BTreeSet::from([
+        ("shape", format!("{} {forbidden}", plan.shape.name)),
+        ("dram", format!("{} {dram} {forbidden}", plan.shape.threads.len())),
+        ("line", format!("{} {} {forbidden}", plan.shape.threads.len(), line.is_some())),
+        ("said", said),
+    ]);
+    for edge in plan.edges {
+        if forbidden || alone {
+            features.insert(("edge", format!("{} {forbidden}", edge.name)));
+        }
+        if alone {
+            features.insert(("alone", format!("{} {forbidden}", edge.name)));
         }
     }
     features
