@@ -1,0 +1,99 @@
+//! What orders two accesses of a thread, if anything.
+
+use super::shape::Kind;
+
+/// How an access is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// With `MOV` or `OUT`.
+    Plain,
+    /// With `MOVNTI`.
+    NonTemporal,
+    /// With a locked instruction.
+    Locked,
+    /// With `LDAR` or `STLR`.
+    Synchronising,
+}
+
+/// An edge: two accesses and the instructions between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Its part of a test's name.
+    pub name: &'static str,
+    /// The accesses that it may stand between, each `W`, `R`, `O` (output) or `_` (any), or a store `N` (non-temporal), `L` (locked), `S`
+    /// (release), a load `A` (acquire).
+    pub ends: (char, char),
+    /// The instructions, separated by `;`. They name `a` and `b`, the locations of the two accesses, and `n`, a neighbour
+    /// of `a` in its line.
+    pub between: &'static str,
+    /// Instructions before the first access.
+    pub before: &'static str,
+    /// Whether a store after a load stores what was loaded.
+    pub data: bool,
+}
+
+impl Edge {
+    /// Between any two accesses.
+    pub const fn any(name: &'static str, between: &'static str) -> Edge {
+        Edge::of(name, ('_', '_'), between)
+    }
+
+    /// After a store.
+    pub const fn after_store(name: &'static str, between: &'static str) -> Edge {
+        Edge::of(name, ('W', '_'), between)
+    }
+
+    /// Between accesses of these kinds and forms.
+    pub const fn of(name: &'static str, ends: (char, char), between: &'static str) -> Edge {
+        Edge {
+            name,
+            ends,
+            between,
+            before: "",
+            data: true,
+        }
+    }
+
+    /// The same with instructions before the first access.
+    pub const fn before(self, before: &'static str) -> Edge {
+        Edge { before, ..self }
+    }
+
+    /// The same without a dependence through a register.
+    pub const fn independent(self) -> Edge {
+        Edge { data: false, ..self }
+    }
+
+    /// Whether it may stand between accesses of these kinds.
+    pub fn fits(&self, first: Kind, last: Kind) -> bool {
+        takes(self.ends.0, first) && takes(self.ends.1, last)
+    }
+
+    /// The forms of its two accesses.
+    pub fn forms(&self) -> (Form, Form) {
+        (form(self.ends.0), form(self.ends.1))
+    }
+
+    /// Whether it is nothing but program order.
+    pub fn is_bare(&self) -> bool {
+        self.between.is_empty() && self.before.is_empty() && self.forms() == (Form::Plain, Form::Plain)
+    }
+}
+
+fn takes(end: char, kind: Kind) -> bool {
+    match end {
+        '_' => true,
+        'R' | 'A' => kind == Kind::Load,
+        'O' => kind == Kind::Output,
+        _ => kind == Kind::Store,
+    }
+}
+
+fn form(end: char) -> Form {
+    match end {
+        'N' => Form::NonTemporal,
+        'L' => Form::Locked,
+        'S' | 'A' => Form::Synchronising,
+        _ => Form::Plain,
+    }
+}

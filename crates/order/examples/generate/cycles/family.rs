@@ -1,0 +1,249 @@
+//! The families of tests: for each the edges of its instructions and the shapes in which they stand.
+
+use super::build::Placement;
+use super::edge::Edge;
+use super::shape::{Kind, Shape};
+
+/// Tests for the models of one instruction set.
+pub struct Family {
+    /// The folder below `litmus/`.
+    pub folder: &'static str,
+    /// The model whose verdict decides the condition's quantifier.
+    pub main: &'static str,
+    /// Names and accesses, smaller ones first.
+    pub shapes: &'static [(&'static str, &'static str)],
+    /// What may order two accesses, simpler ones first.
+    pub edges: &'static [Edge],
+    /// How many edges of a test may be more than program order.
+    pub most: usize,
+    /// Whether two locations are put in one line.
+    pub lines: bool,
+    /// Whether locations of several threads are accessed with acquire and release.
+    pub synchronised: bool,
+}
+
+impl Family {
+    /// Where the locations of a shape may be.
+    pub fn placements(&self, shape: &Shape) -> Vec<Placement> {
+        let between = shape.between();
+        let mut found = Vec::new();
+        for dram in [true, false] {
+            if dram && between.is_empty() {
+                continue;
+            }
+            found.push(Placement { dram, line: None });
+            if !self.lines {
+                continue;
+            }
+            let accesses = shape.threads.iter().flatten().filter(|access| access.kind != Kind::Output);
+            let mut persistent: Vec<char> = accesses.map(|access| access.at).collect();
+            persistent.retain(|at| !dram || !between.contains(at));
+            persistent.sort_unstable();
+            persistent.dedup();
+            for (index, a) in persistent.iter().enumerate() {
+                let lines = persistent[index + 1..].iter().map(|b| Some((*a, *b)));
+                found.extend(lines.map(|line| Placement { dram, line }));
+            }
+        }
+        found
+    }
+}
+
+const PO: Edge = Edge::any("po", "");
+
+/// Shapes that end in a crash.
+const CRASHES: &[(&str, &str)] = &[
+    ("ww", "Wx Wz"),
+    ("wo", "Wx Oo"),
+    ("www", "Wx Wy Wz"),
+    ("wwo", "Wx Wy Oo"),
+    ("mp", "Wx Wf | Rf Wz"),
+    ("mpo", "Wx Wf | Rf Oo"),
+    ("wrw", "Wx | Rx Wz"),
+    ("wro", "Wx | Rx Oo"),
+    ("co", "Wx Wf | Wf Wz"),
+    ("coo", "Wx Wf | Wf Oo"),
+    ("fr", "Wx Rf | Wf Wz"),
+    ("over", "Wx | Wx Wz"),
+    ("isa2", "Wx Wf | Rf Wg | Rg Wz"),
+    ("wrc", "Wx | Rx Wf | Rf Wz"),
+    ("mpw", "Wx Wf | Rf Wy Oo"),
+];
+
+/// Shapes that are cycles without a crash: what threads may see.
+const SIGHTS: &[(&str, &str)] = &[
+    ("sb", "Wx Rf | Wf Rx"),
+    ("lb", "Rx Wf | Rf Wx"),
+    ("see", "Wx Wf | Rf Rx"),
+    ("2+2w", "Wx Wf | Wf Wx"),
+    ("r", "Wx Wf | Wf Rx"),
+    ("s", "Wx Wf | Rf Wx"),
+];
+
+/// All families.
+pub const FAMILIES: &[&Family] = &[&X86, &PCOMMIT, &CFENCE, &STRAND, &EPOCH, &RELEASE, &WEAK, &INTENTS];
+
+const X86: Family = Family {
+    folder: "x86",
+    main: "px86",
+    shapes: &[
+        CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[7], CRASHES[2], CRASHES[12], CRASHES[13],
+    ],
+    edges: &[
+        PO,
+        Edge::after_store("clwb", "CLWB a"),
+        Edge::any("clwb.sfence", "CLWB a; SFENCE"),
+        Edge::any("clwb.mfence", "CLWB a; MFENCE"),
+        Edge::of("clwb.locked", ('_', 'L'), "CLWB a"),
+        Edge::any("opt.sfence", "CLFLUSHOPT a; SFENCE"),
+        Edge::any("opt.mfence", "CLFLUSHOPT a; MFENCE"),
+        Edge::any("clflush", "CLFLUSH a"),
+        Edge::any("clflush.sfence", "CLFLUSH a; SFENCE"),
+        Edge::any("clflush.mfence", "CLFLUSH a; MFENCE"),
+        Edge::of("clflush.locked", ('_', 'L'), "CLFLUSH a"),
+        Edge::of("nt", ('N', '_'), ""),
+        Edge::of("nt.sfence", ('N', '_'), "SFENCE"),
+        Edge::of("nt.mfence", ('N', '_'), "MFENCE"),
+        Edge::of("nt.locked", ('N', 'L'), ""),
+        Edge::of("nt.clflush-next", ('N', 'W'), "CLFLUSH b"),
+        Edge::after_store("clwb-neighbour.sfence", "CLWB n; SFENCE"),
+        Edge::after_store("clflush-neighbour", "CLFLUSH n"),
+        Edge::of("to-nt", ('_', 'N'), ""),
+        Edge::of("clwb.sfence.to-nt", ('_', 'N'), "CLWB a; SFENCE"),
+        Edge::any("sfence", "SFENCE"),
+        Edge::any("mfence", "MFENCE"),
+        Edge::of("from-locked", ('L', '_'), ""),
+    ],
+    most: 2,
+    lines: true,
+    synchronised: false,
+};
+
+const PCOMMIT: Family = Family {
+    folder: "pcommit",
+    main: "so",
+    shapes: &[CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6]],
+    edges: &[
+        PO,
+        Edge::any("clwb.sfence", "CLWB a; SFENCE"),
+        Edge::any("clwb.barrier", "CLWB a; SFENCE; PCOMMIT; SFENCE"),
+        Edge::any("clwb.mfence-barrier", "CLWB a; MFENCE; PCOMMIT; MFENCE"),
+        Edge::any("opt.barrier", "CLFLUSHOPT a; SFENCE; PCOMMIT; SFENCE"),
+        Edge::any("clflush.pcommit.sfence", "CLFLUSH a; PCOMMIT; SFENCE"),
+        Edge::of("nt.barrier", ('N', '_'), "SFENCE; PCOMMIT; SFENCE"),
+        Edge::of("clwb.barrier-locked", ('_', 'L'), "CLWB a; SFENCE; PCOMMIT"),
+        Edge::any("pcommit.sfence", "PCOMMIT; SFENCE"),
+    ],
+    most: 2,
+    lines: false,
+    synchronised: false,
+};
+
+const CFENCE: Family = Family {
+    folder: "cfence",
+    main: "cfence",
+    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[4], CRASHES[5], CRASHES[6]],
+    edges: &[
+        PO,
+        Edge::any("clwb.cfence", "CLWB a; CFENCE $0"),
+        Edge::any("opt.cfence", "CLFLUSHOPT a; CFENCE $0"),
+        Edge::any("clflush", "CLFLUSH a"),
+        Edge::of("nt.cfence", ('N', '_'), "CFENCE $0"),
+        Edge::any("clwb.other-cfence", "CLWB a; CFENCE $1"),
+        Edge::any("clwb.cfence-1", "CLWB a; CFENCE $1").before("SETCTX $1"),
+        Edge::any("clwb.cfence.then-1", "CLWB a; CFENCE $0; SETCTX $1"),
+        Edge::any("clwb-by-1.cfence", "SETCTX $1; CLWB a; SETCTX $0; CFENCE $0"),
+        Edge::any("clwb.sfence.then-1", "CLWB a; SFENCE; SETCTX $1"),
+    ],
+    most: 2,
+    lines: false,
+    synchronised: false,
+};
+
+const STRAND: Family = Family {
+    folder: "strand",
+    main: "strand",
+    shapes: &[
+        CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[8], CRASHES[9], CRASHES[10], CRASHES[11], CRASHES[14],
+    ],
+    edges: &[
+        PO,
+        Edge::any("pb", "PB"),
+        Edge::any("js", "JS"),
+        Edge::any("ns", "NS"),
+        Edge::any("pb.ns", "PB; NS"),
+        Edge::any("ns.pb", "NS; PB"),
+        Edge::any("ns.js", "NS; JS"),
+        Edge::any("js.ns", "JS; NS"),
+    ],
+    most: 3,
+    lines: false,
+    synchronised: false,
+};
+
+const EPOCH: Family = Family {
+    folder: "epoch",
+    main: "ep",
+    shapes: CRASHES,
+    edges: &[PO, Edge::any("ofence", "OFENCE"), Edge::any("dfence", "DFENCE")],
+    most: 3,
+    lines: false,
+    synchronised: false,
+};
+
+const RELEASE: Family = Family {
+    folder: "release",
+    main: "rp",
+    shapes: CRASHES,
+    edges: &[
+        PO,
+        Edge::any("ofence", "OFENCE"),
+        Edge::any("dfence", "DFENCE"),
+        Edge::of("to-release", ('_', 'S'), ""),
+        Edge::of("from-acquire", ('A', '_'), ""),
+        Edge::of("from-release", ('S', '_'), ""),
+    ],
+    most: 3,
+    lines: false,
+    synchronised: true,
+};
+
+const WEAK: Family = Family {
+    folder: "weak",
+    main: "rcbsp",
+    shapes: &[
+        CRASHES[0], CRASHES[2], CRASHES[4], CRASHES[6], CRASHES[8], CRASHES[10], CRASHES[11], CRASHES[12], CRASHES[13], SIGHTS[0], SIGHTS[1], SIGHTS[2], SIGHTS[3], SIGHTS[4], SIGHTS[5],
+    ],
+    edges: &[
+        PO.independent(),
+        Edge::of("data", ('R', 'W'), ""),
+        Edge::any("dmb", "DMB").independent(),
+        Edge::of("locked", ('_', 'L'), "").independent(),
+        Edge::of("dmb.locked", ('_', 'L'), "DMB").independent(),
+    ],
+    most: 3,
+    lines: false,
+    synchronised: false,
+};
+
+const INTENTS: Family = Family {
+    folder: "intents",
+    main: "intents",
+    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[8], CRASHES[9], CRASHES[12], CRASHES[14]],
+    edges: &[
+        PO,
+        Edge::after_store("order", "PERSIST a; ORDER"),
+        Edge::after_store("commit", "PERSIST a; COMMIT"),
+        Edge::after_store("durable", "PERSIST a; DURABLE"),
+        Edge::after_store("neighbour-order", "PERSIST n; ORDER"),
+        Edge::after_store("neighbour-durable", "PERSIST n; DURABLE"),
+        Edge::after_store("durable.strand", "PERSIST a; DURABLE; STRAND"),
+        Edge::after_store("order.strand", "PERSIST a; ORDER; STRAND"),
+        Edge::after_store("strand.order", "PERSIST a; STRAND; ORDER"),
+        Edge::after_store("strand.commit", "PERSIST a; STRAND; COMMIT"),
+        Edge::after_store("strand.durable", "PERSIST a; STRAND; DURABLE"),
+    ],
+    most: 3,
+    lines: false,
+    synchronised: false,
+};

@@ -1,0 +1,126 @@
+//! Which of a family's tests are kept.
+
+use super::build::{build, Built, Placement, Plan};
+use super::canon::canonical;
+use super::edge::Edge;
+use super::family::Family;
+use super::judge::{Judge, Verdict};
+use super::shape::Shape;
+use std::collections::BTreeSet;
+use strandline_order::{shelf, Fault, Test};
+
+/// The longest name of a test.
+const LONGEST: usize = 60;
+
+/// What the tests that were kept so far are.
+pub struct Kept {
+    canonical: BTreeSet<String>,
+}
+
+/// What a test can be the first to show, in its family.
+type Feature = (&'static str, String);
+
+impl Kept {
+    /// The tests that were written by hand.
+    pub fn beside_the_shelf() -> Result<Kept, Fault> {
+        let by_hand = |path: &str| path.starts_with("papers/") || path.starts_with("classic/");
+        let mut texts = BTreeSet::new();
+        for entry in shelf().iter().filter(|entry| by_hand(entry.path)) {
+            texts.insert(canonical(&entry.test()?));
+        }
+        Ok(Kept { canonical: texts })
+    }
+
+    /// The tests of a family that are minimal, new, and show together what all of them show: names and texts.
+    pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
+        let mut seen: BTreeSet<Feature> = BTreeSet::new();
+        let mut found = Vec::new();
+        for (name, accesses) in family.shapes {
+            let shape = Shape::of(name, accesses);
+            for placement in family.placements(&shape) {
+                for edges in combinations(family, &shape) {
+                    let plan = Plan {
+                        shape: &shape,
+                        edges: &edges,
+                        placement: &placement,
+                        synchronised: family.synchronised,
+                    };
+                    let built = build(&plan);
+                    let Some((test, verdict)) = self.worth(&built, judge)? else {
+                        continue;
+                    };
+                    let features = features(family, &plan, &verdict);
+                    if features.is_subset(&seen) {
+                        continue;
+                    }
+                    seen.extend(features.iter().cloned());
+                    self.canonical.insert(canonical(&test));
+                    let text = built.text(!verdict.of(family.main));
+                    found.push((features, built.name, Test::parse(&text)?.to_string()));
+                }
+            }
+        }
+        thin_out(&mut found);
+        Ok(found.into_iter().map(|(_, name, text)| (name, text)).collect())
+    }
+
+    /// The test, if it is new, tells models apart and has nothing idle in it.
+    fn worth(&self, built: &Built, judge: &Judge) -> Result<Option<(Test, Verdict)>, Fault> {
+        if built.name.len() > LONGEST {
+            return Ok(None);
+        }
+        let test = Test::parse(&built.text(true))?;
+        if self.canonical.contains(&canonical(&test)) {
+            return Ok(None);
+        }
+        let verdict = judge.verdict(&test)?;
+        let worth = (verdict.tells_apart() || verdict.is_of_one_model()) && judge.is_minimal(&test, &built.claims, &verdict)?;
+        Ok(worth.then_some((test, verdict)))
+    }
+}
+
+/// Leaves tests out, larger ones first, all of whose features others have.
+fn thin_out(found: &mut Vec<(BTreeSet<Feature>, String, String)>) {
+    for index in (0..found.len()).rev() {
+        let others = found.iter().enumerate().filter(|(other, _)| *other != index);
+        let shown: BTreeSet<&Feature> = others.flat_map(|(_, (features, ..))| features).collect();
+        if found[index].0.iter().all(|feature| shown.contains(feature)) {
+            found.remove(index);
+        }
+    }
+}
+
+/// Every edge; the shape and the placement with the main model's verdict; what all models say.
+fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
+    let Placement { dram, line } = plan.placement;
+    let said: String = verdict.forbidden.iter().map(|(_, forbidden)| if *forbidden { '-' } else { '+' }).collect();
+    let forbidden = verdict.of(family.main);
+    let alone = plan.shape.threads.len() == 1;
+    let mut features = BTreeSet::from([
+        ("shape", format!("{} {forbidden}", plan.shape.name)),
+        ("dram", format!("{} {dram} {forbidden}", plan.shape.threads.len())),
+        ("line", format!("{} {} {forbidden}", plan.shape.threads.len(), line.is_some())),
+        ("said", said),
+    ]);
+    for edge in plan.edges {
+        if forbidden || alone {
+            features.insert(("edge", format!("{} {forbidden}", edge.name)));
+        }
+        if alone {
+            features.insert(("alone", format!("{} {forbidden}", edge.name)));
+        }
+    }
+    features
+}
+
+/// The edges that can stand in a shape, with no more than so many that are not bare.
+fn combinations(family: &Family, shape: &Shape) -> Vec<Vec<Edge>> {
+    let mut all: Vec<Vec<Edge>> = vec![Vec::new()];
+    for (first, last) in shape.steps() {
+        let fitting: Vec<Edge> = family.edges.iter().filter(|edge| edge.fits(first.kind, last.kind)).copied().collect();
+        let longer = |edges: &Vec<Edge>| fitting.iter().map(|edge| [edges.as_slice(), &[*edge]].concat()).collect::<Vec<_>>();
+        all = all.iter().flat_map(longer).collect();
+        all.retain(|edges| edges.iter().filter(|edge| !edge.is_bare()).count() <= family.most);
+    }
+    all
+}

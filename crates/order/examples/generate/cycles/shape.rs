@@ -1,0 +1,117 @@
+//! The accesses of a cycle.
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Loads.
+    Load,
+    /// Stores.
+    Store,
+    /// Tells the world.
+    Output,
+}
+
+/// An access of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// What it does.
+    pub kind: Kind,
+    /// To what: one letter.
+    pub at: char,
+}
+
+/// A cycle without what orders the accesses of its threads.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Its part of a test's name.
+    pub name: &'static str,
+    /// The accesses of each thread. The last one of a thread and the first one of the next are to the same location: the
+    /// later of the two reads from the earlier, or comes after it in coherence order.
+    pub threads: Vec<Vec<Access>>,
+}
+
+/// How two accesses to one location follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Link {
+    /// The second reads what the first has stored.
+    ReadsFrom,
+    /// The second overwrites what the first has stored.
+    Coherence,
+    /// The second overwrites what the first has loaded.
+    FromRead,
+}
+
+impl Link {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Link::ReadsFrom => "rf",
+            Link::Coherence => "co",
+            Link::FromRead => "fr",
+        }
+    }
+}
+
+impl Shape {
+    /// Reads accesses such as `Wx Wf | Rf Wz`.
+    pub fn of(name: &'static str, accesses: &str) -> Shape {
+        let access = |word: &str| {
+            let kind = match word.chars().next() {
+                Some('W') => Kind::Store,
+                Some('R') => Kind::Load,
+                _ => Kind::Output,
+            };
+            let at = word.chars().last().unwrap_or('x');
+            Access { kind, at }
+        };
+        let thread = |thread: &str| thread.split_whitespace().map(access).collect();
+        Shape {
+            name,
+            threads: accesses.split('|').map(thread).collect(),
+        }
+    }
+
+    /// The first access of all.
+    pub fn first(&self) -> Access {
+        self.threads[0][0]
+    }
+
+    /// The last access of all.
+    pub fn last(&self) -> Access {
+        let thread = &self.threads[self.threads.len() - 1];
+        thread[thread.len() - 1]
+    }
+
+    /// Whether a crash is what leads from the last access back to the first.
+    pub fn ends_in_crash(&self) -> bool {
+        self.first().at != self.last().at
+    }
+
+    /// How a thread's last access leads to the next thread's first one. None where a crash does.
+    pub fn link(&self, thread: usize) -> Option<(Link, char)> {
+        let from = *self.threads[thread].last()?;
+        let to = self.threads[(thread + 1) % self.threads.len()][0];
+        let link = match (from.kind, to.kind) {
+            (Kind::Store, Kind::Load) => Link::ReadsFrom,
+            (Kind::Store, Kind::Store) => Link::Coherence,
+            _ => Link::FromRead,
+        };
+        (from.at == to.at && self.threads.len() > 1).then_some((link, from.at))
+    }
+
+    /// The locations through which threads communicate, those of the crash apart.
+    pub fn between(&self) -> Vec<char> {
+        let ends = [self.first().at, self.last().at];
+        let mut found: Vec<char> = self.threads.iter().flatten().map(|access| access.at).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|at| !self.ends_in_crash() || !ends.contains(at));
+        found
+    }
+
+    /// The places where an edge stands: two accesses that follow one another in a thread.
+    pub fn steps(&self) -> Vec<(Access, Access)> {
+        let pairs = |thread: &Vec<Access>| thread.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>();
+        self.threads.iter().flat_map(pairs).collect()
+    }
+}
