@@ -74,7 +74,8 @@ impl Kept {
             return Ok(None);
         }
         let verdict = judge.verdict(&test)?;
-        let worth = (verdict.tells_apart() || verdict.is_of_one_model()) && judge.is_minimal(&test, &built.claims, &verdict)?;
+        let worth =
+            (verdict.tells_apart() || verdict.is_of_one_model()) && judge.is_minimal(&test, &built.claims, &verdict)?;
         Ok(worth.then_some((test, verdict)))
     }
 }
@@ -93,13 +94,20 @@ fn thin_out(found: &mut Vec<(BTreeSet<Feature>, String, String)>) {
 /// Every edge; the shape and the placement with the main model's verdict; what all models say.
 fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
     let Placement { dram, line } = plan.placement;
-    let said: String = verdict.forbidden.iter().map(|(_, forbidden)| if *forbidden { '-' } else { '+' }).collect();
+    let said: String = verdict
+        .forbidden
+        .iter()
+        .map(|(_, forbidden)| if *forbidden { '-' } else { '+' })
+        .collect();
     let forbidden = verdict.of(family.main);
     let alone = plan.shape.threads.len() == 1;
     let mut features = BTreeSet::from([
         ("shape", format!("{} {forbidden}", plan.shape.name)),
         ("dram", format!("{} {dram} {forbidden}", plan.shape.threads.len())),
-        ("line", format!("{} {} {forbidden}", plan.shape.threads.len(), line.is_some())),
+        (
+            "line",
+            format!("{} {} {forbidden}", plan.shape.threads.len(), line.is_some()),
+        ),
         ("said", said),
     ]);
     for edge in plan.edges {
@@ -117,8 +125,18 @@ fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Fea
 fn combinations(family: &Family, shape: &Shape) -> Vec<Vec<Edge>> {
     let mut all: Vec<Vec<Edge>> = vec![Vec::new()];
     for (first, last) in shape.steps() {
-        let fitting: Vec<Edge> = family.edges.iter().filter(|edge| edge.fits(first.kind, last.kind)).copied().collect();
-        let longer = |edges: &Vec<Edge>| fitting.iter().map(|edge| [edges.as_slice(), &[*edge]].concat()).collect::<Vec<_>>();
+        let fitting: Vec<Edge> = family
+            .edges
+            .iter()
+            .filter(|edge| edge.fits(first.kind, last.kind))
+            .copied()
+            .collect();
+        let longer = |edges: &Vec<Edge>| {
+            fitting
+                .iter()
+                .map(|edge| [edges.as_slice(), &[*edge]].concat())
+                .collect::<Vec<_>>()
+        };
         all = all.iter().flat_map(longer).collect();
         all.retain(|edges| edges.iter().filter(|edge| !edge.is_bare()).count() <= family.most);
     }
