@@ -8,11 +8,14 @@ pub mod config;
 mod core;
 mod journal;
 mod memory;
+mod rules;
 mod stats;
 mod system;
 
 pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
+#[cfg(feature = "mutants")]
+pub use rules::Rule;
 pub use stats::Stats;
 pub use system::{Options, Outcome, Program, Stuck, System};

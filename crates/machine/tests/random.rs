@@ -132,7 +132,7 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
     let options = Options {
         seed,
         journal: true,
-        patience: Cycles(50_000_000),
+        ..Options::default()
     };
     let mut system = System::new(&m, Plain, programs.len(), Memory::new(4096, 4096), options);
     for (core, ops) in programs.iter().enumerate() {

@@ -7,6 +7,7 @@ use crate::config::Machine;
 use crate::core::{Core, SimCpu, Wants};
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
+use crate::rules::Broken;
 use crate::stats::Stats;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -30,6 +31,18 @@ pub struct Options {
     pub journal: bool,
     /// Cycles without the end of a task after which the run is given up.
     pub patience: Cycles,
+    /// The rule that is broken, in tests of the checkers.
+    #[cfg(feature = "mutants")]
+    pub broken: Option<crate::Rule>,
+}
+
+impl Options {
+    fn broken(&self) -> Broken {
+        #[cfg(feature = "mutants")]
+        return self.broken.into();
+        #[cfg(not(feature = "mutants"))]
+        Broken::default()
+    }
 }
 
 impl Default for Options {
@@ -38,6 +51,8 @@ impl Default for Options {
             seed: 1,
             journal: false,
             patience: Cycles(100_000_000),
+            #[cfg(feature = "mutants")]
+            broken: None,
         }
     }
 }
@@ -82,6 +97,7 @@ impl<D: Design> System<D> {
             places,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
+            broken: options.broken(),
         };
         let lowering = design.lowering();
         let harts = (0..cores)
@@ -101,11 +117,11 @@ impl<D: Design> System<D> {
             harts,
             last: Last::new(&machine.llc),
             controllers: (0..machine.controllers.count)
-                .map(|_| Controller::new(machine))
+                .map(|_| Controller::new(machine, wants.broken))
                 .collect(),
             dram: Dram::new(&machine.dram, &machine.core),
             events: Events::default(),
-            writes: Writes::default(),
+            writes: Writes::new(wants.broken),
             rng: Rng::new(options.seed),
             journal: options.journal.then(Journal::default),
             opened: Vec::new(),
@@ -113,6 +129,7 @@ impl<D: Design> System<D> {
             held_evictions: Vec::new(),
             recent: VecDeque::new(),
             tally: Tally::default(),
+            broken: wants.broken,
             machine: machine.clone(),
         };
         System {
