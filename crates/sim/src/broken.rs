@@ -13,6 +13,9 @@ pub struct Broken {
     /// The undo log's.
     #[cfg(feature = "mutants")]
     pub log: Option<strandline_runtime::Rule>,
+    /// Cycles without the end of a task after which the run is given up, if not as many as usual.
+    #[cfg(feature = "mutants")]
+    pub patience: Option<strandline_kernel::Cycles>,
 }
 
 impl Broken {
@@ -38,6 +41,8 @@ impl Broken {
             journal,
             #[cfg(feature = "mutants")]
             broken: self.machine,
+            #[cfg(feature = "mutants")]
+            patience: self.patience.unwrap_or(Options::default().patience),
             ..Options::default()
         }
     }
