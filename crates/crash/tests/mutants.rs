@@ -5,11 +5,28 @@
 mod design;
 #[path = "mutants/exploration.rs"]
 mod exploration;
+#[path = "mutants/programs.rs"]
+mod programs;
 #[path = "mutants/table.rs"]
 mod table;
 
 use std::collections::BTreeSet;
 use table::{Broken, Catcher, MUTANTS};
+
+#[test]
+fn zzz_programs() {
+    for mutant in MUTANTS.iter().filter(|m| !matches!(m.broken, Broken::Log(_))) {
+        let out = programs::run(mutant, false);
+        let claimed = mutant.caught_by.contains(&Catcher::Program);
+        println!(
+            "{} {} {:?} sound {:?}",
+            if claimed == out.is_some() { "  " } else { "!!" },
+            mutant.name,
+            out,
+            programs::run(mutant, true)
+        );
+    }
+}
 
 #[test]
 fn zzz_survey() {

@@ -9,8 +9,7 @@ strandline_kernel::breakable_rules! {
     /// Writes to one line arrive at their controller in the order in which they were looked up. Broken: a later one may
     /// overtake.
     WritesOfALineInOrder: "Px86 (Raad et al., POPL 2020): persists of a line follow coherence",
-    /// A write waits behind an older one to its line that has found the write queue full. Broken: it takes the first
-    /// place that becomes free.
+    /// Writes that found the write queue full are offered again in the order of their arrival. Broken: the latest first.
     WaitingWritesInOrder: "Px86 (Raad et al., POPL 2020): persists of a line follow coherence",
     /// Queued writes to one line reach the media oldest first. Broken: a controller neither combines them nor keeps
     /// their order, and the newest goes first.

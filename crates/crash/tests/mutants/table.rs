@@ -85,6 +85,9 @@ const LOCKS_ORDER: &str = "machine.core.lock_orders_flushes=true";
 const ONE_FLUSH: &str = "machine.core.writeback_buffer_entries=1";
 const BACKEND: &str = "machine.controllers.bmo_latency=1000";
 const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
+const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
+const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
+const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
 use Broken::{Design as D, Log as L, Machine as M};
@@ -119,7 +122,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
     mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
-    mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK], &[P, T]),
+    mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P, T]),
     // x86-pcommit.
     mutant("x86-pcommit/log-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is on the media before its update. Broken: no sync barrier between them.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/durable-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is on the media. Broken: no sync barrier before the acknowledgement.", SO), &[NO_ADR], &[E, T]),
@@ -150,8 +153,8 @@ pub const MUTANTS: &[Mutant] = &[
     // x86: the machine's flushes and writes.
     mutant("x86/flush-before-stores", "x86", M(Machine::FlushBehindStores), &[], &[E, T]),
     mutant("x86/clean-flush-waits-not", "x86", M(Machine::CleanFlushWaitsForFlight), &[], &[E, T]),
-    mutant("x86/writes-overtake", "x86", M(Machine::WritesOfALineInOrder), &[], &[E, P, T]),
-    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE], &[E, T]),
+    mutant("x86/writes-overtake", "x86", M(Machine::WritesOfALineInOrder), &[EVICTIONS, SLOW_FLUSHES], &[E, P, T]),
+    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, T]),
     mutant("x86/coalescing-keeps-older", "x86", M(Machine::CoalescingTakesNewer), &[], &[E, T]),
     mutant("x86/coalescing-after-issue", "x86", M(Machine::CoalescingBeforeIssue), &[], &[E, T]),
     mutant("x86/adr-loses-queue", "x86", M(Machine::AdrSavesQueue), &[], &[E, T]),
@@ -172,7 +175,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/back-invalidation-drops", "x86", M(Machine::BackInvalidationWritesBack), &[], &[E, T]),
     mutant("x86/taken-line-clean", "x86", M(Machine::TakenLineStaysDirty), &[], &[P, T]),
     mutant("x86/victim-clean", "x86", M(Machine::VictimStaysDirty), &SMALL_L1, &[E, T]),
-    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[], &[P, T]),
+    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[NO_PREFETCH], &[P, T]),
     mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[E, P, T]),
     mutant("x86/load-misses-queue", "x86", M(Machine::LoadSeesOwnStores), &[], &[E, P, T]),
     mutant("x86/loads-pass-mfence", "x86", M(Machine::MfenceHoldsLoads), &[], &[P, T]),

@@ -81,7 +81,7 @@ impl Controller {
 
     /// A write has arrived, in its line's order. `may_coalesce` says whether it may take over a queued write to its line.
     pub fn arrive(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
-        if self.waiting.iter().any(|w| w.1 == line) && !self.broken.is(Rule::WaitingWritesInOrder) {
+        if self.waiting.iter().any(|w| w.1 == line) {
             self.waiting.push_back((write, line));
             return Arrival::Full;
         }
@@ -123,6 +123,9 @@ impl Controller {
     pub fn next_waiting(&mut self) -> Option<WriteId> {
         if self.is_full() {
             return None;
+        }
+        if self.broken.is(Rule::WaitingWritesInOrder) {
+            return self.waiting.pop_back().map(|w| w.0);
         }
         self.waiting.pop_front().map(|w| w.0)
     }

@@ -171,13 +171,13 @@ impl<D: Design> System<D> {
             let old = shared.memory.read(addr, 8);
             shared.private.borrow_mut().store_hit(addr.line(), done);
             let new = op.apply(old, operand);
+            let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
+            let done = done + beyond_a_load.0;
             if self.hw.broken.is(Rule::LockedIsAtomic) {
                 shared.enqueue(addr, Kind::Store { size: 8, value: new }, done);
             } else {
                 self.store_locked(core, addr, new, now);
             }
-            let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
-            let done = done + beyond_a_load.0;
             Response {
                 value: old,
                 done,
