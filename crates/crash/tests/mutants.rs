@@ -9,41 +9,90 @@ mod exploration;
 mod programs;
 #[path = "mutants/table.rs"]
 mod table;
+#[path = "mutants/undo.rs"]
+mod undo;
 
 use std::collections::BTreeSet;
-use table::{Broken, Catcher, MUTANTS};
+use strandline_designs::abouts;
+use table::{Broken, Catcher, Mutant, MUTANTS};
+
+fn caught_by(catcher: Catcher) -> impl Iterator<Item = &'static Mutant> {
+    MUTANTS.iter().filter(move |mutant| mutant.caught_by.contains(&catcher))
+}
+
+/// One mutant for each design and machine on which some are made.
+fn settings(catcher: Catcher) -> Vec<&'static Mutant> {
+    let mut seen = BTreeSet::new();
+    caught_by(catcher)
+        .filter(|mutant| seen.insert((mutant.design, mutant.sets)))
+        .collect()
+}
 
 #[test]
-fn zzz_programs() {
-    for mutant in MUTANTS.iter().filter(|m| !matches!(m.broken, Broken::Log(_))) {
-        let out = programs::run(mutant, false);
-        let claimed = mutant.caught_by.contains(&Catcher::Program);
-        println!(
-            "{} {} {:?} sound {:?}",
-            if claimed == out.is_some() { "  " } else { "!!" },
-            mutant.name,
-            out,
-            programs::run(mutant, true)
+fn every_rule_and_every_design_has_its_mutants() {
+    let names: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.name).collect();
+    assert_eq!(names.len(), MUTANTS.len(), "names are unique");
+    for about in abouts() {
+        let count = MUTANTS.iter().filter(|mutant| mutant.design == about.name).count();
+        assert!(count >= 1, "{} has no mutant", about.name);
+    }
+    for rule in strandline_machine::Rule::ALL {
+        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Machine(broken) if broken == *rule);
+        assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
+    }
+    for rule in strandline_runtime::Rule::ALL {
+        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Log(broken) if broken == *rule);
+        assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
+    }
+    for mutant in MUTANTS {
+        assert!(mutant.rule().contains("Broken: "), "{}", mutant.name);
+        assert!(
+            !mutant.source().is_empty() && !mutant.caught_by.is_empty(),
+            "{}",
+            mutant.name
         );
     }
 }
 
 #[test]
-fn zzz_survey() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    for mutant in MUTANTS.iter().filter(|m| {
-        m.name.contains(&only) && ["x86", "eadr"].contains(&&m.design[..m.design.len().min(4)].trim_end_matches('-'))
-    }) {
-        let t = std::time::Instant::now();
-        let out = exploration::explore(mutant);
-        let claimed = mutant.caught_by.contains(&Catcher::Exploration);
-        println!(
-            "{} {} {:.1}s {} {}",
-            if claimed == out.is_some() { "  " } else { "!!" },
-            mutant.name,
-            t.elapsed().as_secs_f64(),
-            claimed,
-            out.unwrap_or_default().chars().take(110).collect::<String>()
+fn exploration_catches_what_it_should() {
+    let missed: Vec<&str> = caught_by(Catcher::Exploration)
+        .filter(|mutant| exploration::explore(mutant, false).is_none())
+        .map(|mutant| mutant.name)
+        .collect();
+    assert_eq!(missed, [""; 0]);
+}
+
+#[test]
+fn exploration_finds_nothing_in_what_mutants_are_made_of() {
+    for mutant in settings(Catcher::Exploration) {
+        let found = exploration::explore(mutant, true);
+        assert_eq!(found, None, "{} on {:?}", mutant.design, mutant.sets);
+    }
+}
+
+#[test]
+fn programs_catch_what_they_should() {
+    let missed: Vec<&str> = caught_by(Catcher::Program)
+        .filter(|mutant| match mutant.broken {
+            Broken::Log(rule) => undo::restores_a_line_of_two_steps(Some(rule)),
+            _ => programs::run(mutant, false).is_none(),
+        })
+        .map(|mutant| mutant.name)
+        .collect();
+    assert_eq!(missed, [""; 0]);
+}
+
+#[test]
+fn programs_find_nothing_in_what_mutants_are_made_of() {
+    for mutant in settings(Catcher::Program) {
+        assert_eq!(
+            programs::run(mutant, true),
+            None,
+            "{} on {:?}",
+            mutant.design,
+            mutant.sets
         );
     }
+    assert!(undo::restores_a_line_of_two_steps(None));
 }

@@ -21,7 +21,8 @@ strandline_kernel::breakable_rules! {
     CoalescingBeforeIssue: "DPO IV-F",
     /// What the write queue has accepted reaches the media even if power fails. Broken: the queue is lost.
     AdrSavesQueue: "StrandWeaver II-B; COSPlay 2.1",
-    /// As above. Broken: only writes issued to the media are saved.
+    /// What the write queue has accepted reaches the media even if power fails, issued or not. Broken: only writes issued
+    /// to the media are saved.
     AdrSavesUnissued: "StrandWeaver II-B; COSPlay 2.1",
     /// A flush is acknowledged when the write queue has accepted it. Broken: when it has reached the controller, before
     /// the backend operation.

@@ -278,9 +278,6 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             }
         }
         self.log.lines.clear();
-        if broken.is(Rule::EveryStepDurable) && self.step == Step::More {
-            return;
-        }
         if broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
             self.log.owes = true;
             return;

@@ -17,8 +17,6 @@ strandline_kernel::breakable_rules! {
     EveryTrailerWritten: "runtime/log.rs",
     /// Each line that a step updated is flushed before the region is durable. Broken: all but the last.
     EveryUpdateFlushed: "COSPlay Figure 4(a)",
-    /// A step waits until its updates are durable before the next begins. Broken: only the last step of a region does.
-    EveryStepDurable: "runtime/log.rs",
     /// A region is durable before its locks are released. Broken: it is waited for when the thread logs next.
     DurableBeforeRelease: "COSPlay 2.1; StrandWeaver IV: persists follow the lock's order",
     /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.

@@ -36,14 +36,17 @@ impl Broken {
 
     /// How the machine is run.
     pub(crate) fn options(self, seed: u64, journal: bool) -> Options {
-        Options {
+        let options = Options {
             seed,
             journal,
-            #[cfg(feature = "mutants")]
-            broken: self.machine,
-            #[cfg(feature = "mutants")]
-            patience: self.patience.unwrap_or(Options::default().patience),
             ..Options::default()
-        }
+        };
+        #[cfg(feature = "mutants")]
+        let options = Options {
+            broken: self.machine,
+            patience: self.patience.unwrap_or(options.patience),
+            ..options
+        };
+        options
     }
 }

@@ -28,6 +28,7 @@ const PATIENCE: Cycles = Cycles(1_000_000);
 
 struct Visitor<'a> {
     mutant: &'a Mutant,
+    sound: bool,
     spec: &'a Spec,
 }
 
@@ -41,6 +42,7 @@ impl DesignVisitor for Visitor<'_> {
         };
         let mut change = Change::Nothing;
         match self.mutant.broken {
+            _ if self.sound => {}
             Broken::Design(changed, ..) => change = changed,
             Broken::Machine(rule) => broken.machine = Some(rule),
             Broken::Log(rule) => broken.log = Some(rule),
@@ -49,22 +51,23 @@ impl DesignVisitor for Visitor<'_> {
     }
 }
 
-/// Runs the mutant.
-fn observe(mutant: &Mutant, spec: &Spec) -> Result<Observation, Error> {
-    with_design(mutant.design, Visitor { mutant, spec }).expect("a registered design")
+/// Runs the mutant, or (`sound`) what it was made of.
+fn observe(mutant: &Mutant, sound: bool, spec: &Spec) -> Result<Observation, Error> {
+    with_design(mutant.design, Visitor { mutant, sound, spec }).expect("a registered design")
 }
 
-/// How crash exploration catches the mutant: the program and what is wrong, if it does.
+/// How crash exploration catches the mutant, or (`sound`) the design as it is on the same machine: the program and what is
+/// wrong, if it does.
 ///
 /// A run that gets stuck or stops on a broken count is caught, too.
-pub fn explore(mutant: &Mutant) -> Option<String> {
+pub fn explore(mutant: &Mutant, sound: bool) -> Option<String> {
     PROGRAMS.iter().find_map(|(workload, threads)| {
         let spec = Spec {
             threads: *threads,
             set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
             ..Spec::new(workload, mutant.design)
         };
-        let run = || explore_with(&spec, Points::Count(POINTS), &|spec| observe(mutant, spec));
+        let run = || explore_with(&spec, Points::Count(POINTS), &|spec| observe(mutant, sound, spec));
         let caught = match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(report)) => report.failures.first().map(|failure| failure.why.clone()),
             Ok(Err(Error::Stuck(why))) => Some(why),
