@@ -126,8 +126,8 @@ impl Writes {
         self.unaccepted.get(&line).map(|t| t.last)
     }
 
-    /// A controller has accepted the write.
-    pub fn accept(&mut self, id: WriteId) {
+    /// A controller has accepted the write: those who waited for it.
+    pub fn accept(&mut self, id: WriteId) -> Waiting {
         let line = self.get(id).request.line;
         if let Some(tail) = self.unaccepted.get_mut(&line) {
             tail.count -= 1;
@@ -135,6 +135,7 @@ impl Writes {
                 self.unaccepted.remove(&line);
             }
         }
+        std::mem::take(&mut self.get_mut(id).waiting)
     }
 
     /// The write.

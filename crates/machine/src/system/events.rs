@@ -2,7 +2,7 @@
 
 use super::hardware::{Command, Front};
 use super::run::System;
-use crate::memory::{Arrival, Origin};
+use crate::memory::{Arrival, Origin, Waiting};
 use crate::rules::Rule;
 use strandline_design::{Answer, ControllerId, Design, Domain, Message, Until, WriteId};
 use strandline_isa::CoreId;
@@ -93,7 +93,10 @@ impl<D: Design> System<D> {
                 self.accepted(write);
                 self.hw.writes.remove(write);
             }
-            Arrival::Full if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) => self.acknowledge(write),
+            Arrival::Full if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) => {
+                let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
+                self.acknowledge(waiting);
+            }
             Arrival::Full => {}
         }
     }
@@ -119,13 +122,12 @@ impl<D: Design> System<D> {
             Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
             Domain::Controllers => {}
         }
-        self.hw.writes.accept(write);
-        self.acknowledge(write);
+        let waiting = self.hw.writes.accept(write);
+        self.acknowledge(waiting);
     }
 
-    /// Tells those who wait for the write's acceptance.
-    fn acknowledge(&mut self, write: WriteId) {
-        let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
+    /// Tells those who wait for a write's acceptance.
+    fn acknowledge(&mut self, waiting: Waiting) {
         for origin in waiting.first.into_iter().chain(waiting.others) {
             match origin {
                 Origin::Buffer { core, slot } => self.buffer_done(core, slot),
