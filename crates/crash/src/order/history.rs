@@ -92,8 +92,8 @@ impl Teller<'_> {
             self.told.history.orders.push(vec![event]);
         }
         let stamps = self.stamps();
-        for core in 0..self.journal.trace.programs.len() {
-            self.program(core, &stamps[core]);
+        for (core, stamps) in stamps.iter().enumerate() {
+            self.program(core, stamps);
         }
         self.order_writes();
         self.tell_reads();
