@@ -1,6 +1,8 @@
 //! A checker is believed after it has caught planted mistakes: broken variants of the designs, the machine and the undo
 //! log, and what catches each.
 
+#[path = "mutants/conformance.rs"]
+mod conformance;
 #[path = "mutants/design.rs"]
 mod design;
 #[path = "mutants/exploration.rs"]
@@ -95,4 +97,18 @@ fn programs_find_nothing_in_what_mutants_are_made_of() {
         );
     }
     assert!(undo::restores_a_line_of_two_steps(None));
+}
+
+#[test]
+fn litmus_tests_catch_what_they_should() {
+    let missed: Vec<&str> = caught_by(Catcher::Litmus)
+        .filter(|mutant| {
+            let start = std::time::Instant::now();
+            let caught = conformance::caught(mutant);
+            println!("{} {:?} {:?}", mutant.name, caught, start.elapsed());
+            caught.is_none()
+        })
+        .map(|mutant| mutant.name)
+        .collect();
+    assert_eq!(missed, [""; 0]);
 }
