@@ -34,7 +34,11 @@ pub fn executions(test: &Test, unrolled: &Unrolled, mut see: impl FnMut(Executio
     let orders: Vec<Vec<Vec<usize>>> = writes.iter().map(|writes| permutations(writes)).collect();
     let mut choice = vec![0; sources.len()];
     loop {
-        let from: Vec<usize> = choice.iter().zip(&sources).map(|(choice, source)| source[*choice]).collect();
+        let from: Vec<usize> = choice
+            .iter()
+            .zip(&sources)
+            .map(|(choice, source)| source[*choice])
+            .collect();
         if let Some(values) = values(unrolled, &reads, &from) {
             each_order(&orders, &mut Vec::new(), &mut |orders| {
                 see(execution(unrolled.events.len(), &reads, &from, orders, &values));
@@ -54,7 +58,10 @@ fn refuse_too_many(writes: &[Vec<usize>], sources: &[&Vec<usize>]) -> Result<(),
         Some(count) if count <= MOST => Ok(()),
         _ => {
             let place = Place { line: 1, column: 1 };
-            Err(Fault::new(place, format!("more than {MOST} candidate executions: use fewer reads or writes of a location")))
+            Err(Fault::new(
+                place,
+                format!("more than {MOST} candidate executions: use fewer reads or writes of a location"),
+            ))
         }
     }
 }
@@ -104,7 +111,10 @@ fn each_order<'o>(left: &'o [Vec<Vec<usize>>], chosen: &mut Vec<&'o [usize]>, se
 
 fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], values: &[u8]) -> Execution {
     let mut rf = Relation::empty(size);
-    reads.iter().zip(from).for_each(|(read, write)| rf.insert(*write, *read));
+    reads
+        .iter()
+        .zip(from)
+        .for_each(|(read, write)| rf.insert(*write, *read));
     let mut co = Relation::empty(size);
     for order in orders {
         for (index, write) in order.iter().enumerate() {
@@ -122,7 +132,10 @@ fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], 
 fn values(unrolled: &Unrolled, reads: &[usize], from: &[usize]) -> Option<Vec<u8>> {
     let size = unrolled.events.len();
     let mut source = vec![None; size];
-    reads.iter().zip(from).for_each(|(read, write)| source[*read] = Some(*write));
+    reads
+        .iter()
+        .zip(from)
+        .for_each(|(read, write)| source[*read] = Some(*write));
     let mut values = vec![None; size];
     // Each round finds at least one more value, or there is a cycle.
     let mut left: Vec<usize> = (0..size).collect();
@@ -145,6 +158,8 @@ fn values(unrolled: &Unrolled, reads: &[usize], from: &[usize]) -> Option<Vec<u8
 
 impl crate::unroll::Sum {
     fn value(&self, values: &[Option<u8>]) -> Option<u8> {
-        self.reads.iter().try_fold(self.number, |sum, read| Some(sum.wrapping_add(values[*read]?)))
+        self.reads
+            .iter()
+            .try_fold(self.number, |sum, read| Some(sum.wrapping_add(values[*read]?)))
     }
 }

@@ -12,7 +12,10 @@ impl Test {
     pub fn show_state(&self, state: &[u8]) -> String {
         let observed = self.observed();
         let names = observed.iter().map(|id| &self.location(*id).name);
-        let parts: Vec<String> = names.zip(state).map(|(name, value)| format!("{name}={value}")).collect();
+        let parts: Vec<String> = names
+            .zip(state)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         parts.join(" ")
     }
 
@@ -25,10 +28,14 @@ impl Test {
         let names: Vec<&str> = observed.iter().map(|id| self.location(*id).name.as_str()).collect();
         let mut state: Vec<Option<u8>> = vec![None; observed.len()];
         for word in words.split_whitespace() {
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: must be LOCATION=VALUE"))?;
+            let (name, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("`{word}`: must be LOCATION=VALUE"))?;
             let index = names.iter().position(|known| *known == name);
             let index = index.ok_or_else(|| format!("`{word}`: a state is of {}", names.join(", ")))?;
-            let value = value.parse().map_err(|_| format!("`{word}`: the value must be a number from 0 to 255"))?;
+            let value = value
+                .parse()
+                .map_err(|_| format!("`{word}`: the value must be a number from 0 to 255"))?;
             state[index] = Some(value);
         }
         let missing = names.iter().zip(&state).find(|(_, value)| value.is_none());

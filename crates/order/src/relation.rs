@@ -44,7 +44,9 @@ impl Set {
     #[must_use]
     pub fn of(size: usize, wanted: impl Fn(usize) -> bool) -> Set {
         let mut set = Set::empty(size);
-        (0..size).filter(|event| wanted(*event)).for_each(|event| set.insert(event));
+        (0..size)
+            .filter(|event| wanted(*event))
+            .for_each(|event| set.insert(event));
         set
     }
 
@@ -129,7 +131,9 @@ impl Relation {
     pub fn of(size: usize, wanted: impl Fn(usize, usize) -> bool) -> Relation {
         let mut relation = Relation::empty(size);
         for from in 0..size {
-            (0..size).filter(|to| wanted(from, *to)).for_each(|to| relation.insert(from, to));
+            (0..size)
+                .filter(|to| wanted(from, *to))
+                .for_each(|to| relation.insert(from, to));
         }
         relation
     }
@@ -146,7 +150,8 @@ impl Relation {
     #[must_use]
     pub fn cross(from: &Set, to: &Set) -> Relation {
         let mut relation = Relation::empty(from.size);
-        from.iter().for_each(|event| relation.row_mut(event).copy_from_slice(&to.bits));
+        from.iter()
+            .for_each(|event| relation.row_mut(event).copy_from_slice(&to.bits));
         relation
     }
 
@@ -228,7 +233,8 @@ impl Relation {
     pub fn from_set(mut self, set: &Set) -> Relation {
         let width = self.width.max(1);
         let rows = self.rows.chunks_exact_mut(width).enumerate();
-        rows.filter(|(from, _)| !set.contains(*from)).for_each(|(_, row)| row.fill(0));
+        rows.filter(|(from, _)| !set.contains(*from))
+            .for_each(|(_, row)| row.fill(0));
         self
     }
 
@@ -270,7 +276,10 @@ impl Relation {
                     let between = word * BITS + left.trailing_zeros() as usize;
                     left &= left - 1;
                     let (row, after) = (from * self.width, other.row(between));
-                    result.rows[row..row + self.width].iter_mut().zip(after).for_each(|(a, b)| *a |= b);
+                    result.rows[row..row + self.width]
+                        .iter_mut()
+                        .zip(after)
+                        .for_each(|(a, b)| *a |= b);
                 }
             }
         }

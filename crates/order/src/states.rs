@@ -54,17 +54,31 @@ pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
 pub fn thinkable(test: &Test, most: usize) -> Result<BTreeSet<State>, Fault> {
     let unrolled = Unrolled::of(test);
     let persists = Persists::of(test, &unrolled);
-    let mut values: Vec<BTreeSet<u8>> = persists.cells.iter().map(|cell| BTreeSet::from([cell.initial])).collect();
+    let mut values: Vec<BTreeSet<u8>> = persists
+        .cells
+        .iter()
+        .map(|cell| BTreeSet::from([cell.initial]))
+        .collect();
     executions(test, &unrolled, |execution| {
         for (cell, values) in persists.cells.iter().zip(&mut values) {
             values.extend(cell.events.iter().map(|event| execution.values[*event]));
         }
     })?;
-    if values.iter().map(BTreeSet::len).try_fold(1usize, usize::checked_mul).is_none_or(|count| count > most) {
+    if values
+        .iter()
+        .map(BTreeSet::len)
+        .try_fold(1usize, usize::checked_mul)
+        .is_none_or(|count| count > most)
+    {
         return Ok(BTreeSet::new());
     }
     let longer = |states: Vec<State>, values: &BTreeSet<u8>| {
-        let with = |state: &State| values.iter().map(|value| [state.as_slice(), &[*value]].concat()).collect::<Vec<_>>();
+        let with = |state: &State| {
+            values
+                .iter()
+                .map(|value| [state.as_slice(), &[*value]].concat())
+                .collect::<Vec<_>>()
+        };
         states.iter().flat_map(with).collect()
     };
     Ok(values.iter().fold(vec![State::new()], longer).into_iter().collect())
@@ -134,13 +148,17 @@ impl Persists {
         let closed = pmo.clone().closure();
         let before = |later: &usize| {
             let bits = self.events.iter().enumerate();
-            bits.filter(|(_, event)| closed.contains(**event, *later)).fold(0, |bits, (bit, _)| bits | 1 << bit)
+            bits.filter(|(_, event)| closed.contains(**event, *later))
+                .fold(0, |bits, (bit, _)| bits | 1 << bit)
         };
         self.events.iter().map(before).collect()
     }
 
     pub(crate) fn has(&self, cut: u64, event: usize) -> bool {
-        self.events.iter().position(|other| *other == event).is_some_and(|bit| cut >> bit & 1 == 1)
+        self.events
+            .iter()
+            .position(|other| *other == event)
+            .is_some_and(|bit| cut >> bit & 1 == 1)
     }
 
     /// What a cut leaves.
@@ -161,7 +179,9 @@ impl Persists {
 pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64)) {
     let mut after = vec![0u64; before.len()];
     for (later, bits) in before.iter().enumerate() {
-        (0..before.len()).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| after[bit] |= 1 << later);
+        (0..before.len())
+            .filter(|bit| bits >> bit & 1 == 1)
+            .for_each(|bit| after[bit] |= 1 << later);
     }
     decide(before, &after, 0, 0, 0, see);
 }

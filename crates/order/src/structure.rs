@@ -85,7 +85,8 @@ impl Structure {
             set(&|e| e.locked),
         ];
         sets.extend(Class::ALL.iter().map(|class| set(&|e| e.class == Some(*class))));
-        let relation = |wanted: &dyn Fn(&Event, &Event) -> bool| Relation::of(size, |a, b| wanted(&events[a], &events[b]));
+        let relation =
+            |wanted: &dyn Fn(&Event, &Event) -> bool| Relation::of(size, |a, b| wanted(&events[a], &events[b]));
         let same = |a: Option<usize>, b: Option<usize>| a.is_some() && a == b;
         let location = |e: &Event| e.cell.map(|cell| cell.location);
         let line = |e: &Event| e.cell.map(|cell| cell.line);

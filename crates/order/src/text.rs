@@ -21,7 +21,10 @@ impl<'t> Text<'t> {
         let place = Place { line: 1, column: 1 };
         match text.len() <= MOST {
             true => Ok(Text { rest: text, place }),
-            false => Err(Fault::new(place, format!("longer than {MOST} bytes: not a test or a model"))),
+            false => Err(Fault::new(
+                place,
+                format!("longer than {MOST} bytes: not a test or a model"),
+            )),
         }
     }
 

@@ -83,7 +83,10 @@ impl Unrolled {
     #[must_use]
     pub fn reads(&self) -> Vec<usize> {
         let reads = self.events.iter().enumerate();
-        reads.filter(|(_, event)| event.kind == Kind::Read).map(|(index, _)| index).collect()
+        reads
+            .filter(|(_, event)| event.kind == Kind::Read)
+            .map(|(index, _)| index)
+            .collect()
     }
 }
 
@@ -110,7 +113,13 @@ impl Unroller<'_> {
         let index = self.events.len() - 1;
         // A locked addition depends on its own read too, which `rmw` says.
         let own = |read: &usize| event.locked && read + 1 == index;
-        self.data.extend(written.reads.iter().filter(|read| !own(read)).map(|read| (*read, index)));
+        self.data.extend(
+            written
+                .reads
+                .iter()
+                .filter(|read| !own(read))
+                .map(|read| (*read, index)),
+        );
         self.written.push(written);
         index
     }
@@ -132,7 +141,13 @@ impl Unroller<'_> {
         }
     }
 
-    fn instruction(&mut self, instruction: Instruction, origin: (usize, usize), context: u8, registers: &mut Registers) {
+    fn instruction(
+        &mut self,
+        instruction: Instruction,
+        origin: (usize, usize),
+        context: u8,
+        registers: &mut Registers,
+    ) {
         let value = |operand: Operand| match operand {
             Operand::Number(number) => Sum {
                 number,

@@ -6,7 +6,11 @@ use strandline_order::{allowed, Model, Test};
 fn states(model: &str, text: &str) -> Vec<String> {
     let test = Test::parse(text).unwrap_or_else(|fault| panic!("{fault}"));
     let model = Model::named(model).unwrap_or_else(|fault| panic!("{fault}"));
-    assert!(model.takes(&test), "{} does not know the test's instructions", model.name());
+    assert!(
+        model.takes(&test),
+        "{} does not know the test's instructions",
+        model.name()
+    );
     let allowed = allowed(&test, &model).unwrap_or_else(|fault| panic!("{fault}"));
     assert!(!allowed.undefined);
     allowed.states.iter().map(|state| test.show_state(state)).collect()
@@ -38,7 +42,10 @@ fn a_line_persists_as_it_is() {
 #[test]
 fn a_sync_barrier_is_three_instructions() {
     let with = |barrier: &str| {
-        let fences: String = barrier.split_whitespace().map(|fence| format!(" {fence} ;\n")).collect();
+        let fences: String = barrier
+            .split_whitespace()
+            .map(|fence| format!(" {fence} ;\n"))
+            .collect();
         format!("X86 a\n{{ }}\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n{fences} MOV [y],$1 ;\n~exists (x=0 /\\ y=1)")
     };
     assert_eq!(states("so", &with("SFENCE PCOMMIT SFENCE")).len(), 3);
@@ -49,7 +56,11 @@ fn a_sync_barrier_is_three_instructions() {
 
 #[test]
 fn an_output_waits_for_a_fence() {
-    let test = |fence: &str| format!("X86 a\nOutput=o\n{{ }}\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n{fence} OUT [o],$1 ;\n~exists (x=0 /\\ o=1)");
+    let test = |fence: &str| {
+        format!(
+            "X86 a\nOutput=o\n{{ }}\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n{fence} OUT [o],$1 ;\n~exists (x=0 /\\ o=1)"
+        )
+    };
     assert_eq!(states("px86", &test(" SFENCE ;\n")), ["x=0 o=0", "x=1 o=0", "x=1 o=1"]);
     assert_eq!(states("px86", &test("")).len(), 4);
 }
@@ -70,7 +81,8 @@ fn locked_instructions_order_flushes_where_the_machine_says_so() {
 
 #[test]
 fn two_locked_additions_lose_nothing() {
-    let test = "X86 a\n{ }\n P0 | P1 ;\n MOV EAX,$1 | MOV EAX,$1 ;\n LOCK XADD [x],EAX | LOCK XADD [x],EAX ;\nforall (true)";
+    let test =
+        "X86 a\n{ }\n P0 | P1 ;\n MOV EAX,$1 | MOV EAX,$1 ;\n LOCK XADD [x],EAX | LOCK XADD [x],EAX ;\nforall (true)";
     assert_eq!(states("px86", test), ["x=0", "x=1", "x=2"]);
 }
 
@@ -90,7 +102,12 @@ fn strands_are_ordered_by_barriers_joins_and_the_same_location() {
     let store = |at: &str| format!(" MOV [{at}],$1 ;\n CLWB [{at}] ;\n");
     let test = |between: &[&str]| {
         let [ab, bc] = [0, 1].map(|i| between[i]);
-        format!("X86 a\n{{ }}\n P0 ;\n{}{ab}{}{bc}{}exists (true)", store("a"), store("b"), store("c"))
+        format!(
+            "X86 a\n{{ }}\n P0 ;\n{}{ab}{}{bc}{}exists (true)",
+            store("a"),
+            store("b"),
+            store("c")
+        )
     };
     // Figure 2 (a): a before b on strand 0, c on strand 1.
     let free = states("strand", &test(&[" PB ;\n", " NS ;\n"]));
@@ -108,7 +125,12 @@ fn fences_are_cumulative() {
     // Delegated Persist Ordering, Figure 1: what a thread stores after it has seen y, depending on it, is behind x.
     let test = "X86 isa2\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[y] ;\n DMB | MOV [z],EAX ;\n MOV [y],$1 | ;\n~exists (x=0 /\\ z=1)";
     let states = states("rcbsp", test);
-    assert!(!states.iter().any(|state| state.starts_with("x=0") && state.ends_with("z=1")), "{states:?}");
+    assert!(
+        !states
+            .iter()
+            .any(|state| state.starts_with("x=0") && state.ends_with("z=1")),
+        "{states:?}"
+    );
     // y and z are both behind the fence, and not ordered with one another.
     assert!(states.contains(&"x=1 y=0 z=1".to_owned()), "{states:?}");
 }
@@ -117,7 +139,11 @@ fn fences_are_cumulative() {
 fn races_leave_release_persistency_undefined() {
     let race = "X86 a\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [x],$2 ;\nexists (true)";
     let model = Model::named("rp").expect("a model");
-    assert!(allowed(&Test::parse(race).expect("a test"), &model).expect("few").undefined);
+    assert!(
+        allowed(&Test::parse(race).expect("a test"), &model)
+            .expect("few")
+            .undefined
+    );
     let sync = "X86 a\nVolatile=f\n{ }\n P0 | P1 ;\n MOV [x],$1 | LDAR EAX,[f] ;\n STLR [f],$1 | MOV [y],EAX ;\n~exists (x=0 /\\ y=1)";
     let allowed = allowed(&Test::parse(sync).expect("a test"), &model).expect("few");
     assert!(!allowed.undefined);

@@ -155,8 +155,17 @@ impl Program {
         }
         let end = Place { line: 1, column: 1 };
         let pmo = match compiler.names.get("pmo") {
-            Some(Meaning { kind: Type::Relation, slot, .. }) => *slot,
-            _ => return Err(Fault::new(end, "a model must define the relation `pmo`, its persist memory order")),
+            Some(Meaning {
+                kind: Type::Relation,
+                slot,
+                ..
+            }) => *slot,
+            _ => {
+                return Err(Fault::new(
+                    end,
+                    "a model must define the relation `pmo`, its persist memory order",
+                ))
+            }
         };
         Ok(compiler.arranged(steps, pmo))
     }
@@ -168,7 +177,14 @@ impl<'v> Compiler<'v> {
         let sets = SETS.into_iter().chain(Class::ALL.iter().map(|class| class.name()));
         for (slot, name) in sets.enumerate() {
             let kind = Type::Set;
-            names.insert(name.to_owned(), Meaning { kind, slot, known: true });
+            names.insert(
+                name.to_owned(),
+                Meaning {
+                    kind,
+                    slot,
+                    known: true,
+                },
+            );
         }
         let sets = names.len();
         for (slot, name) in RELATIONS.into_iter().enumerate() {
@@ -300,9 +316,18 @@ impl<'v> Compiler<'v> {
                 let (then, otherwise) = (self.typed(then, Some(kind))?, self.typed(otherwise, Some(kind))?);
                 match (&then, &otherwise) {
                     (Typed::Set(_), Typed::Set(_)) | (Typed::Relation(_), Typed::Relation(_)) => {}
-                    _ => return Err(Fault::new(expr.place, "`then` and `else` must both be sets, or both relations")),
+                    _ => {
+                        return Err(Fault::new(
+                            expr.place,
+                            "`then` and `else` must both be sets, or both relations",
+                        ))
+                    }
                 }
-                Ok(if self.variants.contains(variant) { then } else { otherwise })
+                Ok(if self.variants.contains(variant) {
+                    then
+                } else {
+                    otherwise
+                })
             }
             (Type::Set, _) => self.set_expr(expr).map(Typed::Set),
             (Type::Relation, _) => self.relation_expr(expr).map(Typed::Relation),
@@ -402,7 +427,11 @@ impl Order {
                         set += 1;
                     }
                     Step::Relation(_) | Step::Fixpoint(_) => {
-                        let count = if let Step::Fixpoint(bodies) = step { bodies.len() } else { 1 };
+                        let count = if let Step::Fixpoint(bodies) = step {
+                            bodies.len()
+                        } else {
+                            1
+                        };
                         for slot in relation..relation + count {
                             if *known == pass {
                                 order.relations[slot] = next_relation;
@@ -488,6 +517,9 @@ fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
     });
     match wrong {
         None => Ok(()),
-        Some(place) => Err(Fault::new(place, "a name may not stand here in its own definition: under `~` or right of `\\`")),
+        Some(place) => Err(Fault::new(
+            place,
+            "a name may not stand here in its own definition: under `~` or right of `\\`",
+        )),
     }
 }

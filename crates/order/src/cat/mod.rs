@@ -6,7 +6,7 @@ mod eval;
 mod lex;
 mod parse;
 
+pub(crate) use ast::{Expr, ExprKind, File, Item};
 pub use compile::Program;
 pub use eval::{Candidate, Evaluator};
-pub(crate) use ast::{Expr, ExprKind, File, Item};
 pub(crate) use parse::parse;

@@ -8,7 +8,18 @@ use crate::{Fault, Place};
 const DEEPEST: usize = 100;
 
 const KEYWORDS: [&str; 12] = [
-    "let", "rec", "and", "include", "flag", "acyclic", "irreflexive", "empty", "as", "if", "then", "else",
+    "let",
+    "rec",
+    "and",
+    "include",
+    "flag",
+    "acyclic",
+    "irreflexive",
+    "empty",
+    "as",
+    "if",
+    "then",
+    "else",
 ];
 
 /// Reads a file.
@@ -124,7 +135,10 @@ impl Parser {
     fn item(&mut self) -> Result<Item, Fault> {
         let place = self.place();
         if self.eat_word("include") {
-            return Ok(Item::Include(place, self.quoted("the name of a file in quotation marks")?));
+            return Ok(Item::Include(
+                place,
+                self.quoted("the name of a file in quotation marks")?,
+            ));
         }
         if self.eat_word("let") {
             let rec = self.eat_word("rec");
@@ -199,10 +213,12 @@ impl Parser {
         let folded = if *mark == ";" {
             let mut rest = parts.into_iter().rev();
             let last = rest.next();
-            last.map(|last| rest.fold(last, |(place, right), (before, left)| {
-                let kind = ExprKind::Then(Box::new(left), Box::new(right));
-                (before, Expr { place, kind })
-            }))
+            last.map(|last| {
+                rest.fold(last, |(place, right), (before, left)| {
+                    let kind = ExprKind::Then(Box::new(left), Box::new(right));
+                    (before, Expr { place, kind })
+                })
+            })
         } else {
             parts.into_iter().reduce(|(first, left), (place, right)| {
                 let (left, right) = (Box::new(left), Box::new(right));

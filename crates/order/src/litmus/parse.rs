@@ -1,7 +1,9 @@
 //! The parser of litmus tests.
 
 use super::instruction::{FlushKind, REGISTERS};
-use super::{Class, Condition, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier, Register, Test};
+use super::{
+    Class, Condition, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier, Register, Test,
+};
 use crate::text::Text;
 use crate::{Fault, Place};
 
@@ -62,7 +64,9 @@ impl Parser<'_> {
         let test = self.sorted(name, title, threads, condition);
         match test.events() {
             0..=MOST_EVENTS => Ok(test),
-            n => Err(self.text.fault(format!("{n} events are too many: at most {MOST_EVENTS}"))),
+            n => Err(self
+                .text
+                .fault(format!("{n} events are too many: at most {MOST_EVENTS}"))),
         }
     }
 
@@ -183,10 +187,16 @@ impl Parser<'_> {
             let value = self.number()?;
             let named = self.named(id);
             if named.kind == LocationKind::Output {
-                return Err(Fault::new(place, format!("{} is an output, which begins with 0", named.name)));
+                return Err(Fault::new(
+                    place,
+                    format!("{} is an output, which begins with 0", named.name),
+                ));
             }
             if named.initial.replace(value).is_some() {
-                return Err(Fault::new(place, format!("{} has an initial value already", named.name)));
+                return Err(Fault::new(
+                    place,
+                    format!("{} has an initial value already", named.name),
+                ));
             }
             self.text.skip_blanks()?;
             if !self.text.eat(";") && self.text.peek() != Some('}') {
@@ -212,7 +222,10 @@ impl Parser<'_> {
                     thread.push(self.instruction()?);
                 }
                 let mark = if index + 1 == count { ";" } else { "|" };
-                self.expect(mark, &format!("after what P{index} does: there are {count} threads, and a condition at the end"))?;
+                self.expect(
+                    mark,
+                    &format!("after what P{index} does: there are {count} threads, and a condition at the end"),
+                )?;
             }
         }
         self.refuse_outputs_written_twice(&threads)?;
@@ -261,7 +274,10 @@ impl Parser<'_> {
             "PERSIST" => self.bracketed(false).map(Instruction::Persist),
             "SETCTX" => self.context().map(Instruction::SetContext),
             "CFENCE" => self.context().map(Instruction::ContextFence),
-            _ => match Class::ALL.iter().find(|class| class.stands_alone() && class.name() == word) {
+            _ => match Class::ALL
+                .iter()
+                .find(|class| class.stands_alone() && class.name() == word)
+            {
                 Some(class) => Ok(Instruction::Fence(*class)),
                 None => Err(Fault::new(place, format!("there is no instruction `{word}`"))),
             },
@@ -305,8 +321,14 @@ impl Parser<'_> {
         self.expect("]", "after the location")?;
         let named = self.named(id);
         match (named.kind == LocationKind::Output, output) {
-            (true, false) => Err(Fault::new(place, format!("{} is an output: only OUT writes it", named.name))),
-            (false, true) => Err(Fault::new(place, format!("{} is no output: name it in `Output=`", named.name))),
+            (true, false) => Err(Fault::new(
+                place,
+                format!("{} is an output: only OUT writes it", named.name),
+            )),
+            (false, true) => Err(Fault::new(
+                place,
+                format!("{} is no output: name it in `Output=`", named.name),
+            )),
             _ => Ok(id),
         }
     }
@@ -317,7 +339,10 @@ impl Parser<'_> {
         let word = self.word().to_owned();
         match REGISTERS.iter().position(|name| *name == word) {
             Some(index) => Ok(Register(index as u8)),
-            None => Err(Fault::new(place, format!("expected a register: {}", REGISTERS.join(", ")))),
+            None => Err(Fault::new(
+                place,
+                format!("expected a register: {}", REGISTERS.join(", ")),
+            )),
         }
     }
 
@@ -334,7 +359,9 @@ impl Parser<'_> {
             if let Instruction::Out(at, _) = instruction {
                 if seen.contains(at) {
                     let name = &self.locations[at.0 as usize].name;
-                    return Err(self.text.fault(format!("output {name} is written twice: use another output")));
+                    return Err(self
+                        .text
+                        .fault(format!("output {name} is written twice: use another output")));
                 }
                 seen.push(*at);
             }
@@ -387,7 +414,11 @@ impl Parser<'_> {
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
-        let is_next = self.text.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_name));
+        let is_next = self
+            .text
+            .rest()
+            .strip_prefix(word)
+            .is_some_and(|rest| !rest.starts_with(is_name));
         is_next && self.text.eat(word)
     }
 
@@ -397,10 +428,16 @@ impl Parser<'_> {
         let id = self.location()?;
         let named = self.named(id);
         if id.0 as usize >= known {
-            return Err(Fault::new(place, format!("{}: the test has no such location", named.name)));
+            return Err(Fault::new(
+                place,
+                format!("{}: the test has no such location", named.name),
+            ));
         }
         if named.kind == LocationKind::Volatile {
-            let message = format!("{} is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location", named.name);
+            let message = format!(
+                "{} is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location",
+                named.name
+            );
             return Err(Fault::new(place, message));
         }
         self.expect("=", "and a value")?;
@@ -424,7 +461,13 @@ impl Parser<'_> {
     }
 
     /// The test with its locations in their order.
-    fn sorted(&mut self, name: String, title: String, mut threads: Vec<Vec<Instruction>>, mut condition: Condition) -> Test {
+    fn sorted(
+        &mut self,
+        name: String,
+        title: String,
+        mut threads: Vec<Vec<Instruction>>,
+        mut condition: Condition,
+    ) -> Test {
         let mut order: Vec<usize> = (0..self.locations.len()).collect();
         order.sort_by_key(|index| {
             let at = &self.locations[*index];
@@ -450,7 +493,13 @@ impl Parser<'_> {
                 initial: at.initial.unwrap_or(0),
             });
         }
-        Test { name, title, locations, threads, condition }
+        Test {
+            name,
+            title,
+            locations,
+            threads,
+            condition,
+        }
     }
 }
 
@@ -465,7 +514,10 @@ impl Instruction {
             | Instruction::Out(at, _)
             | Instruction::Flush(at, _)
             | Instruction::Persist(at) => *at = place_of(*at),
-            Instruction::Set(..) | Instruction::SetContext(_) | Instruction::ContextFence(_) | Instruction::Fence(_) => {}
+            Instruction::Set(..)
+            | Instruction::SetContext(_)
+            | Instruction::ContextFence(_)
+            | Instruction::Fence(_) => {}
         }
     }
 }

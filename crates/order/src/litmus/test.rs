@@ -75,7 +75,11 @@ impl Test {
     /// How many events an execution of it has.
     #[must_use]
     pub fn events(&self) -> usize {
-        let initial = self.locations.iter().filter(|at| at.kind != LocationKind::Output).count();
+        let initial = self
+            .locations
+            .iter()
+            .filter(|at| at.kind != LocationKind::Output)
+            .count();
         let instructions = self.threads.iter().flatten();
         initial + instructions.map(|instruction| instruction.events()).sum::<usize>()
     }

@@ -54,7 +54,10 @@ impl Built {
             false => ("~exists", "No crash leaves this"),
         };
         let (name, head, rows, about) = (&self.name, &self.head, &self.rows, &self.about);
-        format!("X86 {name}\n\"{verb}: {about}\"\n{head}{rows}{word} ({})\n", conjunction(&formula))
+        format!(
+            "X86 {name}\n\"{verb}: {about}\"\n{head}{rows}{word} ({})\n",
+            conjunction(&formula)
+        )
     }
 }
 
@@ -97,7 +100,11 @@ fn labels(shape: &Shape) -> BTreeMap<(usize, usize), u8> {
     let mut next: BTreeMap<char, u8> = BTreeMap::new();
     let mut labels = BTreeMap::new();
     for (thread, accesses) in shape.threads.iter().enumerate() {
-        for (index, access) in accesses.iter().enumerate().filter(|(_, access)| access.kind != Kind::Load) {
+        for (index, access) in accesses
+            .iter()
+            .enumerate()
+            .filter(|(_, access)| access.kind != Kind::Load)
+        {
             let count = next.entry(access.at).or_default();
             *count += 1;
             labels.insert((thread, index), *count);
@@ -175,7 +182,9 @@ impl Writer<'_> {
         let accesses = self.accesses(thread).to_vec();
         let steps = &self.plan.edges[self.step..self.step + accesses.len() - 1];
         self.step += steps.len();
-        let mut code: Vec<String> = steps.first().map_or(Vec::new(), |edge| self.lines(edge.before, &accesses[..1]));
+        let mut code: Vec<String> = steps
+            .first()
+            .map_or(Vec::new(), |edge| self.lines(edge.before, &accesses[..1]));
         let mut registers = 0;
         let mut loaded: Option<Loaded> = None;
         let mut unseen: Vec<Loaded> = Vec::new();
@@ -241,17 +250,24 @@ impl Writer<'_> {
         }
         let (first, last) = (shape.first(), shape.last());
         let all = shape.threads.iter().flatten();
-        let stores = all.filter(|access| access.kind == Kind::Store && access.at == first.at).count();
+        let stores = all
+            .filter(|access| access.kind == Kind::Store && access.at == first.at)
+            .count();
         let last_thread = shape.threads.len() - 1;
         let label = self.labels[&(last_thread, shape.threads[last_thread].len() - 1)];
-        self.claims.insert(0, (first.at.to_string(), if stores > 1 { 1 } else { 0 }));
+        self.claims
+            .insert(0, (first.at.to_string(), if stores > 1 { 1 } else { 0 }));
         self.claims.insert(1, (last.at.to_string(), label));
     }
 
     fn value_read(&mut self, thread: usize, index: usize) -> u8 {
         let threads = self.plan.shape.threads.len();
         let previous = (thread + threads - 1) % threads;
-        let from = self.plan.shape.link(previous).filter(|(link, _)| index == 0 && *link == Link::ReadsFrom);
+        let from = self
+            .plan
+            .shape
+            .link(previous)
+            .filter(|(link, _)| index == 0 && *link == Link::ReadsFrom);
         let at = self.accesses(thread)[index].at;
         match from {
             Some(_) => self.labels[&(previous, self.accesses(previous).len() - 1)],
@@ -265,7 +281,10 @@ impl Writer<'_> {
     fn form(&self, steps: &[Edge], index: usize, at: char) -> Form {
         let before = index.checked_sub(1).map_or(Form::Plain, |step| steps[step].forms().1);
         let after = steps.get(index).map_or(Form::Plain, |edge| edge.forms().0);
-        [before, after].into_iter().find(|form| *form != Form::Plain).unwrap_or_else(|| self.shared_form(at))
+        [before, after]
+            .into_iter()
+            .find(|form| *form != Form::Plain)
+            .unwrap_or_else(|| self.shared_form(at))
     }
 
     fn shared_form(&self, at: char) -> Form {
@@ -292,15 +311,26 @@ impl Writer<'_> {
                 number => format!("{name} {number}"),
             }
         };
-        code.split(';').map(str::trim).filter(|part| !part.is_empty()).map(&mut line).collect()
+        code.split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(&mut line)
+            .collect()
     }
 
     /// The groups of locations that share a line.
     fn groups(&self) -> Vec<String> {
         let pair: Vec<char> = self.plan.placement.line.iter().flat_map(|(a, b)| [*a, *b]).collect();
         let beside = |at: &&char| self.neighbours.contains(*at);
-        let together = pair.iter().map(char::to_string).chain(pair.iter().filter(beside).map(|at| format!("n{at}")));
-        let alone = self.neighbours.iter().filter(|at| !pair.contains(at)).map(|at| format!("{at} n{at}"));
+        let together = pair
+            .iter()
+            .map(char::to_string)
+            .chain(pair.iter().filter(beside).map(|at| format!("n{at}")));
+        let alone = self
+            .neighbours
+            .iter()
+            .filter(|at| !pair.contains(at))
+            .map(|at| format!("{at} n{at}"));
         let mut groups = vec![together.collect::<Vec<_>>().join(" ")];
         groups.extend(alone);
         groups.retain(|group| !group.is_empty());
@@ -315,11 +345,20 @@ impl Writer<'_> {
             _ = writeln!(head, "Line={}", lines.join(", "));
         }
         if self.plan.placement.dram && !between.is_empty() {
-            let beside = self.neighbours.iter().filter(|at| between.contains(at)).map(|at| format!("n{at}"));
+            let beside = self
+                .neighbours
+                .iter()
+                .filter(|at| between.contains(at))
+                .map(|at| format!("n{at}"));
             let names: Vec<String> = between.iter().map(char::to_string).chain(beside).collect();
             _ = writeln!(head, "Volatile={}", names.join(" "));
         }
-        let outputs: Vec<&str> = self.claims.iter().map(|(at, _)| at.as_str()).filter(|at| "opqrs".contains(*at)).collect();
+        let outputs: Vec<&str> = self
+            .claims
+            .iter()
+            .map(|(at, _)| at.as_str())
+            .filter(|at| "opqrs".contains(*at))
+            .collect();
         if !outputs.is_empty() {
             _ = writeln!(head, "Output={}", outputs.join(" "));
         }
@@ -351,7 +390,10 @@ fn rows(threads: &[Vec<String>]) -> String {
     let heads: Vec<String> = (0..threads.len()).map(|thread| format!("P{thread}")).collect();
     _ = writeln!(text, " {} ;", heads.join(" | "));
     for row in 0..longest {
-        let cells: Vec<&str> = threads.iter().map(|thread| thread.get(row).map_or("", String::as_str)).collect();
+        let cells: Vec<&str> = threads
+            .iter()
+            .map(|thread| thread.get(row).map_or("", String::as_str))
+            .collect();
         _ = writeln!(text, " {} ;", cells.join(" | "));
     }
     text

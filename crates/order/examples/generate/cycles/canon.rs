@@ -8,14 +8,23 @@ use strandline_order::Test;
 /// The same text for tests that differ only in names and in the order of their threads.
 pub fn canonical(test: &Test) -> String {
     let orders = permutations(test.threads.len());
-    orders.iter().map(|order| in_order(test, order)).min().unwrap_or_default()
+    orders
+        .iter()
+        .map(|order| in_order(test, order))
+        .min()
+        .unwrap_or_default()
 }
 
 fn in_order(test: &Test, order: &[usize]) -> String {
     let mut renamed = test.clone();
     renamed.threads = order.iter().map(|thread| test.threads[*thread].clone()).collect();
     let mut names: BTreeMap<LocationId, String> = BTreeMap::new();
-    for at in renamed.threads.iter().flatten().filter_map(|instruction| instruction.location()) {
+    for at in renamed
+        .threads
+        .iter()
+        .flatten()
+        .filter_map(|instruction| instruction.location())
+    {
         let next = names.len();
         names.entry(at).or_insert_with(|| format!("l{next}"));
     }
@@ -24,7 +33,9 @@ fn in_order(test: &Test, order: &[usize]) -> String {
     }
     let mut text = String::new();
     for thread in &renamed.threads {
-        thread.iter().for_each(|instruction| _ = write!(text, "{}; ", renamed.show(*instruction)));
+        thread
+            .iter()
+            .for_each(|instruction| _ = write!(text, "{}; ", renamed.show(*instruction)));
         text.push('\n');
     }
     let mut places: Vec<String> = names.iter().map(|(at, name)| place(test, *at, name, &names)).collect();
@@ -38,7 +49,9 @@ fn in_order(test: &Test, order: &[usize]) -> String {
 /// Where a location is, with whom, and what it holds at first.
 fn place(test: &Test, at: LocationId, name: &str, names: &BTreeMap<LocationId, String>) -> String {
     let location = test.location(at);
-    let beside = names.iter().filter(|(other, _)| test.location(**other).line == location.line);
+    let beside = names
+        .iter()
+        .filter(|(other, _)| test.location(**other).line == location.line);
     let line = beside.map(|(_, name)| name.as_str()).min().unwrap_or(name);
     format!("{name}:{:?}:{line}:{}", location.kind, location.initial)
 }
@@ -64,5 +77,8 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
         order.insert(place, count - 1);
         order
     };
-    shorter.iter().flat_map(|order| (0..count).map(move |place| insert(order, place))).collect()
+    shorter
+        .iter()
+        .flat_map(|order| (0..count).map(move |place| insert(order, place)))
+        .collect()
 }

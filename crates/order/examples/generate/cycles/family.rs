@@ -35,7 +35,11 @@ impl Family {
             if !self.lines {
                 continue;
             }
-            let accesses = shape.threads.iter().flatten().filter(|access| access.kind != Kind::Output);
+            let accesses = shape
+                .threads
+                .iter()
+                .flatten()
+                .filter(|access| access.kind != Kind::Output);
             let mut persistent: Vec<char> = accesses.map(|access| access.at).collect();
             persistent.retain(|at| !dram || !between.contains(at));
             persistent.sort_unstable();
@@ -87,7 +91,15 @@ const X86: Family = Family {
     folder: "x86",
     main: "px86",
     shapes: &[
-        CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[7], CRASHES[2], CRASHES[12], CRASHES[13],
+        CRASHES[0],
+        CRASHES[1],
+        CRASHES[4],
+        CRASHES[5],
+        CRASHES[6],
+        CRASHES[7],
+        CRASHES[2],
+        CRASHES[12],
+        CRASHES[13],
     ],
     edges: &[
         PO,
@@ -164,7 +176,18 @@ const STRAND: Family = Family {
     folder: "strand",
     main: "strand",
     shapes: &[
-        CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[6], CRASHES[8], CRASHES[9], CRASHES[10], CRASHES[11], CRASHES[14],
+        CRASHES[0],
+        CRASHES[1],
+        CRASHES[2],
+        CRASHES[3],
+        CRASHES[4],
+        CRASHES[5],
+        CRASHES[6],
+        CRASHES[8],
+        CRASHES[9],
+        CRASHES[10],
+        CRASHES[11],
+        CRASHES[14],
     ],
     edges: &[
         PO,
@@ -212,7 +235,21 @@ const WEAK: Family = Family {
     folder: "weak",
     main: "rcbsp",
     shapes: &[
-        CRASHES[0], CRASHES[2], CRASHES[4], CRASHES[6], CRASHES[8], CRASHES[10], CRASHES[11], CRASHES[12], CRASHES[13], SIGHTS[0], SIGHTS[1], SIGHTS[2], SIGHTS[3], SIGHTS[4], SIGHTS[5],
+        CRASHES[0],
+        CRASHES[2],
+        CRASHES[4],
+        CRASHES[6],
+        CRASHES[8],
+        CRASHES[10],
+        CRASHES[11],
+        CRASHES[12],
+        CRASHES[13],
+        SIGHTS[0],
+        SIGHTS[1],
+        SIGHTS[2],
+        SIGHTS[3],
+        SIGHTS[4],
+        SIGHTS[5],
     ],
     edges: &[
         PO.independent(),
@@ -229,7 +266,18 @@ const WEAK: Family = Family {
 const INTENTS: Family = Family {
     folder: "intents",
     main: "intents",
-    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[3], CRASHES[4], CRASHES[5], CRASHES[8], CRASHES[9], CRASHES[12], CRASHES[14]],
+    shapes: &[
+        CRASHES[0],
+        CRASHES[1],
+        CRASHES[2],
+        CRASHES[3],
+        CRASHES[4],
+        CRASHES[5],
+        CRASHES[8],
+        CRASHES[9],
+        CRASHES[12],
+        CRASHES[14],
+    ],
     edges: &[
         PO,
         Edge::after_store("order", "PERSIST a; ORDER"),

@@ -18,24 +18,24 @@ pub struct Verdict {
 impl Verdict {
     /// Whether a model forbids the state.
     pub fn of(&self, model: &str) -> bool {
-        self.forbidden.iter().any(|(name, forbidden)| name == model && *forbidden)
+        self.forbidden
+            .iter()
+            .any(|(name, forbidden)| name == model && *forbidden)
     }
 
     /// Whether it tells some model from another.
     pub fn tells_apart(&self) -> bool {
         self.forbidden.iter().any(|(_, forbidden)| *forbidden) && self.forbidden.iter().any(|(_, forbidden)| !forbidden)
     }
-
-    /// Whether one model alone takes the test, so that there is no other to tell from it.
-    pub fn is_of_one_model(&self) -> bool {
-        self.forbidden.len() == 1
-    }
 }
 
 impl Judge {
     /// With all built-in models.
     pub fn new() -> Result<Judge, Fault> {
-        let models = Model::names().iter().map(|name| Model::named(name)).collect::<Result<_, _>>()?;
+        let models = Model::names()
+            .iter()
+            .map(|name| Model::named(name))
+            .collect::<Result<_, _>>()?;
         Ok(Judge { models })
     }
 
@@ -102,17 +102,25 @@ fn is_released(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bo
     Ok(false)
 }
 
+/// Whether the test has an instruction that may order something.
+pub fn may_order(test: &Test, claims: &[(String, u8)]) -> bool {
+    !weaker(test, claims).is_empty()
+}
+
 /// The test with one instruction that may order something left out or made plain.
 fn weaker(test: &Test, claims: &[(String, u8)]) -> Vec<Test> {
     changed(test, |instruction| match instruction {
         Instruction::Store(at, ..) if is_private(test, at) && !is_claimed(test, at, claims) => Some(None),
-        Instruction::Flush(..) | Instruction::Persist(_) | Instruction::ContextFence(_) | Instruction::SetContext(_) => Some(None),
+        Instruction::Flush(..)
+        | Instruction::Persist(_)
+        | Instruction::ContextFence(_)
+        | Instruction::SetContext(_) => Some(None),
         Instruction::Fence(class) if !takes_order_away(class) => Some(None),
-        Instruction::StoreNt(at, value) | Instruction::Store(at, value, true) => Some(Some(Instruction::Store(at, value, false))),
-        Instruction::Load(register, at, true) => Some(Some(Instruction::Load(register, at, false))),
-        Instruction::Exchange(at, register) => {
-            Some(Some(Instruction::Store(at, Operand::Register(register), false)))
+        Instruction::StoreNt(at, value) | Instruction::Store(at, value, true) => {
+            Some(Some(Instruction::Store(at, value, false)))
         }
+        Instruction::Load(register, at, true) => Some(Some(Instruction::Load(register, at, false))),
+        Instruction::Exchange(at, register) => Some(Some(Instruction::Store(at, Operand::Register(register), false))),
         _ => None,
     })
 }
