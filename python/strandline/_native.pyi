@@ -17,10 +17,49 @@ def crash(spec: str) -> str:
     """Crash-tests one program under one design; `engine.CrashSpec` and `engine.CrashResult` list the keys."""
 
 def listing(kind: str) -> str:
-    """Lists `workloads`, `designs`, `machines` or `models`: an array of `{"name", "paper", "summary", ...}`."""
+    """Lists `workloads`, `designs`, `machines` or `models`: an array of `{"name", "paper", "summary", ...}`.
+
+    A model has `designs` and `variants` besides, arrays of names.
+    """
 
 def machine(name_or_path: str, sets: list[str]) -> str:
     """A machine's parameters after `sets` (`machine.KEY=VALUE`).
 
     An array of `{"key", "value", "unit", "source", "help"}`.
+    """
+
+def litmus(spec: str) -> str:
+    """Asks models about litmus tests and runs designs on them.
+
+    `{"tests", "models", "designs", "machines", "timings", "seed"}`. `tests` is an array of
+    `{"file", "text", "expected"}` or `{"shelf"}`, null for the whole shelf; `file` may be null and is for messages;
+    `expected` is what `.expected` beside the file holds and is left out where there is none (the shelf has its own).
+    `models` is an array of models and variants (`px86:weak-locks`); null is each model that a test belongs to, without
+    variants; `designs` null is none. A test has an answer from those models only that it belongs to. A design runs a
+    test that belongs to its own model, and those made of intents if it promises recovery. `machines` and `timings`
+    null are the defaults. A violation's `machine` and `seed`, with `timings` 1, show it again.
+
+    Answers `{"tests": [{"name", "file", "title", "text", "threads", "condition", "locations", "models", "designs"}]}`:
+
+    - `models`: `{"model", "undefined", "states": [{"values", "allowed"}], "condition_holds", "expected",
+      "expected_text"}`, the states all that are thinkable. `expected` is `agrees`, `differs`, `missing` (no lines for
+      this model) or `none` (nothing to compare with); `expected_text` is the model's own lines of `.expected`.
+    - `designs`: `{"design", "model", "runs", "crash_states", "shown": [VALUES], "violations": [{"values", "machine",
+      "seed", "detail": [LINE]}]}`.
+    """
+
+def litmus_shelf() -> str:
+    """The names of the built-in litmus tests: an array such as `["papers/strandweaver-2ab"]`."""
+
+def litmus_dot(spec: str) -> str:
+    """Draws an execution of a test that leaves a state.
+
+    `{"test", "model", "state"}`, the test as for `litmus`, the state as `x=0 z=1`. Answers `{"dot", "allowed"}`.
+    """
+
+def random(spec: str) -> str:
+    """Runs random programs, one a seed from `first_seed` on, under each design, and judges every crash state.
+
+    `{"designs", "first_seed", "programs"}`. Answers `{"designs": [{"design", "programs", "crash_states"}],
+    "violations": [{"design", "seed", "machine", "size", "program", "detail": [LINE]}]}`; `size` counts instructions.
     """

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from strandline.errors import InputError, StuckError
+from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source, read_random, read_test
 from strandline.record import Record
 
 Answer = TypeVar("Answer")
@@ -89,6 +90,10 @@ class Native(Protocol):
     def crash(self, spec: str, /) -> str: ...
     def listing(self, kind: str, /) -> str: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
+    def litmus(self, spec: str, /) -> str: ...
+    def litmus_shelf(self) -> str: ...
+    def litmus_dot(self, spec: str, /) -> str: ...
+    def random(self, spec: str, /) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,27 @@ class Engine:
         """A machine's parameters with unit and source."""
         parameters: list[dict[str, Any]] = self._ask(lambda: self.native.machine(name_or_path, list(sets)))
         return parameters
+
+    def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
+        """What models and designs say of one test; `None` if it belongs to none of the models asked."""
+        tests = self._ask(lambda: self.native.litmus(json.dumps(spec.keys())))["tests"]
+        found = [read_test(spec.source, test) for test in tests]
+        return found[0] if found and found[0].models else None
+
+    def litmus_shelf(self) -> list[str]:
+        """The names of the built-in tests."""
+        names: list[str] = self._ask(self.native.litmus_shelf)
+        return names
+
+    def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
+        """An execution that leaves the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
+        spec = {"test": source.keys(), "model": model, "state": state}
+        answer: dict[str, Any] = self._ask(lambda: self.native.litmus_dot(json.dumps(spec)))
+        return answer
+
+    def random(self, spec: RandomSpec) -> RandomResult:
+        """Holds what random programs leave against the designs' models."""
+        return read_random(self._ask(lambda: self.native.random(json.dumps(asdict(spec)))))
 
     def _ask(self, question: Callable[[], str]) -> Any:
         try:

@@ -6,9 +6,9 @@ import json
 import time
 from typing import Any
 
+import fake_litmus
 
-class InputError(Exception):
-    """As `_native.InputError`."""
+InputError = fake_litmus.InputError
 
 
 class StuckError(Exception):
@@ -23,7 +23,7 @@ TASKS = {
     "tpcc": (8900, 206, 24, 6000),
     "cq": (870, 17, 2, 3500),
 }
-DESIGNS = ("x86", "x86-pcommit", "eadr", "unordered", "non-atomic", "volatile")
+DESIGNS = tuple(fake_litmus.DESIGNS)
 FENCED = ("x86", "x86-pcommit", "non-atomic")
 PERSIST_CYCLES = 100
 
@@ -68,6 +68,21 @@ class FakeNative:
                 raise InputError(f"--set machine.{key}={value}: unknown key: did you mean `core.rob_entries`?")
             rob.update(value=value, source="command line")
         return json.dumps([rob])
+
+    def litmus(self, text: str, /) -> str:
+        self.specs.append(json.loads(text))
+        return json.dumps(fake_litmus.litmus(json.loads(text)))
+
+    def litmus_shelf(self) -> str:
+        return json.dumps(list(fake_litmus.SHELF))
+
+    def litmus_dot(self, text: str, /) -> str:
+        self.specs.append(json.loads(text))
+        return json.dumps(fake_litmus.dot(json.loads(text)))
+
+    def random(self, text: str, /) -> str:
+        self.specs.append(json.loads(text))
+        return json.dumps(fake_litmus.random(json.loads(text)))
 
 
 def _check(spec: dict[str, Any]) -> None:
@@ -139,11 +154,12 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "summary": f"The design {name}",
             "storage": 0,
             "needs": ["ADR"],
+            "model": model,
         }
-        for name in DESIGNS
+        for name, model in fake_litmus.DESIGNS.items()
     ],
     "machines": [
         {"name": "cosplay", "paper": "COSPlay (MICRO 2021), Table 2", "summary": "A Cascade Lake core with Optane"}
     ],
-    "models": [],
+    "models": fake_litmus.LISTING,
 }

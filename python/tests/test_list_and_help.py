@@ -6,7 +6,7 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 
 
-@pytest.mark.parametrize("arguments", ["", "workloads", "figures", "machines cosplay", "workloads sps"])
+@pytest.mark.parametrize("arguments", ["", "workloads", "figures", "models", "machines cosplay", "workloads sps"])
 def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
     answer = strandline("list", *arguments.split())
     assert (answer.code, answer.err) == (0, "")
@@ -25,7 +25,7 @@ def test_settings_show_in_a_machine(strandline: Strandline) -> None:
     assert (parameter["value"], parameter["source"]) == ("128", "command line")
 
 
-@pytest.mark.parametrize("command", ["", "run", "list", "figure", "claims", "crash"])
+@pytest.mark.parametrize("command", ["", "run", "list", "figure", "claims", "crash", "litmus"])
 def test_help(
     strandline: Strandline, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -65,6 +65,25 @@ def test_a_terminal_shows_how_many_runs_are_done(tmp_path: Path) -> None:
     assert b"0/5" in ANSI.sub(b"", written)
 
 
+def test_a_wide_table_folds_and_keeps_every_column() -> None:
+    written = ANSI.sub(b"", on_a_terminal("litmus", "papers/mp", "-d", "all", columns=80)).decode()
+    lines = [line for line in written.splitlines() if line.startswith(("state", "x="))]
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines] == 2 * ["state", "x=0", "x=0", "x=1", "x=1"]
+    assert " ".join(lines[0].split()[1:] + lines[5].split()[1:]) == (
+        "eadr none px86 so -d x86 -d x86-pcommit -d eadr -d unordered -d non-atomic -d volatile"
+    )
+
+
+def test_a_terminal_shows_how_many_random_programs_are_done() -> None:
+    written = ANSI.sub(b"", on_a_terminal("litmus", "--random", "250", "-d", "x86", columns=100))
+    assert b"250/250" in written
+
+
+def test_a_violation_is_red() -> None:
+    assert b"\x1b[1;31mVIOLATION" in on_a_terminal("litmus", "papers/mp", "-d", "non-atomic", columns=120)
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     process = subprocess.Popen(
         command("list", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT

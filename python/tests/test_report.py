@@ -1,13 +1,15 @@
 """Numbers, tables and plots."""
 
 import io
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from strandline.report.numbers import counted, percent, significant
+from strandline.report.numbers import counted, percent, seconds, significant
 from strandline.report.plot import spread
-from strandline.report.table import Column, Table
+from strandline.report.table import Alarm, Column, Table
 
 TABLE = Table((Column("design", numeric=False), Column("cycles")), (("x86", "3,200"), ("unordered", "1,200")))
 
@@ -22,6 +24,7 @@ def test_significant(value: float, text: str) -> None:
 
 def test_words() -> None:
     assert (counted(1, "task"), counted(2000, "task")) == ("1 task", "2,000 tasks")
+    assert (seconds(0.26), seconds(412.3)) == ("0.3 s", "412 s")
     assert (percent(1, 3), percent(0, 0)) == ("33%", "-")
 
 
@@ -29,9 +32,17 @@ def test_markdown() -> None:
     assert TABLE.markdown() == "| design | cycles |\n| --- | ---: |\n| x86 | 3,200 |\n| unordered | 1,200 |\n"
 
 
-def shown(width: int, terminal: bool) -> str:
+SPARSE = Table(
+    (Column("test", numeric=False), Column("px86"), Column("strand")),
+    (("mp", "3/4", "-"), ("two-strands", "-", Alarm("4/4"))),
+    keys=1,
+    sparse=True,
+)
+
+
+def shown(width: int, terminal: bool, table: Table = TABLE) -> str:
     file = io.StringIO()
-    TABLE.show(Console(file=file, width=width, force_terminal=terminal, no_color=True))
+    table.show(Console(file=file, width=width, force_terminal=terminal, no_color=True))
     return file.getvalue()
 
 
@@ -41,6 +52,58 @@ def test_a_narrow_terminal_loses_no_number() -> None:
 
 def test_a_wide_terminal_shows_columns() -> None:
     assert "unordered    1,200" in shown(80, terminal=True)
+
+
+def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
+    # The key takes 11 characters, the columns 4 and 6, what lies between two of them 3: no part holds both columns.
+    lines = [line.split() for line in shown(20, terminal=False, table=replace(SPARSE, sparse=False)).splitlines()]
+    assert [line for line in lines if line and "─" not in line[0]] == [
+        ["test", "px86"],
+        ["mp", "3/4"],
+        ["two-strands", "-"],
+        ["test", "strand"],
+        ["mp", "-"],
+        ["two-strands", "4/4"],
+    ]
+
+
+def test_a_part_of_a_sparse_table_leaves_out_rows_without_values() -> None:
+    lines = [line.split() for line in shown(20, terminal=False, table=SPARSE).splitlines()]
+    assert [line for line in lines if line and "─" not in line[0]] == [
+        ["test", "px86"],
+        ["mp", "3/4"],
+        ["test", "strand"],
+        ["two-strands", "4/4"],
+    ]
+
+
+def test_a_table_with_keys_too_narrow_for_any_part_loses_no_number() -> None:
+    assert shown(12, terminal=True, table=SPARSE).splitlines()[:2] == ["test: mp", "px86: 3/4"]
+
+
+LONG = Table(
+    (Column("test", numeric=False, long=True), Column("px86")),
+    (("x86/mp+clwb.sfence+rf.dram+clflushopt.mfence", "3/4"),),
+    keys=1,
+)
+
+
+def test_long_names_break_before_a_table_folds() -> None:
+    assert [line.split() for line in shown(43, terminal=False, table=LONG).splitlines()[2:]] == [
+        ["x86/mp+clwb.sfence+rf.dram+clflushop", "3/4"],
+        ["t.mfence"],
+    ]
+
+
+def test_a_pipe_gets_long_names_whole() -> None:
+    assert LONG.rows[0][0] in shown(100_000, terminal=False, table=LONG)
+
+
+def test_an_alarm_is_red_on_a_terminal() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=80, force_terminal=True, color_system="standard", _environ={})
+    SPARSE.show(console)
+    assert re.findall(r"\x1b\[1;31m *(\S+)\x1b", file.getvalue()) == ["4/4"]
 
 
 def test_spread_keeps_order_and_distance() -> None:

@@ -61,7 +61,7 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
     }
     let mut report = empty(spec, run.observation.record.clone());
     let mut walk = run.walk();
-    let finding = walk.point(place.event);
+    let finding = run.point(&mut walk, place.event);
     let around = surroundings(&run, place.event, walk.under_way());
     drop(walk);
     report.visited(events, 1);
@@ -151,10 +151,17 @@ impl Survey {
     }
 
     fn visit(&mut self, run: Run, points: Points) {
-        let chosen = points.of(run.events(), run.observation.record.seed);
+        let mut chosen = points.of(run.events(), run.observation.record.seed);
+        // The model has judged all of them.
+        chosen.extend(run.disorder().map(|finding| finding.event));
+        chosen.sort_unstable();
+        chosen.dedup();
         self.report.visited(run.events(), chosen.len());
         let mut walk = run.walk();
-        let findings: Vec<_> = chosen.into_iter().filter_map(|event| walk.point(event)).collect();
+        let findings: Vec<_> = chosen
+            .into_iter()
+            .filter_map(|event| run.point(&mut walk, event))
+            .collect();
         drop(walk);
         self.failed += findings.len() as u64;
         if let Some(finding) = findings.into_iter().next() {

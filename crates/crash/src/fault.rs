@@ -42,6 +42,13 @@ pub enum Fault {
         /// What it held before the region.
         expected: u64,
     },
+    /// The state is none that the design's model allows, whatever recovery makes of it.
+    Disorder {
+        /// The model.
+        model: String,
+        /// What it forbids.
+        what: String,
+    },
     /// A word holds what no region that had begun left there.
     Foreign {
         /// The word.
@@ -66,6 +73,7 @@ impl fmt::Display for Fault {
                 f,
                 "half done: {region} is there in part: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
             ),
+            Fault::Disorder { model, what } => write!(f, "model {model}: {what}"),
             Fault::Foreign { addr, found, expected } => {
                 write!(f, "never written: {addr} holds {found:#x}, expected {expected:#x}")
             }

@@ -7,6 +7,8 @@
 mod explore;
 mod fault;
 mod image;
+pub mod litmus;
+mod order;
 mod points;
 mod regions;
 mod replay;

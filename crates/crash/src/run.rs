@@ -1,5 +1,7 @@
 //! One of the runs in which power fails.
 
+use crate::fault::Fault;
+use crate::order::{judge, Models};
 use crate::regions::Regions;
 use crate::shake::{seed, shake};
 use crate::sizes::small;
@@ -17,6 +19,7 @@ pub struct Run {
     /// What happened.
     pub observation: Observation,
     regions: Regions,
+    disorder: Option<Finding>,
 }
 
 impl Run {
@@ -40,6 +43,7 @@ impl Run {
             spec: spec.clone(),
             shaken,
             regions: Regions::of(&observation.journal.notes),
+            disorder: disorder(&observation)?,
             observation,
         })
     }
@@ -55,11 +59,42 @@ impl Run {
         Walk::new(&run.journal, &self.regions, &run.initial, &*run.program)
     }
 
+    /// The earliest crash state that the design's model does not allow. All states of the run have been looked at.
+    pub fn disorder(&self) -> Option<&Finding> {
+        self.disorder.as_ref()
+    }
+
+    /// What is wrong with the crash after `event` durable events, to which `walk` goes.
+    pub fn point(&self, walk: &mut Walk<'_>, event: usize) -> Option<Finding> {
+        let disorder = self.disorder.clone().filter(|disorder| disorder.event == event);
+        match (walk.point(event), disorder) {
+            (Some(mut finding), Some(disorder)) => {
+                finding.faults.extend(disorder.faults);
+                Some(finding)
+            }
+            (finding, disorder) => finding.or(disorder),
+        }
+    }
+
     /// Its earliest crash point that fails.
     pub fn earliest(&self) -> Option<Finding> {
         let mut walk = self.walk();
-        (0..=self.events()).find_map(|event| walk.point(event))
+        (0..=self.events()).find_map(|event| self.point(&mut walk, event))
     }
+}
+
+fn disorder(run: &Observation) -> Result<Option<Finding>, Error> {
+    let mut models = Models::named(run.about.model)?;
+    let model = models.on(&run.machine)?;
+    let disorder = judge(model, &run.journal, &run.initial);
+    Ok(disorder.map(|disorder| Finding {
+        event: disorder.event,
+        at: disorder.at,
+        faults: vec![Fault::Disorder {
+            model: model.name(),
+            what: disorder.what,
+        }],
+    }))
 }
 
 fn named(error: Error, number: usize, shaken: &[String]) -> Error {

@@ -117,7 +117,7 @@ pub enum Seen {
     Supplied(u64),
 }
 
-/// A trace that is being written.
+/// A trace that is being written. Kept out of the callers' code, which is hot and mostly not traced.
 #[derive(Default)]
 pub struct Tracer(RefCell<Trace>);
 
@@ -131,6 +131,8 @@ impl Tracer {
     }
 
     /// A core's next operation: its index.
+    #[cold]
+    #[inline(never)]
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
         let program = &mut self.0.borrow_mut().programs[core.index()];
         program.push(op);
@@ -138,6 +140,8 @@ impl Tracer {
     }
 
     /// A core's store has become visible.
+    #[cold]
+    #[inline(never)]
     pub fn visible(&self, core: CoreId, index: u32) {
         self.0.borrow_mut().visible.push(OpId { core, index });
     }

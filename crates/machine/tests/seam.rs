@@ -9,7 +9,7 @@ use strandline_design::{
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, Outcome, SimCpu, System};
+use strandline_machine::{Machine, Op, Options, Outcome, Seen, SimCpu, System};
 
 const GATE: Gate = Gate(7);
 const SHUT: Until = Until::Open(GATE);
@@ -212,6 +212,7 @@ fn system(machine: &Machine, odd: Odd, cores: usize) -> System<Script> {
         memory(),
         Options {
             journal: true,
+            trace: true,
             ..Options::default()
         },
     )
@@ -259,6 +260,8 @@ fn a_kept_store_stays_pending_and_invisible() {
         0,
         "the design has not made it visible"
     );
+    let trace = outcome.journal.expect("kept").trace;
+    assert!(matches!(trace.programs[0][0], Op::Store { .. }) && trace.visible.is_empty());
 }
 
 #[test]
@@ -285,7 +288,14 @@ fn loads_are_supplied_or_wait() {
         assert_eq!(value.bits(), 99);
     });
     // Dispatched in cycle 0, issued in 1, 33 cycles later there.
-    assert_eq!(supplied.run().expect("ends").stats.cycles, Cycles(34));
+    let outcome = supplied.run().expect("ends");
+    assert_eq!(outcome.stats.cycles, Cycles(34));
+    let load = Op::Load {
+        addr: Addr(PM_BASE),
+        size: 8,
+        from: Seen::Supplied(99),
+    };
+    assert_eq!(outcome.journal.expect("kept").trace.programs, [[load]]);
     let mut waits = system(&machine(), Odd::LoadWaits, 1);
     put(&mut waits, 0, |cpu| async move {
         assert_eq!(cpu.word(PM_BASE).load().await.bits(), 0);

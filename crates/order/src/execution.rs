@@ -28,7 +28,7 @@ pub fn executions(test: &Test, unrolled: &Unrolled, mut see: impl FnMut(Executio
     let reads = unrolled.reads();
     let sources: Vec<&Vec<usize>> = reads
         .iter()
-        .map(|read| &writes[unrolled.events[*read].cell.map_or(0, |cell| cell.location)])
+        .map(|read| &writes[unrolled.events[*read].cell.and_then(|cell| cell.location).unwrap_or(0)])
         .collect();
     refuse_too_many(&writes, &sources)?;
     let orders: Vec<Vec<Vec<usize>>> = writes.iter().map(|writes| permutations(writes)).collect();

@@ -6,8 +6,8 @@ use crate::relation::{Relation, Set};
 /// Which memory cell an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The location.
-    pub location: usize,
+    /// The location, where it is told apart from others in the line.
+    pub location: Option<usize>,
     /// Its cache line.
     pub line: usize,
     /// Whether it is in persistent memory.
@@ -88,7 +88,7 @@ impl Structure {
         let relation =
             |wanted: &dyn Fn(&Event, &Event) -> bool| Relation::of(size, |a, b| wanted(&events[a], &events[b]));
         let same = |a: Option<usize>, b: Option<usize>| a.is_some() && a == b;
-        let location = |e: &Event| e.cell.map(|cell| cell.location);
+        let location = |e: &Event| e.cell.and_then(|cell| cell.location);
         let line = |e: &Event| e.cell.map(|cell| cell.line);
         let listed = |pairs: &[(usize, usize)]| {
             let mut relation = Relation::empty(size);

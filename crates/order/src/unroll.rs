@@ -72,8 +72,8 @@ impl Unrolled {
     pub fn writes(&self, locations: usize) -> Vec<Vec<usize>> {
         let mut writes = vec![Vec::new(); locations];
         for (index, event) in self.events.iter().enumerate() {
-            if let (Kind::Write, Some(cell)) = (event.kind, event.cell) {
-                writes[cell.location].push(index);
+            if let (Kind::Write, Some(location)) = (event.kind, event.cell.and_then(|cell| cell.location)) {
+                writes[location].push(index);
             }
         }
         writes
@@ -93,7 +93,7 @@ impl Unrolled {
 impl Unroller<'_> {
     fn event(&self, thread: Option<usize>, kind: Kind, at: Option<LocationId>) -> Event {
         let cell = at.map(|id| Cell {
-            location: id.0 as usize,
+            location: Some(id.0 as usize),
             line: self.test.location(id).line,
             persistent: self.test.location(id).kind == LocationKind::Persistent,
         });

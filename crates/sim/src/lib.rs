@@ -2,13 +2,16 @@
 
 mod error;
 mod needs;
+mod play;
 mod prepare;
 mod record;
 mod run;
 mod spec;
 
 pub use error::Error;
-pub use prepare::Recoverable;
+pub use needs::check as check_needs;
+pub use play::{play, Play};
+pub use prepare::{Recoverable, Thread};
 pub use record::Record;
-pub use run::{observe, run, Observation};
+pub use run::{observe, run, unknown_design, Observation};
 pub use spec::{Plan, Spec};

@@ -1,5 +1,6 @@
 //! The run itself.
 
+use crate::play::{play, Play};
 use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
 use crate::{needs, Error, Plan, Recoverable, Spec};
@@ -7,8 +8,8 @@ use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
 use strandline_designs::{abouts, with_design, DesignVisitor};
-use strandline_isa::{CoreId, Memory};
-use strandline_machine::{Journal, Machine, Options, Outcome, Stuck, System};
+use strandline_isa::Memory;
+use strandline_machine::{Journal, Machine, Options, Outcome};
 
 /// A run with all that crash exploration needs of it.
 pub struct Observation {
@@ -22,6 +23,8 @@ pub struct Observation {
     pub program: Rc<dyn Recoverable>,
     /// The design.
     pub about: About,
+    /// The machine.
+    pub machine: Machine,
 }
 
 /// Runs what the user asks for.
@@ -51,6 +54,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
         initial,
         program,
         about,
+        machine: plan.machine,
     })
 }
 
@@ -98,16 +102,13 @@ impl DesignVisitor for Runner<'_> {
         needs::check(&about, self.machine)?;
         let controllers = self.machine.controllers.count as usize;
         let storage_bytes = design.storage_bytes(self.cores, controllers);
-        let mut system = System::new(self.machine, design, self.cores, self.prepared.memory, self.options);
-        for addresses in self.prepared.footprint {
-            system.warm(addresses);
-        }
-        for (index, thread) in self.prepared.threads.into_iter().enumerate() {
-            let core = CoreId(index as u16);
-            let program = thread(system.cpu(core));
-            system.start(core, program);
-        }
-        let outcome = system.run().map_err(|stuck: Stuck| Error::from(stuck))?;
+        let program = Play {
+            cores: self.cores,
+            memory: self.prepared.memory,
+            footprint: self.prepared.footprint,
+            threads: self.prepared.threads,
+        };
+        let outcome = play(design, self.machine, program, self.options)?;
         Ok(Ran {
             outcome,
             about,
@@ -116,7 +117,9 @@ impl DesignVisitor for Runner<'_> {
     }
 }
 
-fn unknown_design(name: &str) -> Error {
+/// The error of who names a design that does not exist.
+#[must_use]
+pub fn unknown_design(name: &str) -> Error {
     let nearest = abouts()
         .into_iter()
         .max_by(|a, b| {

@@ -18,6 +18,7 @@ KINDS = ("workloads", "designs", "machines", "figures", "models")
 EXTRA = {
     "workloads": (("machine", "machine"), ("runtime", "runtime"), ("tasks", "tasks")),
     "designs": (("needs", "needs"), ("storage", "storage")),
+    "models": (("variants", "variants"), ("designs", "designs")),
 }
 
 
@@ -59,7 +60,7 @@ def _table(kind: str, entries: list[dict[str, Any]]) -> Table:
     columns = (
         Column("name", numeric=False),
         Column("summary", numeric=False, prose=True),
-        *(Column(title, numeric=False) for _, title in extra),
+        *(Column(title, numeric=False, prose=kind == "models") for _, title in extra),
         Column("paper", numeric=False, prose=True),
     )
     keys = ("name", "summary", *(key for key, _ in extra), "paper")

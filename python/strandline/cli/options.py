@@ -26,14 +26,29 @@ tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Operations or tr
 jobs_option = click.option("--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Runs at once. [default: all cores]")
 
 
-def designs(text: str) -> tuple[str, ...]:
+def _names(text: str, kind: str, example: str) -> tuple[str, ...]:
     """Names with commas between them: at least one, none twice."""
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise click.BadParameter(f"`{text}` leaves a name empty: write names with a comma between, as x86,unordered")
+        raise click.BadParameter(f"`{text}` leaves a name empty: write names with a comma between, as {example}")
     if len(set(names)) < len(names):
-        raise click.BadParameter(f"`{text}` names a design twice: name each once")
+        raise click.BadParameter(f"`{text}` names a {kind} twice: name each once")
     return names
+
+
+def designs(text: str) -> tuple[str, ...]:
+    """Names of designs."""
+    return _names(text, "design", "x86,unordered")
+
+
+def models(text: str) -> tuple[str, ...]:
+    """Names of models, or of their variants."""
+    return _names(text, "model", "px86,eadr")
+
+
+def machines(text: str) -> tuple[str, ...]:
+    """Names of machines, or paths of their files."""
+    return _names(text, "machine", "cosplay,asap")
 
 
 def setting(text: str) -> str:

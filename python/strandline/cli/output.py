@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import click
 from rich.console import Console
@@ -14,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from strandline.report.table import Table
-from strandline.sweep import Done
 
 ENDLESS = 100_000
 """Characters in a line that never wraps."""
@@ -36,13 +35,25 @@ def say(line: str, style: str = "") -> None:
     console().print(Text(line, style), soft_wrap=True)
 
 
+def tell(sentence: str, style: str = "") -> None:
+    """Prints a sentence, which a terminal shows wrapped between words."""
+    console().print(Text(sentence, style))
+
+
 def print_json(document: dict[str, Any]) -> None:
     """Prints one JSON document."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
+class Advance(Protocol):
+    """Called when runs are done, from any thread."""
+
+    def __call__(self, count: int = 1, /) -> None:
+        """Counts them."""
+
+
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Done]:
+def progress(label: str, total: int) -> Iterator[Advance]:
     """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends."""
     bar = Progress(
         TextColumn("{task.description}"),
@@ -55,4 +66,4 @@ def progress(label: str, total: int) -> Iterator[Done]:
     )
     with bar:
         task = bar.add_task(label, total=total)
-        yield lambda: bar.advance(task)
+        yield lambda count=1: bar.advance(task, count)

@@ -61,6 +61,18 @@ def _swap(staging: Path, folder: Path) -> None:
     shutil.rmtree(old)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file whole or not at all; an `InputError` where it cannot be written."""
+    staging = path.with_name(f".{path.name}.new")
+    try:
+        staging.write_text(text, encoding="utf-8")
+        staging.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}: make its folder writable") from error
+    finally:
+        staging.unlink(missing_ok=True)
+
+
 def write_records(records: Sequence[Record], folder: Path) -> None:
     """Writes `records.jsonl` and `records.parquet`; in the latter `params` is a column of JSON text."""
     import polars

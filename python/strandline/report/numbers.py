@@ -27,3 +27,8 @@ def percent(part: float, total: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A count with its noun: 1 thread, 4 threads."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def seconds(duration: float) -> str:
+    """A time: 0.3 s, 412 s."""
+    return f"{duration:,.{0 if duration >= 9.95 else 1}f} s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich import box
 from rich.console import Console
@@ -16,6 +16,19 @@ PROSE_MIN, PROSE_MAX = 20, 56
 """Characters to which a column of sentences may shrink, and to which it grows, also in a pipe."""
 
 
+LONG_MIN = 36
+"""Characters to which a column of long names may shrink."""
+
+NOTHING = "-"
+"""A cell without a value."""
+
+
+class Alarm(str):
+    """A cell that must not be overlooked: red where there is colour."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Column:
     """A column's heading; numbers stand to the right."""
@@ -24,6 +37,12 @@ class Column:
     numeric: bool = True
     prose: bool = False
     """Whether the cells are sentences, which may wrap."""
+    long: bool = False
+    """Whether the cells are long names, which are broken anywhere where room is short."""
+
+    def least(self, width: int) -> int:
+        """The width to which the column may shrink, of the width that it wants."""
+        return min(width, PROSE_MIN) if self.prose else min(width, LONG_MIN) if self.long else width
 
 
 @dataclass(frozen=True)
@@ -32,6 +51,10 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+    keys: int = 0
+    """Leading columns that say what a row is about; a table that is too wide is cut into parts that repeat them."""
+    sparse: bool = False
+    """Whether a part leaves out the rows that have no value in it."""
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -43,18 +66,41 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def show(self, console: Console) -> None:
-        """Prints the table; where the terminal is too narrow for it, one line a cell."""
-        if self._width() <= console.width:
-            console.print(self._rich())
-        else:
+        """Prints the table; where the terminal is too narrow for it, in parts or, without keys, one line a cell."""
+        parts = self._parts(console.width)
+        if not parts:
             self._show_stacked(console)
+        for number, part in enumerate(parts):
+            console.print(*([""] if number else []), part._rich(), sep="\n")
 
-    def _width(self) -> int:
-        """The least width at which nothing but sentences needs to wrap."""
+    def _widths(self) -> list[int]:
+        """The least width of each column at which nothing but sentences and long names needs to wrap."""
         cells = [(column.title, *(row[i] for row in self.rows)) for i, column in enumerate(self.columns)]
         widths = [max(map(len, texts)) for texts in cells]
-        narrow = [min(w, PROSE_MIN) if c.prose else w for c, w in zip(self.columns, widths, strict=True)]
-        return sum(narrow) + BETWEEN * (len(narrow) - 1)
+        return [column.least(width) for column, width in zip(self.columns, widths, strict=True)]
+
+    def _parts(self, room: int) -> list[Table]:
+        """The table in parts that are at most `room` wide; none where that cannot be."""
+        widths = self._widths()
+        if _total(widths) <= room:
+            return [self]
+        if not self.keys:
+            return []
+        keys = list(range(self.keys))
+        parts = [keys]
+        for index in range(self.keys, len(self.columns)):
+            if parts[-1] != keys and _total([widths[i] for i in (*parts[-1], index)]) > room:
+                parts.append(keys)
+            parts[-1] = [*parts[-1], index]
+        fits = all(_total([widths[i] for i in part]) <= room for part in parts)
+        return [self._part(part) for part in parts] if fits else []
+
+    def _part(self, indices: list[int]) -> Table:
+        """Some columns."""
+        rows = [tuple(row[i] for i in indices) for row in self.rows]
+        if self.sparse:
+            rows = [row for row in rows if any(cell != NOTHING for cell in row[self.keys :])]
+        return replace(self, columns=tuple(self.columns[i] for i in indices), rows=tuple(rows))
 
     def _rich(self) -> RichTable:
         table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
@@ -62,15 +108,24 @@ class Table:
             table.add_column(
                 Text(column.title),
                 justify="right" if column.numeric else "left",
-                no_wrap=not column.prose,
+                no_wrap=not (column.prose or column.long),
+                overflow="fold" if column.long else "ellipsis",
                 max_width=PROSE_MAX if column.prose else None,
             )
         for row in self.rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*map(_text, row))
         return table
 
     def _show_stacked(self, console: Console) -> None:
         for row in self.rows:
             for column, cell in zip(self.columns, row, strict=True):
-                console.print(Text(f"{column.title}: {cell}"), soft_wrap=True)
+                console.print(Text(f"{column.title}: ") + _text(cell), soft_wrap=True)
             console.print()
+
+
+def _total(widths: list[int]) -> int:
+    return sum(widths) + BETWEEN * (len(widths) - 1)
+
+
+def _text(cell: str) -> Text:
+    return Text(cell, "bold red" if isinstance(cell, Alarm) else "")

@@ -125,6 +125,8 @@ pub struct Core {
     pub holds_loads: Cell<bool>,
     /// What the op held in the window waits for.
     pub held: Cell<Option<Until>>,
+    /// The store queue waits for a `clflush` in the write-back buffer.
+    pub shut: Cell<bool>,
     /// Non-temporal stores are being combined.
     pub combines: Cell<bool>,
     /// The context of what enters the queues from now on.
@@ -183,6 +185,7 @@ impl Core {
             load_floor: Cell::new(0),
             holds_loads: Cell::new(false),
             held: Cell::new(None),
+            shut: Cell::new(false),
             combines: Cell::new(false),
             context: Cell::new(0),
             request: Cell::new(None),
@@ -241,6 +244,7 @@ impl Core {
             context,
             ready,
             owned: 0,
+            lost: false,
             op: self.trace(|| Op::entering(addr, kind)),
         });
         if queue.len() == 1 || !self.drains_by_itself {
@@ -328,7 +332,7 @@ impl Core {
     }
 
     fn drain_due_hits(&self, until: u64) -> bool {
-        if !self.drains_by_itself {
+        if !self.drains_by_itself || self.shut.get() {
             return false;
         }
         let held = self.window.is_held();

@@ -59,8 +59,12 @@ impl Notes {
 
     /// Takes a note.
     pub fn take(&self, note: Note, now: Now) {
-        let waits = matches!(note, Note::RegionDurable | Note::Output { .. } | Note::TaskEnd);
-        let at = if waits { now.retired } else { Some(now.cycle) };
+        let at = match note {
+            Note::RegionDurable | Note::TaskEnd => now.retired,
+            // What is shown may have come from a load on either side of a fence that was held.
+            Note::Output { .. } => now.retired.and(Some(now.complete)),
+            Note::TaskBegin | Note::RegionBegin | Note::RegionWrite { .. } => Some(now.cycle),
+        };
         let place = self.observed.then(|| {
             let mut kept = self.kept.borrow_mut();
             kept.push(Noted {
@@ -74,14 +78,10 @@ impl Notes {
             Note::TaskEnd if at.is_some() => self.end_task(self.begun.get(), at.unwrap_or(0)),
             _ => {}
         }
-        if waits && at.is_none() {
+        if at.is_none() {
             let begun = (note == Note::TaskEnd).then(|| self.begun.get());
-            // An output shows what a load on either side of the fence may have brought; the others say that the fence is over.
-            let not_before = if matches!(note, Note::Output { .. }) {
-                now.complete
-            } else {
-                0
-            };
+            let shows = matches!(note, Note::Output { .. });
+            let not_before = if shows { now.complete } else { 0 };
             self.unsettled.borrow_mut().push(Unsettled {
                 place,
                 begun,

@@ -30,6 +30,9 @@ pub struct Entry {
     pub ready: u64,
     /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
     pub owned: u64,
+    /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries wait, so that
+    /// they do not drive it out for ever.
+    pub lost: bool,
     /// Its index in the trace, if one is written.
     pub op: u32,
 }
@@ -53,7 +56,7 @@ impl Entry {
 
     /// Whether the entry must be older entries' successor whatever the drain order.
     pub fn is_barrier(&self) -> bool {
-        matches!(self.kind, Kind::Primitive(_))
+        matches!(self.kind, Kind::Primitive(_) | Kind::Flush(Flush::Clflush))
     }
 }
 
@@ -166,6 +169,8 @@ impl StoreQueue {
     }
 
     /// Where a load of `size` bytes at `addr` takes them from, when so many stores are `visible`.
+    #[cold]
+    #[inline(never)]
     pub fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
         let writer = |at: u64| self.entries.iter().rev().find(|e| e.writes(at)).map(|e| e.op);
         let first = writer(addr.0);
@@ -187,6 +192,7 @@ mod tests {
             context: 0,
             ready: addr,
             owned: 0,
+            lost: false,
             op: addr as u32,
         }
     }

@@ -17,6 +17,9 @@ impl<D: Design> System<D> {
         }
         let at = shared.drains.get();
         self.hw.now = self.hw.now.max(at);
+        if shared.shut.get() {
+            return self.wait_for_buffer(core);
+        }
         let Some((index, entry)) = next_entry(&shared, at) else {
             shared.drains.set(next_time(&shared));
             return;
@@ -41,6 +44,7 @@ impl<D: Design> System<D> {
             match self.access(core, entry.line(), Access::Own, at) {
                 Ok(done) => {
                     if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+                        e.lost = e.owned != 0;
                         e.owned = done.max(at + 1);
                     }
                     shared.drains.set(next_time(shared));
@@ -106,9 +110,6 @@ impl<D: Design> System<D> {
     }
 
     fn drain_flush(&mut self, core: CoreId, index: usize, entry: &Entry, kind: Flush, at: u64) {
-        if self.hw.hart(core).buffer.iter().any(|b| b.blocks_queue) {
-            return self.wait_for_buffer(core);
-        }
         match self.design.departs(
             &mut self.hw,
             core,
@@ -116,6 +117,7 @@ impl<D: Design> System<D> {
             entry.context,
         ) {
             Departure::Go => match self.flush(core, entry, kind, at) {
+                Ok(true) if kind == Flush::Clflush => self.wait_for_buffer(core),
                 Ok(true) => self.leave(core, index, at),
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
@@ -175,7 +177,7 @@ impl<D: Design> System<D> {
     }
 
     /// An entry leaves the queue; who waits for room goes on.
-    fn leave(&mut self, core: CoreId, index: usize, at: u64) {
+    pub(super) fn leave(&mut self, core: CoreId, index: usize, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
         let shared = hart.core.clone();
@@ -273,6 +275,9 @@ fn eligible(core: &Core) -> Vec<(usize, u64)> {
         }
         if !queue.iter().take(index).any(|older| older.line() == entry.line()) {
             found.push((index, core.leaves_at(entry.ready.max(entry.owned))));
+            if entry.lost {
+                break;
+            }
         }
     }
     found

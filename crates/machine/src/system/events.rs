@@ -184,6 +184,11 @@ impl<D: Design> System<D> {
         let hart = self.hw.hart(core);
         if let Some(index) = hart.buffer.iter().position(|b| b.slot == slot) {
             let flush = hart.buffer.remove(index);
+            if flush.is_head {
+                hart.core.shut.set(false);
+                let now = self.hw.now;
+                self.leave(core, 0, now);
+            }
             self.settle(core, flush.context);
         } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {
             let contexts = hart.combining.remove(index).contexts;

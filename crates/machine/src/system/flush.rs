@@ -35,8 +35,9 @@ impl<D: Design> System<D> {
             slot,
             line,
             context: entry.context,
-            blocks_queue: kind == Flush::Clflush,
+            is_head: kind == Flush::Clflush,
         });
+        hart.core.shut.set(kind == Flush::Clflush);
         if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
             self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
         }

@@ -78,8 +78,8 @@ pub struct Buffered {
     pub slot: u64,
     pub line: Line,
     pub context: u8,
-    /// The store queue waits for it (`clflush`).
-    pub blocks_queue: bool,
+    /// It is a `clflush`, which stays at the head of the store queue until it is done.
+    pub is_head: bool,
 }
 
 /// A write-combining buffer.

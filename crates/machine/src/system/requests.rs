@@ -43,8 +43,9 @@ impl<D: Design> System<D> {
                 missed,
             } => self.load(core, addr, size, issue.max(at), missed),
             Request::Own { addr, issue } => {
-                let owned = self.access(core, addr.line(), Access::Own, issue.max(at));
-                owned.map(|_| Response::default())
+                // A store that cannot have its line ahead of its turn asks for it then; the program does not wait for that.
+                _ = self.access(core, addr.line(), Access::Own, issue.max(at));
+                Ok(Response::default())
             }
             Request::Admit(entry) => match self.design.admit(&mut self.hw, core, entry) {
                 Answer::Go => {
@@ -193,6 +194,7 @@ impl<D: Design> System<D> {
             context: 0,
             ready: at,
             owned: at,
+            lost: false,
             op,
         };
         self.visible(core, &entry, at);

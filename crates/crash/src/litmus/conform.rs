@@ -1,0 +1,129 @@
+//! Litmus tests on a design: nothing forbidden is shown, and what of the allowed is.
+
+use super::observe::observe;
+use super::program::is_executable;
+use super::subject::Subject;
+use super::timing::Timings;
+use crate::order::{input, Models};
+use serde::Serialize;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use strandline_design::About;
+use strandline_machine::Machine;
+use strandline_order::{allowed, Allowed, State, Test};
+use strandline_sim::Error;
+
+/// What a design showed of a test.
+#[derive(Clone, Debug, Serialize)]
+pub struct Conformance {
+    /// The design.
+    pub design: &'static str,
+    /// The model that it was held against, variants of the machines aside.
+    pub model: String,
+    /// Runs, each on another machine.
+    pub runs: u64,
+    /// Crash states, all runs together.
+    pub crash_states: u64,
+    /// The states shown.
+    pub shown: BTreeSet<State>,
+    /// States shown that the model forbids, the first of each.
+    pub violations: Vec<Violation>,
+}
+
+/// A state that a design showed and its model forbids.
+#[derive(Clone, Debug, Serialize)]
+pub struct Violation {
+    /// The state.
+    pub values: State,
+    /// The preset that the machine was made of.
+    pub machine: String,
+    /// The seed that makes the run again.
+    pub seed: u64,
+    /// The run, by lines.
+    pub detail: Vec<String>,
+}
+
+/// The model of intents, which every design that promises recovery keeps.
+const INTENTS: &str = "intents";
+
+/// The model that a design is held against for a test: none if neither knows the test's instructions.
+fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
+    if !is_executable(test) {
+        return Ok(None);
+    }
+    let names = [Some(about.model), about.promises_recovery.then_some(INTENTS)];
+    for name in names.into_iter().flatten() {
+        let models = Models::named(name)?;
+        if models.plain().takes(test) {
+            return Ok(Some((name, models)));
+        }
+    }
+    Ok(None)
+}
+
+/// Runs a test under a design on `runs` machines; `None` if the test is not for the design.
+///
+/// # Errors
+/// A run without progress; a machine that does not exist.
+pub fn conform(
+    subject: &dyn Subject,
+    test: &Test,
+    machines: Option<&[String]>,
+    runs: u64,
+    seed: u64,
+) -> Result<Option<Conformance>, Error> {
+    let about = subject.about();
+    let Some((model, models)) = models_for(&about, test)? else {
+        return Ok(None);
+    };
+    let timings = Timings::of(about, machines)?;
+    let mut judge = Judge {
+        models,
+        known: BTreeMap::new(),
+    };
+    let mut conformance = Conformance {
+        design: about.name,
+        model: model.to_owned(),
+        runs,
+        crash_states: 0,
+        shown: BTreeSet::new(),
+        violations: Vec::new(),
+    };
+    for seed in seed..seed + runs {
+        let observed = observe(subject, &timings, test, seed)?;
+        let allowed = judge.allowed(test, &observed.machine)?;
+        for found in observed.states(test) {
+            conformance.crash_states += 1;
+            let known = conformance
+                .violations
+                .iter()
+                .any(|violation| violation.values == found.state);
+            if !allowed.undefined && !allowed.states.contains(&found.state) && !known {
+                conformance.violations.push(Violation {
+                    values: found.state.clone(),
+                    machine: observed.machine.name.clone(),
+                    seed,
+                    detail: observed.describe(test, found.event),
+                });
+            }
+            conformance.shown.insert(found.state);
+        }
+    }
+    Ok(Some(conformance))
+}
+
+/// What the model allows on each kind of machine.
+struct Judge {
+    models: Models,
+    known: BTreeMap<String, Allowed>,
+}
+
+impl Judge {
+    fn allowed(&mut self, test: &Test, machine: &Machine) -> Result<&Allowed, Error> {
+        let model = self.models.on(machine)?;
+        match self.known.entry(model.name()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(allowed(test, model).map_err(input)?)),
+        }
+    }
+}

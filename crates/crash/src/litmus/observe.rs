@@ -1,0 +1,162 @@
+//! One run of a litmus test, and the states that crashes of it would leave.
+
+use super::layout::Layout;
+use super::program::threads;
+use super::subject::Subject;
+use super::timing::Timings;
+use std::rc::Rc;
+use strandline_isa::{Image, Memory, Note};
+use strandline_kernel::{Cycles, Rng};
+use strandline_machine::{Journal, Machine, Options};
+use strandline_order::litmus::LocationKind;
+use strandline_order::{State, Test};
+use strandline_sim::{Error, Play};
+
+/// Cycles after which a litmus test is given up.
+const PATIENCE: Cycles = Cycles(5_000_000);
+
+/// A run of a test.
+pub struct Observed {
+    /// The machine.
+    pub machine: Machine,
+    /// What became durable when, what was told, what was executed.
+    pub journal: Journal,
+    /// Memory at first.
+    pub initial: Memory,
+    layout: Rc<Layout>,
+}
+
+/// Runs a test under a design on the machine that the seed makes, with placements and delays from the seed too.
+///
+/// # Errors
+/// The run makes no progress.
+pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64) -> Result<Observed, Error> {
+    let mut rng = Rng::new(seed);
+    let machine = timings.machine(&mut rng);
+    let layout = Rc::new(Layout::of(test, &mut rng));
+    let initial = layout.memory(test);
+    let program = Play {
+        cores: test.threads.len(),
+        memory: initial.clone(),
+        footprint: if rng.one_in(2) { layout.lines() } else { Vec::new() },
+        threads: threads(test, &layout, &mut rng),
+    };
+    let options = Options {
+        seed,
+        journal: true,
+        trace: true,
+        patience: PATIENCE,
+        ..Options::default()
+    };
+    let outcome = subject.play(&machine, program, options)?;
+    Ok(Observed {
+        machine,
+        journal: outcome.journal.unwrap_or_default(),
+        initial,
+        layout,
+    })
+}
+
+/// A state that a crash would leave.
+pub struct CrashState {
+    /// The values of [`Test::observed`].
+    pub state: State,
+    /// How many durable events there were.
+    pub event: usize,
+}
+
+impl Observed {
+    /// Every state that a crash at some cycle would leave, in order.
+    pub fn states(&self, test: &Test) -> Vec<CrashState> {
+        let mut outputs: Vec<(Cycles, u32, u8)> = Vec::new();
+        for noted in self.journal.notes.iter().flatten() {
+            if let Note::Output { location, value } = noted.note {
+                outputs.push((noted.at, location, value as u8));
+            }
+        }
+        outputs.sort_unstable();
+        let mut outputs = outputs.into_iter().peekable();
+        let image = self.initial.persistent_half();
+        let mut told = vec![0; test.locations.len()];
+        let mut states = Vec::new();
+        let durable = &self.journal.durable;
+        for event in 0..=durable.len() {
+            if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
+                image.set_line(last.line, &last.data);
+            }
+            let failures = self.journal.power_failures.iter().filter(|(by, _)| *by == event);
+            let images = failures.map(|(_, lines)| {
+                let failed = image.clone();
+                lines.iter().for_each(|(line, data)| failed.set_line(*line, data));
+                failed
+            });
+            let images: Vec<Memory> = images.collect();
+            let mut keep = |told: &[u8]| {
+                let images: Vec<&Memory> = if images.is_empty() {
+                    vec![&image]
+                } else {
+                    images.iter().collect()
+                };
+                for image in images {
+                    let state = self.state(test, image, told);
+                    states.push(CrashState { state, event });
+                }
+            };
+            keep(&told);
+            let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+            while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
+                told[location as usize] = value;
+                // When between two durable events a design's own state was so is not known: judged by what was told before.
+                if images.is_empty() {
+                    keep(&told);
+                }
+            }
+        }
+        states
+    }
+
+    fn state(&self, test: &Test, image: &Memory, told: &[u8]) -> State {
+        let value = |id| match test.location(id).kind {
+            LocationKind::Output => told[usize::from(id.0)],
+            _ => image.word(self.layout.address(id)) as u8,
+        };
+        test.observed().into_iter().map(value).collect()
+    }
+
+    /// The run in words, for who looks at a violation.
+    pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
+        let name = |line| {
+            let here =
+                |id: &_| test.location(*id).kind == LocationKind::Persistent && self.layout.address(*id).line() == line;
+            let names: Vec<&str> = test
+                .ids()
+                .filter(here)
+                .map(|id| test.location(id).name.as_str())
+                .collect();
+            names.join(", ")
+        };
+        let durable = self.journal.durable[..until].iter().enumerate();
+        let durable = durable.map(|(index, durable)| {
+            format!(
+                "event {}, cycle {}: line of {} holds {:?}",
+                index + 1,
+                durable.at,
+                name(durable.line),
+                durable.data
+            )
+        });
+        let outputs = self
+            .journal
+            .notes
+            .iter()
+            .flatten()
+            .filter_map(|noted| match noted.note {
+                Note::Output { location, value } => Some(format!(
+                    "cycle {}: {} is told {value}",
+                    noted.at, test.locations[location as usize].name
+                )),
+                _ => None,
+            });
+        durable.chain(outputs).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! A litmus test as programs of the simulated machine.
+
+use super::layout::Layout;
+use std::rc::Rc;
+use strandline_isa::{Cpu, Intent, Note, Primitive, W};
+use strandline_kernel::Rng;
+use strandline_machine::SimCpu;
+use strandline_order::litmus::{Class, Instruction, LocationId, Operand, Register};
+use strandline_order::Test;
+use strandline_sim::Thread;
+
+/// Divisions of the longest delay between two instructions.
+const LONGEST_DELAY: u64 = 24;
+
+/// The instruction of the ISA or the intent that an instruction without operands is.
+enum Alone {
+    Primitive(Primitive),
+    Intent(Intent),
+}
+
+fn alone(class: Class) -> Option<Alone> {
+    Some(match class {
+        Class::Sfence => Alone::Primitive(Primitive::Sfence),
+        Class::Mfence => Alone::Primitive(Primitive::Mfence),
+        Class::Pcommit => Alone::Primitive(Primitive::Pcommit),
+        Class::Order => Alone::Intent(Intent::LogBeforeUpdate),
+        Class::Commit => Alone::Intent(Intent::Commit),
+        Class::Durable => Alone::Intent(Intent::Durable),
+        Class::Acquire => Alone::Intent(Intent::Acquire),
+        Class::Release => Alone::Intent(Intent::Release),
+        Class::Strand => Alone::Intent(Intent::NewStrand),
+        _ => return None,
+    })
+}
+
+/// Whether the simulated machine executes all of a test's instructions.
+pub fn is_executable(test: &Test) -> bool {
+    test.threads.iter().flatten().all(|instruction| match instruction {
+        Instruction::Fence(class) => alone(*class).is_some(),
+        Instruction::SetContext(_) | Instruction::ContextFence(_) => false,
+        Instruction::Load(_, _, special) | Instruction::Store(_, _, special) => !special,
+        _ => true,
+    })
+}
+
+/// The test's threads, with random delays between instructions.
+pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
+    let thread = |instructions: &Vec<Instruction>| -> Thread {
+        let late = rng.one_in(2);
+        let delay = |_: &Instruction| {
+            if late && rng.one_in(2) {
+                rng.below(LONGEST_DELAY)
+            } else {
+                0
+            }
+        };
+        let delays: Vec<u64> = instructions.iter().map(delay).collect();
+        let (layout, instructions) = (layout.clone(), instructions.clone());
+        Box::new(move |cpu: SimCpu| {
+            Box::pin(async move {
+                let mut registers = Registers::new(&cpu, &layout);
+                for (instruction, delay) in instructions.into_iter().zip(delays) {
+                    registers.wait(delay);
+                    registers.execute(instruction).await;
+                }
+            })
+        })
+    };
+    test.threads.iter().map(thread).collect()
+}
+
+struct Registers<'c> {
+    cpu: &'c SimCpu,
+    layout: &'c Layout,
+    values: [W<'c, SimCpu>; 14],
+}
+
+impl<'c> Registers<'c> {
+    fn new(cpu: &'c SimCpu, layout: &'c Layout) -> Self {
+        Registers {
+            cpu,
+            layout,
+            values: [cpu.word(0); 14],
+        }
+    }
+
+    /// Keeps younger instructions from retiring for a while.
+    fn wait(&self, divisions: u64) {
+        let mut value = self.cpu.word(1);
+        for _ in 0..divisions {
+            value = value.remainder(2);
+        }
+    }
+
+    fn address(&self, at: LocationId) -> W<'c, SimCpu> {
+        self.cpu.word(self.layout.address(at).0)
+    }
+
+    fn register(&mut self, register: Register) -> &mut W<'c, SimCpu> {
+        &mut self.values[register.0 as usize]
+    }
+
+    fn value(&mut self, operand: Operand) -> W<'c, SimCpu> {
+        match operand {
+            Operand::Number(number) => self.cpu.word(u64::from(number)),
+            Operand::Register(register) => *self.register(register),
+        }
+    }
+
+    async fn execute(&mut self, instruction: Instruction) {
+        match instruction {
+            Instruction::Load(register, at, _) => *self.register(register) = self.address(at).load().await,
+            Instruction::Store(at, operand, _) => {
+                let value = self.value(operand);
+                self.address(at).store(value).await;
+            }
+            Instruction::StoreNt(at, operand) => {
+                let value = self.value(operand);
+                self.address(at).store_nt(value).await;
+            }
+            Instruction::Set(register, number) => *self.register(register) = self.cpu.word(u64::from(number)),
+            Instruction::Exchange(at, register) => {
+                let value = *self.register(register);
+                *self.register(register) = self.address(at).swap(value).await;
+            }
+            Instruction::Add(at, register) => {
+                let value = *self.register(register);
+                *self.register(register) = self.address(at).fetch_add(value).await;
+            }
+            Instruction::Out(at, operand) => {
+                let value = self.value(operand).bits();
+                let location = u32::from(at.0);
+                self.cpu.note(Note::Output { location, value });
+            }
+            Instruction::Flush(at, kind) => self.address(at).flush_by(kind.into()).await,
+            Instruction::Persist(at) => self.address(at).flush().await,
+            Instruction::Fence(class) => match alone(class) {
+                Some(Alone::Primitive(primitive)) => self.cpu.primitive(primitive).await,
+                Some(Alone::Intent(intent)) => self.cpu.intent(intent).await,
+                None => {}
+            },
+            Instruction::SetContext(_) | Instruction::ContextFence(_) => {}
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Random programs before the oracle.
+
+use super::observe::observe;
+use super::subject::Subject;
+use super::timing::Timings;
+use crate::order::{judge, Models};
+use serde::Serialize;
+use strandline_design::About;
+use strandline_kernel::Rng;
+use strandline_order::litmus::{
+    Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
+    Register,
+};
+use strandline_order::Test;
+use strandline_sim::Error;
+
+/// What random programs showed of a design.
+#[derive(Clone, Debug, Serialize)]
+pub struct RandomReport {
+    /// The design.
+    pub design: &'static str,
+    /// Programs run.
+    pub programs: u64,
+    /// Crash states judged.
+    pub crash_states: u64,
+    /// What was found, shrunk; at most one of each call.
+    pub violations: Vec<RandomViolation>,
+}
+
+/// A program with a crash state that the model does not allow.
+#[derive(Clone, Debug, Serialize)]
+pub struct RandomViolation {
+    /// The design.
+    pub design: &'static str,
+    /// The seed that makes the program, before it was shrunk, and its run again.
+    pub seed: u64,
+    /// The preset that the machine was made of.
+    pub machine: String,
+    /// Instructions of the program.
+    pub size: usize,
+    /// The program, as a litmus test.
+    pub program: String,
+    /// What is wrong, by lines.
+    pub detail: Vec<String>,
+}
+
+/// Runs a random program of each seed on a random machine, and looks at every state that a crash would leave. Stops at the first
+/// violation, and shrinks it.
+///
+/// # Errors
+/// A run without progress.
+pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<RandomReport, Error> {
+    let about = subject.about();
+    let mut tester = Tester {
+        subject,
+        timings: Timings::of(about, None)?,
+        models: Models::named(about.model)?,
+    };
+    let mut report = RandomReport {
+        design: about.name,
+        programs: 0,
+        crash_states: 0,
+        violations: Vec::new(),
+    };
+    for seed in first_seed..first_seed + programs {
+        let test = program(&about, &mut Rng::new(seed));
+        let tried = tester.run(&test, seed)?;
+        report.programs += 1;
+        report.crash_states += tried.crash_states;
+        if tried.wrong.is_some() {
+            report.violations.push(tester.shrunk(test, seed)?);
+            break;
+        }
+    }
+    Ok(report)
+}
+
+struct Tester<'s> {
+    subject: &'s dyn Subject,
+    timings: Timings,
+    models: Models,
+}
+
+/// Machines on which a shrunk program is tried.
+const TRIES: u64 = 40;
+
+/// How a program went.
+struct Tried {
+    crash_states: u64,
+    machine: String,
+    /// What is wrong, by lines.
+    wrong: Option<Vec<String>>,
+}
+
+impl Tester<'_> {
+    fn run(&mut self, test: &Test, seed: u64) -> Result<Tried, Error> {
+        let observed = match observe(self.subject, &self.timings, test, seed) {
+            Ok(observed) => observed,
+            // No program may bring the machine to a stop.
+            Err(Error::Stuck(why)) => {
+                return Ok(Tried {
+                    crash_states: 0,
+                    machine: String::new(),
+                    wrong: Some(vec![why]),
+                })
+            }
+            Err(error) => return Err(error),
+        };
+        let model = self.models.on(&observed.machine)?;
+        let disorder = judge(model, &observed.journal, &observed.initial);
+        let wrong = disorder.map(|disorder| {
+            let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
+            lines.extend(observed.describe(test, disorder.event));
+            lines
+        });
+        Ok(Tried {
+            crash_states: observed.journal.durable.len() as u64 + 1,
+            machine: observed.machine.name,
+            wrong,
+        })
+    }
+
+    fn failing(&mut self, test: &Test, seed: u64) -> Option<u64> {
+        let mut seeds = std::iter::once(seed).chain(0..TRIES);
+        seeds.find(|seed| matches!(self.run(test, *seed), Ok(Tried { wrong: Some(_), .. })))
+    }
+
+    /// The smallest program found by leaving instructions out, one after the other.
+    fn shrunk(&mut self, mut test: Test, seed: u64) -> Result<RandomViolation, Error> {
+        let mut timing = seed;
+        let mut index = 0;
+        while index < size(&test) {
+            let smaller = without(&test, index);
+            match self.failing(&smaller, timing) {
+                Some(found) => {
+                    timing = found;
+                    test = smaller;
+                    index = 0;
+                }
+                None => index += 1,
+            }
+        }
+        let tried = self.run(&test, timing)?;
+        Ok(RandomViolation {
+            design: self.subject.about().name,
+            seed,
+            machine: tried.machine,
+            size: size(&test),
+            program: test.to_string(),
+            detail: tried.wrong.unwrap_or_default(),
+        })
+    }
+}
+
+/// How many instructions a program has.
+fn size(test: &Test) -> usize {
+    test.threads.iter().map(Vec::len).sum()
+}
+
+/// The program without its `index`-th instruction.
+fn without(test: &Test, index: usize) -> Test {
+    let mut test = test.clone();
+    let mut left = index;
+    for thread in &mut test.threads {
+        if left < thread.len() {
+            thread.remove(left);
+            break;
+        }
+        left -= thread.len();
+    }
+    test
+}
+
+/// The most threads, and instructions of one.
+const THREADS: u64 = 4;
+const INSTRUCTIONS: u64 = 14;
+
+/// A random program of what a design executes.
+fn program(about: &About, rng: &mut Rng) -> Test {
+    let threads = 1 + rng.below(THREADS) as usize;
+    let mut maker = Maker {
+        persistent: 1 + rng.below(5),
+        volatile: rng.below(3),
+        outputs: 0,
+        values: 0,
+        commits: about.model == "so",
+        rng,
+    };
+    let threads: Vec<Vec<Instruction>> = (0..threads).map(|_| maker.thread()).collect();
+    let outputs = maker.outputs;
+    let mut locations = maker.locations();
+    locations.extend((0..outputs).map(|index| location(format!("o{index:02}"), LocationKind::Output, 0)));
+    Test {
+        name: "random".to_owned(),
+        title: String::new(),
+        locations,
+        threads,
+        condition: Condition {
+            quantifier: Quantifier::Forall,
+            formula: Formula::True,
+        },
+    }
+}
+
+fn location(name: String, kind: LocationKind, line: usize) -> Location {
+    Location {
+        name,
+        kind,
+        line,
+        initial: 0,
+    }
+}
+
+struct Maker<'r> {
+    persistent: u64,
+    volatile: u64,
+    outputs: u64,
+    values: u8,
+    /// Whether pcommits are of use.
+    commits: bool,
+    rng: &'r mut Rng,
+}
+
+impl Maker<'_> {
+    /// Persistent locations, some of which share a line, and volatile ones.
+    fn locations(&mut self) -> Vec<Location> {
+        let mut locations: Vec<Location> = Vec::new();
+        for index in 0..self.persistent as usize {
+            let line = match index > 0 && self.rng.one_in(4) {
+                true => locations[index - 1].line,
+                false => index,
+            };
+            locations.push(location(format!("a{index}"), LocationKind::Persistent, line));
+        }
+        let persistent = self.persistent as usize;
+        let volatile = (0..self.volatile as usize)
+            .map(|index| location(format!("f{index}"), LocationKind::Volatile, persistent + index));
+        locations.extend(volatile);
+        locations
+    }
+
+    fn thread(&mut self) -> Vec<Instruction> {
+        let count = 2 + self.rng.below(INSTRUCTIONS - 1);
+        (0..count).map(|_| self.instruction()).collect()
+    }
+
+    fn persistent(&mut self) -> LocationId {
+        LocationId(self.rng.below(self.persistent) as u8)
+    }
+
+    fn any(&mut self) -> LocationId {
+        LocationId(self.rng.below(self.persistent + self.volatile) as u8)
+    }
+
+    fn register(&mut self) -> Register {
+        Register(self.rng.below(2) as u8)
+    }
+
+    /// A value of its own, so that memory tells which store it came from; or what was read, so that it depends on that.
+    fn operand(&mut self) -> Operand {
+        if self.rng.one_in(5) {
+            return Operand::Register(self.register());
+        }
+        self.values = self.values.wrapping_add(1);
+        Operand::Number(self.values)
+    }
+
+    fn instruction(&mut self) -> Instruction {
+        match self.rng.below(40) {
+            0..=11 => Instruction::Store(self.any(), self.operand(), false),
+            12..=13 => Instruction::StoreNt(self.persistent(), self.operand()),
+            14..=17 => Instruction::Load(self.register(), self.any(), false),
+            18..=23 => Instruction::Flush(self.persistent(), FlushKind::Clwb),
+            24 => Instruction::Flush(self.persistent(), FlushKind::ClflushOpt),
+            25 => Instruction::Flush(self.persistent(), FlushKind::Clflush),
+            26..=29 => Instruction::Fence(Class::Sfence),
+            30 => Instruction::Fence(Class::Mfence),
+            31..=32 => self.locked(),
+            33..=34 => self.output(),
+            35 => Instruction::Persist(self.persistent()),
+            36 => self.intent(),
+            _ if self.commits => Instruction::Fence([Class::Sfence, Class::Pcommit][self.rng.below(2) as usize]),
+            _ => Instruction::Store(self.persistent(), self.operand(), false),
+        }
+    }
+
+    fn locked(&mut self) -> Instruction {
+        match self.rng.one_in(2) {
+            true => Instruction::Exchange(self.any(), self.register()),
+            false => Instruction::Add(self.any(), self.register()),
+        }
+    }
+
+    fn output(&mut self) -> Instruction {
+        self.outputs += 1;
+        let at = LocationId((self.persistent + self.volatile + self.outputs - 1) as u8);
+        Instruction::Out(at, self.operand())
+    }
+
+    fn intent(&mut self) -> Instruction {
+        let intents = [Class::Order, Class::Commit, Class::Durable, Class::Strand];
+        Instruction::Fence(intents[self.rng.below(4) as usize])
+    }
+}

@@ -1,0 +1,70 @@
+//! What is tested: a design, as it is registered or as a test has broken it.
+
+use strandline_design::{About, Design};
+use strandline_designs::{abouts, with_design, DesignVisitor};
+use strandline_machine::{Machine, Options, Outcome};
+use strandline_sim::{play, Error, Play};
+
+/// A design that programs can be run under.
+pub trait Subject {
+    /// What it is.
+    fn about(&self) -> About;
+
+    /// Runs programs under it.
+    ///
+    /// # Errors
+    /// The run makes no progress.
+    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error>;
+}
+
+/// A design of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Registered(About);
+
+impl Registered {
+    /// The design of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Registered, Error> {
+        let found = abouts().into_iter().find(|about| about.name == name);
+        found
+            .map(Registered)
+            .ok_or_else(|| strandline_sim::unknown_design(name))
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all() -> Vec<Registered> {
+        abouts().into_iter().map(Registered).collect()
+    }
+}
+
+struct Player<'a> {
+    machine: &'a Machine,
+    program: Play,
+    options: Options,
+}
+
+impl DesignVisitor for Player<'_> {
+    type Out = Result<Outcome, Error>;
+
+    fn visit<D: Design>(self, design: D) -> Self::Out {
+        play(design, self.machine, self.program, self.options)
+    }
+}
+
+impl Subject for Registered {
+    fn about(&self) -> About {
+        self.0
+    }
+
+    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
+        let player = Player {
+            machine,
+            program,
+            options,
+        };
+        with_design(self.0.name, player).unwrap_or_else(|| Err(strandline_sim::unknown_design(self.0.name)))
+    }
+}

@@ -1,0 +1,99 @@
+//! Machines that differ in everything a design must not rely on: latencies, queues, caches, placement.
+
+use strandline_design::About;
+use strandline_kernel::{Cycles, Rng};
+use strandline_machine::config::{Coherence, Consistency};
+use strandline_machine::{preset_names, Machine};
+use strandline_sim::{check_needs, Error};
+
+/// The machines on which a design is tested.
+pub struct Timings {
+    about: About,
+    presets: Vec<Machine>,
+}
+
+impl Timings {
+    /// For a design, from all presets or from these.
+    ///
+    /// # Errors
+    /// A machine does not exist, or none of these has what the design needs.
+    pub fn of(about: About, machines: Option<&[String]>) -> Result<Timings, Error> {
+        let mut presets = match machines {
+            None => preset_names().into_iter().filter_map(Machine::preset).collect(),
+            Some(names) => names
+                .iter()
+                .map(|name| Machine::load(name))
+                .collect::<Result<Vec<_>, _>>()?,
+        };
+        let refused = presets.iter().find_map(|machine| check_needs(&about, machine).err());
+        presets.retain(|machine| check_needs(&about, machine).is_ok());
+        match refused {
+            Some(error) if presets.is_empty() => Err(error),
+            _ => Ok(Timings { about, presets }),
+        }
+    }
+
+    /// A machine with small caches, so that it is quickly made, and everything else at random.
+    pub fn machine(&self, rng: &mut Rng) -> Machine {
+        let mut machine = self.presets[rng.below(self.presets.len() as u64) as usize].clone();
+        machine.cores = 0;
+        shrink_caches(&mut machine, rng);
+        shake_core(&mut machine, &self.about, rng);
+        shake_memory(&mut machine, &self.about, rng);
+        machine.simulation.slack = Cycles::ZERO;
+        machine.simulation.jitter = Cycles([0, 30, 300, 3000][rng.below(4) as usize]);
+        machine.simulation.evict_one_in = [0, 2, 5][rng.below(3) as usize];
+        machine
+    }
+}
+
+fn shrink_caches(machine: &mut Machine, rng: &mut Rng) {
+    machine.l1.ways = 2;
+    machine.l1.bytes = 128 << rng.below(3);
+    if let Some(l2) = &mut machine.l2 {
+        l2.ways = 2;
+        l2.bytes = machine.l1.bytes << rng.below(2);
+    }
+    machine.llc.ways = 4;
+    machine.llc.bytes = 1024 << rng.below(3);
+    machine.core.predictor_entries = 16;
+}
+
+/// One entry as often as any other small number.
+fn few(rng: &mut Rng, most: u64) -> u64 {
+    if rng.one_in(3) {
+        1
+    } else {
+        1 + rng.below(most)
+    }
+}
+
+fn shake_core(machine: &mut Machine, about: &About, rng: &mut Rng) {
+    let core = &mut machine.core;
+    core.rob_entries = 4 + rng.below(64);
+    core.load_queue_entries = few(rng, 16);
+    core.store_queue_entries = few(rng, 16);
+    core.writeback_buffer_entries = few(rng, 8);
+    core.write_combining_buffers = few(rng, 4);
+    core.lock_orders_flushes = rng.one_in(2);
+    core.store_prefetch = rng.one_in(2);
+    if !about.needs.tso {
+        core.consistency = [Consistency::Tso, Consistency::Weak][rng.below(2) as usize];
+    }
+}
+
+fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {
+    machine.interconnect.coherence = [Coherence::Directory, Coherence::Snoop][rng.below(2) as usize];
+    machine.interconnect.hop_latency = Cycles(1 + rng.below(20));
+    let controllers = &mut machine.controllers;
+    controllers.count = 1 + rng.below(3);
+    controllers.interleave_bytes = 64;
+    controllers.wpq_entries = few(rng, 8);
+    controllers.bmo_latency = Cycles(rng.below(3) * rng.below(400));
+    if !about.needs.adr {
+        controllers.adr = rng.one_in(2);
+    }
+    machine.pm.banks = few(rng, 4);
+    machine.pm.write_latency = Cycles(10 << rng.below(6));
+    machine.pm.write_to_controller = Cycles(20 << rng.below(5));
+}

@@ -1,0 +1,326 @@
+//! A run's trace as an execution: events, who read what, and the order of writes.
+
+use super::places::{place_of, places, Place};
+use std::collections::BTreeMap;
+use strandline_isa::{Addr, Flush, Memory, Note, Primitive};
+use strandline_kernel::Cycles;
+use strandline_machine::{Journal, Noted, Op, Seen};
+use strandline_order::litmus::{Class, FlushKind};
+use strandline_order::{Cell, Event, History, Kind};
+
+/// A run as an execution, with what leads back from it to the run.
+pub struct Told {
+    /// The execution.
+    pub history: History,
+    /// The location of each of its locations.
+    pub places: Vec<Place>,
+    /// What the world was told, and when: outputs and acknowledgements.
+    pub outputs: Vec<(Cycles, usize)>,
+    /// Each event in words.
+    pub words: Vec<String>,
+}
+
+struct Teller<'j> {
+    journal: &'j Journal,
+    places: Vec<Place>,
+    /// The number of each location that matters.
+    numbers: Vec<Option<usize>>,
+    told: Told,
+    /// The event of each operation that writes, by core.
+    writers: Vec<Vec<usize>>,
+    /// Each core's newest write to each location, as far as its program has been told.
+    newest: Vec<BTreeMap<usize, usize>>,
+    /// When each write became visible.
+    moments: BTreeMap<usize, u32>,
+    /// For each location that matters, when and by which event it was written.
+    visible: Vec<Vec<(u32, usize)>>,
+    /// Reads, with what they saw and where they stand.
+    reads: Vec<Read>,
+}
+
+struct Read {
+    event: usize,
+    number: usize,
+    core: usize,
+    from: Seen,
+    /// The core's newest write to the location that is older.
+    own: Option<usize>,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Told {
+    /// The execution of a run that began with this memory.
+    pub fn of(journal: &Journal, initial: &Memory) -> Told {
+        let all = places(&journal.trace);
+        let mut kept = Vec::new();
+        let numbers = all.iter().map(|place| {
+            place.matters().then(|| {
+                kept.push(*place);
+                kept.len() - 1
+            })
+        });
+        let mut teller = Teller {
+            journal,
+            numbers: numbers.collect(),
+            places: all,
+            told: Told {
+                history: History::default(),
+                places: Vec::new(),
+                outputs: Vec::new(),
+                words: Vec::new(),
+            },
+            writers: journal.trace.programs.iter().map(|ops| vec![NONE; ops.len()]).collect(),
+            newest: vec![BTreeMap::new(); journal.trace.programs.len()],
+            moments: BTreeMap::new(),
+            visible: vec![Vec::new(); kept.len()],
+            reads: Vec::new(),
+        };
+        teller.told.places = kept;
+        teller.tell(initial);
+        teller.told
+    }
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, initial: &Memory) {
+        for number in 0..self.told.places.len() {
+            let place = self.told.places[number];
+            let content = place.bits(initial.read(Addr(place.addr.0 & !7), 8));
+            let event = self.event(None, Kind::Write, Some(number), 0, format!("{} at first", place.addr));
+            self.told.history.contents[event] = content;
+            self.told.history.orders.push(vec![event]);
+        }
+        let stamps = self.stamps();
+        for core in 0..self.journal.trace.programs.len() {
+            self.program(core, &stamps[core]);
+        }
+        self.order_writes();
+        self.tell_reads();
+    }
+
+    /// For each operation a moment in the order in which stores became visible, never earlier than that of an older one.
+    fn stamps(&self) -> Vec<Vec<u64>> {
+        let trace = &self.journal.trace;
+        let mut stamps: Vec<Vec<u64>> = trace.programs.iter().map(|ops| vec![0; ops.len()]).collect();
+        for (index, op) in trace.visible.iter().enumerate() {
+            stamps[op.core.index()][op.index as usize] = index as u64 + 1;
+        }
+        for (stamps, ops) in stamps.iter_mut().zip(&trace.programs) {
+            let mut latest = 0;
+            for (stamp, op) in stamps.iter_mut().zip(ops) {
+                if let Op::Load {
+                    from: Seen::Memory(n) | Seen::Merged(n),
+                    ..
+                } = op
+                {
+                    *stamp = u64::from(*n);
+                }
+                latest = latest.max(*stamp);
+                *stamp = latest;
+            }
+        }
+        stamps
+    }
+
+    fn event(&mut self, core: Option<usize>, kind: Kind, number: Option<usize>, stamp: u64, words: String) -> usize {
+        let history = &mut self.told.history;
+        let cell = number.map(|number| {
+            let addr = self.told.places[number].addr;
+            cell(Some(number), addr)
+        });
+        history.events.push(Event {
+            thread: core,
+            kind,
+            class: None,
+            locked: false,
+            cell,
+            context: 0,
+        });
+        history.contents.push(0);
+        history.stamps.push(stamp);
+        self.told.words.push(words);
+        history.events.len() - 1
+    }
+
+    fn program(&mut self, core: usize, stamps: &[u64]) {
+        let journal = self.journal;
+        for (index, op) in journal.trace.programs[core].iter().enumerate() {
+            self.operation(core, index, op, stamps[index]);
+        }
+    }
+
+    fn number(&self, addr: Addr) -> Option<usize> {
+        self.numbers[place_of(&self.places, addr)]
+    }
+
+    fn operation(&mut self, core: usize, index: usize, op: &Op, stamp: u64) {
+        let who = format!("core {core}");
+        match *op {
+            Op::Load { addr, from, .. } => {
+                let number = self.number(addr).filter(|number| self.told.places[*number].is_seen());
+                if let Some(number) = number {
+                    let event = self.event(
+                        Some(core),
+                        Kind::Read,
+                        Some(number),
+                        stamp,
+                        format!("{who} loads {addr}"),
+                    );
+                    self.read(core, event, number, from);
+                }
+            }
+            Op::Store { addr, value, .. } => {
+                _ = self.write(core, index, addr, stamp, format!("{who} stores {value:#x} to {addr}"));
+            }
+            Op::StoreNt { addr, value, .. } => {
+                let words = format!("{who} stores {value:#x} to {addr} past the caches");
+                if let Some(event) = self.write(core, index, addr, stamp, words) {
+                    self.told.history.events[event].class = Some(Class::Nt);
+                }
+            }
+            Op::Rmw { addr, new, from, .. } => self.locked(core, index, (addr, new), from, stamp),
+            Op::Flush { addr, kind } => {
+                let event = self.event(
+                    Some(core),
+                    Kind::Other,
+                    None,
+                    stamp,
+                    format!("{who} flushes {}", addr.line()),
+                );
+                self.told.history.events[event].class = Some(flush_class(kind));
+                self.told.history.events[event].cell = Some(cell(None, addr));
+            }
+            Op::Primitive(primitive) => {
+                let event = self.event(Some(core), Kind::Other, None, stamp, format!("{who}: {primitive}"));
+                self.told.history.events[event].class = Some(class_of(primitive));
+            }
+            Op::Note(note) => self.note(core, self.journal.notes[core][note as usize], stamp),
+        }
+    }
+
+    fn read(&mut self, core: usize, event: usize, number: usize, from: Seen) {
+        self.reads.push(Read {
+            event,
+            number,
+            core,
+            from,
+            own: self.newest[core].get(&number).copied(),
+        });
+    }
+
+    fn write(&mut self, core: usize, index: usize, addr: Addr, stamp: u64, words: String) -> Option<usize> {
+        let number = self.number(addr)?;
+        let event = self.event(Some(core), Kind::Write, Some(number), stamp, words);
+        self.wrote(core, index, number, event);
+        Some(event)
+    }
+
+    fn locked(&mut self, core: usize, index: usize, (addr, new): (Addr, u64), from: Seen, stamp: u64) {
+        let words = format!("core {core} stores {new:#x} to {addr} by a locked instruction");
+        let number = self.number(addr);
+        let read = self.event(Some(core), Kind::Read, number, stamp, words.clone());
+        let write = self.event(Some(core), Kind::Write, number, stamp, words);
+        for half in [read, write] {
+            self.told.history.events[half].locked = true;
+        }
+        self.told.history.rmw.push((read, write));
+        if let Some(number) = number {
+            self.read(core, read, number, from);
+            self.wrote(core, index, number, write);
+        }
+    }
+
+    fn wrote(&mut self, core: usize, index: usize, number: usize, event: usize) {
+        self.writers[core][index] = event;
+        self.newest[core].insert(number, event);
+    }
+
+    fn note(&mut self, core: usize, noted: Noted, stamp: u64) {
+        let words = match noted.note {
+            Note::Output { location, value } => format!("core {core} outputs {value} to {location}"),
+            Note::RegionDurable => format!("core {core} acknowledges a region"),
+            _ => return,
+        };
+        let event = self.event(Some(core), Kind::Output, None, stamp, words);
+        self.told.outputs.push((noted.at, event));
+    }
+
+    fn order_writes(&mut self) {
+        let trace = &self.journal.trace;
+        for (moment, op) in trace.visible.iter().enumerate() {
+            let event = self.writers[op.core.index()][op.index as usize];
+            if event == NONE {
+                continue;
+            }
+            let (addr, size, value) = match trace.programs[op.core.index()][op.index as usize] {
+                Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => (addr, size, value),
+                Op::Rmw { addr, new, .. } => (addr, 8, new),
+                _ => continue,
+            };
+            let Some(number) = self.number(addr) else { continue };
+            let history = &mut self.told.history;
+            let order = &mut history.orders[number];
+            let before = order.last().map_or(0, |newest| history.contents[*newest]);
+            history.contents[event] = self.told.places[number].written_over(before, addr, size, value);
+            order.push(event);
+            self.moments.insert(event, moment as u32);
+            self.visible[number].push((moment as u32, event));
+        }
+    }
+
+    fn tell_reads(&mut self) {
+        for read in std::mem::take(&mut self.reads) {
+            if let Some(write) = self.source(&read) {
+                self.told.history.rf.push((write, read.event));
+            }
+        }
+    }
+
+    /// The write that a read reads from.
+    fn source(&self, read: &Read) -> Option<usize> {
+        let count = match read.from {
+            Seen::Own(index) => return Some(self.writers[read.core][index as usize]).filter(|event| *event != NONE),
+            Seen::Supplied(_) => return None,
+            Seen::Memory(count) | Seen::Merged(count) => count,
+        };
+        let visible = &self.visible[read.number];
+        let known = visible.partition_point(|(moment, _)| *moment < count);
+        // Where accesses of several sizes share a location, a core's own write may be under way to other bytes of it: the
+        // read comes after it all the same.
+        let under_way = |own: &usize| self.moments.get(own).is_none_or(|moment| *moment >= count);
+        match read.own.filter(under_way) {
+            Some(own) => Some(own),
+            None => Some(
+                visible[..known]
+                    .last()
+                    .map_or(self.told.history.orders[read.number][0], |(_, event)| *event),
+            ),
+        }
+    }
+}
+
+fn cell(number: Option<usize>, addr: Addr) -> Cell {
+    Cell {
+        location: number,
+        line: addr.line().0 as usize,
+        persistent: addr.is_persistent(),
+    }
+}
+
+fn flush_class(kind: Flush) -> Class {
+    match FlushKind::from(kind) {
+        FlushKind::Clwb => Class::Clwb,
+        FlushKind::ClflushOpt => Class::ClflushOpt,
+        FlushKind::Clflush => Class::Clflush,
+    }
+}
+
+fn class_of(primitive: Primitive) -> Class {
+    match primitive {
+        Primitive::Sfence => Class::Sfence,
+        Primitive::Mfence => Class::Mfence,
+        Primitive::Pcommit => Class::Pcommit,
+        Primitive::StoreBarrier => Class::Dmb,
+    }
+}

@@ -1,0 +1,194 @@
+//! All crash states of a run before the oracle.
+
+use super::history::Told;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use strandline_isa::{Line, LineData, Memory};
+use strandline_kernel::Cycles;
+use strandline_machine::config::Consistency;
+use strandline_machine::{Journal, Machine};
+use strandline_order::{Breach, Fault, Model, Oracle};
+use strandline_sim::Error;
+
+/// A crash state that the model does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disorder {
+    /// How many durable events there were by the crash.
+    pub event: usize,
+    /// When power fails.
+    pub at: Cycles,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// A model on machines that differ: variants say what a machine does not promise.
+pub struct Models {
+    plain: Model,
+    made: BTreeMap<BTreeSet<String>, Model>,
+}
+
+impl Models {
+    /// The model of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Models, Error> {
+        Ok(Models {
+            plain: Model::named(name).map_err(input)?,
+            made: BTreeMap::new(),
+        })
+    }
+
+    /// The model, whatever the machine.
+    pub fn plain(&self) -> &Model {
+        &self.plain
+    }
+
+    /// The model on a machine.
+    ///
+    /// # Errors
+    /// None, for a model that was read.
+    pub fn on(&mut self, machine: &Machine) -> Result<&Model, Error> {
+        let variants = [
+            ("weak-locks", !machine.core.lock_orders_flushes),
+            ("weak-stores", machine.core.consistency != Consistency::Tso),
+        ];
+        let on = variants
+            .iter()
+            .filter(|(_, on)| *on)
+            .map(|(name, _)| (*name).to_owned());
+        match self.made.entry(on.collect()) {
+            Entry::Occupied(made) => Ok(made.into_mut()),
+            Entry::Vacant(place) => {
+                let model = self.plain.with(place.key()).map_err(input)?;
+                Ok(place.insert(model))
+            }
+        }
+    }
+}
+
+/// A mistake in a model or test, as one of the input.
+pub fn input(fault: Fault) -> Error {
+    Error::input(fault.to_string())
+}
+
+/// The first crash state of a run that the model does not allow. Every state is looked at: after each durable event, and
+/// with each output.
+pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
+    let mut told = Told::of(journal, initial);
+    let history = std::mem::take(&mut told.history);
+    let Some(oracle) = Oracle::new(model, history) else {
+        return Some(Disorder {
+            event: 0,
+            at: Cycles::ZERO,
+            what: format!(
+                "the order in which the cores saw stores is none that model {} allows",
+                model.name()
+            ),
+        });
+    };
+    told.outputs.sort_unstable();
+    Judged {
+        told,
+        oracle,
+        journal,
+        outputs: 0,
+        image: initial.persistent_half(),
+    }
+    .first()
+}
+
+struct Judged<'j> {
+    told: Told,
+    oracle: Oracle,
+    journal: &'j Journal,
+    /// The outputs that the world has seen.
+    outputs: usize,
+    image: Memory,
+}
+
+impl Judged<'_> {
+    fn first(mut self) -> Option<Disorder> {
+        for event in 0..=self.journal.durable.len() {
+            let at = match event.checked_sub(1) {
+                None => Cycles::ZERO,
+                Some(last) => {
+                    let durable = &self.journal.durable[last];
+                    self.image.set_line(durable.line, &durable.data);
+                    self.show(durable.line, &durable.data);
+                    durable.at
+                }
+            };
+            let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+            let wrong = self
+                .breach(event, at)
+                .or_else(|| self.failed(event, at))
+                .or_else(|| self.told(event, end));
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        None
+    }
+
+    /// Tells the oracle what a line holds.
+    fn show(&mut self, line: Line, data: &LineData) {
+        let first = self.told.places.partition_point(|place| place.addr < line.addr());
+        for (number, place) in self.told.places.iter().enumerate().skip(first) {
+            if place.addr.line() != line {
+                break;
+            }
+            self.oracle.set(number, place.bits(data[place.word_of_line()]));
+        }
+    }
+
+    /// The outputs before `end`, one after the other.
+    fn told(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
+        while let Some((at, output)) = self.told.outputs.get(self.outputs).copied().filter(|(at, _)| *at < end) {
+            self.outputs += 1;
+            self.oracle.see(output);
+            let wrong = self.breach(event, at);
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        None
+    }
+
+    /// What a power failure leaves beyond what is durable anyway; the image is as before in the end.
+    fn failed(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
+        let journal = self.journal;
+        let failures = journal.power_failures.iter().filter(|(by, _)| *by == event);
+        for (_, lines) in failures {
+            lines.iter().for_each(|(line, data)| self.show(*line, data));
+            let wrong = self.breach(event, at);
+            for (line, _) in lines {
+                let data = self.image.line(*line);
+                self.show(*line, &data);
+            }
+            _ = self.oracle.breach();
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        None
+    }
+
+    fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
+        let what = match self.oracle.breach()? {
+            Breach::Order { present, missing } => {
+                let words = |event: usize| &self.told.words[event];
+                format!(
+                    "`{}` is durable and `{}`, which comes before it, is not",
+                    words(present),
+                    words(missing)
+                )
+            }
+            Breach::Foreign { location } => {
+                let addr = self.told.places[location].addr;
+                format!("{addr} holds what no store left there")
+            }
+        };
+        Some(Disorder { event, at, what })
+    }
+}

@@ -1,0 +1,7 @@
+//! The verdict of a design's formal model on a run: is each state that a crash would leave a cut that the model allows?
+
+mod history;
+mod judge;
+mod places;
+
+pub use judge::{input, judge, Models};

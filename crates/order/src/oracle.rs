@@ -1,0 +1,257 @@
+//! The oracle: whether what a crash would leave of a whole run is a cut that the model allows.
+//!
+//! A run is one execution: who read what and the order of writes are known, so nothing is enumerated. The oracle looks at
+//! contents of memory alone. A location's content tells which of its writes may be the newest that is durable; where several
+//! writes leave the same content, the one that is easiest to allow is taken.
+
+use crate::cat::{Candidate, Evaluator};
+use crate::model::Model;
+use crate::relation::{Relation, Set};
+use crate::structure::{Event, Kind, Structure};
+
+/// The most events that are judged together; of more, overlapping stretches are.
+const MOST: usize = 1536;
+
+/// A run as an execution.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// The events: each thread's in program order, initial writes among them.
+    pub events: Vec<Event>,
+    /// The halves of locked instructions.
+    pub rmw: Vec<(usize, usize)>,
+    /// Writes and their readers.
+    pub rf: Vec<(usize, usize)>,
+    /// The writes to each location in the order in which they became visible, the initial one first.
+    pub orders: Vec<Vec<usize>>,
+    /// What each write leaves in its location; 0 for other events.
+    pub contents: Vec<u64>,
+    /// When an event happened, as far as that is known: never less than an event's that it follows in its thread. Only used to find
+    /// stretches of a long run.
+    pub stamps: Vec<u64>,
+}
+
+/// Part of a run's events, with the order in which they must persist.
+struct Stretch {
+    events: Vec<usize>,
+    /// For each event those before it.
+    before: Relation,
+    /// For each event those after it.
+    after: Relation,
+}
+
+/// What of a run is durable, and whether that is a cut.
+pub struct Oracle {
+    history: History,
+    stretches: Vec<Stretch>,
+    /// Where an event stands in each stretch that has it.
+    places: Vec<Vec<(usize, usize)>>,
+    /// Events that are certainly durable, and certainly not, by stretch.
+    present: Vec<Set>,
+    missing: Vec<Set>,
+    /// Events of which that has changed.
+    changed: Vec<usize>,
+    /// A location that holds what no write left there.
+    foreign: Option<usize>,
+}
+
+/// A durable state that is no cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breach {
+    /// This event is durable, and that one, which must be durable before it, is not.
+    Order {
+        /// The event that is durable.
+        present: usize,
+        /// The event that is not.
+        missing: usize,
+    },
+    /// The location holds what no write left there.
+    Foreign {
+        /// The location.
+        location: usize,
+    },
+}
+
+impl Oracle {
+    /// The oracle of a run that begins with its initial writes durable; `None` if the run is no execution of the model at all.
+    #[must_use]
+    pub fn new(model: &Model, history: History) -> Option<Oracle> {
+        let size = history.events.len();
+        let mut stretches = Vec::new();
+        for events in stretches_of(&history) {
+            stretches.push(Stretch::of(model, &history, events)?);
+        }
+        let mut places = vec![Vec::new(); size];
+        for (number, stretch) in stretches.iter().enumerate() {
+            for (place, event) in stretch.events.iter().enumerate() {
+                places[*event].push((number, place));
+            }
+        }
+        let none = |stretch: &Stretch| Set::empty(stretch.events.len());
+        let all = |stretch: &Stretch| Set::of(stretch.events.len(), |_| true);
+        let mut oracle = Oracle {
+            present: stretches.iter().map(none).collect(),
+            missing: stretches.iter().map(all).collect(),
+            changed: Vec::new(),
+            foreign: None,
+            stretches,
+            places,
+            history,
+        };
+        for location in 0..oracle.history.orders.len() {
+            let initial = oracle.history.orders[location]
+                .first()
+                .map(|write| oracle.history.contents[*write]);
+            if let Some(content) = initial {
+                oracle.set(location, content);
+            }
+        }
+        Some(oracle)
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The durable content of a location is now this.
+    pub fn set(&mut self, location: usize, content: u64) {
+        let order = &self.history.orders[location];
+        let may = |place: &usize| self.history.contents[order[*place]] == content;
+        let first = (0..order.len()).find(may);
+        let last = (0..order.len()).rev().find(may);
+        let (Some(first), Some(last)) = (first, last) else {
+            self.foreign.get_or_insert(location);
+            return;
+        };
+        let order = order.clone();
+        for (place, write) in order.into_iter().enumerate() {
+            self.mark(write, place <= first, place > last);
+        }
+    }
+
+    /// The world has seen an output.
+    pub fn see(&mut self, output: usize) {
+        self.mark(output, true, false);
+    }
+
+    /// A way in which the state is no cut because of what has changed since this was asked last.
+    pub fn breach(&mut self) -> Option<Breach> {
+        let changed = std::mem::take(&mut self.changed);
+        let foreign = self.foreign.take().map(|location| Breach::Foreign { location });
+        foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
+    }
+
+    /// Notes whether an event is certainly durable, or certainly not.
+    fn mark(&mut self, event: usize, present: bool, missing: bool) {
+        let mut changed = false;
+        for (stretch, place) in &self.places[event] {
+            changed |= put(&mut self.present[*stretch], *place, present) && present;
+            changed |= put(&mut self.missing[*stretch], *place, missing) && missing;
+        }
+        if changed {
+            self.changed.push(event);
+        }
+    }
+
+    fn breach_at(&self, event: usize) -> Option<Breach> {
+        self.places[event].iter().find_map(|(number, place)| {
+            let stretch = &self.stretches[*number];
+            let (present, missing) = (&self.present[*number], &self.missing[*number]);
+            if present.contains(*place) {
+                let lost = missing.shared(stretch.before.row(*place)).iter().next();
+                return lost.map(|lost| Breach::Order {
+                    present: event,
+                    missing: stretch.events[lost],
+                });
+            }
+            if missing.contains(*place) {
+                let early = present.shared(stretch.after.row(*place)).iter().next();
+                return early.map(|early| Breach::Order {
+                    present: stretch.events[early],
+                    missing: event,
+                });
+            }
+            None
+        })
+    }
+}
+
+/// Whether that changed the set.
+fn put(set: &mut Set, event: usize, inside: bool) -> bool {
+    let changes = set.contains(event) != inside;
+    match inside {
+        true => set.insert(event),
+        false => set.remove(event),
+    }
+    changes
+}
+
+/// Overlapping stretches of a run, or all of it.
+fn stretches_of(history: &History) -> Vec<Vec<usize>> {
+    let size = history.events.len();
+    let mut by_time: Vec<usize> = (0..size)
+        .filter(|event| history.events[*event].thread.is_some())
+        .collect();
+    by_time.sort_by_key(|event| (history.stamps[*event], *event));
+    let initial = (0..size).filter(|event| history.events[*event].thread.is_none());
+    if size <= MOST {
+        return vec![(0..size).collect()];
+    }
+    // What lies in the past of a long run's stretch is durable or lost for good: initial writes count in the first alone.
+    let half = MOST / 2;
+    let first: Vec<usize> = initial.collect();
+    let last = by_time.len().saturating_sub(half).div_ceil(half).max(1);
+    let stretch = |number: usize| {
+        let end = (number * half + MOST).min(by_time.len());
+        let mut events = by_time[number * half..end].to_vec();
+        if number == 0 && first.len() < half {
+            events.extend(&first);
+        }
+        events.sort_unstable();
+        events
+    };
+    (0..last).map(stretch).collect()
+}
+
+impl Stretch {
+    fn of(model: &Model, history: &History, events: Vec<usize>) -> Option<Stretch> {
+        let size = events.len();
+        let mut place = vec![None; history.events.len()];
+        events
+            .iter()
+            .enumerate()
+            .for_each(|(index, event)| place[*event] = Some(index));
+        let pairs = |pairs: &[(usize, usize)]| -> Vec<(usize, usize)> {
+            pairs
+                .iter()
+                .filter_map(|(from, to)| Some((place[*from]?, place[*to]?)))
+                .collect()
+        };
+        let own: Vec<Event> = events.iter().map(|event| history.events[*event]).collect();
+        let structure = Structure::of(&own, &pairs(&history.rmw), &[]);
+        let mut rf = Relation::empty(size);
+        pairs(&history.rf)
+            .into_iter()
+            .for_each(|(write, read)| rf.insert(write, read));
+        let mut co = Relation::empty(size);
+        for order in &history.orders {
+            let inside: Vec<usize> = order.iter().filter_map(|write| place[*write]).collect();
+            for (index, write) in inside.iter().enumerate() {
+                inside[index + 1..].iter().for_each(|later| co.insert(*write, *later));
+            }
+        }
+        let verdict = Evaluator::new(model.program(), &structure).verdict(&Candidate { rf, co })?;
+        let persists = |event: usize| {
+            let event = &own[event];
+            event.kind == Kind::Output || (event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent))
+        };
+        let persists = Set::of(size, persists);
+        let after = verdict.pmo.closure().from_set(&persists).to_set(&persists);
+        Some(Stretch {
+            before: after.inverse(),
+            after,
+            events,
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! An observed run: its trace and its journal tell of one execution.
+
+use std::collections::HashMap;
+use strandline_isa::{Line, LineData, Memory, Note};
+use strandline_machine::{Op, Trace};
+use strandline_sim::{observe, Observation, Spec};
+
+fn observed(workload: &str, design: &str) -> Observation {
+    observe(&Spec {
+        threads: 2,
+        tasks: Some(60),
+        ..Spec::new(workload, design)
+    })
+    .expect("the run ends")
+}
+
+/// Every value that each line has had, in order: what the trace's stores make of the initial memory.
+fn histories(trace: &Trace, initial: &Memory) -> HashMap<Line, Vec<LineData>> {
+    let memory = initial.clone();
+    let mut histories: HashMap<Line, Vec<LineData>> = HashMap::new();
+    for id in &trace.visible {
+        let (addr, size, value) = match trace.programs[id.core.index()][id.index as usize] {
+            Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => (addr, size, value),
+            Op::Rmw { addr, new, .. } => (addr, 8, new),
+            other => panic!("{other:?} writes nothing"),
+        };
+        let line = addr.line();
+        let history = histories.entry(line).or_insert_with(|| vec![memory.line(line)]);
+        memory.write(addr, size, value);
+        history.push(memory.line(line));
+    }
+    histories
+}
+
+#[test]
+fn what_becomes_durable_was_visible_and_in_the_same_order_a_line() {
+    for (workload, design) in [("sps", "x86"), ("tpcc", "x86"), ("cq", "eadr"), ("pc", "unordered")] {
+        let run = observed(workload, design);
+        let histories = histories(&run.journal.trace, &run.initial);
+        let mut at: HashMap<Line, usize> = HashMap::new();
+        assert!(run.journal.durable.len() >= 60, "{workload} under {design}");
+        for durable in &run.journal.durable {
+            let from = at.entry(durable.line).or_insert(0);
+            // A flush that changes nothing, of a line that nobody has stored to, has no history.
+            let Some(history) = histories.get(&durable.line) else {
+                assert_eq!(durable.data, run.initial.line(durable.line));
+                continue;
+            };
+            let found = history[*from..].iter().position(|data| *data == durable.data);
+            let found = found.unwrap_or_else(|| panic!("{workload} under {design}: {durable:?} was never visible"));
+            *from += found;
+        }
+    }
+}
+
+#[test]
+fn every_note_has_its_place_in_program_order() {
+    let journal = observed("sps", "x86").journal;
+    for (program, notes) in journal.trace.programs.iter().zip(&journal.notes) {
+        let placed: Vec<u32> = program
+            .iter()
+            .filter_map(|op| match op {
+                Op::Note(n) => Some(*n),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(placed, (0..notes.len() as u32).collect::<Vec<_>>());
+        // An acknowledgement stands behind the fence that it is for.
+        let fenced = program.iter().enumerate().all(|(i, op)| match op {
+            Op::Note(n) if notes[*n as usize].note == Note::RegionDurable => {
+                i > 0 && matches!(program[i - 1], Op::Primitive(_))
+            }
+            _ => true,
+        });
+        assert!(fenced);
+    }
+}

@@ -1,0 +1,71 @@
+"""`strandline litmus --random`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from strandline.cli import output
+from strandline.cli.options import LARGEST_SEED
+from strandline.engine import Engine
+from strandline.errors import InputError
+from strandline.litmus import RandomResult, RandomSpec
+from strandline.report import random_programs as report
+from strandline.report.numbers import seconds
+from strandline.sweep import parallel
+
+AT_ONCE = 100
+"""Programs between two steps of the progress bar. The result does not depend on it."""
+
+
+def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str, Any]) -> int:
+    """Tries random programs and answers the exit code."""
+    programs, first = given["random"], given["seed"]
+    if programs - 1 > LARGEST_SEED - first:
+        raise InputError(
+            f"--random {programs} --seed {first}: the last seed is beyond {LARGEST_SEED}: choose a smaller one"
+        )
+    begin = time.monotonic()
+
+    with output.progress("programs", programs) as done:
+
+        def work(spec: RandomSpec) -> RandomResult:
+            result = engine.random(spec)
+            done(spec.programs)
+            return result
+
+        parts = parallel(work, list(_parts(designs, first, programs, given["jobs"])), given["jobs"], lambda: None)
+    result = report.together(designs, parts)
+    duration = time.monotonic() - begin
+    _print_json(result, programs, duration) if given["as_json"] else _print(result, programs, duration)
+    return 1 if result.violations else 0
+
+
+def _parts(designs: tuple[str, ...], first: int, programs: int, jobs: int) -> Iterator[RandomSpec]:
+    """Parts small enough that no core is idle for long at the end."""
+    size = min(AT_ONCE, -(-programs // (4 * jobs)))
+    for begin in range(0, programs, size):
+        yield RandomSpec(designs, first + begin, min(size, programs - begin))
+
+
+def _print(result: RandomResult, programs: int, duration: float) -> None:
+    output.show(report.summary(result))
+    if result.violations:
+        output.say("")
+        for line in report.explain(result.violations[0]):
+            output.say(line)
+    output.say("")
+    output.say(f"{report.tally(result, programs)}, {seconds(duration)}", style="dim")
+
+
+def _print_json(result: RandomResult, programs: int, duration: float) -> None:
+    output.print_json(
+        {
+            "failures": [{**asdict(each), "replay": report.replay(each)} for each in result.violations],
+            "designs": [asdict(count) for count in result.designs],
+            "programs": programs,
+            "host_seconds": duration,
+        }
+    )

@@ -1,0 +1,64 @@
+"""Which tests `strandline litmus` is asked for, and the files beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from strandline.engine import Engine
+from strandline.errors import InputError
+from strandline.experiments.shelf import nearest
+from strandline.litmus import Source
+
+SUFFIX = ".litmus"
+
+
+def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
+    """The tests of these files, folders and names on the shelf, each once; the whole shelf if there are no names."""
+    if not names:
+        return [Source(name) for name in engine.litmus_shelf()]
+    found = (source for name in names for source in _named(engine, name))
+    return list({_identity(source): source for source in found}.values())
+
+
+def _identity(source: Source) -> Path | str:
+    return Path(source.name).resolve() if source.is_file else source.name
+
+
+def _named(engine: Engine, name: str) -> Iterator[Source]:
+    path = Path(name)
+    if path.is_dir():
+        yield from _folder(path)
+    elif path.exists():
+        yield _file(path)
+    elif path.suffix == SUFFIX:
+        raise InputError(f"{name}: no such file: name a {SUFFIX} file or a folder of them")
+    elif name in (shelf := engine.litmus_shelf()):
+        yield Source(name)
+    else:
+        raise nearest("file, folder or test", name, shelf, "strandline litmus")
+
+
+def _folder(folder: Path) -> Iterator[Source]:
+    files = sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
+    if not files:
+        raise InputError(f"{folder}: no {SUFFIX} file in this folder: name one that has some")
+    yield from map(_file, files)
+
+
+def _file(path: Path) -> Source:
+    if path.suffix != SUFFIX:
+        raise InputError(f"{path}: not a {SUFFIX} file: give it a name that ends so")
+    source = Source(str(path), _read(path))
+    expected = Path(source.expected_file)
+    return replace(source, expected=_read(expected)) if expected.exists() else source
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}: make it readable") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not text in UTF-8 (byte {error.start}): save it as UTF-8") from error

@@ -1,0 +1,211 @@
+"""The tables of `strandline litmus`, and what went wrong in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, Violation
+from strandline.report.numbers import counted, whole
+from strandline.report.table import NOTHING, Alarm, Column, Table
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A forbidden state that a design shows, or an expectation that a model does not meet."""
+
+    test: LitmusTest
+    model: str
+    command: str
+    """Shows the failure again."""
+    design: DesignVerdict | None = None
+    violation: Violation | None = None
+    expected: Expected | None = None
+
+    def keys(self) -> dict[str, Any]:
+        """The failure for JSON."""
+        where = {"test": self.test.name, "source": self.test.source.name, "model": self.model}
+        what: dict[str, Any] = {"kind": "expected", "expected": self.expected}
+        if self.design and self.violation:
+            state = self.test.state_text(self.violation.state)
+            what = {"kind": "violation", "design": self.design.design, "state": state}
+            what |= {key: getattr(self.violation, key) for key in ("machine", "seed", "detail")}
+        return {**where, **what, "replay": self.command}
+
+    def lines(self) -> list[str]:
+        """The failure in words: what, where, and the command that shows it again."""
+        if self.design and self.violation:
+            state = self.test.state_text(self.violation.state)
+            what = f"{self.test.label}: {self.design.design} shows {state}, which {self.model} forbids"
+            where = f"on machine {self.violation.machine}, seed {self.violation.seed}"
+            return [what, f"  {where}", *(f"  {line}" for line in self.violation.detail), f"  again: {self.command}"]
+        file = self.test.source.expected_file
+        differs = f"the allowed states are not those in {file}"
+        what = differs if self.expected == "differs" else f"{file} has no lines for this model"
+        return [f"{self.test.label}: {self.model}: {what}", f"  again: {self.command}"]
+
+
+def failures(tests: Iterable[LitmusTest]) -> list[Failure]:
+    """All that is wrong, in the order of the tests."""
+    return [failure for test in tests for failure in (*_violations(test), *_unexpected(test))]
+
+
+def _violations(test: LitmusTest) -> list[Failure]:
+    return [
+        Failure(test, design.model, _replay(test, design, violation), design, violation)
+        for design in test.designs
+        for violation in design.violations
+    ]
+
+
+def _replay(test: LitmusTest, design: DesignVerdict, violation: Violation) -> str:
+    words = ("strandline", "litmus", test.source.name, "-d", design.design, "-m", violation.machine)
+    return shlex.join((*words, "--timings", "1", "--seed", str(violation.seed)))
+
+
+def _unexpected(test: LitmusTest) -> list[Failure]:
+    return [
+        Failure(
+            test, model.model, shlex.join(("strandline", "litmus", test.source.name, "-M", model.model)), expected=it
+        )
+        for model in test.models
+        if (it := model.expected) in ("differs", "missing")
+    ]
+
+
+def states(test: LitmusTest, designs: Sequence[str]) -> Table:
+    """One row a state, one column a model and a design."""
+    ran = [design for name in designs if (design := test.design(name))]
+    titles = ["state", *(model.model for model in test.models), *(_heading(design.design) for design in ran)]
+    rows = (
+        (
+            test.state_text(state),
+            *(_allows(model, state) for model in test.models),
+            *(_shows(test, design, state) for design in ran),
+        )
+        for state in test.states
+    )
+    return Table(tuple(Column(title, numeric=False) for title in titles), tuple(rows), keys=1)
+
+
+def _heading(design: str) -> str:
+    """A design as the command line asks for it: some are called as their model is."""
+    return f"-d {design}"
+
+
+def _allows(model: ModelVerdict, state: State) -> str:
+    if model.undefined:
+        return "undefined"
+    return "allowed" if model.states.get(state) else "forbidden"
+
+
+def _shows(test: LitmusTest, design: DesignVerdict, state: State) -> str:
+    if any(violation.state == state for violation in design.violations):
+        return Alarm("VIOLATION")
+    if state in design.shown:
+        return "shown"
+    model = test.model(design.model)
+    expects = model is not None and not model.undefined and model.states.get(state)
+    return "not shown" if expects else NOTHING
+
+
+VERDICT_COLUMNS = (
+    Column("model", numeric=False),
+    Column("allowed", numeric=False),
+    Column("condition", numeric=False),
+    Column("expected states", numeric=False),
+)
+
+AGREEMENT: Mapping[Expected, str] = {
+    "agrees": "agree",
+    "differs": Alarm("DIFFER"),
+    "missing": Alarm("MISSING"),
+    "none": NOTHING,
+}
+
+
+def verdicts(test: LitmusTest) -> Table:
+    """One row a model: how many states it allows, whether the condition holds, whether `.expected` agrees."""
+    return Table(VERDICT_COLUMNS, tuple(_verdict(model) for model in test.models))
+
+
+def _verdict(model: ModelVerdict) -> tuple[str, ...]:
+    expected = AGREEMENT[model.expected]
+    if model.undefined:
+        return model.model, "undefined", "undefined", expected
+    holds = "holds" if model.condition_holds else "does not hold"
+    return model.model, f"{whole(model.allowed)} of {whole(len(model.states))}", holds, expected
+
+
+def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequence[str]) -> Table:
+    """One row a test: allowed of thinkable states for each model, shown of allowed ones for each design."""
+    columns = (
+        Column("test", numeric=False, long=True),
+        Column("threads"),
+        *(Column(name) for name in (*models, *map(_heading, designs))),
+    )
+    rows = (
+        (
+            test.label,
+            whole(test.threads),
+            *(_count(test.model(name)) for name in models),
+            *(_shown(test, test.design(name)) for name in designs),
+        )
+        for test in tests
+    )
+    return Table(columns, tuple(rows), keys=2, sparse=True)
+
+
+def _count(model: ModelVerdict | None) -> str:
+    if model is None:
+        return NOTHING
+    count = "undefined" if model.undefined else f"{model.allowed}/{len(model.states)}"
+    return Alarm(f"{count} {model.expected.upper()}") if model.expected in ("differs", "missing") else count
+
+
+def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
+    if design is None:
+        return NOTHING
+    bad = {violation.state for violation in design.violations}
+    model = test.model(design.model)
+    count = str(len(design.shown - bad))
+    if model and not model.undefined:
+        count = f"{count}/{model.allowed}"
+    return Alarm(f"{count} {counted(len(bad), 'violation').upper()}") if bad else count
+
+
+def totals(tests: Sequence[LitmusTest], wrong: Sequence[Failure]) -> dict[str, int]:
+    """What was looked at, and how often something was wrong."""
+    models = [model for test in tests for model in test.models]
+    designs = [design for test in tests for design in test.designs]
+    return {
+        "tests": len(tests),
+        "model_pairs": len(models),
+        "states": sum(len(model.states) for model in models),
+        "design_pairs": len(designs),
+        "runs": sum(design.runs for design in designs),
+        "crash_states": sum(design.crash_states for design in designs),
+        "violations": sum(failure.violation is not None for failure in wrong),
+        "differences": sum(failure.violation is None for failure in wrong),
+    }
+
+
+def tally(numbers: dict[str, int], with_designs: bool) -> str:
+    """The totals in one line."""
+    designs = (
+        counted(numbers["design_pairs"], "pair") + " with a design",
+        counted(numbers["runs"], "run"),
+        counted(numbers["crash_states"], "crash state"),
+        counted(numbers["violations"], "violation"),
+    )
+    return ", ".join(
+        (
+            counted(numbers["tests"], "test"),
+            counted(numbers["model_pairs"], "pair") + " with a model",
+            counted(numbers["states"], "state"),
+            *(designs if with_designs else ()),
+            counted(numbers["differences"], "difference") + " from the expected",
+        )
+    )

@@ -1,0 +1,161 @@
+"""Litmus tests all the way: files, models, designs, graphs, random programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Installed
+
+MP = """X86 mp+flushed
+"A message that is read only after its payload is durable"
+Volatile=f
+{ x=0; f=0; }
+ P0          | P1           ;
+ MOV [x],$1  | MOV EAX,[f]  ;
+ CLWB [x]    | MOV [z],EAX  ;
+ SFENCE      |              ;
+ MOV [f],$1  |              ;
+~exists (x=0 /\\ z=1)
+"""
+WITHOUT_FENCE = MP.replace(" SFENCE      |              ;\n", "").replace("mp+flushed", "mp+unfenced")
+
+FENCED = {(0, 0), (1, 0), (1, 1)}
+"""What px86 allows of `mp+flushed`: the flag is set after the fence, so that whoever read it finds x durable."""
+
+
+@pytest.fixture
+def mp(tmp_path: Path) -> Path:
+    """The folder that the command runs in, with `mp.litmus` and the same without its fence in `unfenced.litmus`."""
+    (tmp_path / "mp.litmus").write_text(MP)
+    (tmp_path / "unfenced.litmus").write_text(WITHOUT_FENCE)
+    return tmp_path
+
+
+def allowed(test: dict[str, Any], model: str) -> set[tuple[int, ...]]:
+    (verdict,) = (each for each in test["models"] if each["model"] == model)
+    return {tuple(state["values"]) for state in verdict["states"] if state["allowed"]}
+
+
+def without_time(document: dict[str, Any]) -> str:
+    return json.dumps({key: value for key, value in document.items() if key != "host_seconds"})
+
+
+@pytest.mark.usefixtures("mp")
+def test_a_fence_forbids_a_state(installed: Installed) -> None:
+    done = installed("litmus", "mp.litmus", "unfenced.litmus", "-M", "px86", "--json")
+    assert (done.code, done.err) == (0, "")
+    fenced, unfenced = done.document["tests"]
+    assert fenced["locations"] == unfenced["locations"] == ["x", "z"]
+    assert allowed(fenced, "px86") == FENCED
+    assert allowed(unfenced, "px86") == FENCED | {(0, 1)}
+    assert fenced["models"][0]["condition_holds"]
+    assert not unfenced["models"][0]["condition_holds"]
+
+
+@pytest.mark.usefixtures("mp")
+def test_the_table_of_one_test(installed: Installed) -> None:
+    rows = [line.split() for line in installed("litmus", "mp.litmus", "-M", "px86").out.splitlines()]
+    assert ["x=0", "z=1", "forbidden"] in rows
+    assert ["x=1", "z=0", "allowed"] in rows
+
+
+@pytest.mark.usefixtures("mp")
+def test_a_design_shows_only_what_its_model_allows(installed: Installed) -> None:
+    done = installed("litmus", "mp.litmus", "-d", "x86", "--json")
+    assert (done.code, done.err) == (0, "")
+    (verdict,) = done.document["tests"][0]["designs"]
+    assert (verdict["design"], verdict["model"], verdict["violations"]) == ("x86", "px86", [])
+    shown = {tuple(state) for state in verdict["shown"]}
+    # A crash before anything is durable is always seen.
+    assert (0, 0) in shown
+    assert shown <= FENCED
+    assert verdict["runs"] > 0
+    assert verdict["crash_states"] >= len(shown)
+
+
+@pytest.mark.usefixtures("mp")
+def test_same_inputs_same_bytes(installed: Installed) -> None:
+    run = ("litmus", "mp.litmus", "unfenced.litmus", "-d", "x86,eadr", "--seed", "3", "--json")
+    results = [without_time(installed(*run, "--jobs", jobs).document) for jobs in ("1", "1", "2")]
+    assert results[0] == results[1] == results[2]
+
+
+def test_promoted_states_are_expected_until_they_change(installed: Installed, mp: Path) -> None:
+    assert installed("litmus", ".", "--promote").out.splitlines()[-1] == "2 new, 0 changed, 0 same"
+    assert installed("litmus", ".", "--promote").out.splitlines()[-1] == "0 new, 0 changed, 2 same"
+    assert installed("litmus", ".").code == 0
+    text = (mp / "mp.expected").read_text()
+    assert "px86 3\n  x=0 z=0\n  x=1 z=0\n  x=1 z=1\n" in text
+    assert "px86:weak-locks 3\n" in text
+    (mp / "mp.expected").write_text(text.replace("px86 3\n  x=0 z=0\n", "px86 2\n"))
+    differs = installed("litmus", ".", "-M", "px86", "--json")
+    assert differs.code == 1
+    assert [(each["test"], each["expected"]) for each in differs.document["failures"]] == [("mp+flushed", "differs")]
+    (mp / "mp.expected").write_text("")
+    missing = installed("litmus", "mp.litmus", "-M", "px86", "--json")
+    assert [each["expected"] for each in missing.document["failures"]] == ["missing"]
+
+
+@pytest.mark.usefixtures("mp")
+@pytest.mark.parametrize(("state", "is_allowed"), [("x=1 z=1", True), ("x=0 z=1", False)])
+def test_dot(installed: Installed, state: str, is_allowed: bool) -> None:
+    done = installed("litmus", "mp.litmus", "-M", "px86", "--dot", state)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("digraph")
+    assert done.out.rstrip().endswith("}")
+    assert installed("litmus", "mp.litmus", "-M", "px86", "--dot", state, "--json").document["allowed"] is is_allowed
+
+
+def test_the_whole_shelf_is_as_expected(installed: Installed) -> None:
+    done = installed("litmus", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.document["failures"] == []
+    assert {test["source"] for test in done.document["tests"]} >= {"papers/strandweaver-2ab"}
+    compared = {model["expected"] for test in done.document["tests"] for model in test["models"]}
+    assert compared == {"agrees"}
+
+
+def test_the_shelf_is_known_by_name(installed: Installed) -> None:
+    done = installed("litmus", "papers/strandweaver-2ab", "-M", "strand", "--json")
+    assert done.code == 0
+    assert [test["source"] for test in done.document["tests"]] == ["papers/strandweaver-2ab"]
+
+
+def test_random_programs_do_not_depend_on_the_cores(installed: Installed) -> None:
+    run = ("litmus", "--random", "25", "--seed", "7", "--json")
+    once, again = (installed(*run, "--jobs", jobs) for jobs in ("1", "2"))
+    assert (once.code, once.document["failures"]) == (0, [])
+    assert without_time(once.document) == without_time(again.document)
+    assert {each["programs"] for each in once.document["designs"]} == {25}
+    assert all(each["crash_states"] >= 25 for each in once.document["designs"])
+
+
+def test_models_say_who_implements_them(installed: Installed) -> None:
+    models = {model["name"]: model for model in installed("list", "models", "--json").document["models"]}
+    assert "x86" in models["px86"]["designs"]
+    assert models["px86"]["variants"] == sorted(models["px86"]["variants"])
+    assert "weak-locks" in models["px86"]["variants"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "litmus bad.litmus",
+        "litmus mp.litmus -M nope",
+        "litmus mp.litmus -M px86:nope",
+        "litmus mp.litmus -M strand",
+        "litmus mp.litmus -d nope",
+        "litmus mp.litmus -d x86 -m nope",
+        "litmus mp.litmus -M px86 --dot x=0",
+        "litmus mp.litmus -M px86 --dot nonsense",
+        "litmus papers/none-such",
+    ],
+)
+def test_bad_input_is_one_line(installed: Installed, mp: Path, arguments: str) -> None:
+    (mp / "bad.litmus").write_text(MP.replace("SFENCE", "SFENSE"))
+    done = installed(*arguments.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("strandline: ")
+    assert done.err.count("\n") == 1

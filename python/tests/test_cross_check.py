@@ -1,0 +1,316 @@
+"""The cross-check of the expected states: states that were found by hand, and differences that it must see."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from cross_check.__main__ import main  # noqa: E402
+from cross_check.encode import allowed_states, belongs, locations  # noqa: E402
+from cross_check.parse_cat import read_model  # noqa: E402
+from cross_check.parse_litmus import read_litmus  # noqa: E402
+
+MODELS = ROOT / "models"
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> States:
+    """The allowed states of a test."""
+    return States(tmp_path)
+
+
+class States:
+    """Writes a test, and models if it has its own, to a directory and asks for the states."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __call__(self, rows: str, model: str, header: str = "{ }", variant: str | None = None) -> str:
+        """The states, a digit a location in the order of `locations`, with blanks between."""
+        path = self.directory / "t.litmus"
+        path.write_text(f"X86 t\n{header}\n{rows}\nexists (true)\n")
+        test, file = read_litmus(path), self.directory / f"{model}.cat"
+        data = read_model(file if file.exists() else MODELS / f"{model}.cat")
+        assert belongs(test, data)
+        found = allowed_states(test, data, variant)
+        return "undefined" if found is None else " ".join("".join(map(str, state)) for state in sorted(found))
+
+    def model(self, name: str, text: str) -> None:
+        """A model of the test's own."""
+        (self.directory / f"{name}.cat").write_text(text)
+
+
+STORE_BUFFERING = """
+P0          | P1          ;
+MOV [f],$1  | MOV [g],$1  ;
+{fence}     | {fence}     ;
+MOV EAX,[g] | MOV EAX,[f] ;
+MOV [x],EAX | MOV [y],EAX ;"""
+
+
+def test_both_threads_may_read_before_they_write_under_tso_alone(states: States) -> None:
+    # x and y begin as 9 and take what the threads read. Neither is ordered before the other, so any of 9, 0, 1 goes
+    # with any: but two zeros mean that each read passed the other thread's write, which a store queue allows and an
+    # mfence, or sequential consistency, does not.
+    header = "Volatile=f g\n{ x=9; y=9; }"
+    everything = "00 01 09 10 11 19 90 91 99"
+    assert states(STORE_BUFFERING.format(fence=""), "eadr", header) == everything
+    assert states(STORE_BUFFERING.format(fence=""), "strict-sc", header) == everything.removeprefix("00 ")
+    assert states(STORE_BUFFERING.format(fence="MFENCE"), "eadr", header) == everything.removeprefix("00 ")
+
+
+MESSAGE = """
+P0          | P1          ;
+MOV [x],$1  | MOV EAX,[f] ;
+{flush}     | MOV [z],EAX ;
+{fence}     |             ;
+MOV [f],$1  |             ;"""
+
+
+def test_a_message_is_durable_before_its_payload_unless_that_is_flushed_and_fenced(states: States) -> None:
+    # z=1 says that the message was read. Without the flush or without the fence nothing takes x to memory first.
+    header = "Volatile=f\n{ }"
+    assert states(MESSAGE.format(flush="CLWB [x]", fence="SFENCE"), "px86", header) == "00 10 11"
+    assert states(MESSAGE.format(flush="", fence="SFENCE"), "px86", header) == "00 01 10 11"
+    assert states(MESSAGE.format(flush="CLWB [x]", fence=""), "px86", header) == "00 01 10 11"
+    # Under eADR what is visible is durable, and x is visible before the message; unless stores pass each other.
+    assert states(MESSAGE.format(flush="", fence=""), "eadr", header) == "00 10 11"
+    assert states(MESSAGE.format(flush="", fence=""), "eadr", header, "weak-stores") == "00 01 10 11"
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        # A persist barrier: y never without x.
+        ("PB ;", "00 10 11"),
+        # A new strand on either side of the barrier undoes it.
+        ("PB ; NS ;", "00 01 10 11"),
+        ("NS ; PB ;", "00 01 10 11"),
+        # Join strand orders across strands.
+        ("NS ; JS ;", "00 10 11"),
+        # Without any of them nothing orders two locations.
+        ("", "00 01 10 11"),
+    ],
+)
+def test_strands(states: States, between: str, expected: str) -> None:
+    assert states(f"P0 ; MOV [x],$1 ; {between} MOV [y],$1 ;", "strand") == expected
+
+
+def test_join_strand_waits_for_all_strands(states: States) -> None:
+    # x and y are on strands of their own, so either may be alone; z comes after both.
+    assert states("P0 ; MOV [x],$1 ; NS ; MOV [y],$1 ; JS ; MOV [z],$1 ;", "strand") == "000 010 100 110 111"
+
+
+def test_a_line_holds_what_became_visible_first(states: States) -> None:
+    rows = "P0 ; MOV [x],$1 ; MOV [y],$1 ; MOV [x],$2 ;"
+    # In one line the three stores are durable in their order.
+    assert states(rows, "px86", "Line=x y\n{ }") == "00 10 11 21"
+    # In two lines y goes its own way, but x takes its values in order.
+    assert states(rows, "px86") == "00 01 10 11 20 21"
+
+
+def test_a_state_has_the_last_write_in_coherence_order(states: States) -> None:
+    # y begins as 9 and says what P1 read. P1's y comes before its x=2.
+    rows = "P0 | P1 ; MOV [x],$1 | MOV EAX,[x] ; | MOV [y],EAX ; | MOV [x],$2 ;"
+    # Read 1: x=1, y=1, x=2 in a chain: 09 19 11 21. Read 0, x=1 before x=2: y=0 and x=1 in any order, then x=2: 09 19
+    # 00 10 20. Read 0, x=2 before x=1: y=0, x=2, x=1 in a chain: 09 00 20 10.
+    assert states(rows, "eadr", "{ y=9; }") == "00 09 10 11 19 20 21"
+
+
+def test_locked_instructions_are_atomic(states: States) -> None:
+    # Whoever adds first gets 0 and the other 1; y and z begin as 9 and follow their own addition, which persists first.
+    # P0 first: x=1, then y=0 or x=2 in any order, z=1 after x=2. P1 first: the same with y and z exchanged.
+    rows = "P0 | P1 ; MOV EAX,$1 | MOV EAX,$1 ; LOCK XADD [x],EAX | LOCK XADD [x],EAX ; MOV [y],EAX | MOV [z],EAX ;"
+    first = {"099", "199", "109", "299", "209", "291", "201"}
+    mirrored = {state[0] + state[2] + state[1] for state in first}
+    assert states(rows, "eadr", "{ y=9; z=9; }") == " ".join(sorted(first | mirrored))
+
+
+def test_an_exchange_stores_the_register_and_gets_what_was_there(states: States) -> None:
+    # x: 3, then 7; y takes the 3.
+    assert states("P0 ; MOV EAX,$7 ; XCHG [x],EAX ; MOV [y],EAX ;", "strict-sc", "{ x=3; }") == "30 70 73"
+
+
+def test_locks_fence_flushes_unless_the_variant_says_otherwise(states: States) -> None:
+    rows = "P0 ; MOV [x],$1 ; CLWB [x] ; XCHG [l],EAX ; MOV [y],$1 ;"
+    assert states(rows, "px86", "Volatile=l\n{ }") == "00 10 11"
+    assert states(rows, "px86", "Volatile=l\n{ }", "weak-locks") == "00 01 10 11"
+
+
+def test_the_world_is_told_after_the_fence(states: States) -> None:
+    header = "Output=o\n{ }"
+    # A fence waits for the flush; a flush without one promises nothing.
+    assert states("P0 ; MOV [x],$1 ; CLWB [x] ; SFENCE ; OUT [o],$1 ;", "px86", header) == "00 10 11"
+    assert states("P0 ; MOV [x],$1 ; CLWB [x] ; OUT [o],$1 ;", "px86", header) == "00 01 10 11"
+    # Strict persistency tells the world no earlier than memory; the store queue of eADR may.
+    assert states("P0 ; MOV [x],$1 ; OUT [o],$1 ;", "strict-tso", header) == "00 10 11"
+    assert states("P0 ; MOV [x],$1 ; OUT [o],$1 ;", "eadr", header) == "00 01 10 11"
+
+
+ANYTHING = "let isa = 0 let pmo = 0"
+
+
+def test_a_value_that_depends_on_itself_is_dropped(states: States) -> None:
+    # No check and no order at all, so every candidate counts: but what each thread could only have from the other does
+    # not come out of the air, so all that is ever written is 0.
+    states.model("anything", ANYTHING)
+    rows = "P0 | P1 ; MOV EAX,[x] | MOV EAX,[y] ; MOV [y],EAX | MOV [x],EAX ;"
+    assert states(rows, "anything") == "00"
+    # An addition to what it itself writes has no value either: it adds to the initial 4 alone.
+    assert states("P0 ; MOV EAX,$1 ; LOCK XADD [x],EAX ;", "anything", "{ x=4; }") == "4 5"
+    # An exchange may read what it itself writes where nothing forbids it: its value is the register's.
+    assert states("P0 ; MOV EAX,$7 ; XCHG [x],EAX ; MOV [y],EAX ;", "anything", "{ x=3; }") == "30 33 37 70 73 77"
+
+
+def test_addition_is_modulo_256(states: States) -> None:
+    assert states("P0 ; MOV EAX,$9 ; LOCK XADD [x],EAX ;", "strict-sc", "{ x=250; }") == "3 250"
+
+
+def test_a_race_makes_a_test_undefined(states: States) -> None:
+    assert states("P0 | P1 ; MOV [x],$1 | MOV EAX,[x] ;", "rp") == "undefined"
+    # Release and acquire are no race, and they order x before what follows the acquire.
+    rows = "P0 | P1 ; MOV [x],$1 | LDAR EAX,[f] ; STLR [f],$1 | MOV [z],EAX ;"
+    assert states(rows, "rp", "Volatile=f\n{ }") == "00 10 11"
+
+
+ISA2 = """
+P0         | P1          | P2          ;
+MOV [x],$1 | MOV EAX,[y] | MOV EAX,[z] ;
+DMB        | MOV [z],EAX | DMB         ;
+MOV [y],$1 |             | MOV [w],EAX ;"""
+
+
+def test_fences_are_cumulative_in_rcbsp(states: States) -> None:
+    # w=1: P2 read z=1, which depends on y=1, which P0 fenced after x. Each path with a fence on it orders: x before y,
+    # z and w; y and z before w. From y to z there is no fence: z=1 may be durable without y.
+    assert states(ISA2, "rcbsp") == "0000 0100 0101 0110 0111 1111"  # w x y z
+
+
+def test_least_fixed_points_are_least(states: States) -> None:
+    # By definition `let rec r = b | r ; s` is b ; s*: no pair more and none less, in any candidate, cyclic ones too.
+    text = f"""{ANYTHING}
+    let b = po let s = rf | co | fr | po
+    let rec r = b | (r ; s) and twice = r | (twice ; twice)
+    flag ~empty ((r \\ (b ; s*)) | ((b ; s*) \\ r) | (r+ \\ twice) | (twice \\ r+)) as differ"""
+    states.model("recursive", text)
+    states.model("stopped", text.replace("(b ; s*)", "(b ; s?)"))
+    rows = "P0 | P1 ; MOV [x],$1 | MOV EAX,[y] ; MOV EBX,[y] | MOV [x],$2 ; MOV [y],$1 | MOV EBX,[x] ;"
+    assert states(rows, "recursive") == "00 01 10 11 20 21"
+    assert states(rows, "stopped") == "undefined"
+
+
+def test_a_model_has_its_variants_and_instructions(tmp_path: Path) -> None:
+    assert read_model(MODELS / "px86.cat").variants == ("weak-locks", "weak-stores")
+    assert read_model(MODELS / "rcbsp.cat").isa == {"DMB"}
+    path = tmp_path / "t.litmus"
+    path.write_text(
+        "X86 t\nOutput=o\n{ z=1; }\nP0 ; STLR [x],$1 ; OUT [o],$1 ;\n(* a (* nested *) note *)\nforall (z=1)\n"
+    )
+    test = read_litmus(path)
+    assert locations(test) == ["x", "z", "o"]
+    assert [name for name in ("ep", "px86", "rp", "strand") if belongs(test, read_model(MODELS / f"{name}.cat"))] == [
+        "ep",
+        "rp",
+    ]
+
+
+ONE_STORE = """X86 one
+{ }
+ P0 ;
+ MOV [x],$1 ;
+ PCOMMIT ;
+exists (x=1)
+"""
+# `eadr`, `none` and `so` know pcommit. One store is durable or not.
+ONE_EXPECTED = "".join(
+    f"{label} 2\n  x=0\n  x=1\n"
+    for label in ("eadr", "eadr:weak-stores", "none", "none:weak-stores", "so", "so:weak-locks", "so:weak-stores")
+)
+
+
+def check(directory: Path, expected: str, *options: str, text: str = ONE_STORE) -> int:
+    (directory / "one.litmus").write_text(text)
+    (directory / "one.expected").write_text(expected)
+    return main(["--models", str(MODELS), *options, str(directory)])
+
+
+def test_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, ONE_EXPECTED) == 0
+    assert capsys.readouterr().out.startswith(
+        "7 pairs of test and model (1 tests, 3 models, 4 variants): 0 differ, in "
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("none 2\n  x=0\n  x=1\n", "none 1\n  x=0\n", ": none: the states differ\n  only found by z3: x=1\n"),
+        (
+            "none 2\n  x=0\n",
+            "none 2\n  x=3\n",
+            ": none: the states differ\n  only expected: x=3\n  only found by z3: x=0\n",
+        ),
+        ("none 2\n  x=0\n  x=1\n", "none 2\n  x=1\n  x=0\n", ": none: the states are not in order, or stand twice\n"),
+        ("none 2\n  x=0\n  x=1\n", "none undefined\n", ": none: expected undefined, found defined\n"),
+        ("none 2\n  x=0\n  x=1\n", "", ": none: is not listed, but the test belongs to it\n"),
+        ("none 2", "px86 2\n  x=0\n  x=1\nnone 2", ": px86: is listed, but the test does not belong to it\n"),
+    ],
+)
+def test_a_planted_error_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    assert check(tmp_path, ONE_EXPECTED.replace(old, new, 1)) == 1
+    out = capsys.readouterr().out
+    assert f"one.litmus{said}" in out
+    assert ": 1 differ, in " in out
+
+
+def test_the_differences_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, ONE_EXPECTED.replace("so 2\n  x=0", "so 2\n  x=2"), "--json") == 1
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert (difference["model"], difference["only_expected"], difference["only_found"]) == ("so", ["x=2"], ["x=0"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "said"),
+    [
+        (ONE_STORE.replace("PCOMMIT", "PCOMIT"), "", "one.litmus:5: 'PCOMIT' is not an instruction of docs/litmus.md"),
+        (ONE_STORE.replace("$1", "$256"), "", "one.litmus:4: '256' is not a number from 0 to 255"),
+        (ONE_STORE.replace("x=1", "y=1"), "", "one.litmus:6: the condition names y, which is no persistent location"),
+        (ONE_STORE, "eadr two\n", "one.expected:1: expected a model and the number of its states"),
+        (ONE_STORE, "eadr 2\n  x=0\n", "one.expected: eadr has 1 states where 2 are announced"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, expected: str, said: str
+) -> None:
+    assert check(tmp_path, expected, text=text) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("let pmo = W ; po", "bad.cat:1:11: a set where a relation is wanted"),
+        ("let pmo = [po]", "bad.cat:1:12: a relation where a set is wanted"),
+        ("let pmo = pro", "bad.cat:1:11: pro is not defined"),
+        ("let pmo = po ; )", "bad.cat:1:16: expected a name, found )"),
+        ("let rec pmo = po \\ pmo", "bad.cat:1:18: pmo is negated in its own definition"),
+        ("(* let pmo = po", "bad.cat:1:1: this comment does not end"),
+        ("", "bad.cat: a model must say `let pmo = ...`"),
+    ],
+)
+def test_a_bad_model_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
+    (tmp_path / "bad.cat").write_text(f"{text}\nlet isa = PCOMMIT\n")
+    (tmp_path / "one.litmus").write_text(ONE_STORE)
+    (tmp_path / "one.expected").write_text("bad 1\n  x=0\n")
+    assert main(["--models", str(tmp_path), str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err

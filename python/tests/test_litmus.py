@@ -1,0 +1,306 @@
+"""`strandline litmus`."""
+
+import re
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Answer, Strandline
+from fake_litmus import MP, STRANDS
+from fake_native import FakeNative
+
+MP_PX86 = "px86 3\n  x=0 z=0\n  x=1 z=0\n  x=1 z=1\n"
+"""What the fake's px86 allows of `mp`: all but x=0 z=1."""
+
+ALL_OF_MP = """eadr 2
+  x=0 z=0
+  x=1 z=1
+none 4
+  x=0 z=0
+  x=0 z=1
+  x=1 z=0
+  x=1 z=1
+px86 3
+  x=0 z=0
+  x=1 z=0
+  x=1 z=1
+px86:weak-locks 4
+  x=0 z=0
+  x=0 z=1
+  x=1 z=0
+  x=1 z=1
+so 3
+  x=0 z=0
+  x=1 z=0
+  x=1 z=1
+"""
+"""As `docs/litmus.md` has it: models and variants by name, states by value."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder `tests` with two tests, one of them in a folder of its own."""
+    inner = tmp_path / "tests" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "strands.litmus").write_text(STRANDS)
+    (tmp_path / "tests" / "mp.litmus").write_text(MP)
+    (tmp_path / "tests" / "notes.txt").write_text("not a test")
+    return tmp_path / "tests"
+
+
+def timeless(answer: Answer) -> str:
+    """What was printed, but for the time that it took."""
+    return re.sub(r"[\d,.]+ s$", "# s", answer.out, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "-M px86,strand",
+        "-d all",
+        "papers/mp",
+        "papers/race",
+        "papers/mp -d all",
+        "papers/mp -M px86:weak-locks -d x86",
+    ],
+)
+def test_tables(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
+    answer = strandline("litmus", *arguments.split())
+    # `non-atomic` alone shows what its model forbids.
+    assert (answer.code, answer.err) == (1 if "all" in arguments else 0, "")
+    assert timeless(answer) == snapshot
+
+
+def test_a_forbidden_state_comes_with_its_command(strandline: Strandline) -> None:
+    answer = strandline("litmus", "papers/mp", "-d", "x86,non-atomic", "--seed", "5")
+    assert answer.code == 1
+    assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
+    assert "again: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
+
+
+def test_what_is_allowed_and_never_shown_is_told(strandline: Strandline) -> None:
+    # The fake's x86 shows 0 0 and 1 1, its model allows 1 0 besides.
+    rows = [line.split() for line in strandline("litmus", "papers/mp", "-d", "x86").out.splitlines()]
+    assert ["x=0", "z=1", "forbidden", "-"] in rows
+    assert ["x=1", "z=0", "allowed", "not", "shown"] in rows
+    assert ["x=1", "z=1", "allowed", "shown"] in rows
+
+
+def test_designs_are_judged_by_the_model_that_is_not_asked(strandline: Strandline) -> None:
+    document = strandline("litmus", "papers/mp", "-d", "non-atomic", "-M", "none", "--json").document
+    assert document["models"] == ["none"]
+    assert [failure["model"] for failure in document["failures"]] == ["px86"]
+
+
+def test_options_reach_the_native_module(strandline: Strandline, native: FakeNative) -> None:
+    arguments = "litmus papers/mp -d x86,eadr -M px86 -m cosplay,asap --timings 7 --seed 9"
+    assert strandline(*arguments.split()).code == 0
+    assert native.specs == [
+        {
+            "tests": [{"shelf": "papers/mp"}],
+            "models": ["px86"],
+            "designs": ["x86", "eadr"],
+            "machines": ["cosplay", "asap"],
+            "timings": 7,
+            "seed": 9,
+        }
+    ]
+
+
+def test_without_options_the_native_module_decides(strandline: Strandline, native: FakeNative) -> None:
+    strandline("litmus", "papers/mp")
+    nothing = {"models": None, "designs": None, "machines": None, "timings": None}
+    assert native.specs == [{"tests": [{"shelf": "papers/mp"}], **nothing, "seed": 1}]
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_and_folders_in_order_each_once(strandline: Strandline, native: FakeNative) -> None:
+    assert strandline("litmus", "papers/race", "tests", "tests/mp.litmus", "--jobs", "1").code == 0
+    tests = [spec["tests"][0] for spec in native.specs]
+    assert tests == [
+        {"shelf": "papers/race"},
+        {"file": "tests/inner/strands.litmus", "text": STRANDS},
+        {"file": "tests/mp.litmus", "text": MP},
+    ]
+
+
+def test_the_same_file_under_two_names_is_taken_once(strandline: Strandline, native: FakeNative, folder: Path) -> None:
+    assert strandline("litmus", "tests/mp.litmus", str(folder / "mp.litmus")).code == 0
+    assert len(native.specs) == 1
+
+
+def test_expected_states_that_agree(strandline: Strandline, native: FakeNative, folder: Path) -> None:
+    (folder / "mp.expected").write_text(ALL_OF_MP)
+    answer = strandline("litmus", "tests/mp.litmus")
+    assert answer.code == 0
+    assert ["px86", "3", "of", "4", "holds", "agree"] in [line.split() for line in answer.out.splitlines()]
+    assert native.specs[0]["tests"][0]["expected"] == ALL_OF_MP
+
+
+def test_expected_states_that_differ(strandline: Strandline, folder: Path, snapshot: SnapshotAssertion) -> None:
+    (folder / "mp.expected").write_text(ALL_OF_MP.replace(MP_PX86, MP_PX86.replace("  x=1 z=0\n", "")))
+    answer = strandline("litmus", "tests/mp.litmus", "-M", "px86,so")
+    assert answer.code == 1
+    assert timeless(answer) == snapshot
+
+
+def test_expected_states_that_are_missing(strandline: Strandline, folder: Path, snapshot: SnapshotAssertion) -> None:
+    (folder / "mp.expected").write_text(MP_PX86)
+    assert strandline("litmus", "tests", "-M", "px86").code == 0
+    answer = strandline("litmus", "tests", "-M", "px86,so,strand")
+    assert answer.code == 1
+    assert timeless(answer) == snapshot
+
+
+def test_json(strandline: Strandline, folder: Path) -> None:
+    (folder / "mp.expected").write_text(MP_PX86)
+    answer = strandline("litmus", "tests", "-d", "non-atomic,x86-pcommit", "--json")
+    assert answer.code == 1
+    document = answer.document
+    assert document["failures"] == [
+        {
+            "test": "mp+flushed",
+            "source": "tests/mp.litmus",
+            "model": "px86",
+            "kind": "violation",
+            "design": "non-atomic",
+            "state": "x=0 z=1",
+            "machine": "cosplay",
+            "seed": 17,
+            "detail": ["z reached the media at cycle 120, x at cycle 340"],
+            "replay": "strandline litmus tests/mp.litmus -d non-atomic -m cosplay --timings 1 --seed 17",
+        },
+        {
+            "test": "mp+flushed",
+            "source": "tests/mp.litmus",
+            "model": "so",
+            "kind": "expected",
+            "expected": "missing",
+            "replay": "strandline litmus tests/mp.litmus -M so",
+        },
+    ]
+    # Two models with four states each; two designs with 40 runs and 1,234 crash states each.
+    counts = {"tests": 1, "model_pairs": 2, "states": 8, "design_pairs": 2, "runs": 80, "crash_states": 2468}
+    assert document["totals"] == {**counts, "violations": 1, "differences": 1}
+    assert document["models"] == ["px86", "so"]
+    assert [model["model"] for model in document["tests"][0]["models"]] == ["px86", "so"]
+
+
+def test_many_failures_are_told_in_part(strandline: Strandline, folder: Path) -> None:
+    for number in range(23):
+        (folder / f"mp{number}.litmus").write_text(MP)
+    answer = strandline("litmus", "tests", "-d", "non-atomic")
+    assert answer.out.count("again: ") == 20
+    assert "and 4 more" in answer.out
+    assert len(strandline("litmus", "tests", "-d", "non-atomic", "--json").document["failures"]) == 24
+
+
+def test_a_test_that_is_wrong_is_one_line(strandline: Strandline, folder: Path) -> None:
+    (folder / "bad.litmus").write_text("PPC bad\n")
+    answer = strandline("litmus", "tests")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == "strandline: tests/bad.litmus:1: a test begins with `X86` and its name\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [("empty", "no .litmus file in this folder"), ("notes.txt", "not a .litmus file"), ("latin.litmus", "UTF-8")],
+)
+def test_files_that_are_no_tests(strandline: Strandline, folder: Path, name: str, complaint: str) -> None:
+    (folder / "empty").mkdir()
+    (folder / "latin.litmus").write_bytes(b"X86 caf\xe9\n")
+    answer = strandline("litmus", f"tests/{name}")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"strandline: tests/{name}: ")
+    assert complaint in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_dot_prints_the_graph_alone(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("litmus", "papers/mp", "-M", "px86", "--dot", "x=0 z=1")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == 'digraph "px86" {\n  label="x=0 z=1";\n}\n'
+    assert native.specs == [{"test": {"shelf": "papers/mp"}, "model": "px86", "state": "x=0 z=1"}]
+
+
+def test_dot_takes_the_only_model(strandline: Strandline) -> None:
+    answer = strandline("litmus", "papers/strandweaver-2ab", "--dot", "x=1 z=1", "--json")
+    assert answer.document["dot"].startswith('digraph "strand"')
+    assert answer.document["allowed"] is True
+
+
+def test_promote_writes_each_model_and_variant(strandline: Strandline, folder: Path) -> None:
+    (folder / "inner" / "strands.expected").write_text("strand 0\n")
+    answer = strandline("litmus", "tests", "--promote")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.splitlines() == [
+        "new: tests/mp.expected",
+        "changed: tests/inner/strands.expected",
+        "1 new, 1 changed, 0 same",
+    ]
+    assert (folder / "mp.expected").read_text() == ALL_OF_MP
+    assert strandline("litmus", "tests").code == 0
+    assert strandline("litmus", "tests", "--promote").out == "0 new, 0 changed, 2 same\n"
+    assert sorted(path.name for path in folder.rglob("*.expected*")) == ["mp.expected", "strands.expected"]
+
+
+def test_dots_in_a_name_belong_to_it(strandline: Strandline, folder: Path) -> None:
+    (folder / "mp+clwb.sfence+rf.dram.litmus").write_text(MP)
+    assert strandline("litmus", "tests/mp+clwb.sfence+rf.dram.litmus", "--promote").code == 0
+    assert (folder / "mp+clwb.sfence+rf.dram.expected").read_text() == ALL_OF_MP
+
+
+@pytest.mark.usefixtures("folder")
+def test_promote_as_json(strandline: Strandline) -> None:
+    files = {"new": ["tests/mp.expected"], "changed": [], "same": []}
+    assert strandline("litmus", "tests/mp.litmus", "--promote", "--json").document == {"promoted": files}
+
+
+def test_promote_writes_nothing_if_one_test_is_wrong(strandline: Strandline, folder: Path) -> None:
+    (folder / "zz.litmus").write_text("PPC bad\n")
+    assert strandline("litmus", "tests", "--promote").code == 2
+    assert list(folder.rglob("*.expected*")) == []
+
+
+def test_promote_where_nothing_can_be_written(strandline: Strandline, folder: Path) -> None:
+    # A folder of that name cannot be replaced by a file, even by root.
+    (folder / "mp.expected").mkdir()
+    answer = strandline("litmus", "tests/mp.litmus", "--promote")
+    assert (answer.code, answer.out) == (2, "")
+    assert "tests/mp.expected" in answer.err
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_random_programs(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    answer = strandline("litmus", "--random", "1000")
+    assert (answer.code, answer.err) == (1, "")
+    assert timeless(answer) == snapshot
+
+
+def test_random_programs_that_find_nothing(strandline: Strandline) -> None:
+    answer = strandline("litmus", "--random", "1234", "-d", "x86")
+    # The fake has 23 crash states a program.
+    assert (answer.code, timeless(answer).splitlines()[-1]) == (
+        0,
+        "1,234 random programs, 28,382 crash states, 0 violations, # s",
+    )
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_every_seed_is_tried_once(strandline: Strandline, native: FakeNative, jobs: str) -> None:
+    strandline("litmus", "--random", "251", "--seed", "40", "-d", "x86", "--jobs", jobs)
+    seeds = [spec["first_seed"] + number for spec in native.specs for number in range(spec["programs"])]
+    assert sorted(seeds) == list(range(40, 291))
+
+
+def test_the_smallest_random_program_can_be_replayed(strandline: Strandline) -> None:
+    # The fake goes wrong with seeds 17, 117, 217: the later, the smaller.
+    found = strandline("litmus", "--random", "250", "-d", "non-atomic,x86", "--json")
+    assert [failure["seed"] for failure in found.document["failures"]] == [217, 117, 17]
+    replay = found.document["failures"][0]["replay"]
+    assert replay == "strandline litmus --random 1 --seed 217 -d non-atomic"
+    again = strandline(*replay.split()[1:])
+    assert again.code == 1
+    assert replay in again.out

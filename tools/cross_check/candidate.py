@@ -1,0 +1,163 @@
+"""The candidate executions of a test, and the sets and relations of their events that a model is given."""
+
+from __future__ import annotations
+
+from .circuit import FALSE, TRUE, Circuit
+from .parse_litmus import INITIAL, Event, Litmus
+from .relations import Algebra, Between, Relation, SetOf, Value
+
+SETS = [
+    "CLWB",
+    "CLFLUSHOPT",
+    "CLFLUSH",
+    "SFENCE",
+    "MFENCE",
+    "PCOMMIT",
+    "DMB",
+    "PB",
+    "NS",
+    "JS",
+    "OFENCE",
+    "DFENCE",
+    "CFENCE",
+    "PERSIST",
+    "ORDER",
+    "COMMIT",
+    "DURABLE",
+    "ACQUIRE",
+    "RELEASE",
+    "STRAND",
+    "NT",
+    "ACQ",
+    "REL",
+]
+"""The sets that a model must name in `isa` for the tests with such an instruction."""
+
+
+class Candidate:
+    """The candidate executions of a test: who reads from whom, in what order writes are, and what values follow."""
+
+    def __init__(self, test: Litmus) -> None:
+        self.test = test
+        self.events = test.events
+        self.circuit = Circuit()
+        self.algebra = Algebra(self.circuit, len(test.events))
+        self.writes: dict[str, list[Event]] = {}
+        for event in self.events:
+            if "W" in event.kinds and event.location:
+                self.writes.setdefault(event.location, []).append(event)
+        self.rf = self._reads_from()
+        self.co = self._coherence()
+        self.fr = self._from_reads()
+        self.read: dict[int, dict[int, int]] = {}
+
+    def _none(self) -> Relation:
+        return [{} for _ in self.events]
+
+    def _reads_from(self) -> Relation:
+        rf = self._none()
+        for event in self.events:
+            if "R" in event.kinds and event.location:
+                writes = self.writes[event.location]
+                for write, literal in zip(writes, self.circuit.choice(len(writes)), strict=True):
+                    rf[write.number][event.number] = literal
+        return rf
+
+    def _coherence(self) -> Relation:
+        co = self._none()
+        for writes in self.writes.values():
+            first = next(write.number for write in writes if write.thread == INITIAL)
+            rest = [write.number for write in writes if write.thread != INITIAL]
+            co[first].update(dict.fromkeys(rest, TRUE))
+            for at, a in enumerate(rest):
+                for b in rest[:at]:
+                    co[a][b] = self.circuit.variable()
+                    co[b][a] = co[a][b] ^ 1
+            self._transitive(co, rest)
+        return co
+
+    def _transitive(self, co: Relation, writes: list[int]) -> None:
+        for at, a in enumerate(writes):
+            for where, b in enumerate(writes[:at]):
+                for c in writes[:where]:
+                    for cycle in ((co[a][b], co[b][c], co[c][a]), (co[a][c], co[c][b], co[b][a])):
+                        self.circuit.assume(self.circuit.conj(cycle) ^ 1)
+
+    def _from_reads(self) -> Relation:
+        algebra = self.algebra
+        return algebra.compose(algebra.inverse(self.rf), self.co)
+
+    def settle_values(self) -> None:
+        """Finds for each read what it may read. A read whose value depends on itself gets none, and is ruled out.
+
+        Done when the model has been evaluated: fewer writes are left to read from then.
+        """
+        memo: dict[int, int] = {}
+        self.rf = self.algebra.rebuilt(self.rf, memo)
+        self.co = self.algebra.rebuilt(self.co, memo)
+        reads = [event.number for event in self.events if "R" in event.kinds]
+        sources = {r: [(w, row[r]) for w, row in enumerate(self.rf) if r in row] for r in reads}
+        values: dict[int, dict[int, int]] = {r: {} for r in reads}
+        for _ in reads:
+            before, values = values, {}
+            for r in reads:
+                found: dict[int, list[int]] = {}
+                for write, literal in sources[r]:
+                    for value, holds in self.value(self.events[write], before).items():
+                        found.setdefault(value, []).append(self.circuit.both(literal, holds))
+                values[r] = {v: lit for v, lits in found.items() if (lit := self.circuit.disj(lits))}
+            if values == before:
+                break
+        for r in reads:
+            self.circuit.assume(self.circuit.disj(values[r].values()))
+        self.read = values
+
+    def value(self, event: Event, read: dict[int, dict[int, int]]) -> dict[int, int]:
+        """What a write or an output may write, each value with its literal, given what reads may read."""
+        sums = {event.value.constant: TRUE}
+        for number in event.value.reads:
+            found: dict[int, list[int]] = {}
+            for value, holds in sums.items():
+                for more, also in read[number].items():
+                    found.setdefault((value + more) % 256, []).append(self.circuit.both(holds, also))
+            sums = {v: lit for v, lits in found.items() if (lit := self.circuit.disj(lits))}
+        return sums
+
+    def names(self) -> dict[str, Value]:
+        """The sets and relations that a model is given."""
+        test, events = self.test, self.events
+        placed = [event.location if "OUT" not in event.kinds else None for event in events]
+
+        def loc(a: int, b: int) -> bool:
+            return placed[a] is not None and placed[a] == placed[b]
+
+        def line(a: int, b: int) -> bool:
+            one, other = placed[a], placed[b]
+            return one is not None and other is not None and test.same_line(one, other)
+
+        def same(a: int, b: int) -> bool:
+            return events[a].thread == events[b].thread
+
+        def po(a: int, b: int) -> bool:
+            return same(a, b) and a < b and events[a].thread != INITIAL
+
+        relations = {
+            "id": lambda a, b: a == b,
+            "po": po,
+            "loc": loc,
+            "line": line,
+            "int": same,
+            "ext": lambda a, b: not same(a, b),
+            "rmw": lambda a, b: events[b].pair == a,
+            "data": lambda a, b: "R" in events[a].kinds and po(a, b) and a in events[b].value.reads,
+            "ctx": lambda a, b: same(a, b) and events[a].context == events[b].context,
+        }
+        names: dict[str, Value] = {name: Between(self.algebra.relation(holds)) for name, holds in relations.items()}
+        names |= {"rf": Between(self.rf), "co": Between(self.co), "fr": Between(self.fr)}
+        for name in (*SETS, "W", "R", "IW", "OUT", "LOCKED"):
+            names[name] = SetOf([TRUE if name in event.kinds else FALSE for event in events])
+        names["_"] = SetOf([TRUE for _ in events])
+        names["M"] = SetOf([TRUE if event.kinds & {"W", "R"} else FALSE for event in events])
+        names["VM"] = SetOf([TRUE if place in test.volatile else FALSE for place in placed])
+        names["PM"] = SetOf([TRUE if place and place not in test.volatile else FALSE for place in placed])
+        return names

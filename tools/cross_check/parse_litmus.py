@@ -1,0 +1,345 @@
+"""Reads a litmus test: its locations and its events, in program order (`docs/litmus.md`, "A test" and "Events")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import InputError
+from .text import without_comments
+
+REGISTERS = frozenset({"EAX", "EBX", "ECX", "EDX", "ESI", "EDI", *(f"R{n}" for n in range(8, 16))})
+FLUSHES = frozenset({"CLWB", "CLFLUSHOPT", "CLFLUSH", "PERSIST"})
+BARE = frozenset(
+    [
+        "SFENCE",
+        "MFENCE",
+        "PCOMMIT",
+        "DMB",
+        "PB",
+        "NS",
+        "JS",
+        "OFENCE",
+        "DFENCE",
+        "ORDER",
+        "COMMIT",
+        "DURABLE",
+        "ACQUIRE",
+        "RELEASE",
+        "STRAND",
+    ]
+)
+STORES = {"MOV": frozenset[str](), "MOVNTI": frozenset({"NT"}), "STLR": frozenset({"REL"})}
+LOADS = {"MOV": frozenset[str](), "LDAR": frozenset({"ACQ"})}
+
+INITIAL = -1
+"""The thread of the initial writes."""
+
+_NAME = r"[a-z][a-z0-9_]{0,15}"
+_INSTRUCTION = re.compile(r"(LOCK\s+XADD|[A-Z]+)(?:\s+(.+))?")
+_MEMORY = re.compile(rf"\[\s*({_NAME})\s*\]")
+_CONDITION = re.compile(r"~?\s*exists\b|forall\b")
+_FORMULA = re.compile(rf"\s*(?:({_NAME})\s*=\s*(\d+)|/\\|\\/|~|not\b|true\b|[()])")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A sum modulo 256: a constant and what some reads, given by their numbers, have read."""
+
+    constant: int = 0
+    reads: tuple[int, ...] = ()
+
+    def __add__(self, other: Value) -> Value:
+        return Value((self.constant + other.constant) % 256, tuple(sorted(self.reads + other.reads)))
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event. `kinds` holds the sets that its instruction puts it in: W, R, IW, OUT, LOCKED, NT, CLWB, ..."""
+
+    number: int
+    thread: int
+    kinds: frozenset[str]
+    location: str | None = None
+    value: Value = Value()
+    context: int = 0
+    pair: int | None = None
+    """Of the write of a locked instruction: the number of its read."""
+
+
+@dataclass
+class Litmus:
+    """A test."""
+
+    name: str
+    volatile: set[str] = field(default_factory=set)
+    outputs: set[str] = field(default_factory=set)
+    lines: dict[str, int] = field(default_factory=dict)
+    """The number of the line that a location shares."""
+    initial: dict[str, int] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    """Locations that the initial values or the instructions name, not the header alone."""
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def persistent(self) -> list[str]:
+        """The persistent locations, in the order of their names."""
+        return sorted(self.locations - self.volatile)
+
+    @property
+    def locations(self) -> set[str]:
+        """All locations but the outputs."""
+        return (self.used | set(self.lines) | self.volatile) - self.outputs
+
+    def same_line(self, one: str, other: str) -> bool:
+        """Whether two locations share a cache line."""
+        return one == other or (one in self.lines and self.lines[one] == self.lines.get(other))
+
+
+def read_litmus(path: Path) -> Litmus:
+    """Reads a file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    return _Parser(str(path), text).test()
+
+
+class _Parser:
+    def __init__(self, where: str, text: str) -> None:
+        self.where = where
+        self.text = without_comments(text, where)
+        self.offset = 0
+
+    def error(self, what: str) -> InputError:
+        line = self.text.count("\n", 0, self.offset) + 1
+        return InputError(f"{self.where}:{line}: {what}")
+
+    def skip(self) -> int:
+        while self.offset < len(self.text) and self.text[self.offset].isspace():
+            self.offset += 1
+        return self.offset
+
+    def line(self) -> str:
+        end = self.text.find("\n", self.offset)
+        end = len(self.text) if end < 0 else end
+        return self.text[self.offset : end]
+
+    def until(self, stop: str, what: str) -> str:
+        end = self.text.find(stop, self.offset)
+        if end < 0:
+            raise self.error(f"{what} must end with {stop}")
+        got = self.text[self.offset : end]
+        self.offset = end + len(stop)
+        return got
+
+    def test(self) -> Litmus:
+        self.skip()
+        words = self.line().split()
+        if len(words) != 2 or words[0] != "X86":
+            raise self.error("the first line must be X86 and the test's name")
+        test = Litmus(words[1])
+        self.offset += len(self.line())
+        self.header(test)
+        self.initial(test)
+        self.threads(test)
+        self.condition(test)
+        return test
+
+    def header(self, test: Litmus) -> None:
+        while True:
+            self.skip()
+            line = self.line()
+            key, _, names = line.partition("=")
+            if line.startswith("{"):
+                break
+            if key == "Volatile":
+                test.volatile |= set(self.names(names))
+            elif key == "Output":
+                test.outputs |= set(self.names(names))
+            elif key == "Line":
+                self.groups(test, names)
+            elif not line.startswith('"'):
+                raise self.error(f"expected Volatile=, Output=, Line= or {{ initial values }}, found {line.strip()!r}")
+            self.offset += len(line)
+        for number in set(test.lines.values()):
+            group = {name for name, line_of in test.lines.items() if line_of == number}
+            if group & test.volatile and group - test.volatile:
+                raise self.error(f"the line of {' '.join(sorted(group))} is neither all persistent nor all volatile")
+        if clash := test.outputs & (test.volatile | set(test.lines)):
+            raise self.error(f"{min(clash)} is an output: it can be neither volatile nor in a line")
+
+    def names(self, text: str) -> list[str]:
+        names = text.replace(",", " ").split()
+        for name in names:
+            if not re.fullmatch(_NAME, name):
+                raise self.error(
+                    f"{name!r} is not the name of a location: lower-case letters, digits and _, at most 16"
+                )
+        return names
+
+    def groups(self, test: Litmus, text: str) -> None:
+        for group in text.split(","):
+            number = len(set(test.lines.values()))
+            for name in self.names(group):
+                if name in test.lines:
+                    raise self.error(f"{name} is in two lines: name it once")
+                test.lines[name] = number
+
+    def initial(self, test: Litmus) -> None:
+        self.offset += 1
+        for part in self.until("}", "the initial values").split(";"):
+            if not part.strip():
+                continue
+            match = re.fullmatch(rf"\s*({_NAME})\s*=\s*(\d+)\s*", part)
+            if not match:
+                raise self.error(f"{part.strip()!r} is not an initial value: write location=value;")
+            name, value = match[1], self.number(match[2])
+            if name in test.outputs or name in test.initial:
+                raise self.error(f"{name} is an output or initialised twice")
+            test.initial[name] = value
+            test.used.add(name)
+
+    def number(self, text: str) -> int:
+        if not text.isdigit() or int(text) > 255:
+            raise self.error(f"{text!r} is not a number from 0 to 255")
+        return int(text)
+
+    def threads(self, test: Litmus) -> None:
+        self.skip()
+        head = [cell.strip() for cell in self.until(";", "the threads' row").split("|")]
+        if head != [f"P{n}" for n in range(len(head))]:
+            raise self.error("the threads must be named P0 | P1 | ... ;")
+        rows: list[tuple[int, list[str]]] = []
+        while not _CONDITION.match(self.text, self.skip()):
+            if self.offset == len(self.text):
+                raise self.error("the condition is missing: exists, ~exists or forall")
+            start = self.offset
+            row = [cell.strip() for cell in self.until(";", "a row of instructions").split("|")]
+            if len(row) != len(head):
+                raise self.error(f"this row has {len(row)} cells for {len(head)} threads")
+            rows.append((start, row))
+        threads = [_Thread(self, test, thread) for thread in range(len(head))]
+        end = self.offset
+        for thread in threads:
+            for self.offset, row in rows:
+                if cell := row[thread.thread]:
+                    thread.instruction(" ".join(cell.split()))
+        self.offset = end
+        for name in sorted(test.locations):
+            value = Value(test.initial.get(name, 0))
+            test.events.append(Event(len(test.events), INITIAL, frozenset({"W", "IW"}), name, value))
+
+    def condition(self, test: Litmus) -> None:
+        self.offset = self.text.index("exists" if self.text[self.offset] in "~e" else "forall", self.offset) + 6
+        while self.skip() < len(self.text):
+            match = _FORMULA.match(self.text, self.offset)
+            if not match:
+                raise self.error(f"the condition is not understood here: {self.line().strip()!r}")
+            if match[1] and match[1] not in (*test.persistent, *test.outputs):
+                raise self.error(f"the condition names {match[1]}, which is no persistent location and no output")
+            self.offset = match.end()
+
+
+class _Thread:
+    """The instructions of one thread, which become events."""
+
+    def __init__(self, parser: _Parser, test: Litmus, thread: int) -> None:
+        self.parser, self.test, self.thread = parser, test, thread
+        self.registers: dict[str, Value] = {}
+        self.context = 0
+
+    def event(
+        self,
+        kinds: frozenset[str],
+        location: str | None = None,
+        value: Value | None = None,
+        context: int | None = None,
+        pair: int | None = None,
+    ) -> int:
+        """Adds an event; a read, which is given no value, has the value that it reads."""
+        number = len(self.test.events)
+        value = value or (Value(0, (number,)) if "R" in kinds else Value())
+        context = self.context if context is None else context
+        self.test.events.append(Event(number, self.thread, kinds, location, value, context, pair))
+        return number
+
+    def instruction(self, text: str) -> None:
+        """Takes the next instruction."""
+        match = _INSTRUCTION.fullmatch(text)
+        if not match:
+            raise self.parser.error(f"{text!r} is not an instruction")
+        name = " ".join(match[1].split())
+        operands = [part.strip() for part in match[2].split(",")] if match[2] else []
+        if name in BARE and not operands:
+            self.event(frozenset({name}))
+        elif name in FLUSHES and len(operands) == 1:
+            self.event(frozenset({name}), self.memory(operands[0]))
+        elif name == "SETCTX" and len(operands) == 1:
+            self.context = self.immediate(operands[0])
+        elif name == "CFENCE" and len(operands) == 1:
+            self.event(frozenset({name}), context=self.immediate(operands[0]))
+        elif len(operands) == 2:
+            self.two(name, operands[0], operands[1], text)
+        else:
+            raise self.parser.error(f"{text!r} is not an instruction of docs/litmus.md")
+
+    def two(self, name: str, target: str, source: str, text: str) -> None:
+        """An instruction with two operands."""
+        if name == "OUT":
+            self.output(target, self.source(source))
+        elif name in ("XCHG", "LOCK XADD"):
+            self.locked(name, self.memory(target), self.register(source))
+        elif name in STORES and target.startswith("["):
+            self.event(frozenset({"W"}) | STORES[name], self.memory(target), self.source(source))
+        elif name in LOADS and source.startswith("["):
+            read = self.event(frozenset({"R"}) | LOADS[name], self.memory(source))
+            self.registers[self.register(target)] = Value(0, (read,))
+        elif name == "MOV":
+            self.registers[self.register(target)] = self.source(source)
+        else:
+            raise self.parser.error(f"{text!r} is not an instruction of docs/litmus.md")
+
+    def output(self, target: str, value: Value) -> None:
+        """An output, of which each is written once."""
+        match = _MEMORY.fullmatch(target)
+        if not match or match[1] not in self.test.outputs:
+            raise self.parser.error(f"{target} is not an output: declare it with Output=")
+        if any(event.location == match[1] for event in self.test.events):
+            raise self.parser.error(f"the output {match[1]} is written twice")
+        self.event(frozenset({"OUT"}), match[1], value)
+
+    def locked(self, name: str, location: str, register: str) -> None:
+        """A locked instruction: a read, then a write."""
+        before = self.registers.get(register, Value())
+        read = self.event(frozenset({"R", "LOCKED"}), location)
+        was = Value(0, (read,))
+        self.event(frozenset({"W", "LOCKED"}), location, before if name == "XCHG" else before + was, pair=read)
+        self.registers[register] = was
+
+    def memory(self, text: str) -> str:
+        """The location in square brackets."""
+        match = _MEMORY.fullmatch(text)
+        if not match or match[1] in self.test.outputs:
+            raise self.parser.error(f"{text} is not a location in memory")
+        self.test.used.add(match[1])
+        return match[1]
+
+    def register(self, text: str) -> str:
+        """A register's name."""
+        if text not in REGISTERS:
+            raise self.parser.error(f"{text} is not a register")
+        return text
+
+    def immediate(self, text: str) -> int:
+        """A constant `$n`."""
+        if not text.startswith("$"):
+            raise self.parser.error(f"{text} is not a constant: write $n")
+        return self.parser.number(text[1:])
+
+    def source(self, text: str) -> Value:
+        """What a constant or a register holds."""
+        if text.startswith("$"):
+            return Value(self.immediate(text))
+        return self.registers.get(self.register(text), Value())
