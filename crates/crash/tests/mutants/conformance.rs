@@ -36,7 +36,12 @@ impl DesignVisitor for Visitor<'_> {
             broken: self.planted.rule,
             ..self.options
         };
-        play(Altered::new(design, self.planted.change), self.machine, self.program, options)
+        play(
+            Altered::new(design, self.planted.change),
+            self.machine,
+            self.program,
+            options,
+        )
     }
 }
 

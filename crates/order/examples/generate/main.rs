@@ -23,13 +23,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes the tests, and takes away those in their folders that are no longer generated.
 fn write(folder: &Path) -> Result<usize, String> {
-    let files = cycles::generate().map_err(|fault| fault.to_string())?;
+    let shelf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let files = cycles::generate(&shelf)?;
+    let at = |path: &str| folder.join(path);
+    let fault = |path: &str, error: std::io::Error| format!("{}: {error}", at(path).display());
+    for family in cycles::folders() {
+        std::fs::create_dir_all(at(family)).map_err(|error| fault(family, error))?;
+        for path in cycles::tests_in(folder, family)?
+            .keys()
+            .filter(|path| !files.contains_key(*path))
+        {
+            std::fs::remove_file(at(path)).map_err(|error| fault(path, error))?;
+        }
+    }
     for (path, text) in &files {
-        let path = folder.join(path);
-        let parent = path.parent().unwrap_or(folder);
-        let written = std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&path, text));
-        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        std::fs::write(at(path), text).map_err(|error| fault(path, error))?;
     }
     Ok(files.len())
 }

@@ -27,11 +27,6 @@ impl Verdict {
     pub fn tells_apart(&self) -> bool {
         self.forbidden.iter().any(|(_, forbidden)| *forbidden) && self.forbidden.iter().any(|(_, forbidden)| !forbidden)
     }
-
-    /// Whether one model alone takes the test, so that there is no other to tell from it.
-    pub fn is_of_one_model(&self) -> bool {
-        self.forbidden.len() == 1
-    }
 }
 
 impl Judge {
@@ -105,6 +100,11 @@ fn is_released(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bo
         }
     }
     Ok(false)
+}
+
+/// Whether the test has an instruction that may order something.
+pub fn may_order(test: &Test, claims: &[(String, u8)]) -> bool {
+    !weaker(test, claims).is_empty()
 }
 
 /// The test with one instruction that may order something left out or made plain.

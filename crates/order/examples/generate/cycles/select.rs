@@ -4,10 +4,10 @@ use super::build::{build, Built, Placement, Plan};
 use super::canon::canonical;
 use super::edge::Edge;
 use super::family::Family;
-use super::judge::{Judge, Verdict};
+use super::judge::{self, Judge, Verdict};
 use super::shape::Shape;
 use std::collections::BTreeSet;
-use strandline_order::{shelf, Fault, Test};
+use strandline_order::{Fault, Test};
 
 /// The longest name of a test.
 const LONGEST: usize = 60;
@@ -20,21 +20,27 @@ pub struct Kept {
 /// What a test can be the first to show, in its family.
 type Feature = (&'static str, String);
 
+/// A test that is worth keeping.
+struct Found {
+    features: BTreeSet<Feature>,
+    name: String,
+    text: String,
+    canonical: String,
+}
+
 impl Kept {
-    /// The tests that were written by hand.
-    pub fn beside_the_shelf() -> Result<Kept, Fault> {
-        let by_hand = |path: &str| path.starts_with("papers/") || path.starts_with("classic/");
-        let mut texts = BTreeSet::new();
-        for entry in shelf().iter().filter(|entry| by_hand(entry.path)) {
-            texts.insert(canonical(&entry.test()?));
-        }
-        Ok(Kept { canonical: texts })
+    /// Nothing but the tests that were written by hand, each in its text.
+    pub fn by_hand(texts: &[String]) -> Result<Kept, Fault> {
+        let canonical = |text: &String| Test::parse(text).map(|test| canonical(&test));
+        Ok(Kept {
+            canonical: texts.iter().map(canonical).collect::<Result<_, _>>()?,
+        })
     }
 
     /// The tests of a family that are minimal, new, and show together what all of them show: names and texts.
     pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
         let mut seen: BTreeSet<Feature> = BTreeSet::new();
-        let mut found = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
         for (name, accesses) in family.shapes {
             let shape = Shape::of(name, accesses);
             for placement in family.placements(&shape) {
@@ -54,14 +60,19 @@ impl Kept {
                         continue;
                     }
                     seen.extend(features.iter().cloned());
-                    self.canonical.insert(canonical(&test));
                     let text = built.text(!verdict.of(family.main));
-                    found.push((features, built.name, Test::parse(&text)?.to_string()));
+                    found.push(Found {
+                        features,
+                        text: Test::parse(&text)?.to_string(),
+                        name: built.name,
+                        canonical: canonical(&test),
+                    });
                 }
             }
         }
         thin_out(&mut found);
-        Ok(found.into_iter().map(|(_, name, text)| (name, text)).collect())
+        self.canonical.extend(found.iter().map(|test| test.canonical.clone()));
+        Ok(found.into_iter().map(|test| (test.name, test.text)).collect())
     }
 
     /// The test, if it is new, tells models apart and has nothing idle in it.
@@ -74,18 +85,18 @@ impl Kept {
             return Ok(None);
         }
         let verdict = judge.verdict(&test)?;
-        let worth =
-            (verdict.tells_apart() || verdict.is_of_one_model()) && judge.is_minimal(&test, &built.claims, &verdict)?;
+        let worth = (verdict.tells_apart() || judge::may_order(&test, &built.claims))
+            && judge.is_minimal(&test, &built.claims, &verdict)?;
         Ok(worth.then_some((test, verdict)))
     }
 }
 
 /// Leaves tests out, larger ones first, all of whose features others have.
-fn thin_out(found: &mut Vec<(BTreeSet<Feature>, String, String)>) {
+fn thin_out(found: &mut Vec<Found>) {
     for index in (0..found.len()).rev() {
         let others = found.iter().enumerate().filter(|(other, _)| *other != index);
-        let shown: BTreeSet<&Feature> = others.flat_map(|(_, (features, ..))| features).collect();
-        if found[index].0.iter().all(|feature| shown.contains(feature)) {
+        let shown: BTreeSet<&Feature> = others.flat_map(|(_, test)| &test.features).collect();
+        if found[index].features.iter().all(|feature| shown.contains(feature)) {
             found.remove(index);
         }
     }
