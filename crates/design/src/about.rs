@@ -15,6 +15,8 @@ pub struct About {
     pub promises_recovery: bool,
     /// The persistency model that it implements; a file of `models/`.
     pub model: &'static str,
+    /// The model of intents that its lowering keeps; a file of `models/`. None if it promises nothing.
+    pub intents: Option<&'static str>,
 }
 
 /// What a design needs of the machine; a mismatch is refused before the run.

@@ -22,6 +22,7 @@ impl Design for Eadr {
             needs: Needs { adr: true, tso: true },
             promises_recovery: true,
             model: "eadr",
+            intents: Some("intents"),
         }
     }
 

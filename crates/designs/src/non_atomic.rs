@@ -20,6 +20,7 @@ impl Design for NonAtomic {
             needs: Needs { adr: true, tso: false },
             promises_recovery: false,
             model: "px86",
+            intents: Some("intents-unordered"),
         }
     }
 

@@ -20,6 +20,7 @@ impl Design for Unordered {
             needs: Needs::default(),
             promises_recovery: false,
             model: "none",
+            intents: None,
         }
     }
 

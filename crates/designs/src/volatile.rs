@@ -19,6 +19,7 @@ impl Design for Volatile {
             needs: Needs::default(),
             promises_recovery: false,
             model: "none",
+            intents: None,
         }
     }
 

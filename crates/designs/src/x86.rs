@@ -24,6 +24,7 @@ impl Design for X86 {
             needs: Needs { adr: true, tso: false },
             promises_recovery: true,
             model: "px86",
+            intents: Some("intents"),
         }
     }
 

@@ -28,6 +28,7 @@ impl Design for X86Pcommit {
             needs: Needs::default(),
             promises_recovery: true,
             model: "so",
+            intents: Some("intents"),
         }
     }
 

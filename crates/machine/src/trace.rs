@@ -35,6 +35,8 @@ pub enum Op {
         addr: Addr,
         /// How many bytes (1, 2, 4 or 8).
         size: u8,
+        /// The bytes that the program was given, little-endian; those beyond `size` are zero.
+        value: u64,
         /// Where its value came from.
         from: Seen,
     },

@@ -293,6 +293,7 @@ fn loads_are_supplied_or_wait() {
     let load = Op::Load {
         addr: Addr(PM_BASE),
         size: 8,
+        value: 99,
         from: Seen::Supplied(99),
     };
     assert_eq!(outcome.journal.expect("kept").trace.programs, [[load]]);

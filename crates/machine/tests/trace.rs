@@ -29,6 +29,7 @@ impl Design for Asked {
             needs: Needs::default(),
             promises_recovery: true,
             model: "",
+            intents: Some("intents"),
         }
     }
 
@@ -215,7 +216,7 @@ fn reads(trace: &Trace) -> Vec<(OpId, Addr, u8, Seen)> {
                 index: index as u32,
             };
             match *op {
-                Op::Load { addr, size, from } => found.push((id, addr, size, from)),
+                Op::Load { addr, size, from, .. } => found.push((id, addr, size, from)),
                 Op::Rmw { addr, from, .. } => found.push((id, addr, 8, from)),
                 _ => {}
             }

@@ -43,15 +43,12 @@ pub struct Violation {
     pub detail: Vec<String>,
 }
 
-/// The model of intents, which every design that promises recovery keeps.
-const INTENTS: &str = "intents";
-
 /// The model that a design is held against for a test: none if neither knows the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
     if !is_executable(test) {
         return Ok(None);
     }
-    let names = [Some(about.model), about.promises_recovery.then_some(INTENTS)];
+    let names = [Some(about.model), about.intents];
     for name in names.into_iter().flatten() {
         let models = Models::named(name)?;
         if models.plain().takes(test) {

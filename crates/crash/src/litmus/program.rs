@@ -23,6 +23,7 @@ fn alone(class: Class) -> Option<Alone> {
         Class::Sfence => Alone::Primitive(Primitive::Sfence),
         Class::Mfence => Alone::Primitive(Primitive::Mfence),
         Class::Pcommit => Alone::Primitive(Primitive::Pcommit),
+        Class::Dmb => Alone::Primitive(Primitive::StoreBarrier),
         Class::Order => Alone::Intent(Intent::LogBeforeUpdate),
         Class::Commit => Alone::Intent(Intent::Commit),
         Class::Durable => Alone::Intent(Intent::Durable),

@@ -274,7 +274,7 @@ impl Maker<'_> {
             24 => Instruction::Flush(self.persistent(), FlushKind::ClflushOpt),
             25 => Instruction::Flush(self.persistent(), FlushKind::Clflush),
             26..=29 => Instruction::Fence(Class::Sfence),
-            30 => Instruction::Fence(Class::Mfence),
+            30 => Instruction::Fence([Class::Mfence, Class::Dmb][self.rng.below(2) as usize]),
             31..=32 => self.locked(),
             33..=34 => self.output(),
             35 => Instruction::Persist(self.persistent()),

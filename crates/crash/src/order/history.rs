@@ -18,6 +18,8 @@ pub struct Told {
     pub outputs: Vec<(Cycles, usize)>,
     /// Each event in words.
     pub words: Vec<String>,
+    /// A load that was given what no store left there.
+    pub wrong: Option<String>,
 }
 
 struct Teller<'j> {
@@ -39,7 +41,10 @@ struct Teller<'j> {
 }
 
 struct Read {
-    event: usize,
+    /// Its event, if the oracle has to know of it.
+    event: Option<usize>,
+    /// What a load was given: where, how many bytes, and which.
+    given: Option<(Addr, u8, u64)>,
     number: usize,
     core: usize,
     from: Seen,
@@ -69,6 +74,7 @@ impl Told {
                 places: Vec::new(),
                 outputs: Vec::new(),
                 words: Vec::new(),
+                wrong: None,
             },
             writers: journal.trace.programs.iter().map(|ops| vec![NONE; ops.len()]).collect(),
             newest: vec![BTreeMap::new(); journal.trace.programs.len()],
@@ -157,18 +163,17 @@ impl Teller<'_> {
     fn operation(&mut self, core: usize, index: usize, op: &Op, stamp: u64) {
         let who = format!("core {core}");
         match *op {
-            Op::Load { addr, from, .. } => {
-                let number = self.number(addr).filter(|number| self.told.places[*number].is_seen());
-                if let Some(number) = number.filter(|_| !self.spins(core, index, addr, from)) {
-                    let event = self.event(
-                        Some(core),
-                        Kind::Read,
-                        Some(number),
-                        stamp,
-                        format!("{who} loads {addr}"),
-                    );
-                    self.read(core, event, number, from);
-                }
+            Op::Load {
+                addr,
+                size,
+                value,
+                from,
+            } => {
+                let Some(number) = self.number(addr) else { return };
+                let is_event = self.told.places[number].is_seen() && !self.spins(core, index, addr, from);
+                let words = format!("{who} loads {value:#x} from {addr}");
+                let event = is_event.then(|| self.event(Some(core), Kind::Read, Some(number), stamp, words));
+                self.read(core, event, number, from, Some((addr, size, value)));
             }
             Op::Store { addr, value, .. } => {
                 _ = self.write(core, index, addr, stamp, format!("{who} stores {value:#x} to {addr}"));
@@ -220,9 +225,10 @@ impl Teller<'_> {
         touched.is_some_and(|(at, ..)| place_of(&self.places, at) == place_of(&self.places, addr))
     }
 
-    fn read(&mut self, core: usize, event: usize, number: usize, from: Seen) {
+    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: Option<(Addr, u8, u64)>) {
         self.reads.push(Read {
             event,
+            given,
             number,
             core,
             from,
@@ -247,7 +253,7 @@ impl Teller<'_> {
         }
         self.told.history.rmw.push((read, write));
         if let Some(number) = number {
-            self.read(core, read, number, from);
+            self.read(core, Some(read), number, from, None);
             self.wrote(core, index, number, write);
         }
     }
@@ -292,10 +298,39 @@ impl Teller<'_> {
 
     fn tell_reads(&mut self) {
         for read in std::mem::take(&mut self.reads) {
-            if let Some(write) = self.source(&read) {
-                self.told.history.rf.push((write, read.event));
+            let Some(write) = self.source(&read) else { continue };
+            if let Some(wrong) = self.wrong(&read, write) {
+                self.told.wrong.get_or_insert(wrong);
+            }
+            if let Some(event) = read.event {
+                self.told.history.rf.push((write, event));
             }
         }
+    }
+
+    /// What is wrong with the value that a load was given, if it was not what the write left there.
+    fn wrong(&self, read: &Read, write: usize) -> Option<String> {
+        let (addr, size, value) = read.given?;
+        let place = self.told.places[read.number];
+        let content = match read.from {
+            // Where accesses of several sizes share a location, what a write leaves there is known when it becomes visible.
+            Seen::Own(index) => match self.journal.trace.programs[read.core][index as usize] {
+                Op::Store { addr: at, size, value } | Op::StoreNt { addr: at, size, value } => {
+                    place.written_over(0, at, size, value)
+                }
+                _ => return None,
+            },
+            Seen::Memory(_) if Some(write) != read.own => self.told.history.contents[write],
+            _ => return None,
+        };
+        let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let words = &self.told.words[write];
+        (expected != value).then(|| {
+            format!(
+                "core {} loads {value:#x} from {addr} where it sees `{words}`",
+                read.core
+            )
+        })
     }
 
     /// The write that a read reads from.

@@ -76,6 +76,13 @@ pub fn input(fault: Fault) -> Error {
 /// with each output.
 pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
     let mut told = Told::of(journal, initial);
+    if let Some(what) = told.wrong {
+        return Some(Disorder {
+            event: 0,
+            at: Cycles::ZERO,
+            what,
+        });
+    }
     let history = std::mem::take(&mut told.history);
     let Some(oracle) = Oracle::new(model, history) else {
         return Some(Disorder {

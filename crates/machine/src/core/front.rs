@@ -220,7 +220,7 @@ impl Core {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
         };
-        self.trace_load(addr, size);
+        self.trace_load(addr, size, value);
         self.window.retire(done);
         Poll::Ready((value, done))
     }

@@ -278,10 +278,16 @@ impl Core {
 
     /// Writes a load into the trace whose value has just been bound.
     #[inline(always)]
-    pub fn trace_load(&self, addr: Addr, size: u8) {
+    pub fn trace_load(&self, addr: Addr, size: u8, value: u64) {
         if let Some(tracer) = &self.tracer {
             let from = self.queue.borrow().seen(addr, size, tracer.count());
-            tracer.enter(self.id, Op::Load { addr, size, from });
+            let load = Op::Load {
+                addr,
+                size,
+                value,
+                from,
+            };
+            tracer.enter(self.id, load);
         }
     }
 

@@ -106,7 +106,12 @@ impl<D: Design> System<D> {
                 Forward::Value(value, after) => {
                     let done = issue + after.0;
                     let from = Seen::Supplied(value);
-                    self.hw.hart(core).core.trace(|| Op::Load { addr, size, from });
+                    self.hw.hart(core).core.trace(|| Op::Load {
+                        addr,
+                        size,
+                        value,
+                        from,
+                    });
                     return Ok(Response {
                         value,
                         done,
@@ -133,7 +138,7 @@ impl<D: Design> System<D> {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + latency),
         };
-        hart.core.trace_load(addr, size);
+        hart.core.trace_load(addr, size, value);
         Ok(Response {
             value,
             done,

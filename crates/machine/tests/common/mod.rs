@@ -19,6 +19,7 @@ impl Design for Plain {
             needs: Needs::default(),
             promises_recovery: true,
             model: "",
+            intents: Some("intents"),
         }
     }
 
