@@ -3,10 +3,10 @@
 use crate::points::Points;
 use crate::replay::Place;
 use crate::report::{surroundings, Failure, Report};
-use crate::run::Run;
+use crate::run::{Observe, Run};
 use crate::shrink::{shrink, Failing};
 use crate::sizes::tasks;
-use strandline_sim::{Error, Record, Spec};
+use strandline_sim::{observe, Error, Record, Spec};
 
 /// Runs of an exploration: one of the machine as it is, the others shaken.
 const RUNS: usize = 8;
@@ -22,6 +22,14 @@ const OTHERS: usize = 3;
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
+    explore_with(spec, points, &observe)
+}
+
+/// As [`explore`], with runs made by `observe`: with a design that is not in the registry, say.
+///
+/// # Errors
+/// As [`explore`].
+pub fn explore_with(spec: &Spec, points: Points, observe: Observe<'_>) -> Result<Report, Error> {
     if points == Points::Count(0) {
         return Err(Error::Input(
             "--points 0: must be a number of crash states, at least 1, or `all`".to_owned(),
@@ -31,8 +39,8 @@ pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
         Points::All => tasks(spec) / 4,
         Points::Count(_) => tasks(spec),
     };
-    let survey = Survey::of(&with_tasks(spec, tasks), points, RUNS)?;
-    let failures = failures(&survey)?;
+    let survey = Survey::of(&with_tasks(spec, tasks), points, RUNS, observe)?;
+    let failures = failures(&survey, observe)?;
     let mut report = survey.report;
     report.record.recovers = Some(failures.is_empty());
     report.failures = failures;
@@ -51,7 +59,7 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
             RUNS - 1
         )));
     }
-    let run = Run::of(&with_tasks(spec, tasks(spec)), place.run)?;
+    let run = Run::of(&with_tasks(spec, tasks(spec)), place.run, &observe)?;
     let events = run.events();
     if place.event > events {
         return Err(Error::Input(format!(
@@ -91,7 +99,7 @@ pub fn recovers(spec: &Spec) -> Result<bool, Error> {
     spec.set.retain(|set| !set.starts_with("workload."));
     spec.tasks = Some(spec.tasks.map_or(quick_tasks, |tasks| tasks.min(quick_tasks)));
     spec.warm = None;
-    let survey = Survey::of(&spec, Points::Count(QUICK_POINTS), QUICK_RUNS)?;
+    let survey = Survey::of(&spec, Points::Count(QUICK_POINTS), QUICK_RUNS, &observe)?;
     Ok(survey.failing.is_empty())
 }
 
@@ -132,8 +140,8 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(spec: &Spec, points: Points, runs: usize) -> Result<Survey, Error> {
-        let first = Run::of(spec, 0)?;
+    fn of(spec: &Spec, points: Points, runs: usize, observe: Observe<'_>) -> Result<Survey, Error> {
+        let first = Run::of(spec, 0, observe)?;
         let report = empty(spec, first.observation.record.clone());
         let mut survey = Survey {
             report,
@@ -144,7 +152,7 @@ impl Survey {
         for number in 1..runs {
             let share = points.share(number, runs);
             if share != Points::Count(0) {
-                survey.visit(Run::of(spec, number)?, share);
+                survey.visit(Run::of(spec, number, observe)?, share);
             }
         }
         Ok(survey)
@@ -171,14 +179,14 @@ impl Survey {
 }
 
 /// The failures to report, the smallest first.
-fn failures(survey: &Survey) -> Result<Vec<Failure>, Error> {
+fn failures(survey: &Survey, observe: Observe<'_>) -> Result<Vec<Failure>, Error> {
     let Some(first) = survey.failing.first() else {
         return Ok(Vec::new());
     };
     // The run again: shrinking begins with its earliest failing point, chosen or not, and takes it over.
-    let run = Run::of(&first.run.spec, first.run.number)?;
+    let run = Run::of(&first.run.spec, first.run.number, observe)?;
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
-    let smallest = shrink(Failing { run, finding }, RUNS);
+    let smallest = shrink(Failing { run, finding }, RUNS, observe);
     let mut failures = vec![Failure::of(&smallest)];
     failures[0].detail.push(format!(
         "before shrinking, {} of {} crash states judged fail",

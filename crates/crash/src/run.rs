@@ -6,7 +6,10 @@ use crate::regions::Regions;
 use crate::shake::{seed, shake};
 use crate::sizes::small;
 use crate::walk::{Finding, Walk};
-use strandline_sim::{observe, Error, Observation, Spec};
+use strandline_sim::{Error, Observation, Spec};
+
+/// How a spec is run.
+pub type Observe<'a> = &'a dyn Fn(&Spec) -> Result<Observation, Error>;
 
 /// A run, observed.
 pub struct Run {
@@ -27,7 +30,7 @@ impl Run {
     ///
     /// # Errors
     /// Bad input; a run without progress, with what it was shaken by.
-    pub fn of(spec: &Spec, number: usize) -> Result<Run, Error> {
+    pub fn of(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<Run, Error> {
         let shaken = shake(spec, number);
         let sizes = small(spec).into_iter().map(|size| size.set(size.value));
         let sets = shaken.iter().cloned().chain(sizes).chain(spec.set.iter().cloned());

@@ -1,7 +1,7 @@
 //! From a failing case to a small one: fewer threads, fewer tasks, smaller structures, no shaking, the earliest point.
 
 use crate::replay::with_set;
-use crate::run::Run;
+use crate::run::{Observe, Run};
 use crate::sizes::small;
 use crate::walk::Finding;
 use strandline_sim::Spec;
@@ -20,11 +20,12 @@ pub struct Failing {
 /// Shrinks `failing`; each case tried is run like the first with up to `runs` shakings, the unshaken one first.
 ///
 /// A case that cannot be run does not count as failing. What is returned fails.
-pub fn shrink(failing: Failing, runs: usize) -> Failing {
+pub fn shrink(failing: Failing, runs: usize, observe: Observe<'_>) -> Failing {
     let mut shrinker = Shrinker {
         runs,
         trials: TRIALS,
         best: failing,
+        observe,
     };
     let threads = shrinker.best.run.spec.threads;
     shrinker.smallest(1, threads, |spec, threads| Spec {
@@ -42,13 +43,14 @@ pub fn shrink(failing: Failing, runs: usize) -> Failing {
     shrinker.best
 }
 
-struct Shrinker {
+struct Shrinker<'a> {
     runs: usize,
     trials: usize,
     best: Failing,
+    observe: Observe<'a>,
 }
 
-impl Shrinker {
+impl Shrinker<'_> {
     fn tasks(&mut self) {
         let tasks = self.best.run.spec.tasks.unwrap_or(1);
         self.smallest(1, tasks, |spec, tasks| Spec {
@@ -73,7 +75,7 @@ impl Shrinker {
 
     fn try_runs(&self, spec: &Spec) -> Option<Failing> {
         (0..self.runs).find_map(|number| {
-            let run = Run::of(spec, number).ok()?;
+            let run = Run::of(spec, number, self.observe).ok()?;
             let finding = run.earliest()?;
             Some(Failing { run, finding })
         })

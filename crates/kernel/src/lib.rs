@@ -6,6 +6,7 @@ mod calendar;
 mod cycles;
 mod events;
 mod rng;
+mod rules;
 mod stats;
 
 pub use calendar::Calendar;

@@ -8,6 +8,7 @@ pub mod config;
 mod core;
 mod journal;
 mod memory;
+mod rules;
 mod stats;
 mod system;
 mod trace;
@@ -15,6 +16,8 @@ mod trace;
 pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
+#[cfg(feature = "mutants")]
+pub use rules::Rule;
 pub use stats::Stats;
 pub use system::{Options, Outcome, Program, Stuck, System};
 pub use trace::{Op, OpId, Seen, Trace};

@@ -10,7 +10,7 @@ use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
 
 /// The most events that are judged together; of more, overlapping stretches are.
-const MOST: usize = 1536;
+const MOST: usize = 256;
 
 /// A run as an execution.
 #[derive(Clone, Debug, Default)]

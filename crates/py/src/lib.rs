@@ -1,6 +1,7 @@
 //! Python bindings, thin: JSON in, JSON out, the interpreter lock released meanwhile. `_native.pyi` describes them.
 
 mod lists;
+mod litmus;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -141,6 +142,33 @@ fn machine(name_or_path: &str, sets: Vec<String>) -> PyResult<String> {
     describe().map(|parameters| parameters.to_string()).map_err(raise)
 }
 
+#[pyfunction]
+#[pyo3(name = "litmus")]
+fn litmus_tests(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let asked: litmus::LitmusSpec = parse(spec)?;
+    let answer = py.detach(|| litmus::litmus(&asked));
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
+#[pyfunction]
+fn litmus_shelf() -> String {
+    litmus::names().to_string()
+}
+
+#[pyfunction]
+fn litmus_dot(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let asked: litmus::DotSpec = parse(spec)?;
+    let answer = py.detach(|| litmus::dot(&asked));
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
+#[pyfunction]
+fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let asked: litmus::RandomSpec = parse(spec)?;
+    let answer = py.detach(|| litmus::programs(&asked));
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
@@ -149,5 +177,9 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(crash, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_tests, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_shelf, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
+    m.add_function(wrap_pyfunction!(random, m)?)?;
     Ok(())
 }

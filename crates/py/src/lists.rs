@@ -2,6 +2,7 @@
 
 use serde_json::{json, Value};
 use strandline_machine::{preset_names, Machine};
+use strandline_order::Model;
 use strandline_sim::Error;
 
 /// The entries of a kind, each with at least a name, a paper and a summary.
@@ -10,7 +11,7 @@ pub fn of(kind: &str) -> Result<Value, Error> {
         "workloads" => Ok(workloads()),
         "designs" => Ok(designs()),
         "machines" => Ok(machines()),
-        "models" => Ok(models()),
+        "models" => models(),
         other => Err(Error::input(format!(
             "list {other}: there are workloads, designs, machines, figures and models"
         ))),
@@ -80,20 +81,20 @@ fn machines() -> Value {
     preset_names().into_iter().filter_map(entry).collect()
 }
 
-/// The persistency models that designs name, where each is defined, and the designs that implement it.
-fn models() -> Value {
-    const SOURCES: [(&str, &str); 4] = [
-        ("px86", "COSPlay 2.1; StrandWeaver II-B"),
-        ("so", "Delegated Persist Ordering II-A"),
-        ("eadr", "ASAP II-C"),
-        ("none", "COSPlay 5"),
-    ];
-    let designs_of = |model: &str| {
-        let names = strandline_designs::abouts()
-            .into_iter()
-            .filter(|about| about.model == model);
-        names.map(|about| about.name).collect::<Vec<_>>().join(", ")
+/// The persistency models, the designs that implement each, and its variants. A model's title ends in its source.
+fn models() -> Result<Value, Error> {
+    let entry = |name: String| -> Result<Value, Error> {
+        let model = Model::named(&name).map_err(|fault| Error::input(fault.to_string()))?;
+        let (summary, paper) = match model.title().rsplit_once(" (") {
+            Some((summary, paper)) => (summary, paper.trim_end_matches(')')),
+            None => (model.title(), ""),
+        };
+        let abouts = strandline_designs::abouts();
+        let designs = abouts.iter().filter(|about| about.model == name);
+        Ok(json!({
+            "name": name, "paper": paper, "summary": summary,
+            "designs": designs.map(|about| about.name).collect::<Vec<_>>(), "variants": model.variants(),
+        }))
     };
-    let entry = |(name, paper): &(&str, &str)| json!({"name": name, "paper": paper, "summary": format!("implemented by {}", designs_of(name))});
-    SOURCES.iter().map(entry).collect()
+    Model::names().into_iter().map(entry).collect()
 }

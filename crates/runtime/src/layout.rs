@@ -1,5 +1,6 @@
 //! Where undo-log records lie, and how a record's line is laid out.
 
+use crate::rules::Broken;
 use crate::Heap;
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -28,6 +29,7 @@ pub struct LogLayout {
     base: Addr,
     records: u64,
     threads: u64,
+    pub(crate) broken: Broken,
 }
 
 impl LogLayout {
@@ -46,6 +48,17 @@ impl LogLayout {
             base: heap.pm(threads * (records + 1) * LINE_BYTES),
             records,
             threads,
+            broken: Broken::default(),
+        }
+    }
+
+    /// The same logs, written and recovered with a rule broken.
+    #[cfg(feature = "mutants")]
+    #[must_use]
+    pub fn breaking(self, rule: Option<crate::Rule>) -> LogLayout {
+        LogLayout {
+            broken: rule.into(),
+            ..self
         }
     }
 

@@ -15,6 +15,7 @@ mod params;
 mod plain;
 mod random;
 mod recovery;
+mod rules;
 mod thread;
 mod workload;
 
@@ -27,5 +28,9 @@ pub use params::{Param, ParamError, Params};
 pub use plain::{block_on, Plain, Stuck};
 pub use random::Random;
 pub use recovery::recover;
+#[cfg(feature = "mutants")]
+pub use rules::Rule;
 pub use thread::{run_thread, ThreadPlan, ThreadState};
+#[cfg(feature = "mutants")]
+pub use workload::Mutant;
 pub use workload::{BuildPlan, Workload};

@@ -12,6 +12,7 @@
 //! Both rest on stores of one core to one line becoming visible in program order.
 
 use crate::layout::{field, Meta, MAX_THREADS, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
+use crate::rules::{Broken, Rule};
 use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
 
@@ -36,6 +37,9 @@ pub struct UndoLog<'c, C: Cpu> {
     used: (u64, u64),
     records: Vec<(W<'c, C>, u64)>,
     lines: Vec<W<'c, C>>,
+    broken: Broken,
+    /// The region before has not been waited for: a broken rule.
+    owes: bool,
 }
 
 /// An open failure-atomic region. See [`UndoLog::begin`].
@@ -62,6 +66,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             used: (0, 0),
             records: Vec::with_capacity(64),
             lines: Vec::with_capacity(64),
+            broken: layout.broken,
+            owes: false,
         }
     }
 
@@ -71,7 +77,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// [`Region::finish`]. The step that ends the region is ordered as [`Step::Last`].
     #[inline]
     pub fn begin(&mut self) -> Region<'_, 'c, C> {
-        self.cpu.note(Note::RegionBegin);
+        // A region that owes the wait for the one before begins once it has waited.
+        if !(self.broken.is(Rule::DurableBeforeRelease) && self.owes) {
+            self.cpu.note(Note::RegionBegin);
+        }
         if self.cpu.lowering().log {
             self.region = self.region + 1;
             self.used = (0, self.used.0);
@@ -80,6 +89,15 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             log: self,
             step: Step::More,
         }
+    }
+
+    /// Waits for the region before, which should have been waited for: a broken rule. The open region begins here.
+    #[cfg(feature = "mutants")]
+    async fn pay(&mut self) {
+        self.cpu.intent(Intent::Durable).await;
+        self.cpu.note(Note::RegionDurable);
+        self.cpu.note(Note::RegionBegin);
+        self.owes = false;
     }
 
     /// The next line of the ring.
@@ -110,6 +128,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };
         slot.at(field::TARGET).store(target).await;
+        let trailer = match self.broken.is(Rule::RecordKeepsTrailer) {
+            true => self.cpu.word(0),
+            false => trailer,
+        };
         slot.at(field::OLD_TRAILER).store(trailer).await;
         for i in 0..words {
             let old = at.at(offset + 8 * i).load().await;
@@ -138,7 +160,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             };
             slot.at(field::META).store(region + meta.pack()).await;
             slot.at(field::SEQUENCE).store(self.clock).await;
-            slot.flush().await;
+            if !self.broken.is(Rule::RecordsFlushed) && !self.broken.is(Rule::FlushBeforeFence) {
+                slot.flush().await;
+            }
+        }
+        #[cfg(feature = "mutants")]
+        if self.broken.is(Rule::FlushBeforeFence) {
+            self.cpu.intent(Intent::LogBeforeUpdate).await;
+            for (slot, _) in &self.records {
+                slot.flush().await;
+            }
         }
         self.records.clear();
     }
@@ -150,6 +181,10 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
         let log = &mut *self.log;
+        #[cfg(feature = "mutants")]
+        if log.owes {
+            log.pay().await;
+        }
         if !log.lines.iter().any(|known| known.bits() == line.bits()) {
             log.lines.push(line);
         }
@@ -157,9 +192,17 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             return;
         }
         let trailer = line.at(TRAILER).load().await;
-        log.clock = log.clock.max(trailer);
+        if !log.broken.is(Rule::ClockPassesTrailers) {
+            log.clock = log.clock.max(trailer);
+        }
+        if log.broken.is(Rule::EveryLineLogged) && !log.records.is_empty() {
+            return;
+        }
         let mut done = 0;
-        let words = bytes.div_ceil(8);
+        let mut words = bytes.div_ceil(8);
+        if log.broken.is(Rule::EveryWordLogged) {
+            words = words.min(RECORD_WORDS);
+        }
         while done < words {
             let now = (words - done).min(RECORD_WORDS);
             log.record(line, from + 8 * done, now, trailer).await;
@@ -184,6 +227,9 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if self.log.cpu.lowering().log {
             self.log.seal(step).await;
         }
+        if self.log.broken.is(Rule::FlushBeforeFence) {
+            return;
+        }
         self.log.cpu.intent(Intent::LogBeforeUpdate).await;
     }
 
@@ -204,6 +250,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
                 value.bits() & ((1 << (8 * size)) - 1)
             },
         });
+        #[cfg(feature = "mutants")]
+        if self.log.broken.is(Rule::TrailerLast) && self.log.cpu.lowering().log {
+            let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
+            line.at(TRAILER).store(self.log.clock).await;
+        }
         at.store_sized(value, size).await;
     }
 
@@ -216,13 +267,21 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     #[inline]
     pub async fn finish(&mut self) {
         let cpu = self.log.cpu;
-        for line in &self.log.lines {
-            if cpu.lowering().log {
+        let broken = self.log.broken;
+        let last = self.log.lines.len().saturating_sub(1);
+        for (index, line) in self.log.lines.iter().enumerate() {
+            if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
                 line.at(TRAILER).store(self.log.clock).await;
             }
-            line.flush().await;
+            if !(broken.is(Rule::EveryUpdateFlushed) && index == last) {
+                line.flush().await;
+            }
         }
         self.log.lines.clear();
+        if broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
+            self.log.owes = true;
+            return;
+        }
         cpu.intent(Intent::Durable).await;
         if self.step == Step::Last {
             cpu.note(Note::RegionDurable);

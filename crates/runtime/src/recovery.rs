@@ -6,6 +6,7 @@
 //! Otherwise its steps are undone, newest first; a step that is not completely logged has updated nothing.
 
 use crate::layout::Record;
+use crate::rules::{Broken, Rule};
 use crate::LogLayout;
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -22,8 +23,16 @@ struct Newest {
 /// The last thing it writes for each thread is which regions are settled, so a later recovery leaves them alone.
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
     let newest: Vec<Newest> = (0..logs.threads()).map(|thread| scan(image, logs, thread)).collect();
-    for region in newest.iter().filter(|region| !region.committed(image)) {
-        region.undo(image);
+    let broken = logs.broken;
+    let threads = if broken.is(Rule::EveryThreadRecovered) {
+        1
+    } else {
+        newest.len()
+    };
+    for region in newest.iter().take(threads) {
+        if !region.committed(image, broken) {
+            region.undo(image, broken);
+        }
     }
     for (thread, region) in newest.iter().enumerate() {
         let settled = logs.settled(thread);
@@ -44,7 +53,9 @@ fn scan(image: &dyn Image, logs: &LogLayout, thread: usize) -> Newest {
     {
         if record.meta.region > region {
             region = record.meta.region;
-            steps.clear();
+            if !logs.broken.is(Rule::OlderRegionsStand) {
+                steps.clear();
+            }
         }
         if record.meta.region == region {
             steps.entry(record.sequence).or_default().push(record);
@@ -58,18 +69,34 @@ fn scan(image: &dyn Image, logs: &LogLayout, thread: usize) -> Newest {
 }
 
 impl Newest {
-    fn committed(&self, image: &dyn Image) -> bool {
+    fn committed(&self, image: &dyn Image, broken: Broken) -> bool {
         self.steps.last_key_value().is_some_and(|(sequence, records)| {
-            records[0].meta.last && records.iter().all(|record| image.word(record.trailer()) >= *sequence)
+            let written = |record: &Record| image.word(record.trailer()) >= *sequence;
+            if broken.is(Rule::EveryLineDecides) {
+                return records[0].meta.last && records.iter().any(written);
+            }
+            let last = records[0].meta.last || broken.is(Rule::LastStepDecides);
+            last && records.iter().all(written)
         })
     }
 
-    fn undo(&self, image: &dyn Image) {
-        for record in self.steps.values().rev().flatten() {
-            for (i, old) in record.payload.iter().take(record.meta.words as usize).enumerate() {
-                image.set_word(Addr(record.target.0 + 8 * i as u64), *old);
-            }
-            image.set_word(record.trailer(), record.old_trailer);
+    fn undo(&self, image: &dyn Image, broken: Broken) {
+        let steps = || self.steps.values();
+        if broken.is(Rule::NewestUndoneFirst) {
+            return steps().flatten().for_each(|record| record.undo(image));
         }
+        if broken.is(Rule::EveryRecordUndone) {
+            return steps().rev().flatten().take(1).for_each(|record| record.undo(image));
+        }
+        steps().rev().flatten().for_each(|record| record.undo(image));
+    }
+}
+
+impl Record {
+    fn undo(&self, image: &dyn Image) {
+        for (i, old) in self.payload.iter().take(self.meta.words as usize).enumerate() {
+            image.set_word(Addr(self.target.0 + 8 * i as u64), *old);
+        }
+        image.set_word(self.trailer(), self.old_trailer);
     }
 }

@@ -46,3 +46,40 @@ pub trait Workload: Sized {
     /// Fills volatile memory, zero after a crash, of a recovered image, so that threads can run on it.
     fn restart(&self, _image: &dyn Image) {}
 }
+
+/// A workload whose undo log breaks a rule, in tests of the checkers.
+#[cfg(feature = "mutants")]
+pub struct Mutant<W> {
+    /// The workload.
+    pub workload: W,
+    /// The rule, if one is broken.
+    pub rule: Option<crate::Rule>,
+}
+
+#[cfg(feature = "mutants")]
+impl<W: Workload> Workload for Mutant<W> {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (workload, memory) = W::build(params, plan)?;
+        Ok((Mutant { workload, rule: None }, memory))
+    }
+
+    fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) -> impl Future<Output = ()> {
+        self.workload.task(thread)
+    }
+
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        self.workload.check(image)
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.workload.logs().breaking(self.rule)
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        self.workload.footprint()
+    }
+
+    fn restart(&self, image: &dyn Image) {
+        self.workload.restart(image);
+    }
+}

@@ -1,5 +1,6 @@
 //! One run: a program, a design and a machine in, a record out. The only place where they are wired together.
 
+mod broken;
 mod error;
 mod needs;
 mod play;
@@ -8,10 +9,11 @@ mod record;
 mod run;
 mod spec;
 
+pub use broken::Broken;
 pub use error::Error;
 pub use needs::check as check_needs;
 pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
 pub use record::Record;
-pub use run::{observe, run, unknown_design, Observation};
+pub use run::{observe, observe_design, run, unknown_design, Observation};
 pub use spec::{Plan, Spec};

@@ -1,6 +1,6 @@
 //! A workload made ready to run, whatever the design.
 
-use crate::{Error, Plan};
+use crate::{Broken, Error, Plan};
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
@@ -49,7 +49,7 @@ pub struct Prepared {
 ///
 /// # Errors
 /// Its parameters are wrong.
-pub fn prepare(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error> {
+pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
     let sets = plan
         .workload_sets
         .iter()
@@ -58,19 +58,20 @@ pub fn prepare(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error
         threads: plan.threads as usize,
         seed,
     };
-    Ok(with_workload(workload, sets, &build, Preparer { plan, seed })?)
+    Ok(with_workload(workload, sets, &build, Preparer { plan, seed, broken })?)
 }
 
 struct Preparer<'a> {
     plan: &'a Plan,
     seed: u64,
+    broken: Broken,
 }
 
 impl Visitor for Preparer<'_> {
     type Out = Prepared;
 
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
-        let workload = Rc::new(workload);
+        let workload = Rc::new(self.broken.workload(workload));
         let threads = (0..self.plan.threads)
             .map(|thread| {
                 let plan = ThreadPlan {

@@ -3,7 +3,7 @@
 use crate::play::{play, Play};
 use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
-use crate::{needs, Error, Plan, Recoverable, Spec};
+use crate::{needs, Broken, Error, Plan, Recoverable, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -33,8 +33,9 @@ pub struct Observation {
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
-    let prepared = prepare(&spec.workload, &plan, spec.seed)?;
-    Ok(execute(spec, &plan, prepared, false)?.0)
+    let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
+    let options = Broken::default().options(spec.seed, false);
+    Ok(execute(spec, &plan, prepared, options, |runner| registered(spec, runner))?.0)
 }
 
 /// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
@@ -42,12 +43,25 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
+    observed(spec, Broken::default(), |runner| registered(spec, runner))
+}
+
+/// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observe_design<D: Design>(spec: &Spec, design: D, broken: Broken) -> Result<Observation, Error> {
+    observed(spec, broken, |runner| runner.visit(design))
+}
+
+fn observed(spec: &Spec, broken: Broken, run: impl FnOnce(Runner<'_>) -> RanOr) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
-    let prepared = prepare(&spec.workload, &plan, spec.seed)?;
+    let prepared = prepare(&spec.workload, &plan, spec.seed, broken)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
-    let (record, outcome, about) = execute(spec, &plan, prepared, true)?;
+    let options = broken.options(spec.seed, true);
+    let (record, outcome, about) = execute(spec, &plan, prepared, options, run)?;
     Ok(Observation {
         record,
         journal: outcome.journal.unwrap_or_default(),
@@ -58,13 +72,18 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
     })
 }
 
-fn execute(spec: &Spec, plan: &Plan, prepared: Prepared, observed: bool) -> Result<(Record, Outcome, About), Error> {
-    let options = Options {
-        seed: spec.seed,
-        journal: observed,
-        trace: observed,
-        ..Options::default()
-    };
+/// Runs with the registered design that `spec` names.
+fn registered(spec: &Spec, runner: Runner<'_>) -> RanOr {
+    with_design(&spec.design, runner).ok_or_else(|| unknown_design(&spec.design))?
+}
+
+fn execute(
+    spec: &Spec,
+    plan: &Plan,
+    prepared: Prepared,
+    options: Options,
+    run: impl FnOnce(Runner<'_>) -> RanOr,
+) -> Result<(Record, Outcome, About), Error> {
     let started = Instant::now();
     let runner = Runner {
         machine: &plan.machine,
@@ -72,7 +91,7 @@ fn execute(spec: &Spec, plan: &Plan, prepared: Prepared, observed: bool) -> Resu
         prepared,
         options,
     };
-    let ran = with_design(&spec.design, runner).ok_or_else(|| unknown_design(&spec.design))??;
+    let ran = run(runner)?;
     let measured = Measured {
         storage_bytes: ran.storage_bytes,
         host_seconds: started.elapsed().as_secs_f64(),
@@ -94,10 +113,12 @@ struct Ran {
     storage_bytes: u64,
 }
 
-impl DesignVisitor for Runner<'_> {
-    type Out = Result<Ran, Error>;
+type RanOr = Result<Ran, Error>;
 
-    fn visit<D: Design>(self, design: D) -> Result<Ran, Error> {
+impl DesignVisitor for Runner<'_> {
+    type Out = RanOr;
+
+    fn visit<D: Design>(self, design: D) -> RanOr {
         let about = design.about();
         needs::check(&about, self.machine)?;
         let controllers = self.machine.controllers.count as usize;

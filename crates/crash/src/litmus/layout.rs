@@ -41,6 +41,17 @@ impl Layout {
         self.addresses[id.0 as usize]
     }
 
+    /// An address in each line of persistent memory that the test uses.
+    pub fn persistent(&self, test: &Test) -> Vec<Addr> {
+        let ids = test
+            .ids()
+            .filter(|id| test.location(*id).kind == LocationKind::Persistent);
+        let mut lines: Vec<Addr> = ids.map(|id| self.address(id).line().addr()).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
     /// The locations' lines, as ranges of addresses.
     pub fn lines(&self) -> Vec<std::ops::Range<u64>> {
         let starts = self.addresses.iter().map(|addr| addr.line().addr().0);

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use std::rc::Rc;
-use strandline_isa::{Cpu, Intent, Note, Primitive, W};
+use strandline_isa::{Addr, Cpu, Flush, Intent, Note, Primitive, W};
 use strandline_kernel::Rng;
 use strandline_machine::SimCpu;
 use strandline_order::litmus::{Class, Instruction, LocationId, Operand, Register};
@@ -43,7 +43,8 @@ pub fn is_executable(test: &Test) -> bool {
     })
 }
 
-/// The test's threads, with random delays between instructions.
+/// The test's threads, with random delays between instructions. Some write back everything in the end, which no model can tell
+/// from an eviction, so that what they stored last is seen in crash states.
 pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     let thread = |instructions: &Vec<Instruction>| -> Thread {
         let late = rng.one_in(2);
@@ -55,6 +56,11 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
             }
         };
         let delays: Vec<u64> = instructions.iter().map(delay).collect();
+        let written_back: Vec<Addr> = if rng.one_in(2) {
+            layout.persistent(test)
+        } else {
+            Vec::new()
+        };
         let (layout, instructions) = (layout.clone(), instructions.clone());
         Box::new(move |cpu: SimCpu| {
             Box::pin(async move {
@@ -62,6 +68,10 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
                 for (instruction, delay) in instructions.into_iter().zip(delays) {
                     registers.wait(delay);
                     registers.execute(instruction).await;
+                }
+                let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
+                for address in written_back {
+                    cpu.word(address.0).flush_by(flush).await;
                 }
             })
         })

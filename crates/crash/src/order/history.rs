@@ -1,10 +1,10 @@
 //! A run's trace as an execution: events, who read what, and the order of writes.
 
-use super::places::{place_of, places, Place};
+use super::places::{place_of, places, touched, Place};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Flush, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Noted, Op, Seen};
+use strandline_machine::{Journal, Noted, Op, OpId, Seen};
 use strandline_order::litmus::{Class, FlushKind};
 use strandline_order::{Cell, Event, History, Kind};
 
@@ -92,8 +92,8 @@ impl Teller<'_> {
             self.told.history.orders.push(vec![event]);
         }
         let stamps = self.stamps();
-        for core in 0..self.journal.trace.programs.len() {
-            self.program(core, &stamps[core]);
+        for (core, stamps) in stamps.iter().enumerate() {
+            self.program(core, stamps);
         }
         self.order_writes();
         self.tell_reads();
@@ -159,7 +159,7 @@ impl Teller<'_> {
         match *op {
             Op::Load { addr, from, .. } => {
                 let number = self.number(addr).filter(|number| self.told.places[*number].is_seen());
-                if let Some(number) = number {
+                if let Some(number) = number.filter(|_| !self.spins(core, index, addr, from)) {
                     let event = self.event(
                         Some(core),
                         Kind::Read,
@@ -197,6 +197,27 @@ impl Teller<'_> {
             }
             Op::Note(note) => self.note(core, self.journal.notes[core][note as usize], stamp),
         }
+    }
+
+    /// Whether a load sees what the core's last operation, a load too, has seen: nothing is learnt from that.
+    fn spins(&self, core: usize, index: usize, addr: Addr, from: Seen) -> bool {
+        let last = index.checked_sub(1).map(|last| self.journal.trace.programs[core][last]);
+        let Some(Op::Load {
+            addr: before,
+            from: Seen::Memory(then),
+            ..
+        }) = last
+        else {
+            return false;
+        };
+        let Seen::Memory(now) = from else { return false };
+        let between = &self.journal.trace.visible[then as usize..now.max(then) as usize];
+        before == addr && !between.iter().any(|op| self.writes_to(*op, addr))
+    }
+
+    fn writes_to(&self, op: OpId, addr: Addr) -> bool {
+        let touched = touched(&self.journal.trace.programs[op.core.index()][op.index as usize]);
+        touched.is_some_and(|(at, ..)| place_of(&self.places, at) == place_of(&self.places, addr))
     }
 
     fn read(&mut self, core: usize, event: usize, number: usize, from: Seen) {

@@ -13,6 +13,7 @@ pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
+use crate::rules::{Broken, Rule};
 use crate::trace::{Op, Seen, Tracer};
 use predictor::Predictor;
 use std::cell::{Cell, RefCell};
@@ -146,6 +147,8 @@ pub struct Core {
     /// Stores that hit leave the queue without the system: nobody else wants to see them.
     drains_by_itself: bool,
     prefetches_stores: bool,
+    /// The rule that is broken.
+    pub broken: Broken,
 }
 
 struct Latencies {
@@ -163,7 +166,9 @@ impl Core {
     pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, wants: Wants) -> Core {
         let core = &machine.core;
         let private_l2 = machine.l2.as_ref();
-        let in_order = core.consistency == Consistency::Tso;
+        let broken = wants.broken;
+        let tso = core.consistency == Consistency::Tso;
+        let in_order = tso && !broken.is(Rule::StoresInOrder);
         Core {
             id,
             window: Window::new(
@@ -172,7 +177,7 @@ impl Core {
                 core.rob_entries,
                 core.load_queue_entries,
             ),
-            queue: RefCell::default(),
+            queue: RefCell::new(StoreQueue::new(broken)),
             private: RefCell::new(Private::new(&machine.l1, private_l2)),
             memory,
             lowering,
@@ -204,8 +209,9 @@ impl Core {
             queue_entries: core.store_queue_entries as usize,
             places: wants.places,
             drains_in_order: in_order,
-            drains_by_itself: in_order && !wants.places.stores && !wants.every_store,
+            drains_by_itself: in_order && !wants.places.stores && !wants.every_store && !broken.any(),
             prefetches_stores: core.store_prefetch,
+            broken,
         }
     }
 
@@ -234,7 +240,7 @@ impl Core {
 
     /// Allocates a store-queue entry.
     #[inline(always)]
-    fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+    pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
         let context = self.context.get();
         self.add_pending(context);
         let mut queue = self.queue.borrow_mut();
@@ -294,6 +300,7 @@ impl Core {
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
     pub fn holds(&self, until: Until) -> bool {
         match until {
+            Until::Drained(context) if self.broken.is(Rule::FenceWaitsForAll) => self.pending(context) <= 1,
             Until::Drained(context) => self.pending(context) == 0,
             Until::Open(_) => false,
         }
@@ -311,7 +318,7 @@ impl Core {
             }
             Admission::HoldLoads(until) => {
                 self.held.set(Some(until));
-                self.holds_loads.set(true);
+                self.holds_loads.set(!self.broken.is(Rule::MfenceHoldsLoads));
                 Fate::Hold
             }
         }
@@ -371,4 +378,6 @@ pub struct Wants {
     pub observed: bool,
     /// Where what the core executes is to be written down.
     pub tracer: Option<Rc<Tracer>>,
+    /// The rule that is broken.
+    pub broken: Broken,
 }

@@ -1,5 +1,6 @@
 //! The store queue.
 
+use crate::rules::{Broken, Rule};
 use crate::trace::Seen;
 use std::collections::VecDeque;
 use strandline_isa::{Addr, Flush, Line, Primitive};
@@ -66,6 +67,7 @@ pub struct StoreQueue {
     entries: VecDeque<Entry>,
     /// Stores by a hash of their word.
     filter: Filter,
+    broken: Broken,
 }
 
 struct Filter(Box<[u8; FILTER]>);
@@ -86,6 +88,13 @@ impl Filter {
 }
 
 impl StoreQueue {
+    pub fn new(broken: Broken) -> StoreQueue {
+        StoreQueue {
+            broken,
+            ..StoreQueue::default()
+        }
+    }
+
     #[inline(always)]
     pub fn push(&mut self, entry: Entry) {
         if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
@@ -142,7 +151,7 @@ impl StoreQueue {
     /// that it takes bytes from is ready; `None` if no store here writes any of them.
     #[inline(always)]
     pub fn forward(&mut self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
-        if *self.filter.count(addr) == 0 {
+        if *self.filter.count(addr) == 0 || self.broken.is(Rule::LoadSeesOwnStores) {
             return None;
         }
         self.search(addr, size, memory)
@@ -152,6 +161,7 @@ impl StoreQueue {
     fn search(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
         let mut bytes = memory.to_le_bytes();
         let mut found = None;
+        let mut taken = [false; 8];
         for entry in &self.entries {
             let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {
                 continue;
@@ -159,7 +169,8 @@ impl StoreQueue {
             let (from, to) = (entry.addr.0, entry.addr.0 + u64::from(width));
             for (i, byte) in bytes.iter_mut().enumerate().take(size as usize) {
                 let at = addr.0 + i as u64;
-                if (from..to).contains(&at) {
+                if (from..to).contains(&at) && !(self.broken.is(Rule::ForwardsYoungest) && taken[i]) {
+                    taken[i] = true;
                     *byte = value.to_le_bytes()[(at - from) as usize];
                     found = Some(entry.ready);
                 }

@@ -2,6 +2,7 @@
 
 use super::media::Media;
 use crate::config::Machine;
+use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_design::WriteId;
 use strandline_isa::{CoreId, Line};
@@ -23,6 +24,7 @@ pub struct Controller {
     pub look_at: u64,
     /// The media.
     pub media: Media,
+    broken: Broken,
 }
 
 #[derive(Clone, Copy)]
@@ -62,7 +64,7 @@ pub enum Arrival {
 }
 
 impl Controller {
-    pub fn new(machine: &Machine) -> Controller {
+    pub fn new(machine: &Machine, broken: Broken) -> Controller {
         Controller {
             queue: VecDeque::new(),
             issued: Vec::new(),
@@ -73,6 +75,7 @@ impl Controller {
             commits: Vec::new(),
             look_at: u64::MAX,
             media: Media::new(machine),
+            broken,
         }
     }
 
@@ -88,8 +91,13 @@ impl Controller {
     /// A write that has arrived just now, or has waited for room long enough, is offered to the queue.
     pub fn offer(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
         if let Some(queued) = self.queue.iter().rev().find(|q| q.line == line) {
-            if may_coalesce(queued.write) {
+            if may_coalesce(queued.write) && !self.broken.is(Rule::MediaOrderOfALine) {
                 return Arrival::Coalesces(queued.write);
+            }
+        }
+        if self.broken.is(Rule::CoalescingBeforeIssue) {
+            if let Some(issued) = self.issued.iter().find(|q| q.line == line) {
+                return Arrival::Coalesces(issued.write);
             }
         }
         if self.is_full() {
@@ -102,6 +110,11 @@ impl Controller {
         Arrival::Accepted
     }
 
+    /// Whether the media are busy with the write.
+    pub fn has_issued(&self, write: WriteId) -> bool {
+        self.issued.iter().any(|q| q.write == write)
+    }
+
     fn is_full(&self) -> bool {
         self.queue.len() + self.issued.len() >= self.capacity
     }
@@ -110,6 +123,9 @@ impl Controller {
     pub fn next_waiting(&mut self) -> Option<WriteId> {
         if self.is_full() {
             return None;
+        }
+        if self.broken.is(Rule::WaitingWritesInOrder) {
+            return self.waiting.pop_back().map(|w| w.0);
         }
         self.waiting.pop_front().map(|w| w.0)
     }
@@ -123,12 +139,18 @@ impl Controller {
             return Err(self.port);
         }
         let mut again = u64::MAX;
+        let newest_first = self.broken.is(Rule::MediaOrderOfALine);
         for index in 0..self.queue.len() {
+            let index = if newest_first {
+                self.queue.len() - 1 - index
+            } else {
+                index
+            };
             let Queued { write, line, .. } = self.queue[index];
             let free = self.media.free_at(line);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(write) && !self.is_behind_its_line(index) {
+            } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
                 return Ok(self.send(index, now));
             }
         }
@@ -182,11 +204,13 @@ impl Controller {
     /// Takes the commits that wait for nothing any more.
     pub fn take_commits(&mut self) -> Vec<(CoreId, u64)> {
         let mut done = Vec::new();
+        let early = self.broken.is(Rule::CommitAwaitsMedia) && self.queue.is_empty();
         self.commits.retain(|c| {
-            if c.left == 0 {
+            let answered = c.left == 0 || early;
+            if answered {
                 done.push((c.core, c.tag));
             }
-            c.left > 0
+            !answered
         });
         done
     }

@@ -7,4 +7,4 @@ mod writes;
 
 pub use controller::{Arrival, Controller};
 pub use dram::Dram;
-pub use writes::{Origin, Writes};
+pub use writes::{Origin, Waiting, Writes};

@@ -1,5 +1,6 @@
 //! Writes on their way to persistent memory.
 
+use crate::rules::{Broken, Rule};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use strandline_design::{WriteId, WriteRequest};
@@ -71,6 +72,7 @@ pub struct Writes {
     free: Vec<u32>,
     /// Lines with writes that no controller has accepted: how many, the latest, and when it arrives.
     unaccepted: HashMap<Line, Tail, BuildHasherDefault<LineHasher>>,
+    broken: Broken,
 }
 
 #[derive(Clone, Copy)]
@@ -81,6 +83,13 @@ struct Tail {
 }
 
 impl Writes {
+    pub fn new(broken: Broken) -> Writes {
+        Writes {
+            broken,
+            ..Writes::default()
+        }
+    }
+
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
     pub fn add(&mut self, line: Line, data: LineData, core: Option<CoreId>, tag: u64, arrives: u64) -> (WriteId, u64) {
@@ -106,6 +115,9 @@ impl Writes {
         tail.count += 1;
         tail.last = id;
         tail.arrives = arrives.max(tail.arrives + 1);
+        if self.broken.is(Rule::WritesOfALineInOrder) {
+            return (id, arrives);
+        }
         (id, tail.arrives)
     }
 

@@ -4,6 +4,7 @@ use super::hardware::HeldEviction;
 use super::run::System;
 use crate::cache::{Fill, LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
+use crate::rules::Rule;
 use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
 
@@ -157,10 +158,11 @@ impl<D: Design> System<D> {
         let alone = entry.sharers.others(core).next().is_none();
         for other in entry.sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
-            entry.dirty |= match access {
+            let dirty = match access {
                 Access::Own => private.remove(line),
                 Access::Read => private.set_state(line, State::Shared),
             };
+            entry.dirty |= dirty && !self.hw.broken.is(Rule::TakenLineStaysDirty);
         }
         if access == Access::Own {
             entry.sharers = Sharers::only(core);
@@ -212,10 +214,11 @@ impl<D: Design> System<D> {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
+        let stays_dirty = goes && !self.hw.broken.is(Rule::VictimStaysDirty);
         let here = self.hw.last.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
-            entry.dirty |= goes;
+            entry.dirty |= stays_dirty;
         });
         if goes && !here {
             self.write_back(victim.line, at);
@@ -233,7 +236,8 @@ impl<D: Design> System<D> {
         let mut dirty = entry.dirty;
         for hart in &self.hw.harts {
             if entry.sharers.contains(hart.core.id) {
-                dirty |= hart.core.private.borrow_mut().remove(line);
+                let newer = hart.core.private.borrow_mut().remove(line);
+                dirty |= newer && !self.hw.broken.is(Rule::BackInvalidationWritesBack);
             }
         }
         self.hw.last.remove(line);

@@ -4,6 +4,7 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Core, Entry, Kind};
+use crate::rules::Rule;
 use strandline_design::{self as design, Access, Departure, Design, Domain, Until};
 use strandline_isa::{CoreId, Flush};
 
@@ -117,7 +118,7 @@ impl<D: Design> System<D> {
             entry.context,
         ) {
             Departure::Go => match self.flush(core, entry, kind, at) {
-                Ok(true) if kind == Flush::Clflush => self.wait_for_buffer(core),
+                Ok(true) if self.hw.hart(core).core.shut.get() => self.wait_for_buffer(core),
                 Ok(true) => self.leave(core, index, at),
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
@@ -240,12 +241,22 @@ impl<D: Design> System<D> {
 fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
     let queue = core.queue.borrow();
     if core.drains_in_order {
-        return queue.front().map(|e| (0, *e));
+        let index = overtaking_flush(core, at).unwrap_or(0);
+        return queue.get(index).map(|e| (index, *e));
     }
     eligible(core)
         .into_iter()
         .find(|(_, when)| *when <= at)
         .and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
+}
+
+/// A flush that is ready before its turn and leaves all the same: a broken rule.
+fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
+    if !core.broken.is(Rule::FlushBehindStores) {
+        return None;
+    }
+    let flush = |e: &Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
+    core.queue.borrow().iter().position(flush)
 }
 
 /// When an entry's turn comes, as far as the queue alone decides.
@@ -273,7 +284,8 @@ fn eligible(core: &Core) -> Vec<(usize, u64)> {
             }
             break;
         }
-        if !queue.iter().take(index).any(|older| older.line() == entry.line()) {
+        let older_to_line = || queue.iter().take(index).any(|older| older.line() == entry.line());
+        if core.broken.is(Rule::SameLineInOrder) || !older_to_line() {
             found.push((index, core.leaves_at(entry.ready.max(entry.owned))));
             if entry.lost {
                 break;

@@ -2,7 +2,8 @@
 
 use super::hardware::{Command, Front};
 use super::run::System;
-use crate::memory::{Arrival, Origin};
+use crate::memory::{Arrival, Origin, Waiting};
+use crate::rules::Rule;
 use strandline_design::{Answer, ControllerId, Design, Domain, Message, Until, WriteId};
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
@@ -84,12 +85,26 @@ impl<D: Design> System<D> {
             }
             Arrival::Coalesces(queued) => {
                 self.hw.tally.coalesced += 1;
-                self.hw.writes.get_mut(queued).request.data = request.data;
+                if self.keeps_queued_bytes(controller, queued) {
+                    self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
+                } else {
+                    self.hw.writes.get_mut(queued).request.data = request.data;
+                }
                 self.accepted(write);
                 self.hw.writes.remove(write);
             }
+            Arrival::Full if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) => {
+                let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
+                self.acknowledge(waiting);
+            }
             Arrival::Full => {}
         }
+    }
+
+    /// Whether a write that joins a queued one leaves it as it is: never, unless a rule is broken.
+    fn keeps_queued_bytes(&self, controller: ControllerId, queued: WriteId) -> bool {
+        let issued = || self.hw.controllers[controller.0 as usize].has_issued(queued);
+        self.hw.broken.is(Rule::CoalescingTakesNewer) || self.hw.broken.is(Rule::CoalescingBeforeIssue) && issued()
     }
 
     /// A write is in the write queue (or in the bytes of one that is): with ADR it is durable.
@@ -97,14 +112,22 @@ impl<D: Design> System<D> {
         let now = self.hw.now;
         let request = self.hw.writes.get(write).request;
         match self.design.domain() {
+            Domain::Caches if self.hw.broken.is(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
                 let data = self.hw.memory.line(request.line);
                 self.durable(now, request.line, data);
             }
+            Domain::Controllers if self.hw.broken.is(Rule::AdrSavesQueue) => {}
+            Domain::Controllers if self.hw.broken.is(Rule::AdrSavesUnissued) => {}
             Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
             Domain::Controllers => {}
         }
         let waiting = self.hw.writes.accept(write);
+        self.acknowledge(waiting);
+    }
+
+    /// Tells those who wait for a write's acceptance.
+    fn acknowledge(&mut self, waiting: Waiting) {
         for origin in waiting.first.into_iter().chain(waiting.others) {
             match origin {
                 Origin::Buffer { core, slot } => self.buffer_done(core, slot),
@@ -143,6 +166,10 @@ impl<D: Design> System<D> {
                         bytes,
                     };
                     self.hw.events.post(Cycles(issued.done), event);
+                    if self.hw.broken.is(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
+                        let request = self.hw.writes.get(write).request;
+                        self.durable(now, request.line, request.data);
+                    }
                 }
                 Err(again) => {
                     if again < queue.look_at {
@@ -161,7 +188,8 @@ impl<D: Design> System<D> {
         self.hw.tally.pm_write_bytes += bytes;
         self.hw.controllers[controller.0 as usize].complete(write);
         let request = self.hw.writes.remove(write).request;
-        if !self.hw.machine.controllers.adr && self.design.domain() == Domain::Controllers {
+        let saved = self.hw.machine.controllers.adr && !self.hw.broken.is(Rule::AdrSavesQueue);
+        if !saved && self.design.domain() == Domain::Controllers {
             self.durable(now, request.line, request.data);
         }
         self.design.reached_media(&mut self.hw, controller, &request);

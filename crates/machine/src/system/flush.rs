@@ -6,9 +6,20 @@ use super::run::System;
 use crate::cache::Sharers;
 use crate::core::Entry;
 use crate::memory::Origin;
+use crate::rules::{Broken, Rule};
 use strandline_design::{Access, Asked, Design, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_kernel::Cycles;
+
+impl Origin {
+    /// The acknowledgement.
+    fn done(self) -> Event {
+        match self {
+            Origin::Buffer { core, slot } => Event::BufferDone { core, slot },
+            Origin::Design { core, tag } => Event::DesignFlushed { core, tag },
+        }
+    }
+}
 
 /// What the look-up of a flush found.
 struct Found {
@@ -25,19 +36,29 @@ impl<D: Design> System<D> {
         let line = entry.line();
         let entries = self.hw.machine.core.writeback_buffer_entries as usize;
         let hart = self.hw.hart(core);
-        if hart.buffer.len() >= entries || hart.buffer.iter().any(|b| b.line == line) {
+        let full = hart.buffer.len() >= entries;
+        if full || hart.buffer.iter().any(|b| b.line == line) {
+            let dropped = match full {
+                true => Rule::FullBufferKeepsFlush,
+                false => Rule::SameLineFlushWaits,
+            };
+            if self.hw.broken.is(dropped) {
+                self.settle(core, entry.context);
+                return Ok(true);
+            }
             return Ok(false);
         }
         let found = self.look_up_flush(core, line, kind, at)?;
+        let is_head = kind == Flush::Clflush && !self.hw.broken.is(Rule::ClflushBlocksQueue);
         let hart = self.hw.hart(core);
         let slot = hart.new_slot();
         hart.buffer.push(Buffered {
             slot,
             line,
             context: entry.context,
-            is_head: kind == Flush::Clflush,
+            is_head,
         });
-        hart.core.shut.set(kind == Flush::Clflush);
+        hart.core.shut.set(is_head);
         if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
             self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
         }
@@ -68,10 +89,17 @@ impl<D: Design> System<D> {
         let write = if found.dirty {
             let data = self.hw.memory.line(line);
             Some(self.hw.send_write(line, data, Some(core), tag, found.at))
+        } else if self.hw.broken.is(Rule::CleanFlushWaitsForFlight) {
+            None
         } else {
             self.hw.writes.unaccepted(line)
         };
         match write {
+            Some(_) if self.hw.broken.is(Rule::AcknowledgedAfterBackend) => {
+                let at = Cycles(found.at + self.hw.to_controller());
+                self.hw.events.post(at, origin.done());
+                true
+            }
             Some(id) => {
                 self.hw.writes.get_mut(id).waiting.push(origin);
                 true
@@ -95,7 +123,9 @@ impl<D: Design> System<D> {
             }
         }
         let mut dirty = false;
-        for hart in self.hw.harts.iter().filter(|h| sharers.contains(h.core.id)) {
+        let own_only = self.hw.broken.is(Rule::FlushFindsOtherCores);
+        let holders = self.hw.harts.iter().filter(|h| sharers.contains(h.core.id));
+        for hart in holders.filter(|h| !own_only || h.core.id == core) {
             let mut private = hart.core.private.borrow_mut();
             dirty |= if kind == Flush::Clwb {
                 private.clean(line)
@@ -103,12 +133,15 @@ impl<D: Design> System<D> {
                 private.remove(line)
             };
         }
-        self.hw
-            .last
-            .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
+        if !self.hw.broken.is(Rule::FlushFindsSharedLevel) {
+            self.hw
+                .last
+                .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
+        }
         if kind != Flush::Clwb {
             self.hw.last.remove(line);
         }
+        dirty &= kind == Flush::Clwb || !self.hw.broken.is(Rule::ClflushoptWritesBack);
         let at = own + 2 * self.hw.hop() + self.hw.last.latency;
         Ok(Found { dirty, at })
     }
@@ -142,11 +175,18 @@ impl<D: Design> System<D> {
                 hart.combining.len() - 1
             }
         };
+        let uncounted = awaits_no_combined(self.hw.broken);
+        let hart = self.hw.hart(core);
         let buffer = &mut hart.combining[index];
-        buffer.contexts.push(entry.context);
+        if !uncounted {
+            buffer.contexts.push(entry.context);
+        }
         buffer.mask |= byte_mask(entry.addr, size);
         let full = (buffer.mask == u64::MAX).then_some(buffer.slot);
         self.visible(core, entry, at);
+        if uncounted {
+            self.settle(core, entry.context);
+        }
         if let Some(slot) = full {
             self.send_combined(core, slot, at);
         }
@@ -155,7 +195,7 @@ impl<D: Design> System<D> {
 
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        if !self.hw.hart(core).core.combines.get() {
+        if !self.hw.hart(core).core.combines.get() || self.hw.broken.is(Rule::FenceSendsCombined) {
             return;
         }
         let open: Vec<u64> = self
@@ -177,13 +217,34 @@ impl<D: Design> System<D> {
             return;
         };
         buffer.sent = true;
-        let line = buffer.line;
+        let (line, mask) = (buffer.line, buffer.mask);
         let found = Found { dirty: true, at };
         if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
             self.hw.dram.write(at);
             self.hw.events.post(Cycles(at + 1), Event::BufferDone { core, slot });
         }
+        if self.hw.broken.is(Rule::CombiningKeepsRest) {
+            self.zero_unwritten(line, mask);
+        }
     }
+
+    /// Zeroes the words of a line's latest write that a write-combining buffer did not hold: a broken rule.
+    fn zero_unwritten(&mut self, line: Line, mask: u64) {
+        let Some(id) = self.hw.writes.unaccepted(line) else {
+            return;
+        };
+        let data = &mut self.hw.writes.get_mut(id).request.data;
+        for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
+            if bytes == 0 {
+                *word = 0;
+            }
+        }
+    }
+}
+
+/// Whether non-temporal stores count as done once they have joined a write-combining buffer: a broken rule.
+fn awaits_no_combined(broken: Broken) -> bool {
+    broken.is(Rule::FenceSendsCombined) || broken.is(Rule::FenceAwaitsCombined)
 }
 
 /// The bytes of its line that an access covers, one bit each.

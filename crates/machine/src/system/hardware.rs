@@ -6,6 +6,7 @@ use crate::config::Machine;
 use crate::core::{Core, Request};
 use crate::journal::{Durable, Journal};
 use crate::memory::{Controller, Dram, Writes};
+use crate::rules::Broken;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ControllerId, Gate, Level, Until};
@@ -34,6 +35,7 @@ pub struct Hardware {
     /// Persistent lines stored to last, for forced evictions.
     pub recent: VecDeque<(CoreId, Line)>,
     pub tally: Tally,
+    pub broken: Broken,
 }
 
 /// A core, and what the system knows of it.

@@ -3,7 +3,8 @@
 use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
-use crate::core::{Fate, Request, Response};
+use crate::core::{Fate, Kind, Request, Response};
+use crate::rules::Rule;
 use crate::trace::{Op, Seen};
 use strandline_design::{Access, Admission, Answer, Design, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
@@ -152,7 +153,7 @@ impl<D: Design> System<D> {
     ) -> Option<Result<Response, Blocked>> {
         let hart = self.hw.hart(core);
         let shared = hart.core.clone();
-        if shared.queue.borrow().len() > 0 {
+        if shared.queue.borrow().len() > 0 && !shared.broken.is(Rule::LockedDrainsQueue) {
             hart.front = Front::Empty(request);
             return None;
         }
@@ -176,9 +177,13 @@ impl<D: Design> System<D> {
             shared.private.borrow_mut().store_hit(addr.line(), done);
             let new = op.apply(old, operand);
             let written = shared.trace_locked(addr, old, new);
-            self.store_locked(core, addr, new, now, written);
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
             let done = done + beyond_a_load.0;
+            if self.hw.broken.is(Rule::LockedIsAtomic) {
+                shared.enqueue(addr, Kind::Store { size: 8, value: new }, done);
+            } else {
+                self.store_locked(core, addr, new, now, written);
+            }
             Response {
                 value: old,
                 done,

@@ -7,6 +7,7 @@ use crate::config::Machine;
 use crate::core::{Core, SimCpu, Wants};
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
+use crate::rules::Broken;
 use crate::stats::Stats;
 use crate::trace::Tracer;
 use std::collections::VecDeque;
@@ -33,6 +34,18 @@ pub struct Options {
     pub trace: bool,
     /// Cycles without the end of a task after which the run is given up.
     pub patience: Cycles,
+    /// The rule that is broken, in tests of the checkers.
+    #[cfg(feature = "mutants")]
+    pub broken: Option<crate::Rule>,
+}
+
+impl Options {
+    fn broken(&self) -> Broken {
+        #[cfg(feature = "mutants")]
+        return self.broken.into();
+        #[cfg(not(feature = "mutants"))]
+        Broken::default()
+    }
 }
 
 impl Default for Options {
@@ -42,6 +55,8 @@ impl Default for Options {
             journal: false,
             trace: false,
             patience: Cycles(100_000_000),
+            #[cfg(feature = "mutants")]
+            broken: None,
         }
     }
 }
@@ -89,6 +104,7 @@ impl<D: Design> System<D> {
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),
+            broken: options.broken(),
         };
         let lowering = design.lowering();
         let harts = (0..cores)
@@ -108,11 +124,11 @@ impl<D: Design> System<D> {
             harts,
             last: Last::new(&machine.llc),
             controllers: (0..machine.controllers.count)
-                .map(|_| Controller::new(machine))
+                .map(|_| Controller::new(machine, wants.broken))
                 .collect(),
             dram: Dram::new(&machine.dram, &machine.core),
             events: Events::default(),
-            writes: Writes::default(),
+            writes: Writes::new(wants.broken),
             rng: Rng::new(options.seed),
             journal: options.journal.then(Journal::default),
             opened: Vec::new(),
@@ -120,6 +136,7 @@ impl<D: Design> System<D> {
             held_evictions: Vec::new(),
             recent: VecDeque::new(),
             tally: Tally::default(),
+            broken: wants.broken,
             machine: machine.clone(),
         };
         System {

@@ -1,0 +1,92 @@
+//! Mutants under litmus tests and random programs.
+
+use super::design::{Altered, Change};
+use super::table::{Broken, Mutant};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_design::{About, Design};
+use strandline_designs::{with_design, DesignVisitor};
+use strandline_machine::{Machine, Options, Outcome, Rule};
+use strandline_order::shelf;
+use strandline_sim::{play, Error, Play};
+
+/// Machines on which each litmus test is run, and random programs.
+const MACHINES: u64 = 60;
+const PROGRAMS: u64 = 4000;
+
+/// The design that a mutant is made of, with its change and its broken rule, if any.
+struct Planted {
+    about: About,
+    change: Change,
+    rule: Option<Rule>,
+}
+
+struct Visitor<'a> {
+    planted: &'a Planted,
+    machine: &'a Machine,
+    program: Play,
+    options: Options,
+}
+
+impl DesignVisitor for Visitor<'_> {
+    type Out = Result<Outcome, Error>;
+
+    fn visit<D: Design>(self, design: D) -> Self::Out {
+        let options = Options {
+            broken: self.planted.rule,
+            ..self.options
+        };
+        play(
+            Altered::new(design, self.planted.change),
+            self.machine,
+            self.program,
+            options,
+        )
+    }
+}
+
+impl Subject for Planted {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
+        let visitor = Visitor {
+            planted: self,
+            machine,
+            program,
+            options,
+        };
+        with_design(self.about.name, visitor).expect("a registered design")
+    }
+}
+
+fn planted(mutant: &Mutant) -> Planted {
+    let about = Registered::named(mutant.design).expect("a registered design").about();
+    let (change, rule) = match mutant.broken {
+        Broken::Design(change, ..) => (change, None),
+        Broken::Machine(rule) => (Change::Nothing, Some(rule)),
+        Broken::Log(_) => panic!("{}: litmus tests write no log", mutant.name),
+    };
+    Planted { about, change, rule }
+}
+
+/// What catches the mutant: the first litmus test of the shelf that shows a forbidden state or does not end, or else a
+/// random program.
+pub fn caught(mutant: &Mutant) -> Option<String> {
+    let planted = planted(mutant);
+    let on_shelf = shelf().into_iter().find(|entry| {
+        let test = entry.test().expect("a right test");
+        let run = || conform(&planted, &test, None, MACHINES, 1);
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(found)) => found.is_some_and(|found| !found.violations.is_empty()),
+            Ok(Err(Error::Stuck(_))) | Err(_) => true,
+            Ok(Err(error)) => panic!("{}: {error}", mutant.name),
+        }
+    });
+    on_shelf.map(|entry| format!("`{}`", entry.path)).or_else(|| {
+        let run = || random(&planted, 1, PROGRAMS).expect("programs that can be run");
+        let caught = catch_unwind(AssertUnwindSafe(run)).map_or(true, |report| !report.violations.is_empty());
+        caught.then(|| "random programs".to_owned())
+    })
+}

@@ -1,0 +1,79 @@
+//! Mutants under crash exploration.
+
+use super::design::{Altered, Change};
+use super::table::{Broken, Mutant};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use strandline_crash::{explore_with, Points};
+use strandline_design::Design;
+use strandline_designs::{with_design, DesignVisitor};
+use strandline_kernel::Cycles;
+use strandline_sim::{observe_design, Error, Observation, Spec};
+
+/// The programs that are explored, with their threads, in this order until one fails.
+const PROGRAMS: &[(&str, u64)] = &[
+    ("sps", 1),
+    ("sps", 4),
+    ("cq", 4),
+    ("pc", 4),
+    ("tatp", 4),
+    ("tpcc", 1),
+    ("tpcc", 3),
+];
+
+/// Crash states of each program.
+const POINTS: u64 = 800;
+
+/// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
+const PATIENCE: Cycles = Cycles(1_000_000);
+
+struct Visitor<'a> {
+    mutant: &'a Mutant,
+    sound: bool,
+    spec: &'a Spec,
+}
+
+impl DesignVisitor for Visitor<'_> {
+    type Out = Result<Observation, Error>;
+
+    fn visit<D: Design>(self, design: D) -> Self::Out {
+        let mut broken = strandline_sim::Broken {
+            patience: Some(PATIENCE),
+            ..strandline_sim::Broken::default()
+        };
+        let mut change = Change::Nothing;
+        match self.mutant.broken {
+            _ if self.sound => {}
+            Broken::Design(changed, ..) => change = changed,
+            Broken::Machine(rule) => broken.machine = Some(rule),
+            Broken::Log(rule) => broken.log = Some(rule),
+        }
+        observe_design(self.spec, Altered::new(design, change), broken)
+    }
+}
+
+/// Runs the mutant, or (`sound`) what it was made of.
+fn observe(mutant: &Mutant, sound: bool, spec: &Spec) -> Result<Observation, Error> {
+    with_design(mutant.design, Visitor { mutant, sound, spec }).expect("a registered design")
+}
+
+/// How crash exploration catches the mutant, or (`sound`) the design as it is on the same machine: the program and what is
+/// wrong, if it does.
+///
+/// A run that gets stuck or stops on a broken count is caught, too.
+pub fn explore(mutant: &Mutant, sound: bool) -> Option<String> {
+    PROGRAMS.iter().find_map(|(workload, threads)| {
+        let spec = Spec {
+            threads: *threads,
+            set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
+            ..Spec::new(workload, mutant.design)
+        };
+        let run = || explore_with(&spec, Points::Count(POINTS), &|spec| observe(mutant, sound, spec));
+        let caught = match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(report)) => report.failures.first().map(|failure| failure.why.clone()),
+            Ok(Err(Error::Stuck(why))) => Some(why),
+            Ok(Err(error)) => panic!("{}: {workload}: {error}", mutant.name),
+            Err(_) => Some("the run stops: a count is below zero".to_owned()),
+        };
+        caught.map(|why| format!("{workload} with {threads} threads: {why}"))
+    })
+}

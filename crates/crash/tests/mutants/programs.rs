@@ -1,0 +1,298 @@
+//! Programs of a few instructions, each with what no run of it may leave or see.
+
+use super::design::{Altered, Change};
+use super::table::{Broken, Mutant};
+use std::cell::RefCell;
+use std::rc::Rc;
+use strandline_design::Design;
+use strandline_designs::{with_design, DesignVisitor};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::{Journal, Machine, Options, SimCpu, System};
+
+/// A persistent word: `X`, `Y` and `Z` in lines of their own, `X2` in the line of `X`. It holds [`INITIAL`] at first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct At(u64);
+pub const X: At = At(PM_BASE);
+pub const X2: At = At(PM_BASE + 32);
+pub const Y: At = At(PM_BASE + LINE_BYTES);
+pub const A: At = At(PM_BASE + 2 * LINE_BYTES);
+pub const B: At = At(PM_BASE + 3 * LINE_BYTES);
+
+/// What every word holds at first.
+pub const INITIAL: u64 = 7;
+
+/// An instruction.
+#[derive(Clone, Copy)]
+pub enum Op {
+    Store(At, u64),
+    StoreNt(At, u64),
+    Flush(At, Flush),
+    Fence(Primitive),
+    /// Its value is the thread's next register.
+    Load(At),
+    /// A locked addition of 1.
+    Increment(At),
+    /// The world is told that the thread has come here.
+    Out,
+    /// The thread does other things for so many cycles.
+    Pause(u64),
+    /// As `Pause`, for so many cycles times the run's seed.
+    Stagger(u64),
+}
+
+/// A program, and what it must not leave.
+pub struct Program {
+    pub name: &'static str,
+    pub threads: &'static [&'static [Op]],
+    /// Whether a state is one that the program must not leave.
+    pub forbidden: fn(&View<'_>) -> bool,
+}
+
+/// A crash state, with what had been seen by then; the last one is the state at the end.
+pub struct View<'a> {
+    image: &'a Memory,
+    end: &'a Memory,
+    registers: &'a [Vec<u64>],
+    told: &'a [bool],
+    last: bool,
+}
+
+impl View<'_> {
+    fn durable(&self, at: At) -> u64 {
+        self.image.word(Addr(at.0))
+    }
+
+    fn finally(&self, at: At) -> u64 {
+        self.end.word(Addr(at.0))
+    }
+
+    fn register(&self, thread: usize, index: usize) -> u64 {
+        self.registers[thread][index]
+    }
+
+    /// The thread has told, and the word does not hold what it should durably.
+    fn told_without(&self, thread: usize, at: At, value: u64) -> bool {
+        self.told[thread] && self.durable(at) != value
+    }
+}
+
+use Flush::{Clflush, ClflushOpt, Clwb};
+use Op::{Fence, Flush as F, Increment, Load, Out, Pause, Stagger, Store, StoreNt};
+use Primitive::{Mfence, Sfence, StoreBarrier};
+
+const INCREMENTS: &[Op] = &[Increment(A); 16];
+
+/// Looks at the second store first, at different times.
+const LOOKS: &[Op] = &[Stagger(150), Load(Y), Load(X)];
+
+/// Owns the second store's line; the first's is on its way to [`OTHER`] when its turn comes.
+const STORES: &[Op] = &[Load(Y), Pause(700), Store(X, 1), Store(Y, 1)];
+const BARRIER_BETWEEN: &[Op] = &[Load(Y), Pause(700), Store(X, 1), Fence(StoreBarrier), Store(Y, 1)];
+const OTHER: &[Op] = &[Pause(1_000), Store(X, 2)];
+
+fn saw_the_second_store_only(view: &View<'_>) -> bool {
+    let (second, first) = (view.register(0, 0), view.register(0, 1));
+    second == 1 && (first == INITIAL || first == 2 && view.finally(X) == 1)
+}
+
+fn both_loads_old(view: &View<'_>) -> bool {
+    let last = |thread: usize| view.registers[thread].last() == Some(&INITIAL);
+    last(0) && last(1)
+}
+
+/// All of them.
+#[rustfmt::skip]
+pub const PROGRAMS: &[Program] = &[
+    Program { name: "clwb; sfence", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clwb; mfence", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Mfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clflushopt; sfence", threads: &[&[Store(X, 1), F(X, ClflushOpt), Fence(Sfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clflush; store", threads: &[&[Store(X, 1), F(X, Clflush), Store(Y, 1), F(Y, Clwb), Fence(Sfence)]],
+        forbidden: |v| v.durable(Y) == 1 && v.durable(X) != 1 },
+    Program { name: "clwb; locked", threads: &[&[Store(X, 1), F(X, Clwb), Increment(A), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clwb twice; sfence", threads: &[&[Store(X, 1), F(X, Clwb), Store(X, 2), F(X, Clwb), Fence(Sfence), Out]],
+        forbidden: |v| v.told_without(0, X, 2) },
+    Program { name: "clwb on two cores", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence)], &[Pause(700), Store(X, 2), F(X, Clwb), Fence(Sfence)]],
+        forbidden: |v| v.last && v.durable(X) != v.finally(X) },
+    Program { name: "clwb of another core's store", threads: &[&[Store(X, 1), Store(Y, 1)], &[Pause(3_000), Load(Y), F(X, Clwb), Fence(Sfence), Out]],
+        forbidden: |v| v.register(1, 0) == 1 && v.told_without(1, X, 1) },
+    Program { name: "clwb of a line that was loaded", threads: &[&[Store(X, 1)], &[Pause(3_000), Load(X), F(X, Clwb), Fence(Sfence), Out]],
+        forbidden: |v| v.register(1, 0) == 1 && v.told_without(1, X, 1) },
+    Program { name: "movnti; sfence", threads: &[&[StoreNt(X, 1), Fence(Sfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "movnti beside another word", threads: &[&[StoreNt(X, 1), Fence(Sfence), Out]],
+        forbidden: |v| v.durable(X2) != INITIAL },
+    Program { name: "load of an own store", threads: &[&[Store(X, 1), Store(X, 2), Load(X)]],
+        forbidden: |v| v.register(0, 0) != 2 },
+    Program { name: "two stores seen", threads: &[LOOKS, STORES, OTHER],
+        forbidden: saw_the_second_store_only },
+    Program { name: "two stores seen; barrier", threads: &[LOOKS, BARRIER_BETWEEN, OTHER],
+        forbidden: saw_the_second_store_only },
+    Program { name: "store buffering; mfence",
+        threads: &[&[Load(Y), Pause(3_000), Store(X, 1), Fence(Mfence), Load(Y)], &[Load(X), Pause(3_000), Store(Y, 1), Fence(Mfence), Load(X)]],
+        forbidden: both_loads_old },
+    Program { name: "store buffering; locked",
+        threads: &[&[Increment(A), Load(Y), Pause(3_000), Store(X, 1), Increment(A), Load(Y)], &[Increment(B), Load(X), Pause(3_000), Store(Y, 1), Increment(B), Load(X)]],
+        forbidden: both_loads_old },
+    Program { name: "increments", threads: &[INCREMENTS, INCREMENTS],
+        forbidden: |v| v.last && v.finally(A) != INITIAL + 2 * INCREMENTS.len() as u64 },
+];
+
+/// Seeds with which each program is run.
+const SEEDS: u64 = 12;
+
+/// Longest random delays of a flush, in cycles: none, and more than the way to the controller takes.
+const JITTERS: [&str; 2] = ["0", "2000"];
+
+/// The programs, and only those, in which this design has a word: without flushes only visibility counts.
+fn applies(program: &Program, mutant: &Mutant) -> bool {
+    let sets = |key: &str| mutant.sets.iter().any(|set| set.contains(key));
+    match program.name {
+        "two stores seen" => !sets("consistency=weak"),
+        "clwb; locked" => sets("lock_orders_flushes=true"),
+        // Without ADR an acknowledged flush is not durable.
+        _ => !sets("adr=false"),
+    }
+}
+
+/// The first program that leaves on the mutant, or (`sound`) on the machine and design as they are, what it must not.
+pub fn run(mutant: &Mutant, sound: bool) -> Option<&'static str> {
+    let fails = |program: &&Program| {
+        (1..=SEEDS).any(|seed| {
+            JITTERS.iter().any(|jitter| {
+                let visitor = Visitor {
+                    mutant,
+                    program,
+                    sound,
+                    seed,
+                    jitter,
+                };
+                with_design(mutant.design, visitor).expect("a registered design")
+            })
+        })
+    };
+    let applying = PROGRAMS.iter().filter(|program| applies(program, mutant));
+    applying.into_iter().find(fails).map(|program| program.name)
+}
+
+struct Visitor<'a> {
+    mutant: &'a Mutant,
+    program: &'a Program,
+    sound: bool,
+    seed: u64,
+    jitter: &'a str,
+}
+
+impl Visitor<'_> {
+    fn machine(&self) -> Machine {
+        let mut machine = Machine::preset("cosplay").expect("a preset");
+        machine.simulation.slack = Cycles(0);
+        machine.set("simulation.jitter", self.jitter).expect("a time");
+        // Small caches are made faster.
+        machine.set("l2.bytes", "16KiB").expect("a size");
+        machine.set("llc.bytes", "64KiB").expect("a size");
+        for set in self.mutant.sets {
+            let (key, value) = set.split_once('=').expect("KEY=VALUE");
+            machine
+                .set(key.trim_start_matches("machine."), value)
+                .expect("a setting");
+        }
+        machine
+    }
+}
+
+impl DesignVisitor for Visitor<'_> {
+    type Out = bool;
+
+    fn visit<D: Design>(self, design: D) -> bool {
+        let (change, broken) = match self.mutant.broken {
+            _ if self.sound => (Change::Nothing, None),
+            Broken::Design(change, ..) => (change, None),
+            Broken::Machine(rule) => (Change::Nothing, Some(rule)),
+            Broken::Log(_) => (Change::Nothing, None),
+        };
+        let options = Options {
+            seed: self.seed,
+            journal: true,
+            broken,
+            ..Options::default()
+        };
+        let memory = Memory::new(LINE_BYTES, 4 * LINE_BYTES);
+        for word in (PM_BASE..PM_BASE + 4 * LINE_BYTES).step_by(8) {
+            memory.set_word(Addr(word), INITIAL);
+        }
+        let initial = memory.clone();
+        let cores = self.program.threads.len();
+        let mut system = System::new(&self.machine(), Altered::new(design, change), cores, memory, options);
+        let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
+        for (index, ops) in self.program.threads.iter().enumerate() {
+            let core = CoreId(index as u16);
+            system.start(
+                core,
+                Box::pin(thread(system.cpu(core), ops, self.seed, registers[index].clone())),
+            );
+        }
+        let journal = system
+            .run()
+            .expect("a program without loops ends")
+            .journal
+            .expect("kept");
+        let registers: Vec<Vec<u64>> = registers.iter().map(|r| r.borrow().clone()).collect();
+        leaves(self.program, &journal, &initial, system.memory(), &registers)
+    }
+}
+
+async fn thread(cpu: SimCpu, ops: &'static [Op], seed: u64, registers: Rc<RefCell<Vec<u64>>>) {
+    for op in ops {
+        match *op {
+            Op::Store(at, value) => cpu.word(at.0).store(cpu.word(value)).await,
+            Op::StoreNt(at, value) => cpu.word(at.0).store_nt(cpu.word(value)).await,
+            Op::Flush(at, flush) => cpu.word(at.0).flush_by(flush).await,
+            Op::Fence(primitive) => cpu.primitive(primitive).await,
+            Op::Load(at) => {
+                let value = cpu.word(at.0).load().await.bits();
+                registers.borrow_mut().push(value);
+            }
+            Op::Increment(at) => _ = cpu.word(at.0).fetch_add(cpu.word(1)).await,
+            Op::Out => cpu.note(Note::RegionDurable),
+            Op::Pause(cycles) => pause(&cpu, cycles),
+            Op::Stagger(cycles) => pause(&cpu, cycles * seed),
+        }
+    }
+}
+
+fn pause(cpu: &SimCpu, cycles: u64) {
+    (0..cycles * DISPATCH_WIDTH).for_each(|_| _ = cpu.alu(Alu::Simple, 0, 0));
+}
+
+/// Micro-ops that the preset dispatches a cycle.
+const DISPATCH_WIDTH: u64 = 4;
+
+/// Whether a crash state of the run, or its end, is forbidden.
+fn leaves(program: &Program, journal: &Journal, initial: &Memory, end: &Memory, registers: &[Vec<u64>]) -> bool {
+    let image = initial.clone();
+    (0..=journal.durable.len()).any(|event| {
+        if let Some(durable) = event.checked_sub(1).map(|last| &journal.durable[last]) {
+            image.set_line(durable.line, &durable.data);
+        }
+        // What is told in the cycle of the next event may follow from it.
+        let until = journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+        let told: Vec<bool> = journal
+            .notes
+            .iter()
+            .map(|notes| notes.iter().any(|note| note.at < until))
+            .collect();
+        let last = event == journal.durable.len();
+        (program.forbidden)(&View {
+            image: &image,
+            end,
+            registers,
+            told: &told,
+            last,
+        })
+    })
+}

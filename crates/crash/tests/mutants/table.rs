@@ -1,0 +1,203 @@
+//! All mutants: which rule each breaks, where the rule is written down, and what notices.
+
+use super::design::Change;
+use strandline_design::{Admission, Domain, Level};
+use strandline_isa::Primitive;
+use strandline_machine::Rule as Machine;
+use strandline_runtime::Rule as Log;
+
+/// What is broken.
+#[derive(Clone, Copy)]
+pub enum Broken {
+    /// The design: its changed answer, the rule in words, and the rule's source.
+    Design(Change, &'static str, &'static str),
+    /// The machine.
+    Machine(Machine),
+    /// The undo log or its recovery.
+    Log(Log),
+}
+
+/// What notices a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Catcher {
+    /// Crash exploration: a state does not recover, or the run does not end. Checked here.
+    Exploration,
+    /// A program of a few instructions in `programs.rs`, or two steps of a region in `undo.rs`. Checked here.
+    Program,
+    /// Litmus tests under many timings: the oracle of the design's model refuses a durable state or an output.
+    Litmus,
+}
+
+/// A broken variant of a design, with what runs on it and under it.
+pub struct Mutant {
+    /// Its name: the design's, and what is broken.
+    pub name: &'static str,
+    /// The registered design.
+    pub design: &'static str,
+    /// What is broken.
+    pub broken: Broken,
+    /// `machine.KEY=VALUE`: the machine on which the rule matters, where it is not the preset.
+    pub sets: &'static [&'static str],
+    /// What notices it.
+    pub caught_by: &'static [Catcher],
+}
+
+impl Mutant {
+    /// The rule, and what happens when it is broken.
+    pub fn rule(&self) -> &'static str {
+        match self.broken {
+            Broken::Design(_, rule, _) => rule,
+            Broken::Machine(rule) => rule.words(),
+            Broken::Log(rule) => rule.words(),
+        }
+    }
+
+    /// Where the rule is written down.
+    pub fn source(&self) -> &'static str {
+        match self.broken {
+            Broken::Design(_, _, source) => source,
+            Broken::Machine(rule) => rule.source(),
+            Broken::Log(rule) => rule.source(),
+        }
+    }
+}
+
+const fn mutant(
+    name: &'static str,
+    design: &'static str,
+    broken: Broken,
+    sets: &'static [&'static str],
+    caught_by: &'static [Catcher],
+) -> Mutant {
+    Mutant {
+        name,
+        design,
+        broken,
+        sets,
+        caught_by,
+    }
+}
+
+const WEAK: &str = "machine.core.consistency=weak";
+const NO_ADR: &str = "machine.controllers.adr=false";
+const TWO_CONTROLLERS: [&str; 2] = ["machine.controllers.count=2", "machine.controllers.interleave_bytes=64"];
+const LOCKS_ORDER: &str = "machine.core.lock_orders_flushes=true";
+const ONE_FLUSH: &str = "machine.core.writeback_buffer_entries=1";
+const BACKEND: &str = "machine.controllers.bmo_latency=1000";
+const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
+const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
+const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
+const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
+const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
+
+use Broken::{Design as D, Log as L, Machine as M};
+use Catcher::{Exploration as E, Litmus as T, Program as P};
+
+const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
+const SO: &str = "Delegated Persist Ordering II-A";
+const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
+
+/// All of them.
+#[rustfmt::skip]
+pub const MUTANTS: &[Mutant] = &[
+    // x86: lowering.
+    mutant("x86/log-unfenced", "x86", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", SM), &[], &[E, T]),
+    mutant("x86/durable-unfenced", "x86", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", SM), &[], &[E, T]),
+    mutant("x86/commit-unfenced", "x86", D(Change::Lowering(|l| l.commit = &[]), "What comes before a commit is durable before what follows. Broken: no fence.", SM), &[], &[T]),
+    mutant("x86/no-flush", "x86", D(Change::Lowering(|l| l.flush = None), "What was written is flushed. Broken: lines leave the caches when they are evicted.", SM), &[], &[E, T]),
+    mutant("x86/no-log", "x86", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "COSPlay Figure 4(a)"), &[], &[E]),
+    // x86: fences.
+    mutant("x86/sfence-passes", "x86", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]),
+    mutant("x86/sfence-queues", "x86", D(Change::Primitive(Primitive::Sfence, Admission::Enter), "An sfence waits for flushes to be acknowledged. Broken: it only takes its turn in the store queue.", SM), &[], &[E, P, T]),
+    mutant("x86/sfence-awaits-stores", "x86", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", SM), &[], &[E, P, T]),
+    mutant("x86/sfence-awaits-half", "x86", D(Change::SfenceAwaitsHalf, "An sfence waits for flushes of every context. Broken: only for those of the first.", "COSPlay 4.3"), &[], &[E, P, T]),
+    mutant("x86/sfence-looks-once", "x86", D(Change::SfenceLooksOnce, "An sfence looks until everything is done. Broken: it looks once, waits a little and goes on.", SM), &[], &[E, P, T]),
+    mutant("x86/mfence-passes", "x86", D(Change::Primitive(Primitive::Mfence, Admission::Pass), "An mfence waits for older stores and flushes. Broken: for nothing.", PX86), &[], &[P, T]),
+    mutant("x86/mfence-as-sfence", "x86", D(Change::Primitive(Primitive::Mfence, Admission::Hold(strandline_design::Until::Drained(None))), "Loads wait for an older mfence. Broken: they pass it.", PX86), &[], &[P, T]),
+    // x86: flushes, evictions, locked instructions, barriers.
+    mutant("x86/flush-dropped", "x86", D(Change::FlushDropped, "A flush writes its line back. Broken: it is acknowledged and not sent.", SM), &[], &[E, P, T]),
+    mutant("x86/flush-halved", "x86", D(Change::FlushHalved, "Every flush is sent. Broken: every other one is.", SM), &[], &[E, P, T]),
+    mutant("x86/flush-acknowledged-at-departure", "x86", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
+    mutant("x86/flush-sent-late", "x86", D(Change::FlushSentLate, "A flush is sent when it leaves the store queue. Broken: it is acknowledged then and sent later.", "COSPlay 4.3"), &[], &[E, P, T]),
+    mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
+    mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
+    mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P, T]),
+    // x86-pcommit.
+    mutant("x86-pcommit/log-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is on the media before its update. Broken: no sync barrier between them.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/durable-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is on the media. Broken: no sync barrier before the acknowledgement.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/commit-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.commit = &[]), "What comes before a commit is on the media before what follows. Broken: no sync barrier.", SO), &[NO_ADR], &[T]),
+    mutant("x86-pcommit/no-pcommit", "x86-pcommit", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Sfence]; l.durable = &[Primitive::Sfence]; }), "Without ADR an accepted write is not durable before a pcommit. Broken: sync barriers have none.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/no-first-sfence", "x86-pcommit", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Pcommit, Primitive::Sfence]; l.durable = &[Primitive::Pcommit, Primitive::Sfence]; }), "An sfence orders flushes before the pcommit. Broken: it is left out.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/no-second-sfence", "x86-pcommit", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Sfence, Primitive::Pcommit]; l.durable = &[Primitive::Sfence, Primitive::Pcommit]; }), "An sfence orders later stores behind the pcommit. Broken: it is left out.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/at-once", "x86-pcommit", D(Change::PcommitAtOnce, "A pcommit is done when the controllers have answered. Broken: when it leaves the store queue.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/first-answer", "x86-pcommit", D(Change::PcommitFirstAnswer, "A pcommit is done when every controller has answered. Broken: when one has.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("x86-pcommit/one-controller", "x86-pcommit", D(Change::PcommitOneController, "A pcommit asks every controller. Broken: the first.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("x86-pcommit/sfence-passes", "x86-pcommit", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for an older pcommit. Broken: for nothing.", SO), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", M(Machine::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/media-order", "x86-pcommit", M(Machine::MediaOrderOfALine), &[NO_ADR], &[E, T]),
+    // eadr.
+    mutant("eadr/domain-at-controllers", "eadr", D(Change::Domain(Domain::Controllers), "A visible store is durable. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
+    mutant("eadr/durable-unfenced", "eadr", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
+    mutant("eadr/no-log", "eadr", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
+    mutant("eadr/sfence-passes", "eadr", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
+    mutant("eadr/stores-out-of-order", "eadr", M(Machine::StoresInOrder), &[], &[E, P, T]),
+    mutant("eadr/caches-drain-first", "eadr", M(Machine::CachesDrainLast), &[], &[E, T]),
+    // The bounds promise no recovery: only their models can tell.
+    mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
+    mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
+    mutant("unordered/writes-overtake", "unordered", M(Machine::WritesOfALineInOrder), &[], &[P, T]),
+    mutant("volatile/locked-not-atomic", "volatile", M(Machine::LockedIsAtomic), &[], &[P, T]),
+    mutant("volatile/forwards-oldest", "volatile", M(Machine::ForwardsYoungest), &[], &[P, T]),
+    // x86: the machine's flushes and writes.
+    mutant("x86/flush-before-stores", "x86", M(Machine::FlushBehindStores), &[], &[E, P, T]),
+    mutant("x86/clean-flush-waits-not", "x86", M(Machine::CleanFlushWaitsForFlight), &[], &[E, T]),
+    mutant("x86/writes-overtake", "x86", M(Machine::WritesOfALineInOrder), &[EVICTIONS, SLOW_FLUSHES], &[E, T]),
+    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, T]),
+    mutant("x86/coalescing-keeps-older", "x86", M(Machine::CoalescingTakesNewer), &[], &[E, T]),
+    mutant("x86/coalescing-after-issue", "x86", M(Machine::CoalescingBeforeIssue), &[], &[E, P, T]),
+    mutant("x86/adr-loses-queue", "x86", M(Machine::AdrSavesQueue), &[], &[E, P, T]),
+    mutant("x86/adr-loses-unissued", "x86", M(Machine::AdrSavesUnissued), &[], &[E, P, T]),
+    mutant("x86/acknowledged-before-backend", "x86", M(Machine::AcknowledgedAfterBackend), &[BACKEND], &[E, P, T]),
+    mutant("x86/acknowledged-before-acceptance", "x86", M(Machine::AcknowledgedAfterAcceptance), &[SMALL_QUEUE], &[E, P, T]),
+    mutant("x86/clflush-lets-queue-go", "x86", M(Machine::ClflushBlocksQueue), &[], &[P, T]),
+    mutant("x86/clflushopt-drops", "x86", M(Machine::ClflushoptWritesBack), &[], &[P, T]),
+    mutant("x86/flush-own-core", "x86", M(Machine::FlushFindsOtherCores), &[], &[P, T]),
+    mutant("x86/flush-private", "x86", M(Machine::FlushFindsSharedLevel), &SMALL_L1, &[E, P, T]),
+    mutant("x86/combined-not-sent", "x86", M(Machine::FenceSendsCombined), &[], &[P, T]),
+    mutant("x86/combined-not-awaited", "x86", M(Machine::FenceAwaitsCombined), &[], &[P, T]),
+    mutant("x86/combining-zeroes-rest", "x86", M(Machine::CombiningKeepsRest), &[], &[P, T]),
+    mutant("x86/fence-leaves-one", "x86", M(Machine::FenceWaitsForAll), &[], &[E, P, T]),
+    mutant("x86/full-buffer-drops-flush", "x86", M(Machine::FullBufferKeepsFlush), &[ONE_FLUSH], &[E, P, T]),
+    mutant("x86/same-line-flush-merged", "x86", M(Machine::SameLineFlushWaits), &[], &[P, T]),
+    // x86: the machine's caches and cores. Programs that follow old pointers may never end: those that break a load are
+    // not explored.
+    mutant("x86/back-invalidation-drops", "x86", M(Machine::BackInvalidationWritesBack), &[], &[E, T]),
+    mutant("x86/taken-line-clean", "x86", M(Machine::TakenLineStaysDirty), &[], &[P, T]),
+    mutant("x86/victim-clean", "x86", M(Machine::VictimStaysDirty), &SMALL_L1, &[E, T]),
+    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[NO_PREFETCH], &[P, T]),
+    mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[P, T]),
+    mutant("x86/load-misses-queue", "x86", M(Machine::LoadSeesOwnStores), &[], &[P, T]),
+    mutant("x86/loads-pass-mfence", "x86", M(Machine::MfenceHoldsLoads), &[], &[P, T]),
+    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[P, T]),
+    mutant("x86/locked-not-atomic", "x86", M(Machine::LockedIsAtomic), &[], &[E, P, T]),
+    mutant("x86/same-line-out-of-order", "x86", M(Machine::SameLineInOrder), &[WEAK], &[E, P, T]),
+    // The undo log and its recovery.
+    mutant("log/line-not-logged", "x86", L(Log::EveryLineLogged), &[], &[E]),
+    mutant("log/word-not-logged", "x86", L(Log::EveryWordLogged), &[], &[E]),
+    mutant("log/old-trailer-lost", "x86", L(Log::RecordKeepsTrailer), &[], &[E]),
+    mutant("log/records-not-flushed", "x86", L(Log::RecordsFlushed), &[], &[E]),
+    mutant("log/records-flushed-late", "x86", L(Log::FlushBeforeFence), &[], &[E]),
+    mutant("log/trailer-first", "x86", L(Log::TrailerLast), &[], &[E]),
+    mutant("log/trailer-missing", "x86", L(Log::EveryTrailerWritten), &[], &[E]),
+    mutant("log/update-not-flushed", "x86", L(Log::EveryUpdateFlushed), &[], &[E]),
+    mutant("log/released-early", "x86", L(Log::DurableBeforeRelease), &[], &[E]),
+    mutant("log/clock-stands-still", "x86", L(Log::ClockPassesTrailers), &[], &[E]),
+    mutant("log/one-line-decides", "x86", L(Log::EveryLineDecides), &[], &[E]),
+    mutant("log/any-step-decides", "x86", L(Log::LastStepDecides), &[], &[E]),
+    mutant("log/older-regions-undone", "x86", L(Log::OlderRegionsStand), &[], &[E]),
+    mutant("log/one-record-undone", "x86", L(Log::EveryRecordUndone), &[], &[E]),
+    mutant("log/oldest-undone-first", "x86", L(Log::NewestUndoneFirst), &[], &[P]),
+    mutant("log/one-thread-recovered", "x86", L(Log::EveryThreadRecovered), &[], &[E]),
+];

@@ -1,0 +1,204 @@
+//! An execution of a test as a graph: one that leaves a state, or what forbids it.
+
+use crate::cat::Evaluator;
+use crate::execution::{executions, Execution};
+use crate::litmus::Test;
+use crate::model::Model;
+use crate::relation::Relation;
+use crate::states::{each_cut, Persists};
+use crate::structure::Kind;
+use crate::unroll::Unrolled;
+use crate::{Fault, Place};
+use std::fmt::Write;
+
+/// A graph in Graphviz's language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The graph.
+    pub dot: String,
+    /// Whether the model allows the state.
+    pub allowed: bool,
+}
+
+/// The most events that persist of which all sets are tried.
+const MOST_PERSISTS: usize = 20;
+
+/// Draws an execution of the model in which a crash leaves the state, what is durable filled. If the model forbids the state, draws
+/// the execution and the set of durable events that come nearest, and the edges that forbid them.
+///
+/// # Errors
+/// No execution of the model writes these values; the test has too many executions.
+pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Fault> {
+    let unrolled = Unrolled::of(test);
+    let persists = Persists::of(test, &unrolled);
+    let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
+    let mut best: Option<Drawn> = None;
+    executions(test, &unrolled, |execution| {
+        if best.as_ref().is_some_and(|best| best.broken == 0) {
+            return;
+        }
+        let Some(verdict) = evaluator.verdict(&execution.candidate) else {
+            return;
+        };
+        let order = persists.order(&verdict.pmo);
+        let mut cut = None;
+        each_cut(&order, &mut |bits| {
+            if cut.is_none() && persists.state(&execution, bits) == state {
+                cut = Some((0, bits));
+            }
+        });
+        let nearest = cut.or_else(|| nearest(&persists, &execution, &order, state));
+        if let Some((broken, cut)) =
+            nearest.filter(|(broken, _)| best.as_ref().is_none_or(|best| *broken < best.broken))
+        {
+            best = Some(Drawn {
+                broken,
+                cut,
+                execution,
+                order,
+            });
+        }
+    })?;
+    match best {
+        Some(drawn) => Ok(Picture {
+            dot: drawn.dot(test, &unrolled, &persists),
+            allowed: drawn.broken == 0,
+        }),
+        None => {
+            let shown = test.show_state(state);
+            let message = format!(
+                "state {shown}: no execution of model {} writes these values",
+                model.name()
+            );
+            Err(Fault::new(Place { line: 1, column: 1 }, message))
+        }
+    }
+}
+
+/// The set of durable events that leaves the state and breaks the fewest pairs of the order.
+fn nearest(persists: &Persists, execution: &Execution, order: &[u64], state: &[u8]) -> Option<(u32, u64)> {
+    if order.len() > MOST_PERSISTS {
+        return None;
+    }
+    let leaves = (0..1u64 << order.len()).filter(|cut| persists.state(execution, *cut) == state);
+    let broken = |cut: u64| {
+        order
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| cut >> bit & 1 == 1)
+            .map(|(_, before)| (before & !cut).count_ones())
+            .sum()
+    };
+    leaves.map(|cut| (broken(cut), cut)).min()
+}
+
+struct Drawn {
+    broken: u32,
+    cut: u64,
+    execution: Execution,
+    order: Vec<u64>,
+}
+
+impl Drawn {
+    fn dot(&self, test: &Test, unrolled: &Unrolled, persists: &Persists) -> String {
+        let mut dot = String::from(
+            "digraph execution {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\", style=\"\"];\n",
+        );
+        self.initial(&mut dot, test, unrolled);
+        for thread in 0..test.threads.len() {
+            _ = writeln!(
+                dot,
+                "  subgraph cluster_{thread} {{\n    label=\"P{thread}\"; color=gray;"
+            );
+            let mut last = None;
+            for (event, origin) in unrolled.origin.iter().enumerate() {
+                let Some((own, index)) = origin.filter(|(own, _)| *own == thread) else {
+                    continue;
+                };
+                let text = test.show(test.threads[own][index]);
+                let value = match unrolled.events[event].kind {
+                    Kind::Read => format!("  reads {}", self.execution.values[event]),
+                    Kind::Write | Kind::Output => format!("  writes {}", self.execution.values[event]),
+                    Kind::Other => String::new(),
+                };
+                let fill = if persists.has(self.cut, event) {
+                    ", style=filled, fillcolor=lightblue"
+                } else {
+                    ""
+                };
+                _ = writeln!(dot, "    e{event} [label=\"{text}{value}\"{fill}];");
+                if let Some(last) = last.replace(event) {
+                    _ = writeln!(
+                        dot,
+                        "    e{last} -> e{event} [label=\"po\", color=gray, fontcolor=gray];"
+                    );
+                }
+            }
+            dot.push_str("  }\n");
+        }
+        self.edges(&mut dot, unrolled, persists);
+        dot.push_str("}\n");
+        dot
+    }
+
+    /// The initial writes that some read sees.
+    fn initial(&self, dot: &mut String, test: &Test, unrolled: &Unrolled) {
+        for (event, about) in unrolled
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, about)| about.thread.is_none())
+        {
+            let location = about.cell.and_then(|cell| cell.location);
+            if let Some(location) = location.filter(|_| self.execution.candidate.rf.after(event).next().is_some()) {
+                let name = &test.locations[location].name;
+                let value = self.execution.values[event];
+                _ = writeln!(dot, "  e{event} [label=\"{name}={value} at first\", style=dashed];");
+            }
+        }
+    }
+
+    fn edges(&self, dot: &mut String, unrolled: &Unrolled, persists: &Persists) {
+        for (write, read) in self.execution.candidate.rf.pairs() {
+            _ = writeln!(
+                dot,
+                "  e{write} -> e{read} [label=\"rf\", color=red, fontcolor=red, constraint=false];"
+            );
+        }
+        for order in &self.execution.orders {
+            let own: Vec<usize> = order
+                .iter()
+                .copied()
+                .filter(|write| unrolled.events[*write].thread.is_some())
+                .collect();
+            for pair in own.windows(2) {
+                _ = writeln!(
+                    dot,
+                    "  e{} -> e{} [label=\"co\", color=brown, fontcolor=brown, constraint=false];",
+                    pair[0], pair[1]
+                );
+            }
+        }
+        for (first, second) in self.direct(persists).pairs() {
+            let broken = persists.has(self.cut, second) && !persists.has(self.cut, first);
+            let style = if broken {
+                "label=\"pmo: forbids\", color=red, fontcolor=red, penwidth=2.5"
+            } else {
+                "label=\"pmo\", color=blue, fontcolor=blue"
+            };
+            _ = writeln!(dot, "  e{first} -> e{second} [{style}, constraint=false];");
+        }
+    }
+
+    /// The persist order without what follows from the rest of it.
+    fn direct(&self, persists: &Persists) -> Relation {
+        let size = self.execution.values.len();
+        let mut all = Relation::empty(size);
+        for (later, before) in self.order.iter().enumerate() {
+            let bits = (0..self.order.len()).filter(|bit| before >> bit & 1 == 1 && *bit != later);
+            bits.for_each(|bit| all.insert(persists.events[bit], persists.events[later]));
+        }
+        let longer = all.then(&all);
+        all.minus(&longer)
+    }
+}

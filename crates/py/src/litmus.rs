@@ -1,0 +1,204 @@
+//! Litmus tests: what models allow of them, what designs show.
+
+use serde::Deserialize;
+use serde_json::{json, Value};
+use std::collections::BTreeSet;
+use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_order::{allowed, block_of, picture, shelf, show_allowed, thinkable, Fault, Model, Test};
+use strandline_sim::Error;
+
+/// Machines on which a design runs a test unless said otherwise.
+const TIMINGS: u64 = 100;
+
+/// The most thinkable states that are listed; of more, only the allowed ones are.
+const MOST_STATES: usize = 4096;
+
+/// A test as the front names it.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    shelf: Option<String>,
+    #[serde(default)]
+    file: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    expected: Option<String>,
+}
+
+/// What [`litmus`] is asked.
+#[derive(Deserialize)]
+pub struct LitmusSpec {
+    tests: Vec<Asked>,
+    models: Option<Vec<String>>,
+    designs: Option<Vec<String>>,
+    machines: Option<Vec<String>>,
+    timings: Option<u64>,
+    seed: u64,
+}
+
+/// What [`dot`] is asked.
+#[derive(Deserialize)]
+pub struct DotSpec {
+    test: Asked,
+    model: String,
+    state: String,
+}
+
+/// What [`programs`] is asked.
+#[derive(Deserialize)]
+pub struct RandomSpec {
+    designs: Vec<String>,
+    first_seed: u64,
+    programs: u64,
+}
+
+/// A test, read.
+struct Read {
+    test: Test,
+    /// Its file or its name on the shelf, for messages.
+    name: String,
+    file: Option<String>,
+    text: String,
+    expected: Option<String>,
+}
+
+fn input(fault: Fault) -> Error {
+    Error::input(fault.to_string())
+}
+
+fn read(asked: &Asked) -> Result<Read, Error> {
+    if let Some(name) = &asked.shelf {
+        let entry = shelf().into_iter().find(|entry| entry.path == name);
+        let entry = entry.ok_or_else(|| Error::input(format!("there is no built-in litmus test {name}")))?;
+        return Ok(Read {
+            test: entry.test().map_err(input)?,
+            name: name.clone(),
+            file: None,
+            text: entry.text.to_owned(),
+            expected: entry.expected.map(str::to_owned),
+        });
+    }
+    let text = asked.text.clone().unwrap_or_default();
+    let name = asked.file.clone().unwrap_or_else(|| "test".to_owned());
+    Ok(Read {
+        test: Test::parse(&text).map_err(|fault| input(fault.in_file(&name)))?,
+        name,
+        file: asked.file.clone(),
+        text,
+        expected: asked.expected.clone(),
+    })
+}
+
+/// The names of the built-in tests.
+pub fn names() -> Value {
+    shelf().iter().map(|entry| entry.path).collect()
+}
+
+/// What models allow of tests, and what designs show.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn litmus(spec: &LitmusSpec) -> Result<Value, Error> {
+    let named = |names: &Option<Vec<String>>| names.clone().unwrap_or_else(Model::names);
+    let models = named(&spec.models)
+        .iter()
+        .map(|name| Model::named(name).map_err(input))
+        .collect::<Result<Vec<_>, _>>()?;
+    let designs = spec
+        .designs
+        .iter()
+        .flatten()
+        .map(|name| Registered::named(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let tests = spec
+        .tests
+        .iter()
+        .map(|asked| one(&read(asked)?, &models, &designs, spec));
+    Ok(json!({ "tests": tests.collect::<Result<Vec<_>, _>>()? }))
+}
+
+fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec) -> Result<Value, Error> {
+    let test = &read.test;
+    let in_file = |fault: Fault| input(fault.in_file(&read.name));
+    let all = thinkable(test, MOST_STATES).map_err(in_file)?;
+    let mut said = Vec::new();
+    for model in models.iter().filter(|model| model.takes(test)) {
+        let allowed = allowed(test, model).map_err(in_file)?;
+        let text = show_allowed(test, &model.name(), &allowed);
+        let states: BTreeSet<&Vec<u8>> = all.iter().chain(&allowed.states).collect();
+        let states = states
+            .into_iter()
+            .map(|state| json!({"values": state, "allowed": allowed.states.contains(state)}));
+        said.push(json!({
+            "model": model.name(), "undefined": allowed.undefined, "states": states.collect::<Vec<_>>(),
+            "condition_holds": test.condition_holds(&allowed.states),
+            "expected": agreement(read.expected.as_deref(), &model.name(), &text), "expected_text": text,
+        }));
+    }
+    let mut shown = Vec::new();
+    for design in designs {
+        let timings = spec.timings.unwrap_or(TIMINGS);
+        let ran = conform(design, test, spec.machines.as_deref(), timings, spec.seed);
+        let about = design.about();
+        shown.extend(ran.map_err(|error| named(error, &read.name, about.name))?);
+    }
+    let observed = test.observed();
+    let locations: Vec<&str> = observed.iter().map(|id| test.location(*id).name.as_str()).collect();
+    Ok(json!({
+        "name": test.name, "file": read.file, "title": test.title, "text": read.text, "threads": test.threads.len(),
+        "condition": test.show_condition(), "locations": locations, "models": said, "designs": shown,
+    }))
+}
+
+fn named(error: Error, test: &str, design: &str) -> Error {
+    match error {
+        Error::Stuck(why) => Error::Stuck(format!("{test} under {design}: {why}")),
+        error => error,
+    }
+}
+
+fn agreement(expected: Option<&str>, model: &str, text: &str) -> &'static str {
+    match expected.map(|expected| block_of(expected, model)) {
+        None => "none",
+        Some(None) => "missing",
+        Some(Some(block)) if block == text => "agrees",
+        Some(Some(_)) => "differs",
+    }
+}
+
+/// A graph of an execution that leaves a state.
+///
+/// # Errors
+/// Bad input.
+pub fn dot(spec: &DotSpec) -> Result<Value, Error> {
+    let read = read(&spec.test)?;
+    let model = Model::named(&spec.model).map_err(input)?;
+    if !model.takes(&read.test) {
+        let message = format!("{}: model {} does not know its instructions", read.name, model.name());
+        return Err(Error::input(message));
+    }
+    let state = read
+        .test
+        .read_state(&spec.state)
+        .map_err(|what| Error::input(format!("--dot {:?}: {what}", spec.state)))?;
+    let drawn =
+        picture(&read.test, &model, &state).map_err(|fault| Error::input(format!("--dot: {}", fault.message)))?;
+    Ok(json!({"dot": drawn.dot, "allowed": drawn.allowed}))
+}
+
+/// Random programs under designs.
+///
+/// # Errors
+/// Bad input.
+pub fn programs(spec: &RandomSpec) -> Result<Value, Error> {
+    let mut designs = Vec::new();
+    let mut violations = Vec::new();
+    for name in &spec.designs {
+        let report = random(&Registered::named(name)?, spec.first_seed, spec.programs)?;
+        designs
+            .push(json!({"design": report.design, "programs": report.programs, "crash_states": report.crash_states}));
+        violations.extend(report.violations);
+    }
+    Ok(json!({"designs": designs, "violations": violations}))
+}
