@@ -28,7 +28,7 @@ fn generating_again_gives_what_stands_on_the_shelf() {
     }
 }
 
-/// The model that a test's condition speaks of: the first that takes it of the machines that the papers describe, the one with
+/// The model that a test's condition speaks of: the first that takes it of those that the papers describe, the one with
 /// acquire and release only where the test has them.
 fn spoken_of(test: &Test) -> Model {
     let synchronises = test.classes().contains(&Class::Acquiring) || test.classes().contains(&Class::Releasing);

@@ -1,4 +1,5 @@
-//! Writes the generated part of the shelf of litmus tests: `cargo run --release -p strandline-order --example generate -- litmus`.
+//! Writes the generated part of the shelf of litmus tests:
+//! `cargo run --release -p strandline-order --example generate -- litmus`.
 
 mod cycles;
 

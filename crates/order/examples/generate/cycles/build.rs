@@ -1,13 +1,13 @@
 //! A test's text from a shape and the edges that stand in it.
 
+use super::code::Code;
 use super::edge::{Edge, Form};
 use super::shape::{Access, Kind, Link, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
-/// What a location holds at first whose first value a load must be known to have read: a state shows 0 for an output that has
-/// not happened.
+/// What a location holds at first whose first value a load must be known to have read: a state shows 0 for an output
+/// that has not happened.
 const UNTOUCHED: u8 = 3;
 
 /// Where the locations of a test are.
@@ -80,7 +80,6 @@ pub fn build(plan: &Plan<'_>) -> Built {
         step: 0,
         threads: Vec::new(),
         claims: Vec::new(),
-        evidence: 0,
         neighbours: BTreeSet::new(),
         untouched: Vec::new(),
     };
@@ -161,16 +160,8 @@ struct Writer<'p> {
     step: usize,
     threads: Vec<Vec<String>>,
     claims: Vec<(String, u8)>,
-    evidence: usize,
     neighbours: BTreeSet<char>,
     untouched: Vec<char>,
-}
-
-/// What a thread has loaded last.
-#[derive(Clone, Copy)]
-struct Loaded {
-    register: usize,
-    value: u8,
 }
 
 impl Writer<'_> {
@@ -182,64 +173,28 @@ impl Writer<'_> {
         let accesses = self.accesses(thread).to_vec();
         let steps = &self.plan.edges[self.step..self.step + accesses.len() - 1];
         self.step += steps.len();
-        let mut code: Vec<String> = steps
-            .first()
-            .map_or(Vec::new(), |edge| self.lines(edge.before, &accesses[..1]));
-        let mut registers = 0;
-        let mut loaded: Option<Loaded> = None;
-        let mut unseen: Vec<Loaded> = Vec::new();
+        let mut code = Code::default();
         for (index, access) in accesses.iter().enumerate() {
+            if let Some(edge) = steps.get(index) {
+                code.extend(self.lines(edge.before, &accesses[index..=index]));
+            }
             let form = self.form(steps, index, access.at);
-            match access.kind {
-                Kind::Load => {
-                    let read = Loaded {
-                        register: registers,
-                        value: self.value_read(thread, index),
-                    };
-                    registers += 1;
-                    code.push(load(access.at, read.register, form));
-                    loaded = Some(read);
-                    unseen.push(read);
-                }
-                _ => {
-                    let label = self.labels[&(thread, index)];
-                    let dependent = index > 0 && steps[index - 1].data && self.plan.shape.ends_in_crash();
-                    let carried = loaded.filter(|read| dependent && read.value == label);
-                    if let Some(read) = carried {
-                        unseen.retain(|other| other.register != read.register);
-                    }
-                    let value = match (carried, form) {
-                        (Some(read), _) => REGISTERS[read.register].to_owned(),
-                        (None, Form::Locked) => {
-                            code.insert(0, format!("MOV {},${label}", REGISTERS[registers]));
-                            registers += 1;
-                            REGISTERS[registers - 1].to_owned()
-                        }
-                        (None, _) => format!("${label}"),
-                    };
-                    code.push(store(*access, &value, form));
-                }
+            if access.kind == Kind::Load {
+                code.load(access.at, self.value_read(thread, index), form);
+            } else {
+                let dependent = index > 0 && steps[index - 1].data && self.plan.shape.ends_in_crash();
+                code.store(*access, self.labels[&(thread, index)], form, dependent);
             }
             if let Some(edge) = steps.get(index) {
                 code.extend(self.lines(edge.between, &accesses[index..index + 2]));
             }
         }
+        // That the next thread's store comes later shows in what this thread reads once it has stored.
         if let Some((Link::Coherence, at)) = self.plan.shape.link(thread) {
             let next = (thread + 1) % self.plan.shape.threads.len();
-            let seen = Loaded {
-                register: registers,
-                value: self.labels[&(next, 0)],
-            };
-            code.push(load(at, seen.register, self.shared_form(at)));
-            unseen.push(seen);
+            code.load(at, self.labels[&(next, 0)], self.shared_form(at));
         }
-        for read in unseen {
-            let output = ["p", "q", "r", "s"][self.evidence];
-            self.evidence += 1;
-            code.push(format!("OUT [{output}],{}", REGISTERS[read.register]));
-            self.claims.push((output.to_owned(), read.value));
-        }
-        self.threads.push(code);
+        self.threads.push(code.finish(&mut self.claims));
     }
 
     /// What the crash finds: the last access and not the first one.
@@ -366,22 +321,6 @@ impl Writer<'_> {
         _ = writeln!(head, "{{{initial} }}");
         head
     }
-}
-
-fn load(at: char, register: usize, form: Form) -> String {
-    let name = if form == Form::Synchronising { "LDAR" } else { "MOV" };
-    format!("{name} {},[{at}]", REGISTERS[register])
-}
-
-fn store(access: Access, value: &str, form: Form) -> String {
-    let name = match (access.kind, form) {
-        (Kind::Output, _) => "OUT",
-        (_, Form::Plain) => "MOV",
-        (_, Form::NonTemporal) => "MOVNTI",
-        (_, Form::Locked) => "XCHG",
-        (_, Form::Synchronising) => "STLR",
-    };
-    format!("{name} [{}],{value}", access.at)
 }
 
 fn rows(threads: &[Vec<String>]) -> String {

@@ -20,11 +20,11 @@ pub enum Form {
 pub struct Edge {
     /// Its part of a test's name.
     pub name: &'static str,
-    /// The accesses that it may stand between, each `W`, `R`, `O` (output) or `_` (any), or a store `N` (non-temporal), `L` (locked), `S`
-    /// (release), a load `A` (acquire).
+    /// The accesses that it may stand between, each `W`, `R`, `O` (output) or `_` (any), or a store `N` (non-temporal),
+    /// `L` (locked), `S` (release), a load `A` (acquire).
     pub ends: (char, char),
-    /// The instructions, separated by `;`. They name `a` and `b`, the locations of the two accesses, and `n`, a neighbour
-    /// of `a` in its line.
+    /// The instructions, separated by `;`. They name `a` and `b`, the locations of the two accesses, and `n`, a
+    /// neighbour of `a` in its line.
     pub between: &'static str,
     /// Instructions before the first access.
     pub before: &'static str,

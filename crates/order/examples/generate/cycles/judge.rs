@@ -48,7 +48,7 @@ impl Judge {
         Ok(Verdict { forbidden })
     }
 
-    /// Whether, in some model, all of the test is needed for its verdict: none of its claims and of its instructions is idle.
+    /// Whether, in some model, all of the test is needed for its verdict: none of its claims and instructions is idle.
     pub fn is_minimal(&self, test: &Test, claims: &[(String, u8)], verdict: &Verdict) -> Result<bool, Fault> {
         for model in self.models.iter().filter(|model| model.takes(test)) {
             let needed = match verdict.of(&model.name()) {

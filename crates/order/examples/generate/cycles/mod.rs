@@ -1,8 +1,9 @@
-//! Litmus tests from cycles: of accesses, of what orders those of a thread, and of communication between threads. One link
-//! of a cycle may be a crash, which finds the last access durable and the first one not.
+//! Litmus tests from cycles: of accesses, of what orders those of a thread, and of communication between threads. One
+//! link of a cycle may be a crash, which finds the last access durable and the first one not.
 
 mod build;
 mod canon;
+mod code;
 mod edge;
 mod family;
 mod judge;
@@ -16,8 +17,8 @@ use strandline_order::Fault;
 /// The folders of the tests that are written by hand.
 const BY_HAND: [&str; 2] = ["classic", "papers"];
 
-/// All generated tests: the text of each by its path in a folder such as `litmus/`, which has the tests by hand that they are
-/// not to repeat.
+/// All generated tests: the text of each by its path in a folder such as `litmus/`, which has the tests by hand that
+/// they are not to repeat.
 ///
 /// # Errors
 /// A file cannot be read, or a test by hand is wrong.

@@ -25,8 +25,8 @@ pub struct Access {
 pub struct Shape {
     /// Its part of a test's name.
     pub name: &'static str,
-    /// The accesses of each thread. The last one of a thread and the first one of the next are to the same location: the
-    /// later of the two reads from the earlier, or comes after it in coherence order.
+    /// The accesses of each thread. The last one of a thread and the first one of the next are to the same location:
+    /// the second reads what the first has stored, or comes after it in coherence order.
     pub threads: Vec<Vec<Access>>,
 }
 
