@@ -122,7 +122,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
     mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
-    mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P, T]),
+    mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P]),
     // x86-pcommit.
     mutant("x86-pcommit/log-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is on the media before its update. Broken: no sync barrier between them.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/durable-unfenced", "x86-pcommit", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is on the media. Broken: no sync barrier before the acknowledgement.", SO), &[NO_ADR], &[E, T]),
