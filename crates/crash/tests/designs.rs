@@ -1,6 +1,7 @@
 //! Designs that promise recovery keep the promise; those that do not are caught.
 
 use strandline_crash::{explore, recovers, replay, Points, Report};
+use strandline_designs::abouts;
 use strandline_sim::{Error, Spec};
 
 const WORKLOADS: [&str; 5] = ["sps", "pc", "tatp", "tpcc", "cq"];
@@ -29,7 +30,11 @@ fn assert_clean(spec: &Spec, points: Points) -> Report {
 #[test]
 fn what_promises_recovery_recovers() {
     for workload in WORKLOADS {
-        for design in ["x86", "x86-pcommit", "eadr"] {
+        for design in abouts()
+            .iter()
+            .filter(|about| about.promises_recovery)
+            .map(|about| about.name)
+        {
             for threads in [1, 4] {
                 let report = assert_clean(&spec(workload, design, threads), Points::Count(400));
                 assert_eq!((report.points, report.runs), (400, 8), "{workload} under {design}");

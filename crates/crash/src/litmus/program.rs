@@ -44,8 +44,8 @@ pub fn is_executable(test: &Test) -> bool {
     })
 }
 
-/// The test's threads, with random delays between instructions. Some write back everything in the end, which no model can tell
-/// from an eviction, so that what they stored last is seen in crash states.
+/// The test's threads, with random delays between instructions. Some write lines back in the end, which no model can tell from
+/// evictions, so that what they stored last is seen in crash states.
 pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     let thread = |instructions: &Vec<Instruction>| -> Thread {
         let late = rng.one_in(2);
@@ -57,11 +57,7 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
             }
         };
         let delays: Vec<u64> = instructions.iter().map(delay).collect();
-        let written_back: Vec<Addr> = if rng.one_in(2) {
-            layout.persistent(test)
-        } else {
-            Vec::new()
-        };
+        let written_back = some_of(layout.persistent(test), rng);
         let (layout, instructions) = (layout.clone(), instructions.clone());
         Box::new(move |cpu: SimCpu| {
             Box::pin(async move {
@@ -80,6 +76,17 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     test.threads.iter().map(thread).collect()
 }
 
+/// Some of the addresses, in any order; none as often as not.
+fn some_of(mut addresses: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
+    let count = if rng.one_in(2) {
+        rng.below(addresses.len() as u64 + 1)
+    } else {
+        0
+    };
+    let mut next = || addresses.swap_remove(rng.below(addresses.len() as u64) as usize);
+    (0..count).map(|_| next()).collect()
+}
+
 struct Registers<'c> {
     cpu: &'c SimCpu,
     layout: &'c Layout,
@@ -95,11 +102,16 @@ impl<'c> Registers<'c> {
         }
     }
 
-    /// Keeps younger instructions from retiring for a while.
+    /// Keeps younger instructions from retiring for a while; after an odd number of divisions from being dispatched, too, as one
+    /// of two branches on the result is always predicted wrongly at first.
     fn wait(&self, divisions: u64) {
         let mut value = self.cpu.word(1);
         for _ in 0..divisions {
             value = value.remainder(2);
+        }
+        if divisions % 2 == 1 {
+            _ = value.is(0).branch();
+            _ = value.is(1).branch();
         }
     }
 

@@ -3,7 +3,7 @@
 use super::design::{Altered, Change};
 use super::table::{Broken, Mutant};
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_crash::litmus::{conform, random, RandomViolation, Registered, Subject};
 use strandline_design::{About, Design};
 use strandline_designs::{with_design, DesignVisitor};
 use strandline_machine::{Machine, Options, Outcome, Rule};
@@ -12,7 +12,7 @@ use strandline_sim::{play, Error, Play};
 
 /// Machines on which each litmus test is run, and random programs.
 const MACHINES: u64 = 60;
-const PROGRAMS: u64 = 4000;
+const PROGRAMS: u64 = 20_000;
 
 /// The design that a mutant is made of, with its change and its broken rule, if any.
 struct Planted {
@@ -89,4 +89,10 @@ pub fn caught(mutant: &Mutant) -> Option<String> {
         let caught = catch_unwind(AssertUnwindSafe(run)).map_or(true, |report| !report.violations.is_empty());
         caught.then(|| "random programs".to_owned())
     })
+}
+
+/// The first violation that random programs of these seeds show, shrunk.
+pub fn random_violation(mutant: &Mutant, first_seed: u64, programs: u64) -> Option<RandomViolation> {
+    let report = random(&planted(mutant), first_seed, programs).expect("programs that can be run");
+    report.violations.into_iter().next()
 }

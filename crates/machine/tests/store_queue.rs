@@ -1,0 +1,110 @@
+//! What leaves the store queue when: entries that lose their lines, and flushes that hold others back.
+
+mod common;
+
+use common::{memory, preset, put, Plain};
+use std::cell::RefCell;
+use std::rc::Rc;
+use strandline_design::{About, Departure, Design, Entry, Places, Services};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::config::Consistency;
+use strandline_machine::{Options, System};
+
+/// As the plain machine; writes down when each entry's turn comes.
+struct Watching(Rc<RefCell<Vec<(u64, Entry)>>>);
+
+impl Design for Watching {
+    fn about(&self) -> About {
+        Plain.about()
+    }
+
+    fn places(&self) -> Places {
+        Places {
+            stores: true,
+            ..Places::default()
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Plain.lowering()
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services, _: CoreId, entry: Entry, _: u8) -> Departure {
+        self.0.borrow_mut().push((hw.now().0, entry));
+        Departure::Go
+    }
+}
+
+#[test]
+fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
+    let mut machine = preset("dpo");
+    assert_eq!(machine.core.consistency, Consistency::Weak);
+    // One set of two ways: three lines never fit.
+    (machine.l1.bytes, machine.l1.ways) = (128, 2);
+    machine.l2 = None;
+    for store_prefetch in [false, true] {
+        machine.core.store_prefetch = store_prefetch;
+        let options = Options {
+            patience: Cycles(1_000_000),
+            ..Options::default()
+        };
+        let mut system = System::new(&machine, Plain, 1, memory(), options);
+        put(&mut system, 0, |cpu| async move {
+            for line in 0..4 {
+                cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1)).await;
+            }
+            cpu.primitive(Primitive::Sfence).await;
+        });
+        system.run().unwrap_or_else(|stuck| panic!("{stuck}"));
+        for line in 0..4 {
+            assert_eq!(system.memory().read(Addr(PM_BASE + line * 64), 8), line + 1);
+        }
+    }
+}
+
+/// When the store after a flush of another line becomes visible, on a machine where a flush takes 200 cycles to the
+/// controller and back.
+fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
+    let mut machine = preset("cosplay");
+    machine.core.consistency = consistency;
+    machine.pm.write_to_controller = Cycles(200);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let mut system = System::new(&machine, Watching(seen.clone()), 1, memory(), Options::default());
+    put(&mut system, 0, move |cpu| async move {
+        // Both lines are owned before the flush, so that nothing but the flush can hold the store back.
+        cpu.word(PM_BASE).store(cpu.word(1)).await;
+        cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
+        cpu.primitive(Primitive::Sfence).await;
+        cpu.word(PM_BASE).flush_by(flush).await;
+        cpu.word(PM_BASE + 64).store(cpu.word(2)).await;
+    });
+    system.run().expect("ends");
+    let seen = seen.borrow();
+    let flushed = seen
+        .iter()
+        .find(|(_, entry)| matches!(entry, Entry::Flush(..)))
+        .expect("a flush")
+        .0;
+    let stored = seen
+        .iter()
+        .rfind(|(_, entry)| *entry == Entry::Store(Addr(PM_BASE + 64)))
+        .expect("a store")
+        .0;
+    (flushed, stored)
+}
+
+#[test]
+fn a_clflush_holds_younger_stores_back_until_it_is_acknowledged_and_other_flushes_do_not() {
+    for consistency in [Consistency::Tso, Consistency::Weak] {
+        let (flushed, stored) = store_after(Flush::Clflush, consistency);
+        assert!(stored >= flushed + 200, "{consistency:?}: {flushed}, {stored}");
+        for flush in [Flush::Clwb, Flush::ClflushOpt] {
+            let (flushed, stored) = store_after(flush, consistency);
+            assert!(
+                stored < flushed + 200,
+                "{flush:?}, {consistency:?}: {flushed}, {stored}"
+            );
+        }
+    }
+}
