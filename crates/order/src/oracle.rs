@@ -8,6 +8,7 @@ use crate::cat::{Candidate, Evaluator};
 use crate::model::Model;
 use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
+use std::collections::BTreeMap;
 
 /// The most events that are judged together; of more, overlapping stretches are.
 const MOST: usize = 256;
@@ -48,6 +49,10 @@ pub struct Oracle {
     /// Events that are certainly durable, and certainly not, by stretch.
     present: Vec<Set>,
     missing: Vec<Set>,
+    /// For each location, the first and the last place in its order of a write that leaves this content.
+    sources: Vec<BTreeMap<u64, (usize, usize)>>,
+    /// For each location, those of its durable content.
+    newest: Vec<(usize, usize)>,
     /// Events of which that has changed.
     changed: Vec<usize>,
     /// A location that holds what no write left there.
@@ -77,8 +82,9 @@ impl Oracle {
     pub fn new(model: &Model, history: History) -> Option<Oracle> {
         let size = history.events.len();
         let mut stretches = Vec::new();
+        let mut links = Links::of(&history);
         for events in stretches_of(&history) {
-            stretches.push(Stretch::of(model, &history, events)?);
+            stretches.push(Stretch::of(model, &history, &mut links, events)?);
         }
         let mut places = vec![Vec::new(); size];
         for (number, stretch) in stretches.iter().enumerate() {
@@ -91,6 +97,16 @@ impl Oracle {
         let mut oracle = Oracle {
             present: stretches.iter().map(none).collect(),
             missing: stretches.iter().map(all).collect(),
+            sources: history
+                .orders
+                .iter()
+                .map(|order| sources(order, &history.contents))
+                .collect(),
+            newest: history
+                .orders
+                .iter()
+                .map(|order| (0, order.len().saturating_sub(1)))
+                .collect(),
             changed: Vec::new(),
             foreign: None,
             stretches,
@@ -116,16 +132,17 @@ impl Oracle {
 
     /// The durable content of a location is now this.
     pub fn set(&mut self, location: usize, content: u64) {
-        let order = &self.history.orders[location];
-        let may = |place: &usize| self.history.contents[order[*place]] == content;
-        let first = (0..order.len()).find(may);
-        let last = (0..order.len()).rev().find(may);
-        let (Some(first), Some(last)) = (first, last) else {
+        let Some(&(first, last)) = self.sources[location].get(&content) else {
             self.foreign.get_or_insert(location);
             return;
         };
-        let order = order.clone();
-        for (place, write) in order.into_iter().enumerate() {
+        let (before, after) = self.newest[location];
+        self.newest[location] = (first, last);
+        // Only writes between the old bounds and the new change sides.
+        let from = first.min(before);
+        let to = last.max(after);
+        for place in from..=to {
+            let write = self.history.orders[location][place];
             self.mark(write, place <= first, place > last);
         }
     }
@@ -177,6 +194,15 @@ impl Oracle {
     }
 }
 
+/// The first and the last place of a write that leaves each content.
+fn sources(order: &[usize], contents: &[u64]) -> BTreeMap<u64, (usize, usize)> {
+    let mut sources = BTreeMap::new();
+    for (place, write) in order.iter().enumerate() {
+        sources.entry(contents[*write]).or_insert((place, place)).1 = place;
+    }
+    sources
+}
+
 /// Whether that changed the set.
 fn put(set: &mut Set, event: usize, inside: bool) -> bool {
     let changes = set.contains(event) != inside;
@@ -214,33 +240,99 @@ fn stretches_of(history: &History) -> Vec<Vec<usize>> {
     (0..last).map(stretch).collect()
 }
 
+/// What leads from an event of a run to its partners.
+struct Links {
+    /// The other half of a locked instruction.
+    writes_back: Vec<usize>,
+    /// The write that a read reads from.
+    reads_from: Vec<usize>,
+    /// Where a write stands in its location's order.
+    turn: Vec<usize>,
+    /// Where an event stands in the stretch that is being looked at.
+    place: Vec<usize>,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Links {
+    fn of(history: &History) -> Links {
+        let size = history.events.len();
+        let none = || vec![NONE; size];
+        let mut links = Links {
+            writes_back: none(),
+            reads_from: none(),
+            turn: none(),
+            place: none(),
+        };
+        history
+            .rmw
+            .iter()
+            .for_each(|(read, write)| links.writes_back[*read] = *write);
+        history
+            .rf
+            .iter()
+            .for_each(|(write, read)| links.reads_from[*read] = *write);
+        for order in &history.orders {
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(turn, write)| links.turn[*write] = turn);
+        }
+        links
+    }
+
+    fn place_of(&self, event: usize) -> Option<usize> {
+        let place = *self.place.get(event)?;
+        (place != NONE).then_some(place)
+    }
+
+    /// Writes that are related to later ones of their location.
+    fn coherence(&self, events: &[usize], own: &[Event]) -> Relation {
+        let mut writes: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for (place, event) in events.iter().enumerate() {
+            if let Some(location) = own[place]
+                .cell
+                .and_then(|cell| cell.location)
+                .filter(|_| self.turn[*event] != NONE)
+            {
+                writes.entry(location).or_default().push((self.turn[*event], place));
+            }
+        }
+        let mut co = Relation::empty(events.len());
+        for order in writes.values_mut() {
+            order.sort_unstable();
+            for (index, (_, write)) in order.iter().enumerate() {
+                order[index + 1..]
+                    .iter()
+                    .for_each(|(_, later)| co.insert(*write, *later));
+            }
+        }
+        co
+    }
+}
+
 impl Stretch {
-    fn of(model: &Model, history: &History, events: Vec<usize>) -> Option<Stretch> {
+    fn of(model: &Model, history: &History, links: &mut Links, events: Vec<usize>) -> Option<Stretch> {
         let size = events.len();
-        let mut place = vec![None; history.events.len()];
         events
             .iter()
             .enumerate()
-            .for_each(|(index, event)| place[*event] = Some(index));
-        let pairs = |pairs: &[(usize, usize)]| -> Vec<(usize, usize)> {
-            pairs
-                .iter()
-                .filter_map(|(from, to)| Some((place[*from]?, place[*to]?)))
-                .collect()
-        };
+            .for_each(|(place, event)| links.place[*event] = place);
         let own: Vec<Event> = events.iter().map(|event| history.events[*event]).collect();
-        let structure = Structure::of(&own, &pairs(&history.rmw), &[]);
+        let partner = |of: &[usize], event: usize| links.place_of(of[event]);
+        let rmw = events
+            .iter()
+            .enumerate()
+            .filter_map(|(place, event)| Some((place, partner(&links.writes_back, *event)?)));
+        let structure = Structure::of(&own, &rmw.collect::<Vec<_>>(), &[]);
         let mut rf = Relation::empty(size);
-        pairs(&history.rf)
-            .into_iter()
-            .for_each(|(write, read)| rf.insert(write, read));
-        let mut co = Relation::empty(size);
-        for order in &history.orders {
-            let inside: Vec<usize> = order.iter().filter_map(|write| place[*write]).collect();
-            for (index, write) in inside.iter().enumerate() {
-                inside[index + 1..].iter().for_each(|later| co.insert(*write, *later));
+        for (read, event) in events.iter().enumerate() {
+            if let Some(write) = partner(&links.reads_from, *event) {
+                rf.insert(write, read);
             }
         }
+        let co = links.coherence(&events, &own);
+        events.iter().for_each(|event| links.place[*event] = NONE);
         let verdict = Evaluator::new(model.program(), &structure).verdict(&Candidate { rf, co })?;
         let persists = |event: usize| {
             let event = &own[event];

@@ -150,9 +150,15 @@ impl Relation {
     #[must_use]
     pub fn cross(from: &Set, to: &Set) -> Relation {
         let mut relation = Relation::empty(from.size);
-        from.iter()
-            .for_each(|event| relation.row_mut(event).copy_from_slice(&to.bits));
+        relation.insert_all(from, to);
         relation
+    }
+
+    /// Puts all pairs from one set to another in.
+    pub fn insert_all(&mut self, from: &Set, to: &Set) {
+        for event in from.iter() {
+            self.row_mut(event).iter_mut().zip(&to.bits).for_each(|(a, b)| *a |= b);
+        }
     }
 
     /// How many events there are.

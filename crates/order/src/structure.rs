@@ -2,6 +2,7 @@
 
 use crate::litmus::Class;
 use crate::relation::{Relation, Set};
+use std::collections::BTreeMap;
 
 /// Which memory cell an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,26 +86,36 @@ impl Structure {
             set(&|e| e.locked),
         ];
         sets.extend(Class::ALL.iter().map(|class| set(&|e| e.class == Some(*class))));
-        let relation =
-            |wanted: &dyn Fn(&Event, &Event) -> bool| Relation::of(size, |a, b| wanted(&events[a], &events[b]));
-        let same = |a: Option<usize>, b: Option<usize>| a.is_some() && a == b;
-        let location = |e: &Event| e.cell.and_then(|cell| cell.location);
-        let line = |e: &Event| e.cell.map(|cell| cell.line);
+        let grouped = |key: &dyn Fn(&Event) -> Option<usize>| {
+            let mut groups: BTreeMap<usize, Set> = BTreeMap::new();
+            for (index, event) in events.iter().enumerate() {
+                if let Some(key) = key(event) {
+                    groups.entry(key).or_insert_with(|| Set::empty(size)).insert(index);
+                }
+            }
+            let mut relation = Relation::empty(size);
+            groups.values().for_each(|group| relation.insert_all(group, group));
+            relation
+        };
         let listed = |pairs: &[(usize, usize)]| {
             let mut relation = Relation::empty(size);
             pairs.iter().for_each(|(from, to)| relation.insert(*from, *to));
             relation
         };
+        // All initial writes are of one thread of their own.
+        let int = grouped(&|e| Some(e.thread.unwrap_or(usize::MAX)));
+        let later = Relation::of(size, |a, b| a < b);
+        let context = |e: &Event| e.thread.map(|thread| thread * 256 + usize::from(e.context));
         let relations = vec![
-            Relation::of(size, |a, b| a == b),
-            Relation::of(size, |a, b| a < b && same(events[a].thread, events[b].thread)),
-            relation(&|a, b| same(location(a), location(b))),
-            relation(&|a, b| same(line(a), line(b))),
-            relation(&|a, b| a.thread == b.thread),
-            relation(&|a, b| a.thread != b.thread),
+            Relation::empty(size).reflexive(),
+            grouped(&|e| e.thread).and(&later),
+            grouped(&|e| e.cell.and_then(|cell| cell.location)),
+            grouped(&|e| e.cell.map(|cell| cell.line)),
+            int.clone(),
+            int.complement(),
             listed(rmw),
             listed(data),
-            relation(&|a, b| same(a.thread, b.thread) && a.context == b.context),
+            grouped(&context),
         ];
         Structure { size, sets, relations }
     }

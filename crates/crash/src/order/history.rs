@@ -16,8 +16,8 @@ pub struct Told {
     pub places: Vec<Place>,
     /// What the world was told, and when: outputs and acknowledgements.
     pub outputs: Vec<(Cycles, usize)>,
-    /// Each event in words.
-    pub words: Vec<String>,
+    /// Each event's operation: its core and its index there; none of initial writes.
+    origins: Vec<Option<(usize, usize)>>,
     /// A load that was given what no store left there.
     pub wrong: Option<String>,
 }
@@ -73,7 +73,7 @@ impl Told {
                 history: History::default(),
                 places: Vec::new(),
                 outputs: Vec::new(),
-                words: Vec::new(),
+                origins: Vec::new(),
                 wrong: None,
             },
             writers: journal.trace.programs.iter().map(|ops| vec![NONE; ops.len()]).collect(),
@@ -86,6 +86,26 @@ impl Told {
         teller.tell(initial);
         teller.told
     }
+
+    /// An event in words.
+    pub fn words(&self, journal: &Journal, event: usize) -> String {
+        let Some((core, index)) = self.origins[event] else {
+            return "what was there at first".to_owned();
+        };
+        let what = match journal.trace.programs[core][index] {
+            Op::Load { addr, value, .. } => format!("loads {value:#x} from {addr}"),
+            Op::Store { addr, value, .. } => format!("stores {value:#x} to {addr}"),
+            Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {addr} past the caches"),
+            Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {addr} by a locked instruction"),
+            Op::Flush { addr, .. } => format!("flushes {}", addr.line()),
+            Op::Primitive(primitive) => format!("executes {primitive}"),
+            Op::Note(note) => match journal.notes[core][note as usize].note {
+                Note::Output { location, value } => format!("outputs {value} to {location}"),
+                _ => "acknowledges a region".to_owned(),
+            },
+        };
+        format!("core {core} {what}")
+    }
 }
 
 impl Teller<'_> {
@@ -93,7 +113,7 @@ impl Teller<'_> {
         for number in 0..self.told.places.len() {
             let place = self.told.places[number];
             let content = place.bits(initial.read(Addr(place.addr.0 & !7), 8));
-            let event = self.event(None, Kind::Write, Some(number), 0, format!("{} at first", place.addr));
+            let event = self.event(None, Kind::Write, Some(number), 0);
             self.told.history.contents[event] = content;
             self.told.history.orders.push(vec![event]);
         }
@@ -129,14 +149,14 @@ impl Teller<'_> {
         stamps
     }
 
-    fn event(&mut self, core: Option<usize>, kind: Kind, number: Option<usize>, stamp: u64, words: String) -> usize {
+    fn event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
         let history = &mut self.told.history;
         let cell = number.map(|number| {
             let addr = self.told.places[number].addr;
             cell(Some(number), addr)
         });
         history.events.push(Event {
-            thread: core,
+            thread: origin.map(|(core, _)| core),
             kind,
             class: None,
             locked: false,
@@ -145,7 +165,7 @@ impl Teller<'_> {
         });
         history.contents.push(0);
         history.stamps.push(stamp);
-        self.told.words.push(words);
+        self.told.origins.push(origin);
         history.events.len() - 1
     }
 
@@ -161,7 +181,7 @@ impl Teller<'_> {
     }
 
     fn operation(&mut self, core: usize, index: usize, op: &Op, stamp: u64) {
-        let who = format!("core {core}");
+        let origin = (core, index);
         match *op {
             Op::Load {
                 addr,
@@ -171,37 +191,34 @@ impl Teller<'_> {
             } => {
                 let Some(number) = self.number(addr) else { return };
                 let is_event = self.told.places[number].is_seen() && !self.spins(core, index, addr, from);
-                let words = format!("{who} loads {value:#x} from {addr}");
-                let event = is_event.then(|| self.event(Some(core), Kind::Read, Some(number), stamp, words));
+                let event = is_event.then(|| self.event(Some(origin), Kind::Read, Some(number), stamp));
                 self.read(core, event, number, from, Some((addr, size, value)));
             }
-            Op::Store { addr, value, .. } => {
-                _ = self.write(core, index, addr, stamp, format!("{who} stores {value:#x} to {addr}"));
+            Op::Store { addr, .. } => {
+                _ = self.write(origin, addr, stamp);
             }
-            Op::StoreNt { addr, value, .. } => {
-                let words = format!("{who} stores {value:#x} to {addr} past the caches");
-                if let Some(event) = self.write(core, index, addr, stamp, words) {
+            Op::StoreNt { addr, .. } => {
+                if let Some(event) = self.write(origin, addr, stamp) {
                     self.told.history.events[event].class = Some(Class::Nt);
                 }
             }
-            Op::Rmw { addr, new, from, .. } => self.locked(core, index, (addr, new), from, stamp),
+            Op::Rmw { addr, from, .. } => self.locked(origin, addr, from, stamp),
             Op::Flush { addr, kind } => {
-                let event = self.event(
-                    Some(core),
-                    Kind::Other,
-                    None,
-                    stamp,
-                    format!("{who} flushes {}", addr.line()),
-                );
-                self.told.history.events[event].class = Some(flush_class(kind));
+                let event = self.other(origin, flush_class(kind), stamp);
                 self.told.history.events[event].cell = Some(cell(None, addr));
             }
             Op::Primitive(primitive) => {
-                let event = self.event(Some(core), Kind::Other, None, stamp, format!("{who}: {primitive}"));
-                self.told.history.events[event].class = Some(class_of(primitive));
+                self.other(origin, class_of(primitive), stamp);
             }
-            Op::Note(note) => self.note(core, self.journal.notes[core][note as usize], stamp),
+            Op::Note(note) => self.note(origin, self.journal.notes[core][note as usize], stamp),
         }
+    }
+
+    /// A flush or a fence.
+    fn other(&mut self, origin: (usize, usize), class: Class, stamp: u64) -> usize {
+        let event = self.event(Some(origin), Kind::Other, None, stamp);
+        self.told.history.events[event].class = Some(class);
+        event
     }
 
     /// Whether a load sees what the core's last operation, a load too, has seen: nothing is learnt from that.
@@ -236,41 +253,37 @@ impl Teller<'_> {
         });
     }
 
-    fn write(&mut self, core: usize, index: usize, addr: Addr, stamp: u64, words: String) -> Option<usize> {
+    fn write(&mut self, origin: (usize, usize), addr: Addr, stamp: u64) -> Option<usize> {
         let number = self.number(addr)?;
-        let event = self.event(Some(core), Kind::Write, Some(number), stamp, words);
-        self.wrote(core, index, number, event);
+        let event = self.event(Some(origin), Kind::Write, Some(number), stamp);
+        self.wrote(origin, number, event);
         Some(event)
     }
 
-    fn locked(&mut self, core: usize, index: usize, (addr, new): (Addr, u64), from: Seen, stamp: u64) {
-        let words = format!("core {core} stores {new:#x} to {addr} by a locked instruction");
+    fn locked(&mut self, origin: (usize, usize), addr: Addr, from: Seen, stamp: u64) {
         let number = self.number(addr);
-        let read = self.event(Some(core), Kind::Read, number, stamp, words.clone());
-        let write = self.event(Some(core), Kind::Write, number, stamp, words);
+        let read = self.event(Some(origin), Kind::Read, number, stamp);
+        let write = self.event(Some(origin), Kind::Write, number, stamp);
         for half in [read, write] {
             self.told.history.events[half].locked = true;
         }
         self.told.history.rmw.push((read, write));
         if let Some(number) = number {
-            self.read(core, Some(read), number, from, None);
-            self.wrote(core, index, number, write);
+            self.read(origin.0, Some(read), number, from, None);
+            self.wrote(origin, number, write);
         }
     }
 
-    fn wrote(&mut self, core: usize, index: usize, number: usize, event: usize) {
+    fn wrote(&mut self, (core, index): (usize, usize), number: usize, event: usize) {
         self.writers[core][index] = event;
         self.newest[core].insert(number, event);
     }
 
-    fn note(&mut self, core: usize, noted: Noted, stamp: u64) {
-        let words = match noted.note {
-            Note::Output { location, value } => format!("core {core} outputs {value} to {location}"),
-            Note::RegionDurable => format!("core {core} acknowledges a region"),
-            _ => return,
-        };
-        let event = self.event(Some(core), Kind::Output, None, stamp, words);
-        self.told.outputs.push((noted.at, event));
+    fn note(&mut self, origin: (usize, usize), noted: Noted, stamp: u64) {
+        if matches!(noted.note, Note::Output { .. } | Note::RegionDurable) {
+            let event = self.event(Some(origin), Kind::Output, None, stamp);
+            self.told.outputs.push((noted.at, event));
+        }
     }
 
     fn order_writes(&mut self) {
@@ -324,12 +337,10 @@ impl Teller<'_> {
             _ => return None,
         };
         let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
-        let words = &self.told.words[write];
         (expected != value).then(|| {
-            format!(
-                "core {} loads {value:#x} from {addr} where it sees `{words}`",
-                read.core
-            )
+            let words = self.told.words(self.journal, write);
+            let core = read.core;
+            format!("core {core} loads {value:#x} from {addr} where it sees `{words}`")
         })
     }
 

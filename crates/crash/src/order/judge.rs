@@ -100,7 +100,8 @@ pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disor
         oracle,
         journal,
         outputs: 0,
-        image: initial.persistent_half(),
+        initial,
+        latest: BTreeMap::new(),
     }
     .first()
 }
@@ -111,7 +112,9 @@ struct Judged<'j> {
     journal: &'j Journal,
     /// The outputs that the world has seen.
     outputs: usize,
-    image: Memory,
+    initial: &'j Memory,
+    /// The lines that have become durable, where power failures change them for a while.
+    latest: BTreeMap<Line, LineData>,
 }
 
 impl Judged<'_> {
@@ -121,7 +124,9 @@ impl Judged<'_> {
                 None => Cycles::ZERO,
                 Some(last) => {
                     let durable = &self.journal.durable[last];
-                    self.image.set_line(durable.line, &durable.data);
+                    if !self.journal.power_failures.is_empty() {
+                        self.latest.insert(durable.line, durable.data);
+                    }
                     self.show(durable.line, &durable.data);
                     durable.at
                 }
@@ -170,7 +175,11 @@ impl Judged<'_> {
             lines.iter().for_each(|(line, data)| self.show(*line, data));
             let wrong = self.breach(event, at);
             for (line, _) in lines {
-                let data = self.image.line(*line);
+                let data = self
+                    .latest
+                    .get(line)
+                    .copied()
+                    .unwrap_or_else(|| self.initial.line(*line));
                 self.show(*line, &data);
             }
             _ = self.oracle.breach();
@@ -184,7 +193,7 @@ impl Judged<'_> {
     fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
         let what = match self.oracle.breach()? {
             Breach::Order { present, missing } => {
-                let words = |event: usize| &self.told.words[event];
+                let words = |event: usize| self.told.words(self.journal, event);
                 format!(
                     "`{}` is durable and `{}`, which comes before it, is not",
                     words(present),
