@@ -7,11 +7,11 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+RUST := Cargo.toml Cargo.lock $(shell find crates models litmus -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.cat' -o -name '*.litmus' -o -name '*.expected' \) 2>/dev/null)
 
 .PHONY: help
 help: ## Say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline
@@ -27,6 +27,17 @@ test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last lin
 .PHONY: figures
 figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
+
+.PHONY: promote
+promote: setup ## Record anew what the models allow of litmus/, and which test kills which mutant
+	$(VENV)/bin/strandline litmus --promote litmus
+	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test mutants -- docs
+
+.PHONY: thorough
+thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3
+	$(VENV)/bin/strandline litmus -d all --timings 3000
+	$(PY) -m tools.cross_check --jobs 2
+	$(VENV)/bin/strandline litmus --random 1000000
 
 .PHONY: bench
 bench: ## Measure the simulator's own speed

@@ -21,7 +21,7 @@ const PROGRAMS: &[(&str, u64)] = &[
 ];
 
 /// Crash states of each program.
-const POINTS: u64 = 800;
+const POINTS: u64 = 400;
 
 /// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
 const PATIENCE: Cycles = Cycles(1_000_000);
