@@ -6,6 +6,9 @@ use crate::Fault;
 use include_dir::{include_dir, Dir};
 use std::collections::BTreeSet;
 
+#[cfg(test)]
+mod mutation;
+
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../models");
 
 /// A persistency model, read and compiled.
