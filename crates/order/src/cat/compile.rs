@@ -500,7 +500,7 @@ impl Order {
 fn wrong(expr: &Expr, wanted: Type) -> Fault {
     let lift = match wanted {
         Type::Relation => " (`[s]` makes a relation of a set)",
-        Type::Set => "",
+        Type::Set => " (`domain(r)` and `range(r)` make a set of a relation)",
     };
     Fault::new(expr.place, format!("{} is wanted here{lift}", wanted.name()))
 }

@@ -181,6 +181,8 @@ impl Parser {
             Question::Irreflexive
         } else if self.eat_word("empty") {
             Question::Empty
+        } else if flag || negated {
+            return self.expected("`acyclic`, `irreflexive` or `empty`");
         } else {
             return self.expected("`let`, `include`, `flag`, `acyclic`, `irreflexive` or `empty`");
         };

@@ -204,7 +204,10 @@ impl Parser<'_> {
             let named = self.named(id);
             let twice = match kind {
                 Some(kind) => std::mem::replace(&mut named.kind, kind) != LocationKind::Persistent,
-                None => named.group.replace(group).is_some(),
+                None => {
+                    named.place = place;
+                    named.group.replace(group).is_some()
+                }
             };
             if twice {
                 return Err(Fault::new(place, format!("{} is named here a second time", named.name)));
@@ -259,11 +262,10 @@ impl Parser<'_> {
                     self.refuse(place, instruction)?;
                     thread.push(instruction);
                 }
-                let mark = if index + 1 == count { ";" } else { "|" };
-                self.expect(
-                    mark,
-                    &format!("after what P{index} does: there are {count} threads, and a condition at the end"),
-                )?;
+                match index + 1 == count {
+                    true => self.expect(";", &format!("after what P{index} does: it is the last thread"))?,
+                    false => self.expect("|", &format!("after what P{index} does: P{} is next", index + 1))?,
+                }
             }
         }
         Ok(threads)
@@ -290,8 +292,10 @@ impl Parser<'_> {
         let word = self.word().to_owned();
         if word.is_empty() {
             let message = match self.text.peek() {
-                None => "expected an instruction or the condition; the text ends here".to_owned(),
-                Some(found) => format!("expected an instruction in capital letters or the condition, found `{found}`"),
+                None => "expected an instruction or `exists`, `~exists`, `forall`; the text ends here".to_owned(),
+                Some(found) => format!(
+                    "expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `{found}`"
+                ),
             };
             return Err(Fault::new(place, message));
         }
@@ -483,7 +487,7 @@ impl Parser<'_> {
         }
         if self.text.eat("(") {
             let formula = self.either(depth + 1)?;
-            self.expect(")", "after the formula")?;
+            self.expect(")", "after the formula, or `/\\` or `\\/` and another")?;
             return Ok(formula);
         }
         if self.eat_word("true") {
@@ -526,7 +530,8 @@ impl Parser<'_> {
 
     fn refuse_mixed_lines(&self) -> Result<(), Fault> {
         for at in self.locations.iter().filter(|at| at.group.is_some()) {
-            let first = self.locations.iter().find(|other| other.group == at.group);
+            let mut group = self.locations.iter().filter(|other| other.group == at.group);
+            let first = group.next();
             if at.kind == LocationKind::Output || first.is_some_and(|first| first.kind != at.kind) {
                 let message = format!("{} cannot share a line with what is not in the same memory", at.name);
                 return Err(Fault::new(at.place, message));
