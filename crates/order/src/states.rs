@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// The most cuts that are looked at, of all executions together.
-const MOST_CUTS: u64 = 4_000_000;
+const MOST_CUTS: u64 = 2_000_000;
 
 /// The values of [`Test::observed`], in its order.
 pub type State = Vec<u8>;

@@ -295,7 +295,7 @@ fn of_a_test_with_too_much_to_enumerate() {
     let free = format!("X86 a\n{{ }}\n P0 ;\n{}exists (true)", stores.collect::<String>());
     assert_eq!(
         line(free),
-        "more than 4000000 cuts of executions: use fewer stores and outputs, or order more of them"
+        "more than 2000000 cuts of executions: use fewer stores and outputs, or order more of them"
     );
 }
 
