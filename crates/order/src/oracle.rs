@@ -9,6 +9,9 @@ use crate::model::Model;
 use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
 
+#[cfg(test)]
+mod tests;
+
 /// The most events that are judged together; of more, overlapping stretches are.
 const MOST: usize = 256;
 
