@@ -4,7 +4,7 @@ use crate::cat::Candidate;
 use crate::litmus::Test;
 use crate::relation::Relation;
 use crate::unroll::Unrolled;
-use crate::{Fault, Place};
+use crate::Fault;
 
 /// The most candidates that are enumerated.
 const MOST: u64 = 2_000_000;
@@ -56,13 +56,9 @@ fn refuse_too_many(writes: &[Vec<usize>], sources: &[&Vec<usize>]) -> Result<(),
     let count = orders.chain(reads).try_fold(1u64, u64::checked_mul);
     match count {
         Some(count) if count <= MOST => Ok(()),
-        _ => {
-            let place = Place { line: 1, column: 1 };
-            Err(Fault::new(
-                place,
-                format!("more than {MOST} candidate executions: use fewer reads or writes of a location"),
-            ))
-        }
+        _ => Err(Fault::of_whole(format!(
+            "more than {MOST} candidate executions: use fewer reads or writes of a location"
+        ))),
     }
 }
 

@@ -16,8 +16,8 @@ pub struct Place {
 pub struct Fault {
     /// The file, if the text came from one.
     pub file: Option<String>,
-    /// Where in it.
-    pub place: Place,
+    /// Where in it, if it is not about the whole.
+    pub place: Option<Place>,
     /// What is wrong and how to mend it.
     pub message: String,
 }
@@ -27,7 +27,16 @@ impl Fault {
     pub fn new(place: Place, message: impl Into<String>) -> Fault {
         Fault {
             file: None,
-            place,
+            place: Some(place),
+            message: message.into(),
+        }
+    }
+
+    /// A mistake of the whole, or of no text.
+    pub fn of_whole(message: impl Into<String>) -> Fault {
+        Fault {
+            file: None,
+            place: None,
             message: message.into(),
         }
     }
@@ -45,7 +54,15 @@ impl fmt::Display for Fault {
         if let Some(file) = &self.file {
             write!(f, "{file}:")?;
         }
-        write!(f, "{}:{}: {}", self.place.line, self.place.column, self.message)
+        if let Some(place) = self.place {
+            write!(f, "{}:{}:", place.line, place.column)?;
+        }
+        let blank = if self.file.is_some() || self.place.is_some() {
+            " "
+        } else {
+            ""
+        };
+        write!(f, "{blank}{}", self.message)
     }
 }
 

@@ -6,6 +6,9 @@ use crate::Fault;
 use include_dir::{include_dir, Dir};
 use std::collections::BTreeSet;
 
+#[cfg(test)]
+mod mutation;
+
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../models");
 
 /// A persistency model, read and compiled.
@@ -38,10 +41,11 @@ impl Model {
         let mut parts = name.split(':');
         let base = parts.next().unwrap_or_default();
         let file = format!("{base}.cat");
-        let start = crate::Place { line: 1, column: 1 };
-        let text = builtin(&file).ok_or_else(|| {
-            let names = Model::names().join(", ");
-            Fault::new(start, format!("there is no model {base}; there are {names}")).in_file(name)
+        let names = Model::names();
+        let text = builtin(&file).filter(|_| names.iter().any(|known| known == base));
+        let text = text.ok_or_else(|| {
+            let names = names.join(", ");
+            Fault::of_whole(format!("there is no model `{base}`; there are {names}"))
         })?;
         let on: BTreeSet<String> = parts.map(str::to_owned).collect();
         let model = Model::parse(base, text, &on)?;
@@ -49,8 +53,13 @@ impl Model {
             None => Ok(model),
             Some(unknown) => {
                 let known: Vec<&str> = model.variants.iter().map(String::as_str).collect();
-                let message = format!("model {base} has no variant {unknown}; it has: {}", known.join(", "));
-                Err(Fault::new(start, message).in_file(name))
+                let known = if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                let message = format!("model `{base}` has no variant `{unknown}`; it has {known}");
+                Err(Fault::of_whole(message))
             }
         }
     }
@@ -137,6 +146,17 @@ impl Model {
     }
 }
 
+/// How deep files may include one another.
+const DEEPEST: usize = 8;
+
+/// The files that models are made of.
+fn included_files() -> Vec<&'static str> {
+    let parts = MODELS.dirs().flat_map(Dir::files);
+    let mut files: Vec<&str> = parts.filter_map(|file| file.path().to_str()).collect();
+    files.sort_unstable();
+    files
+}
+
 fn builtin(file: &str) -> Option<&'static str> {
     MODELS.get_file(file)?.contents_utf8()
 }
@@ -151,9 +171,14 @@ fn gather(name: &str, text: &str, files: &mut Vec<(String, File)>, depth: usize)
         if files.iter().any(|(done, _)| done == included) {
             continue;
         }
-        let Some(text) = builtin(included).filter(|_| depth < 8) else {
-            return Err(Fault::new(*place, format!("there is no file {included} to include")).in_file(name));
+        let Some(text) = builtin(included) else {
+            let files = included_files().join(", ");
+            let message = format!("there is no file `{included}` to include; there are {files}");
+            return Err(Fault::new(*place, message).in_file(name));
         };
+        if depth == DEEPEST {
+            return Err(Fault::new(*place, "files include one another in a circle, or too deeply").in_file(name));
+        }
         gather(included, text, files, depth + 1)?;
     }
     files.push((name.to_owned(), file));

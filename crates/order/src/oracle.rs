@@ -10,6 +10,9 @@ use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
 use std::collections::BTreeMap;
 
+#[cfg(test)]
+mod tests;
+
 /// The most events that are judged together; of more, overlapping stretches are.
 const MOST: usize = 256;
 

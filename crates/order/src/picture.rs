@@ -8,8 +8,9 @@ use crate::relation::Relation;
 use crate::states::{each_cut, Persists};
 use crate::structure::Kind;
 use crate::unroll::Unrolled;
-use crate::{Fault, Place};
+use crate::Fault;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 /// A graph in Graphviz's language.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +43,12 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
         };
         let order = persists.order(&verdict.pmo);
         let mut cut = None;
-        each_cut(&order, &mut |bits| {
-            if cut.is_none() && persists.state(&execution, bits) == state {
+        _ = each_cut(&order, &mut |bits| {
+            if persists.state(&execution, bits) == state {
                 cut = Some((0, bits));
+                return ControlFlow::Break(());
             }
+            ControlFlow::Continue(())
         });
         let nearest = cut.or_else(|| nearest(&persists, &execution, &order, state));
         if let Some((broken, cut)) =
@@ -70,7 +73,7 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
                 "state {shown}: no execution of model {} writes these values",
                 model.name()
             );
-            Err(Fault::new(Place { line: 1, column: 1 }, message))
+            Err(Fault::of_whole(message))
         }
     }
 }

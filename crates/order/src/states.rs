@@ -9,6 +9,10 @@ use crate::structure::Kind;
 use crate::unroll::Unrolled;
 use crate::Fault;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// The most cuts that are looked at, of all executions together.
+const MOST_CUTS: u64 = 2_000_000;
 
 /// The values of [`Test::observed`], in its order.
 pub type State = Vec<u8>;
@@ -25,7 +29,7 @@ pub struct Allowed {
 /// The states that a model allows a crash of a test to leave.
 ///
 /// # Errors
-/// The test has too many executions.
+/// The test has too many executions, or they have too many cuts.
 pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
     let unrolled = Unrolled::of(test);
     let persists = Persists::of(test, &unrolled);
@@ -34,16 +38,42 @@ pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
         states: BTreeSet::new(),
         undefined: false,
     };
+    let mut left = Some(MOST_CUTS);
     executions(test, &unrolled, |execution| {
+        if left.is_none() {
+            return;
+        }
         if let Some(verdict) = evaluator.verdict(&execution.candidate) {
             allowed.undefined |= verdict.flagged;
             let order = persists.order(&verdict.pmo);
-            each_cut(&order, &mut |cut| {
-                allowed.states.insert(persists.state(&execution, cut));
-            });
+            left = left.and_then(|left| insert_cuts(&mut allowed.states, &persists, &execution, &order, left));
         }
     })?;
-    Ok(allowed)
+    match left {
+        Some(_) => Ok(allowed),
+        None => Err(Fault::of_whole(format!(
+            "more than {MOST_CUTS} cuts of executions: use fewer stores and outputs, or order more of them"
+        ))),
+    }
+}
+
+/// Adds the states of an execution's cuts; how many cuts may still come, `None` if there were too many.
+fn insert_cuts(
+    states: &mut BTreeSet<State>,
+    persists: &Persists,
+    execution: &Execution,
+    order: &[u64],
+    mut left: u64,
+) -> Option<u64> {
+    let flow = each_cut(order, &mut |cut| {
+        if left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
+        states.insert(persists.state(execution, cut));
+        ControlFlow::Continue(())
+    });
+    flow.is_continue().then_some(left)
 }
 
 /// The states that are thinkable: each location with each value that some candidate execution gives it. Empty if there are
@@ -175,18 +205,25 @@ impl Persists {
     }
 }
 
-/// Calls `see` with every set of events that has with each all that must persist before it.
-pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64)) {
+/// Calls `see` with every set of events that has with each all that must persist before it, until it breaks.
+pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64) -> ControlFlow<()>) -> ControlFlow<()> {
     let mut after = vec![0u64; before.len()];
     for (later, bits) in before.iter().enumerate() {
         (0..before.len())
             .filter(|bit| bits >> bit & 1 == 1)
             .for_each(|bit| after[bit] |= 1 << later);
     }
-    decide(before, &after, 0, 0, 0, see);
+    decide(before, &after, 0, 0, 0, see)
 }
 
-fn decide(before: &[u64], after: &[u64], next: usize, inside: u64, outside: u64, see: &mut impl FnMut(u64)) {
+fn decide(
+    before: &[u64],
+    after: &[u64],
+    next: usize,
+    inside: u64,
+    outside: u64,
+    see: &mut impl FnMut(u64) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     if next == before.len() {
         return see(inside);
     }
@@ -196,10 +233,11 @@ fn decide(before: &[u64], after: &[u64], next: usize, inside: u64, outside: u64,
     }
     let with = bit | before[next];
     if with & outside == 0 {
-        decide(before, after, next + 1, inside | with, outside, see);
+        decide(before, after, next + 1, inside | with, outside, see)?;
     }
     let without = bit | after[next];
     if without & inside == 0 {
-        decide(before, after, next + 1, inside, outside | without, see);
+        decide(before, after, next + 1, inside, outside | without, see)?;
     }
+    ControlFlow::Continue(())
 }

@@ -21,10 +21,9 @@ impl<'t> Text<'t> {
         let place = Place { line: 1, column: 1 };
         match text.len() <= MOST {
             true => Ok(Text { rest: text, place }),
-            false => Err(Fault::new(
-                place,
-                format!("longer than {MOST} bytes: not a test or a model"),
-            )),
+            false => Err(Fault::of_whole(format!(
+                "longer than {MOST} bytes: not a test or a model"
+            ))),
         }
     }
 
@@ -94,7 +93,11 @@ impl<'t> Text<'t> {
         }
     }
 
-    fn skip_comment(&mut self) -> Result<(), Fault> {
+    /// Passes over a comment, which is next.
+    ///
+    /// # Errors
+    /// It has no end.
+    pub fn skip_comment(&mut self) -> Result<(), Fault> {
         let start = self.place;
         let mut depth = 0;
         loop {

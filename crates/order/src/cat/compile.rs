@@ -3,7 +3,7 @@
 use super::ast::{Binding, Check, Expr, ExprKind, File, Item, Question};
 use crate::litmus::Class;
 use crate::structure::{KNOWN, RELATIONS, SETS};
-use crate::{Fault, Place};
+use crate::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An expression whose value is a set.
@@ -153,7 +153,6 @@ impl Program {
                 compiler.item(item, &mut steps).map_err(|fault| fault.in_file(name))?;
             }
         }
-        let end = Place { line: 1, column: 1 };
         let pmo = match compiler.names.get("pmo") {
             Some(Meaning {
                 kind: Type::Relation,
@@ -161,10 +160,11 @@ impl Program {
                 ..
             }) => *slot,
             _ => {
-                return Err(Fault::new(
-                    end,
-                    "a model must define the relation `pmo`, its persist memory order",
-                ))
+                let fault = Fault::of_whole("a model must define the relation `pmo`, its persist memory order");
+                return Err(match files.last() {
+                    Some((name, _)) => fault.in_file(name),
+                    None => fault,
+                });
             }
         };
         Ok(compiler.arranged(steps, pmo))
@@ -226,6 +226,7 @@ impl<'v> Compiler<'v> {
 
     fn bindings(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
         let mut defined = Vec::new();
+        refuse_twice(bindings)?;
         for binding in bindings {
             let known = self.is_known(&binding.body);
             let (kind, slot, step) = match self.typed(&binding.body, None)? {
@@ -246,6 +247,7 @@ impl<'v> Compiler<'v> {
     }
 
     fn fixpoint(&mut self, bindings: &[Binding], steps: &mut Vec<(bool, Step)>) -> Result<(), Fault> {
+        refuse_twice(bindings)?;
         let known = bindings.iter().all(|binding| self.is_known(&binding.body));
         for binding in bindings {
             refuse_falling(&binding.body, bindings)?;
@@ -338,7 +340,10 @@ impl<'v> Compiler<'v> {
         match self.names.get(name) {
             Some(meaning) if meaning.kind == wanted => Ok(meaning.slot),
             Some(_) => Err(wrong(expr, wanted)),
-            None => Err(Fault::new(expr.place, format!("`{name}` is not defined before here"))),
+            None => Err(Fault::new(
+                expr.place,
+                format!("`{name}` is not defined before here: define it with `let`, or include the file that does"),
+            )),
         }
     }
 
@@ -495,9 +500,19 @@ impl Order {
 fn wrong(expr: &Expr, wanted: Type) -> Fault {
     let lift = match wanted {
         Type::Relation => " (`[s]` makes a relation of a set)",
-        Type::Set => "",
+        Type::Set => " (`domain(r)` and `range(r)` make a set of a relation)",
     };
     Fault::new(expr.place, format!("{} is wanted here{lift}", wanted.name()))
+}
+
+fn refuse_twice(bindings: &[Binding]) -> Result<(), Fault> {
+    for (index, binding) in bindings.iter().enumerate() {
+        if bindings[..index].iter().any(|other| other.name == binding.name) {
+            let message = format!("`{}` is defined twice in one `let`", binding.name);
+            return Err(Fault::new(binding.place, message));
+        }
+    }
+    Ok(())
 }
 
 /// A fixed point is the least one only if nothing that is defined by it stands where more would mean less.

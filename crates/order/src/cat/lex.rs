@@ -36,7 +36,7 @@ pub fn words(text: &str) -> Result<Vec<(Token, Place)>, Fault> {
             Some(c) if c.is_ascii_alphabetic() => Token::Name(text.take_while(is_name).to_owned()),
             Some(c) => {
                 let mark = MARKS.into_iter().find(|mark| text.eat(mark));
-                Token::Mark(mark.ok_or_else(|| Fault::new(place, format!("no model has a `{c}` here")))?)
+                Token::Mark(mark.ok_or_else(|| Fault::new(place, format!("a `{c}` has no meaning here: take it out")))?)
             }
         };
         let end = token == Token::End;

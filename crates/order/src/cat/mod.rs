@@ -6,6 +6,8 @@ mod eval;
 mod lex;
 mod parse;
 
+#[cfg(test)]
+pub(crate) use ast::Check;
 pub(crate) use ast::{Expr, ExprKind, File, Item};
 pub use compile::Program;
 pub use eval::{Candidate, Evaluator};

@@ -7,6 +7,11 @@ use crate::{Fault, Place};
 /// How deep expressions may be nested.
 const DEEPEST: usize = 100;
 
+const TOO_DEEP: &str = "the expression is nested too deeply: name parts of it with `let`";
+
+/// The most operators of a statement: what is made of them is as deep as that.
+const MOST_OPERATORS: usize = 400;
+
 const KEYWORDS: [&str; 12] = [
     "let",
     "rec",
@@ -31,6 +36,7 @@ pub fn parse(text: &str) -> Result<File, Fault> {
         words: words(text)?,
         next: 0,
         depth: 0,
+        operators: 0,
     };
     parser.file()
 }
@@ -39,6 +45,7 @@ struct Parser {
     words: Vec<(Token, Place)>,
     next: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl Parser {
@@ -127,13 +134,19 @@ impl Parser {
         };
         let mut items = Vec::new();
         while *self.peek() != Token::End {
-            items.push(self.item()?);
+            let place = self.place();
+            let item = self.item()?;
+            if matches!(item, Item::Include(..)) && !items.iter().all(|item| matches!(item, Item::Include(..))) {
+                return Err(Fault::new(place, "`include` must stand before every `let` and check"));
+            }
+            items.push(item);
         }
         Ok(File { title, items })
     }
 
     fn item(&mut self) -> Result<Item, Fault> {
         let place = self.place();
+        self.operators = 0;
         if self.eat_word("include") {
             return Ok(Item::Include(
                 place,
@@ -168,6 +181,8 @@ impl Parser {
             Question::Irreflexive
         } else if self.eat_word("empty") {
             Question::Empty
+        } else if flag || negated {
+            return self.expected("`acyclic`, `irreflexive` or `empty`");
         } else {
             return self.expected("`let`, `include`, `flag`, `acyclic`, `irreflexive` or `empty`");
         };
@@ -188,7 +203,7 @@ impl Parser {
     fn either(&mut self) -> Result<Expr, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Fault::new(self.place(), "the expression is nested too deeply"));
+            return Err(Fault::new(self.place(), TOO_DEEP));
         }
         let expr = self.infix(0);
         self.depth -= 1;
@@ -207,6 +222,7 @@ impl Parser {
             if !self.eat_mark(mark) {
                 break;
             }
+            self.count(place)?;
             parts.push((place, self.infix(level + 1)?));
         }
         // `;` from the right: models end in restrictions, which make what comes before them cheap.
@@ -242,14 +258,14 @@ impl Parser {
         if self.eat_mark("~") {
             self.depth += 1;
             if self.depth > DEEPEST {
-                return Err(Fault::new(place, "the expression is nested too deeply"));
+                return Err(Fault::new(place, TOO_DEEP));
             }
             let kind = ExprKind::Not(Box::new(self.prefix()?));
             self.depth -= 1;
             return Ok(Expr { place, kind });
         }
         let mut expr = self.primary()?;
-        for _ in 0..DEEPEST {
+        loop {
             let place = self.place();
             let wrap: fn(Box<Expr>) -> ExprKind = if self.eat_mark("+") {
                 ExprKind::Plus
@@ -263,10 +279,23 @@ impl Parser {
             } else {
                 return Ok(expr);
             };
+            self.count(place)?;
             let kind = wrap(Box::new(expr));
             expr = Expr { place, kind };
         }
-        Err(Fault::new(place, "the expression is nested too deeply"))
+    }
+
+    /// Counts an operator of the statement.
+    fn count(&mut self, place: Place) -> Result<(), Fault> {
+        self.operators += 1;
+        match self.operators <= MOST_OPERATORS {
+            true => Ok(()),
+            false => {
+                let message =
+                    format!("more than {MOST_OPERATORS} operators in a statement: name parts of it with `let`");
+                Err(Fault::new(place, message))
+            }
+        }
     }
 
     /// Whether a `*` is next that is no product: nothing that begins an expression follows it.

@@ -12,6 +12,26 @@ const MOST_LOCATIONS: usize = 16;
 const MOST_THREADS: usize = 8;
 const MOST_EVENTS: usize = 64;
 
+/// The most operators of a condition: it is as deep as that.
+const MOST_OPERATORS: usize = 50;
+
+/// The instructions, for a reader who has written another.
+const OPERATIONS: [&str; 13] = [
+    "MOV",
+    "LDAR",
+    "STLR",
+    "MOVNTI",
+    "XCHG",
+    "LOCK XADD",
+    "OUT",
+    "CLWB",
+    "CLFLUSHOPT",
+    "CLFLUSH",
+    "SETCTX",
+    "CFENCE",
+    "PERSIST",
+];
+
 impl Test {
     /// Reads a test.
     ///
@@ -21,6 +41,9 @@ impl Test {
         let mut parser = Parser {
             text: Text::new(text)?,
             locations: Vec::new(),
+            events: 0,
+            told: Vec::new(),
+            operators: 0,
         };
         parser.test()
     }
@@ -38,6 +61,12 @@ struct Named {
 struct Parser<'t> {
     text: Text<'t>,
     locations: Vec<Named>,
+    /// How many events the instructions so far are.
+    events: usize,
+    /// The outputs that are written so far.
+    told: Vec<LocationId>,
+    /// The operators of the condition so far.
+    operators: usize,
 }
 
 fn is_name(c: char) -> bool {
@@ -61,13 +90,7 @@ impl Parser<'_> {
             return Err(self.text.fault("nothing may follow the condition"));
         }
         self.refuse_mixed_lines()?;
-        let test = self.sorted(name, title, threads, condition);
-        match test.events() {
-            0..=MOST_EVENTS => Ok(test),
-            n => Err(self
-                .text
-                .fault(format!("{n} events are too many: at most {MOST_EVENTS}"))),
-        }
+        Ok(self.sorted(name, title, threads, condition))
     }
 
     fn header(&mut self) -> Result<String, Fault> {
@@ -75,10 +98,11 @@ impl Parser<'_> {
         if !self.text.eat("X86 ") {
             return Err(self.text.fault("a test begins with `X86 ` and its name"));
         }
+        let place = self.text.place();
         let name = self.text.take_while(|c| c != '\n').trim().to_owned();
-        match name.is_empty() || name.len() > 100 {
-            false => Ok(name),
-            true => Err(self.text.fault("the name after `X86` must have 1 to 100 characters")),
+        match (1..=100).contains(&name.chars().count()) {
+            true => Ok(name),
+            false => Err(Fault::new(place, "the name after `X86` must have 1 to 100 characters")),
         }
     }
 
@@ -112,11 +136,18 @@ impl Parser<'_> {
             let message = "expected a location: a letter and up to 15 lower-case letters, digits or `_`";
             return Err(Fault::new(place, message));
         }
+        if ["not", "true"].contains(&name) {
+            let message = format!("`{name}` is a word of conditions: give the location another name");
+            return Err(Fault::new(place, message));
+        }
         if let Some(index) = self.locations.iter().position(|at| at.name == name) {
             return Ok(LocationId(index as u8));
         }
         if self.locations.len() == MOST_LOCATIONS {
-            return Err(Fault::new(place, format!("more than {MOST_LOCATIONS} locations")));
+            return Err(Fault::new(
+                place,
+                format!("more than {MOST_LOCATIONS} locations: use fewer"),
+            ));
         }
         self.locations.push(Named {
             name: name.to_owned(),
@@ -154,6 +185,10 @@ impl Parser<'_> {
         *groups += 1;
         loop {
             self.text.take_while(|c| c == ' ' || c == '\t' || c == '\r');
+            if self.text.rest().starts_with("(*") {
+                self.text.skip_comment()?;
+                continue;
+            }
             match self.text.peek() {
                 None | Some('\n') => return Ok(()),
                 Some(',') if kind.is_none() => {
@@ -169,7 +204,10 @@ impl Parser<'_> {
             let named = self.named(id);
             let twice = match kind {
                 Some(kind) => std::mem::replace(&mut named.kind, kind) != LocationKind::Persistent,
-                None => named.group.replace(group).is_some(),
+                None => {
+                    named.place = place;
+                    named.group.replace(group).is_some()
+                }
             };
             if twice {
                 return Err(Fault::new(place, format!("{} is named here a second time", named.name)));
@@ -219,16 +257,17 @@ impl Parser<'_> {
             for (index, thread) in threads.iter_mut().enumerate() {
                 self.text.skip_blanks()?;
                 if !matches!(self.text.peek(), Some('|' | ';')) {
-                    thread.push(self.instruction()?);
+                    let place = self.text.place();
+                    let instruction = self.instruction()?;
+                    self.refuse(place, instruction)?;
+                    thread.push(instruction);
                 }
-                let mark = if index + 1 == count { ";" } else { "|" };
-                self.expect(
-                    mark,
-                    &format!("after what P{index} does: there are {count} threads, and a condition at the end"),
-                )?;
+                match index + 1 == count {
+                    true => self.expect(";", &format!("after what P{index} does: it is the last thread"))?,
+                    false => self.expect("|", &format!("after what P{index} does: P{} is next", index + 1))?,
+                }
             }
         }
-        self.refuse_outputs_written_twice(&threads)?;
         Ok(threads)
     }
 
@@ -240,7 +279,8 @@ impl Parser<'_> {
             }
             self.expect("|", "or `;` after a thread's name")?;
         }
-        Err(self.text.fault(format!("more than {MOST_THREADS} threads")))
+        self.text.skip_blanks()?;
+        Err(self.text.fault(format!("more than {MOST_THREADS} threads: use fewer")))
     }
 
     fn word(&mut self) -> &str {
@@ -250,6 +290,15 @@ impl Parser<'_> {
     fn instruction(&mut self) -> Result<Instruction, Fault> {
         let place = self.text.place();
         let word = self.word().to_owned();
+        if word.is_empty() {
+            let message = match self.text.peek() {
+                None => "expected an instruction or `exists`, `~exists`, `forall`; the text ends here".to_owned(),
+                Some(found) => format!(
+                    "expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `{found}`"
+                ),
+            };
+            return Err(Fault::new(place, message));
+        }
         self.text.skip_blanks()?;
         let flush = |kind| move |at| Instruction::Flush(at, kind);
         match word.as_str() {
@@ -279,7 +328,7 @@ impl Parser<'_> {
                 .find(|class| class.stands_alone() && class.name() == word)
             {
                 Some(class) => Ok(Instruction::Fence(*class)),
-                None => Err(Fault::new(place, format!("there is no instruction `{word}`"))),
+                None => Err(no_instruction(place, &word)),
             },
         }
     }
@@ -349,24 +398,34 @@ impl Parser<'_> {
     fn operand(&mut self) -> Result<Operand, Fault> {
         match self.eat("$")? {
             true => self.number().map(Operand::Number),
-            false => self.register().map(Operand::Register),
+            false => {
+                let place = self.text.place();
+                let register = self.register().map(Operand::Register);
+                register.map_err(|_| Fault::new(place, "expected `$` and a number, or a register"))
+            }
         }
     }
 
-    fn refuse_outputs_written_twice(&self, threads: &[Vec<Instruction>]) -> Result<(), Fault> {
-        let mut seen = Vec::new();
-        for instruction in threads.iter().flatten() {
-            if let Instruction::Out(at, _) = instruction {
-                if seen.contains(at) {
-                    let name = &self.locations[at.0 as usize].name;
-                    return Err(self
-                        .text
-                        .fault(format!("output {name} is written twice: use another output")));
-                }
-                seen.push(*at);
+    /// Refuses an instruction that is one too many.
+    fn refuse(&mut self, place: Place, instruction: Instruction) -> Result<(), Fault> {
+        if let Instruction::Out(at, _) = instruction {
+            if self.told.contains(&at) {
+                let name = &self.named(at).name;
+                let message = format!("output {name} is written a second time: use another output");
+                return Err(Fault::new(place, message));
+            }
+            self.told.push(at);
+        }
+        self.events += instruction.events();
+        let initial = self.locations.iter().filter(|at| at.kind != LocationKind::Output);
+        match self.events + initial.count() <= MOST_EVENTS {
+            true => Ok(()),
+            false => {
+                let message =
+                    format!("more than {MOST_EVENTS} events, initial writes among them: use fewer instructions");
+                Err(Fault::new(place, message))
             }
         }
-        Ok(())
     }
 
     fn condition(&mut self) -> Result<Condition, Fault> {
@@ -380,7 +439,7 @@ impl Parser<'_> {
 
     fn either(&mut self, depth: usize) -> Result<Formula, Fault> {
         let mut formula = self.both(depth)?;
-        while self.eat("\\/")? {
+        while self.operator("\\/")? {
             formula = Formula::Or(Box::new(formula), Box::new(self.both(depth)?));
         }
         Ok(formula)
@@ -388,23 +447,47 @@ impl Parser<'_> {
 
     fn both(&mut self, depth: usize) -> Result<Formula, Fault> {
         let mut formula = self.part(depth)?;
-        while self.eat("/\\")? {
+        while self.operator("/\\")? {
             formula = Formula::And(Box::new(formula), Box::new(self.part(depth)?));
         }
         Ok(formula)
     }
 
+    /// Whether this operator was next.
+    fn operator(&mut self, mark: &str) -> Result<bool, Fault> {
+        self.text.skip_blanks()?;
+        let place = self.text.place();
+        let is_next = self.text.eat(mark);
+        if is_next {
+            self.count(place)?;
+        }
+        Ok(is_next)
+    }
+
+    fn count(&mut self, place: Place) -> Result<(), Fault> {
+        self.operators += 1;
+        match self.operators <= MOST_OPERATORS {
+            true => Ok(()),
+            false => {
+                let message = format!("more than {MOST_OPERATORS} operators: use a shorter condition");
+                Err(Fault::new(place, message))
+            }
+        }
+    }
+
     fn part(&mut self, depth: usize) -> Result<Formula, Fault> {
-        if depth > 50 {
-            return Err(self.text.fault("the condition is nested too deeply"));
+        if depth > 2 * MOST_OPERATORS {
+            return Err(self.text.fault("the condition is nested too deeply: use a shorter one"));
         }
         self.text.skip_blanks()?;
+        let place = self.text.place();
         if self.text.eat("~") || self.eat_word("not") {
+            self.count(place)?;
             return Ok(Formula::Not(Box::new(self.part(depth + 1)?)));
         }
         if self.text.eat("(") {
             let formula = self.either(depth + 1)?;
-            self.expect(")", "after the formula")?;
+            self.expect(")", "after the formula, or `/\\` or `\\/` and another")?;
             return Ok(formula);
         }
         if self.eat_word("true") {
@@ -447,7 +530,8 @@ impl Parser<'_> {
 
     fn refuse_mixed_lines(&self) -> Result<(), Fault> {
         for at in self.locations.iter().filter(|at| at.group.is_some()) {
-            let first = self.locations.iter().find(|other| other.group == at.group);
+            let mut group = self.locations.iter().filter(|other| other.group == at.group);
+            let first = group.next();
             if at.kind == LocationKind::Output || first.is_some_and(|first| first.kind != at.kind) {
                 let message = format!("{} cannot share a line with what is not in the same memory", at.name);
                 return Err(Fault::new(at.place, message));
@@ -501,6 +585,15 @@ impl Parser<'_> {
             condition,
         }
     }
+}
+
+fn no_instruction(place: Place, word: &str) -> Fault {
+    let alone = Class::ALL.iter().filter(|class| class.stands_alone());
+    let known: Vec<&str> = OPERATIONS.into_iter().chain(alone.map(|class| class.name())).collect();
+    Fault::new(
+        place,
+        format!("there is no instruction `{word}`; there are {}", known.join(", ")),
+    )
 }
 
 impl Instruction {

@@ -60,12 +60,18 @@ impl Kept {
                         continue;
                     }
                     seen.extend(features.iter().cloned());
+                    let canonical = canonical(&test);
+                    // An instruction between two edges may be either's: the same test, which shows both.
+                    if let Some(same) = found.iter_mut().find(|other| other.canonical == canonical) {
+                        same.features.extend(features);
+                        continue;
+                    }
                     let text = built.text(!verdict.of(family.main));
                     found.push(Found {
                         features,
                         text: Test::parse(&text)?.to_string(),
                         name: built.name,
-                        canonical: canonical(&test),
+                        canonical,
                     });
                 }
             }

@@ -1,0 +1,390 @@
+//! The shelf is sharp: each model made weaker by one step allows other states of some test, or stands in a list with the
+//! reason.
+
+use super::Model;
+use crate::cat::{Check, Expr, ExprKind, File, Item};
+use crate::litmus::{Class, Test};
+use crate::states::{allowed, Allowed};
+use crate::{shelf, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Steps that change nothing that a test can show: the models, the steps, the reason.
+const EQUIVALENT: [(&[&str], &[&str], &str); 11] = [
+    (
+        &["bbb", "eadr", "none", "strict-tso"],
+        &[
+            "FLUSH: 0",
+            "FLUSH: without CLWB",
+            "FLUSH: without CLFLUSHOPT",
+            "FLUSH: without CLFLUSH",
+            "SENT: without FLUSH",
+            "A: without FLUSH",
+            "ppo: without [W] ; (po & line) ; [FLUSH]",
+        ],
+        "a flush persists nothing here, and accesses that it stands between are ordered without it; a clflush, which orders \
+         more, is named apart",
+    ),
+    (
+        &["strand"],
+        &[
+            "FLUSH: 0",
+            "FLUSH: without CLWB",
+            "SENT: without FLUSH",
+            "A: without FLUSH",
+            "ppo: without [W] ; (po & line) ; [FLUSH]",
+        ],
+        "persists are ordered whether they are flushed or not, and the accesses that a flush stands between without it",
+    ),
+    (
+        &["eadr", "none"],
+        &["SENT: without PCOMMIT", "A: without PCOMMIT"],
+        "a pcommit persists nothing here, and accesses that it stands between are ordered without it",
+    ),
+    (
+        &["so"],
+        &["SENT: without FLUSH"],
+        "what a fence or a clflush orders before a flush and so before a pcommit, it orders before the pcommit itself",
+    ),
+    (
+        &["epoch", "none"],
+        &["A: without OUT"],
+        "the persist order of outputs is not made of `ob` here, and for its check an output is the end of a chain",
+    ),
+    (
+        &["none"],
+        &["ppo: without OUT"],
+        "the persist order of outputs is not made of `ob` here, and for its check an output is the end of a chain",
+    ),
+    (
+        &["px86", "cfence", "so"],
+        &["ppo: without OUT"],
+        "needed only if a store after the persist is overwritten by the output's thread; a state that shows which store came first \
+         has the persist in it anyway",
+    ),
+    (
+        &["strict-tso"],
+        &["ppo: without OUT"],
+        "a store waits for an sfence before an output as it waits for the output itself",
+    ),
+    (
+        &["rcbsp"],
+        &["lmo: without rmw", "lmo: without fence", "vmo: without vmo"],
+        "the equations as they are published: what comes before the read of a locked instruction comes by `co` or the fence before its write; \
+         the fence is in `vmo`; and of a `co` that is inside a chain, a state shows what the chain orders, or a read that sees it stands in `lmo`",
+    ),
+    (
+        &["rp"],
+        &["hb: 0", "hb: without po", "hb: without sync", "free: without hb", "free: without hb^-1"],
+        "without branches no test keeps away from what it has not been handed: a conflict races in some execution",
+    ),
+    (
+        &["strict-sc"],
+        &["coherence: dropped", "coherence: without (po & loc)", "coherence: without com"],
+        "sequential consistency is coherent",
+    ),
+];
+
+/// One step: what is done, and the files after it.
+struct Step {
+    what: String,
+    files: Vec<(String, File)>,
+}
+
+/// What of a model can matter to a test that belongs to it.
+struct Live {
+    /// Names that stand for nothing: of instructions that the model does not take, and what is made of these alone.
+    idle: BTreeSet<String>,
+    /// Names that checks and `pmo` are made of.
+    used: BTreeSet<String>,
+}
+
+fn boxed(kind: ExprKind) -> Expr {
+    let place = Place { line: 1, column: 1 };
+    Expr { place, kind }
+}
+
+/// Whether an expression stands for nothing, given names that do.
+fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => idle.contains(name),
+        ExprKind::Zero => true,
+        ExprKind::All | ExprKind::Not(_) | ExprKind::Star(_) | ExprKind::Maybe(_) => false,
+        ExprKind::Or(a, b) => is_idle(a, idle) && is_idle(b, idle),
+        ExprKind::And(a, b) | ExprKind::Then(a, b) | ExprKind::Cross(a, b) => is_idle(a, idle) || is_idle(b, idle),
+        ExprKind::Minus(a, _)
+        | ExprKind::Plus(a)
+        | ExprKind::Inverse(a)
+        | ExprKind::Lift(a)
+        | ExprKind::Domain(a)
+        | ExprKind::Range(a) => is_idle(a, idle),
+        ExprKind::If(_, _, otherwise) => is_idle(otherwise, idle),
+    }
+}
+
+/// An expression's parts. What stands behind a variant is off.
+fn parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => vec![],
+        ExprKind::Or(a, b)
+        | ExprKind::And(a, b)
+        | ExprKind::Minus(a, b)
+        | ExprKind::Then(a, b)
+        | ExprKind::Cross(a, b) => vec![a, b],
+        ExprKind::Not(a)
+        | ExprKind::Plus(a)
+        | ExprKind::Star(a)
+        | ExprKind::Maybe(a)
+        | ExprKind::Inverse(a)
+        | ExprKind::Lift(a)
+        | ExprKind::Domain(a)
+        | ExprKind::Range(a)
+        | ExprKind::If(_, _, a) => vec![a],
+    }
+}
+
+/// The expression with another part in the place of one.
+fn with_part(expr: &Expr, index: usize, part: Expr) -> Expr {
+    let mut expr = expr.clone();
+    let slot = match (&mut expr.kind, index) {
+        (
+            ExprKind::Or(a, _)
+            | ExprKind::And(a, _)
+            | ExprKind::Minus(a, _)
+            | ExprKind::Then(a, _)
+            | ExprKind::Cross(a, _)
+            | ExprKind::Not(a)
+            | ExprKind::Plus(a)
+            | ExprKind::Star(a)
+            | ExprKind::Maybe(a)
+            | ExprKind::Inverse(a)
+            | ExprKind::Lift(a)
+            | ExprKind::Domain(a)
+            | ExprKind::Range(a)
+            | ExprKind::If(_, _, a),
+            0,
+        )
+        | (
+            ExprKind::Or(_, a)
+            | ExprKind::And(_, a)
+            | ExprKind::Minus(_, a)
+            | ExprKind::Then(_, a)
+            | ExprKind::Cross(_, a),
+            1,
+        ) => a,
+        _ => panic!("no such part"),
+    };
+    **slot = part;
+    expr
+}
+
+fn show(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Name(name) => name.clone(),
+        ExprKind::Zero => "0".to_owned(),
+        ExprKind::All => "_".to_owned(),
+        ExprKind::Or(a, b) => format!("({} | {})", show(a), show(b)),
+        ExprKind::And(a, b) => format!("({} & {})", show(a), show(b)),
+        ExprKind::Minus(a, b) => format!("({} \\ {})", show(a), show(b)),
+        ExprKind::Then(a, b) => format!("{} ; {}", show(a), show(b)),
+        ExprKind::Cross(a, b) => format!("({} * {})", show(a), show(b)),
+        ExprKind::Not(a) => format!("~{}", show(a)),
+        ExprKind::Plus(a) => format!("{}+", show(a)),
+        ExprKind::Star(a) => format!("{}*", show(a)),
+        ExprKind::Maybe(a) => format!("{}?", show(a)),
+        ExprKind::Inverse(a) => format!("{}^-1", show(a)),
+        ExprKind::Lift(a) => format!("[{}]", show(a)),
+        ExprKind::Domain(a) => format!("domain({})", show(a)),
+        ExprKind::Range(a) => format!("range({})", show(a)),
+        ExprKind::If(variant, a, b) => format!("if \"{variant}\" then {} else {}", show(a), show(b)),
+    }
+}
+
+/// The expression after each step that is possible in it.
+fn weaker(expr: &Expr, live: &Live) -> Vec<(String, Expr)> {
+    if is_idle(expr, &live.idle) {
+        return Vec::new();
+    }
+    let mut steps = Vec::new();
+    match &expr.kind {
+        ExprKind::Or(a, b) => {
+            for (out, rest) in [(a, b), (b, a)] {
+                if !matches!(out.kind, ExprKind::Or(..)) && !is_idle(out, &live.idle) {
+                    steps.push((format!("without {}", show(out)), (**rest).clone()));
+                }
+            }
+        }
+        ExprKind::Minus(a, b) if !is_idle(b, &live.idle) => {
+            steps.push((format!("all of {}", show(a)), (**a).clone()));
+        }
+        _ => {}
+    }
+    for (index, part) in parts(expr).into_iter().enumerate() {
+        let inner = weaker(part, live).into_iter();
+        steps.extend(inner.map(|(what, part)| (what, with_part(expr, index, part))));
+    }
+    steps
+}
+
+impl Live {
+    fn of(model: &Model) -> Live {
+        let taken = |class: &Class| model.isa.contains(class);
+        let unknown = Class::ALL.iter().filter(|class| !taken(class));
+        let mut idle: BTreeSet<String> = unknown.map(|class| class.name().to_owned()).collect();
+        let mut bodies: BTreeMap<&str, &Expr> = BTreeMap::new();
+        let mut next: Vec<&Expr> = Vec::new();
+        for item in model.files.iter().flat_map(|(_, file)| &file.items) {
+            match item {
+                Item::Let(_, bindings) => {
+                    for binding in bindings {
+                        if is_idle(&binding.body, &idle) {
+                            idle.insert(binding.name.clone());
+                        }
+                        bodies.insert(&binding.name, &binding.body);
+                    }
+                }
+                Item::Check(check) => next.push(&check.body),
+                Item::Include(..) => {}
+            }
+        }
+        let mut used = BTreeSet::from(["pmo".to_owned()]);
+        next.push(bodies["pmo"]);
+        while let Some(expr) = next.pop() {
+            if is_idle(expr, &idle) {
+                continue;
+            }
+            next.extend(parts(expr));
+            if let ExprKind::Name(name) = &expr.kind {
+                if let Some(body) = bodies.get(name.as_str()).filter(|_| used.insert(name.clone())) {
+                    next.push(body);
+                }
+            }
+        }
+        Live { idle, used }
+    }
+}
+
+/// The model after each step.
+fn steps(model: &Model) -> Vec<Step> {
+    let live = Live::of(model);
+    let mut steps = Vec::new();
+    for (number, (_, file)) in model.files.iter().enumerate() {
+        for (index, item) in file.items.iter().enumerate() {
+            for (what, item) in steps_of(item, &live) {
+                let mut files = model.files.clone();
+                let items = &mut files[number].1.items;
+                items.remove(index);
+                items.splice(index..index, item);
+                steps.push(Step { what, files });
+            }
+        }
+    }
+    steps
+}
+
+fn steps_of(item: &Item, live: &Live) -> Vec<(String, Option<Item>)> {
+    let mut steps = Vec::new();
+    match item {
+        Item::Include(..) => {}
+        Item::Let(rec, bindings) => {
+            for (index, binding) in bindings.iter().enumerate() {
+                if binding.name == "isa" || !live.used.contains(&binding.name) || live.idle.contains(&binding.name) {
+                    continue;
+                }
+                let with = |body: Expr| {
+                    let mut bindings = bindings.clone();
+                    bindings[index].body = body;
+                    Some(Item::Let(*rec, bindings))
+                };
+                steps.push((format!("{}: 0", binding.name), with(boxed(ExprKind::Zero))));
+                let inner = weaker(&binding.body, live).into_iter();
+                steps.extend(inner.map(|(what, body)| (format!("{}: {what}", binding.name), with(body))));
+            }
+        }
+        Item::Check(check) => {
+            steps.push((format!("{}: dropped", check.name), None));
+            let with = |body| Some(Item::Check(Check { body, ..check.clone() }));
+            let inner = weaker(&check.body, live).into_iter();
+            steps.extend(inner.map(|(what, body)| (format!("{}: {what}", check.name), with(body))));
+        }
+    }
+    steps
+}
+
+/// The model that the files are: `0` is a set where a set is wanted.
+fn compiled(model: &Model, mut files: Vec<(String, File)>) -> Vec<Model> {
+    let variants = model.variants.iter().map(|variant| BTreeSet::from([variant.clone()]));
+    let all: Vec<_> = std::iter::once(BTreeSet::new()).chain(variants).collect();
+    let of = |files: &[(String, File)]| -> Result<Vec<Model>, crate::Fault> {
+        all.iter()
+            .map(|on| Model::of(&model.name, files.to_vec(), on))
+            .collect()
+    };
+    if let Ok(weaker) = of(&files) {
+        return weaker;
+    }
+    for binding in files.iter_mut().flat_map(|(_, file)| &mut file.items) {
+        let Item::Let(_, bindings) = binding else { continue };
+        let zero = bindings
+            .iter_mut()
+            .filter(|binding| matches!(binding.body.kind, ExprKind::Zero));
+        zero.for_each(|binding| binding.body = boxed(ExprKind::Domain(Box::new(boxed(ExprKind::Zero)))));
+    }
+    of(&files).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn tests() -> Vec<Test> {
+    let read = |entry: crate::Entry| entry.test().unwrap_or_else(|fault| panic!("{fault}"));
+    let mut tests: Vec<Test> = shelf().into_iter().map(read).collect();
+    tests.sort_by_cached_key(|test| (test.events(), test.name.clone()));
+    tests
+}
+
+fn states(test: &Test, model: &Model) -> Allowed {
+    allowed(test, model).unwrap_or_else(|fault| panic!("{}: {fault}", test.name))
+}
+
+/// Whether any test shows a difference, under any variant.
+fn is_seen(own: &[(&Test, Vec<Allowed>)], weaker: &[Model]) -> bool {
+    let differs = |(test, allowed): &(&Test, Vec<Allowed>)| {
+        let mut variants = weaker.iter().zip(allowed);
+        variants.any(|(model, allowed)| states(test, model) != *allowed)
+    };
+    own.iter().any(differs)
+}
+
+/// The steps of [`EQUIVALENT`], each with its model.
+fn listed() -> BTreeSet<String> {
+    let mut listed = BTreeSet::new();
+    for (models, steps, _) in EQUIVALENT {
+        for model in models {
+            listed.extend(steps.iter().map(|step| format!("{model}: {step}")));
+        }
+    }
+    listed
+}
+
+#[test]
+fn each_step_that_makes_a_model_weaker_shows() {
+    let tests = tests();
+    let mut unseen = BTreeSet::new();
+    let mut count = 0;
+    for name in Model::names() {
+        let model = Model::named(&name).unwrap_or_else(|fault| panic!("{fault}"));
+        let variants = compiled(&model, model.files.clone());
+        let all = |test| variants.iter().map(|model| states(test, model)).collect();
+        let own = tests.iter().filter(|test| model.takes(test));
+        let own: Vec<(&Test, Vec<Allowed>)> = own.map(|test| (test, all(test))).collect();
+        for step in steps(&model) {
+            count += 1;
+            if !is_seen(&own, &compiled(&model, step.files)) {
+                unseen.insert(format!("{name}: {}", step.what));
+            }
+        }
+    }
+    assert!(count > 700, "{count} steps only");
+    let listed = listed();
+    let new: Vec<&String> = unseen.difference(&listed).collect();
+    assert!(new.is_empty(), "no test shows these steps: {new:#?}");
+    let old: Vec<&String> = listed.difference(&unseen).collect();
+    assert!(old.is_empty(), "these show, or are no steps any more: {old:#?}");
+}

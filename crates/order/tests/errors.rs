@@ -1,0 +1,558 @@
+//! Each mistake that a test or a model can hold gives one line: where it is, what is wrong, and how to mend it.
+
+use std::collections::BTreeSet;
+use strandline_order::{allowed, Model, Test};
+
+/// The line that a wrong test gives.
+fn of_test(text: &str) -> String {
+    match Test::parse(text) {
+        Ok(test) => panic!("nothing is wrong with\n{test}"),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+/// The line that a wrong model gives.
+fn of_model(text: &str) -> String {
+    match Model::parse("own", text, &BTreeSet::new()) {
+        Ok(_) => panic!("nothing is wrong with\n{text}"),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+/// The line of a model that has an order, and something wrong before it.
+fn before_pmo(text: &str) -> String {
+    of_model(&format!("{text}\nlet pmo = po"))
+}
+
+/// A test of one thread with outputs o and p, DRAM location v, and these rows from line 5 on.
+fn with_rows(rows: &str) -> String {
+    format!("X86 a\nOutput=o p\nVolatile=v\n{{ }}\n P0 ;\n{rows}\nexists (true)")
+}
+
+fn check(of: fn(&str) -> String, cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let line = of(text);
+        assert_eq!(line, *expected, "of\n{text}");
+        assert!(!line.contains('\n'), "more than a line: {line}");
+    }
+}
+
+#[test]
+fn of_a_tests_head() {
+    check(
+        of_test,
+        &[
+            ("", "1:1: a test begins with `X86 ` and its name"),
+            ("ARM a\n", "1:1: a test begins with `X86 ` and its name"),
+            ("X86a\n", "1:1: a test begins with `X86 ` and its name"),
+            ("(* a *)\n\nPPC a", "3:1: a test begins with `X86 ` and its name"),
+            ("(* a (* b *)\nX86 a", "1:1: this comment has no end: close it with *)"),
+            ("X86 \n{ }", "1:5: the name after `X86` must have 1 to 100 characters"),
+            (
+                "X86 a\n\"no end\n{ }",
+                "2:1: this text has no closing quotation mark in its line",
+            ),
+            (
+                "X86 a\nline=x y\n{ }",
+                "2:1: expected `{` and the initial values (`{ }` if all are 0)",
+            ),
+            (
+                "X86 a\nLine=x Y\n{ }",
+                "2:8: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
+            ("X86 a\nLine=x y, y\n{ }", "2:11: y is named here a second time"),
+            ("X86 a\nVolatile=f g f\n{ }", "2:14: f is named here a second time"),
+            (
+                "X86 a\nVolatile=f\nOutput=o f\n{ }",
+                "3:10: f is named here a second time",
+            ),
+            (
+                "X86 a\nVolatile=1f\n{ }",
+                "2:10: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
+            (
+                "X86 a\nVolatile=abcdefghijklmnopq\n{ }",
+                "2:10: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
+            (
+                "X86 a\nLine=x true\n{ }",
+                "2:8: `true` is a word of conditions: give the location another name",
+            ),
+            (
+                "X86 a\n",
+                "2:1: expected `{` and the initial values (`{ }` if all are 0)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_tests_initial_values() {
+    check(
+        of_test,
+        &[
+            ("X86 a\n{ x }", "2:5: expected `=` and the initial value"),
+            ("X86 a\n{ x= }", "2:6: expected a number from 0 to 255"),
+            ("X86 a\n{ x=256 }", "2:5: expected a number from 0 to 255"),
+            ("X86 a\n{ x=-1 }", "2:5: expected a number from 0 to 255"),
+            ("X86 a\n{ x=1 y=2 }", "2:7: expected `;` or `}` after an initial value"),
+            ("X86 a\n{ x=1; x=2; }", "2:8: x has an initial value already"),
+            (
+                "X86 a\nOutput=o\n{ x=1;\n  o=1; }",
+                "4:3: o is an output, which begins with 0",
+            ),
+            (
+                "X86 a\n{ x=1;",
+                "2:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
+            (
+                "X86 a\n{ not=1; }",
+                "2:3: `not` is a word of conditions: give the location another name",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_tests_threads() {
+    check(
+        of_test,
+        &[
+            (
+                "X86 a\n{ }\nexists (true)",
+                "3:1: expected `P0` as the next thread's name",
+            ),
+            ("X86 a\n{ }\n P1 ;", "3:2: expected `P0` as the next thread's name"),
+            ("X86 a\n{ }\n P0 | P2 ;", "3:7: expected `P1` as the next thread's name"),
+            ("X86 a\n{ }\n P0 P1 ;", "3:5: expected `|` or `;` after a thread's name"),
+            (
+                "X86 a\n{ }\n P0 | P1 | P2 | P3 | P4 | P5 | P6 | P7 | P8 ;",
+                "3:42: more than 8 threads: use fewer",
+            ),
+            (
+                "X86 a\n{ }\n P0 | P1 ;\n SFENCE ;\nexists (true)",
+                "4:9: expected `|` after what P0 does: P1 is next",
+            ),
+            (
+                "X86 a\n{ }\n P0 ;\n SFENCE | SFENCE ;\nexists (true)",
+                "4:9: expected `;` after what P0 does: it is the last thread",
+            ),
+            (
+                "X86 a\n{ }\n P0 ;\n SFENCE ;\n",
+                "5:1: expected an instruction or `exists`, `~exists`, `forall`; the text ends here",
+            ),
+            (
+                "X86 a\n{ }\n P0 ;\n SFENCE",
+                "4:8: expected `;` after what P0 does: it is the last thread",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_an_instruction() {
+    check(
+        |row| of_test(&with_rows(row)),
+        &[
+            (" mov [x],$1 ;", "6:2: expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `m`"),
+            (" NOP ;", "6:2: there is no instruction `NOP`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
+            (" LOCK INC ;", "6:2: there is no instruction `LOCK`; there are MOV, LDAR, STLR, MOVNTI, XCHG, LOCK XADD, OUT, CLWB, CLFLUSHOPT, CLFLUSH, SETCTX, CFENCE, PERSIST, SFENCE, MFENCE, PCOMMIT, DMB, PB, NS, JS, OFENCE, DFENCE, ORDER, COMMIT, DURABLE, ACQUIRE, RELEASE, STRAND"),
+            (" SFENCE [x] ;", "6:9: expected `;` after what P0 does: it is the last thread"),
+            (" MOV x,$1 ;", "6:6: expected a register: EAX, EBX, ECX, EDX, ESI, EDI, R8, R9, R10, R11, R12, R13, R14, R15"),
+            (" MOV [X],$1 ;", "6:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            (" MOV [x,$1 ;", "6:8: expected `]` after the location"),
+            (" MOV [x] $1 ;", "6:10: expected `,` and what is stored"),
+            (" MOV [x],1 ;", "6:10: expected `$` and a number, or a register"),
+            (" MOV [x],[y] ;", "6:10: expected `$` and a number, or a register"),
+            (" MOV [x],$300 ;", "6:11: expected a number from 0 to 255"),
+            (" MOV EAX,EBX ;", "6:10: expected `[` and a location"),
+            (" MOV RAX,[x] ;", "6:6: expected a register: EAX, EBX, ECX, EDX, ESI, EDI, R8, R9, R10, R11, R12, R13, R14, R15"),
+            (" MOV EAX [x] ;", "6:10: expected `,` and a location in brackets or a number"),
+            (" LDAR EAX,$1 ;", "6:11: expected `[` and a location"),
+            (" STLR EAX,[x] ;", "6:7: expected `[` and a location"),
+            (" MOVNTI EAX,[x] ;", "6:9: expected `[` and a location"),
+            (" XCHG [x],$1 ;", "6:11: expected a register: EAX, EBX, ECX, EDX, ESI, EDI, R8, R9, R10, R11, R12, R13, R14, R15"),
+            (" LOCK XADD [x] ;", "6:16: expected `,` and a register"),
+            (" CLWB x ;", "6:7: expected `[` and a location"),
+            (" CFENCE ;", "6:9: expected `$` and the context"),
+            (" SETCTX 1 ;", "6:9: expected `$` and the context"),
+            (" SETCTX $256 ;", "6:10: expected a number from 0 to 255"),
+            (" MOV [o],$1 ;", "6:7: o is an output: only OUT writes it"),
+            (" CLWB [o] ;", "6:8: o is an output: only OUT writes it"),
+            (" OUT [x],$1 ;", "6:7: x is no output: name it in `Output=`"),
+            (" OUT [v],$1 ;", "6:7: v is no output: name it in `Output=`"),
+            (" OUT [o],$1 ;\n OUT [p],$1 ;\n OUT [o],$2 ;", "8:2: output o is written a second time: use another output"),
+        ],
+    );
+}
+
+#[test]
+fn of_a_condition() {
+    let of = |condition: &str| of_test(&format!("X86 a\nOutput=o\nVolatile=v\n{{ x=0; }}\n P0 ;\n{condition}"));
+    check(
+        of,
+        &[
+            ("always (x=0)", "6:1: expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `a`"),
+            ("exists", "6:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            ("exists x", "6:9: expected `=` and a value"),
+            ("exists (x=0", "6:12: expected `)` after the formula, or `/\\` or `\\/` and another"),
+            ("exists (x=0 /\\ )", "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            ("exists (x=0 and x=1)", "6:13: expected `)` after the formula, or `/\\` or `\\/` and another"),
+            ("exists (x=0) \\/", "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            ("exists (y=0)", "6:9: y: the test has no such location"),
+            ("exists (x=0 \\/ v=0)", "6:16: v is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location"),
+            ("exists (x=256)", "6:11: expected a number from 0 to 255"),
+            ("exists (x==1)", "6:11: expected a number from 0 to 255"),
+            ("exists (0:EAX=1)", "6:9: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            ("exists (x=0)\nexists (x=1)", "7:1: nothing may follow the condition"),
+            ("exists (true) (* no end", "6:15: this comment has no end: close it with *)"),
+        ],
+    );
+}
+
+#[test]
+fn of_lines_and_memories() {
+    check(
+        of_test,
+        &[
+            (
+                "X86 a\nLine=x v\nVolatile=v\n{ }\n P0 ;\nexists (true)",
+                "2:8: v cannot share a line with what is not in the same memory",
+            ),
+            (
+                "X86 a\nLine=x o\nOutput=o\n{ }\n P0 ;\nexists (true)",
+                "2:8: o cannot share a line with what is not in the same memory",
+            ),
+            (
+                "X86 a\nOutput=o\nLine=o\n{ }\n P0 ;\nexists (true)",
+                "3:6: o cannot share a line with what is not in the same memory",
+            ),
+            (
+                "X86 a\nLine=a b c d e f g h i\n{ }\n P0 ;\nexists (true)",
+                "2:6: a line holds at most 8 locations",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_test_that_is_too_large() {
+    let many = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<String>();
+    let locations = format!("X86 a\n{{{} }}", many(17, &|n| format!(" x{n}=0;")));
+    assert_eq!(of_test(&locations), "2:105: more than 16 locations: use fewer");
+    let name = format!("X86 {}\n", "n".repeat(101));
+    assert_eq!(
+        of_test(&name),
+        "1:5: the name after `X86` must have 1 to 100 characters"
+    );
+    // One initial write and 63 stores are 64 events.
+    let stores = |count| with_rows(&many(count, &|_| " MOV [x],$1 ;\n".to_owned())).replace("\nVolatile=v", "");
+    assert!(Test::parse(&stores(63)).is_ok());
+    assert_eq!(
+        of_test(&stores(64)),
+        "68:2: more than 64 events, initial writes among them: use fewer instructions"
+    );
+    let operators = |count| with_rows("").replace("true", &format!("true{}", many(count, &|_| " /\\ true".to_owned())));
+    assert!(Test::parse(&operators(50)).is_ok());
+    assert_eq!(
+        of_test(&operators(51)),
+        "7:414: more than 50 operators: use a shorter condition"
+    );
+    let nots = with_rows("").replace("true", &format!("{}true", "~".repeat(51)));
+    assert_eq!(of_test(&nots), "7:59: more than 50 operators: use a shorter condition");
+    let nested =
+        |depth: usize| with_rows("").replace("true", &format!("{}true{}", "(".repeat(depth), ")".repeat(depth)));
+    assert!(Test::parse(&nested(90)).is_ok());
+    assert_eq!(
+        of_test(&nested(50_000)),
+        "7:109: the condition is nested too deeply: use a shorter one"
+    );
+    assert_eq!(
+        of_test(&"X".repeat(200_001)),
+        "longer than 200000 bytes: not a test or a model"
+    );
+}
+
+#[test]
+fn of_a_test_with_too_much_to_enumerate() {
+    let px86 = Model::named("px86").expect("a model");
+    let line = |text: String| {
+        let test = Test::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
+        allowed(&test, &px86).expect_err("too much").to_string()
+    };
+    // 11 stores to a location: 11! orders.
+    assert_eq!(
+        line(with_rows(&" MOV [x],$1 ;\n".repeat(11))),
+        "more than 2000000 candidate executions: use fewer reads or writes of a location"
+    );
+    // 2 candidates for each of 22 loads.
+    assert_eq!(
+        line(with_rows(&format!(" MOV [x],$1 ;\n{}", " MOV EAX,[x] ;\n".repeat(22)))),
+        "more than 2000000 candidate executions: use fewer reads or writes of a location"
+    );
+    // Two stores to each of 14 locations, in order: 3 to the power of 14 cuts.
+    let stores = (0..14).flat_map(|n| [1, 2].map(|value| format!(" MOV [x{n}],${value} ;\n")));
+    let free = format!("X86 a\n{{ }}\n P0 ;\n{}exists (true)", stores.collect::<String>());
+    assert_eq!(
+        line(free),
+        "more than 2000000 cuts of executions: use fewer stores and outputs, or order more of them"
+    );
+}
+
+#[test]
+fn of_a_models_words() {
+    check(
+        of_model,
+        &[
+            (
+                "",
+                "own.cat: a model must define the relation `pmo`, its persist memory order",
+            ),
+            (
+                "\"no end\nlet pmo = po",
+                "own.cat:1:1: this text has no closing quotation mark in its line",
+            ),
+            (
+                "(* (* *)\nlet pmo = po",
+                "own.cat:1:1: this comment has no end: close it with *)",
+            ),
+            (
+                "let pmo = po\n  @",
+                "own.cat:2:3: a `@` has no meaning here: take it out",
+            ),
+            (
+                "let pmo = po ^ -1",
+                "own.cat:1:14: a `^` has no meaning here: take it out",
+            ),
+            (
+                "let pmo = po \"x\"",
+                "own.cat:1:14: expected `let`, `include`, `flag`, `acyclic`, `irreflexive` or `empty`, found \"x\"",
+            ),
+            (
+                "relation pmo = po",
+                "own.cat:1:1: expected `let`, `include`, `flag`, `acyclic`, `irreflexive` or `empty`, found `relation`",
+            ),
+            ("let = po", "own.cat:1:5: expected a name, found `=`"),
+            ("let let = po", "own.cat:1:5: expected a name, found `let`"),
+            ("let pmo po", "own.cat:1:9: expected `=`, found `po`"),
+            ("let pmo =", "own.cat:1:10: expected an expression, found the end"),
+            ("let pmo = po ;", "own.cat:1:15: expected an expression, found the end"),
+            ("let pmo = (po", "own.cat:1:14: expected `)`, found the end"),
+            ("let pmo = [W", "own.cat:1:13: expected `]`, found the end"),
+            (
+                "let pmo = po)",
+                "own.cat:1:13: expected `let`, `include`, `flag`, `acyclic`, `irreflexive` or `empty`, found `)`",
+            ),
+            ("let pmo = domain W", "own.cat:1:18: expected `(`, found `W`"),
+            (
+                "let pmo = if weak then po else rf",
+                "own.cat:1:14: expected a variant in quotation marks, found `weak`",
+            ),
+            (
+                "let pmo = if \"weak\" po else rf",
+                "own.cat:1:21: expected `then`, found `po`",
+            ),
+            (
+                "let pmo = if \"weak\" then po",
+                "own.cat:1:28: expected `else`, found the end",
+            ),
+            ("let pmo = po and", "own.cat:1:17: expected a name, found the end"),
+            (
+                "flag po",
+                "own.cat:1:6: expected `acyclic`, `irreflexive` or `empty`, found `po`",
+            ),
+            ("acyclic", "own.cat:1:8: expected an expression, found the end"),
+            ("acyclic po as", "own.cat:1:14: expected a name, found the end"),
+            ("acyclic po as 0", "own.cat:1:15: expected a name, found `0`"),
+            (
+                "include lib",
+                "own.cat:1:9: expected the name of a file in quotation marks, found `lib`",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_models_names_and_types() {
+    check(
+        before_pmo,
+        &[
+            (
+                "let a = b",
+                "own.cat:1:9: `b` is not defined before here: define it with `let`, or include the file that does",
+            ),
+            (
+                "let a = po\nlet c = po | [W] ; a-b",
+                "own.cat:2:20: `a-b` is not defined before here: define it with `let`, or include the file that does",
+            ),
+            (
+                "let a = b\nlet b = po",
+                "own.cat:1:9: `b` is not defined before here: define it with `let`, or include the file that does",
+            ),
+            (
+                "let a = po and a = rf",
+                "own.cat:1:16: `a` is defined twice in one `let`",
+            ),
+            (
+                "let rec a = po and a = rf",
+                "own.cat:1:20: `a` is defined twice in one `let`",
+            ),
+            (
+                "let a = po and b = a",
+                "own.cat:1:20: `a` is not defined before here: define it with `let`, or include the file that does",
+            ),
+            (
+                "let a = [po]",
+                "own.cat:1:10: a set is wanted here (`domain(r)` and `range(r)` make a set of a relation)",
+            ),
+            (
+                "let a = W ; po",
+                "own.cat:1:9: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = po | W",
+                "own.cat:1:14: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = W & po",
+                "own.cat:1:13: a set is wanted here (`domain(r)` and `range(r)` make a set of a relation)",
+            ),
+            (
+                "let a = W \\ po",
+                "own.cat:1:13: a set is wanted here (`domain(r)` and `range(r)` make a set of a relation)",
+            ),
+            (
+                "let a = W * po",
+                "own.cat:1:13: a set is wanted here (`domain(r)` and `range(r)` make a set of a relation)",
+            ),
+            (
+                "let a = W+",
+                "own.cat:1:9: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = W^-1",
+                "own.cat:1:9: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = domain(W)",
+                "own.cat:1:16: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = range([W] * po)",
+                "own.cat:1:15: a set is wanted here (`domain(r)` and `range(r)` make a set of a relation)",
+            ),
+            (
+                "acyclic W",
+                "own.cat:1:9: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "irreflexive (W | R)",
+                "own.cat:1:16: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "empty po | W",
+                "own.cat:1:12: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let a = if \"v\" then W else po",
+                "own.cat:1:9: `then` and `else` must both be sets, or both relations",
+            ),
+            (
+                "let rec a = W",
+                "own.cat:1:13: a relation is wanted here (`[s]` makes a relation of a set)",
+            ),
+            (
+                "let rec a = po \\ a",
+                "own.cat:1:18: a name may not stand here in its own definition: under `~` or right of `\\`",
+            ),
+            (
+                "let rec a = po | ~a",
+                "own.cat:1:19: a name may not stand here in its own definition: under `~` or right of `\\`",
+            ),
+            (
+                "let rec a = po | b and b = rf ; (co \\ (fr ; a))",
+                "own.cat:1:45: a name may not stand here in its own definition: under `~` or right of `\\`",
+            ),
+        ],
+    );
+    check(
+        of_model,
+        &[
+            (
+                "let a = po",
+                "own.cat: a model must define the relation `pmo`, its persist memory order",
+            ),
+            (
+                "include \"lib/tso.cat\"",
+                "own.cat: a model must define the relation `pmo`, its persist memory order",
+            ),
+            (
+                "let pmo = W",
+                "own.cat: a model must define the relation `pmo`, its persist memory order",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_an_include() {
+    check(
+        before_pmo,
+        &[
+            ("include \"nowhere.cat\"", "own.cat:1:1: there is no file `nowhere.cat` to include; there are lib/base.cat, lib/flush.cat, lib/tso.cat"),
+            ("\"title\"\n  include \"own.cat\"", "own.cat:2:3: there is no file `own.cat` to include; there are lib/base.cat, lib/flush.cat, lib/tso.cat"),
+            ("let a = po\ninclude \"lib/tso.cat\"", "own.cat:2:1: `include` must stand before every `let` and check"),
+        ],
+    );
+}
+
+#[test]
+fn of_a_model_that_is_too_large() {
+    let nested = |depth: usize| format!("let pmo = {}po{}", "(".repeat(depth), ")".repeat(depth));
+    assert!(Model::parse("own", &nested(90), &BTreeSet::new()).is_ok());
+    assert_eq!(
+        of_model(&nested(60_000)),
+        "own.cat:1:111: the expression is nested too deeply: name parts of it with `let`"
+    );
+    assert_eq!(
+        of_model(&format!("let pmo = {}po", "~".repeat(60_000))),
+        "own.cat:1:110: the expression is nested too deeply: name parts of it with `let`"
+    );
+    let chain = |mark: &str, count: usize| format!("let pmo = po{}", format!(" {mark} po").repeat(count));
+    for mark in ["|", ";", "&", "\\"] {
+        assert!(Model::parse("own", &chain(mark, 400), &BTreeSet::new()).is_ok());
+        assert_eq!(
+            of_model(&chain(mark, 30_000)),
+            "own.cat:1:2014: more than 400 operators in a statement: name parts of it with `let`"
+        );
+    }
+    assert_eq!(
+        of_model(&format!("let pmo = po{}", "+".repeat(401))),
+        "own.cat:1:413: more than 400 operators in a statement: name parts of it with `let`"
+    );
+    assert_eq!(
+        of_model(&" ".repeat(200_001)),
+        "own.cat: longer than 200000 bytes: not a test or a model"
+    );
+}
+
+#[test]
+fn of_a_models_name() {
+    let of = |name: &str| match Model::named(name) {
+        Ok(_) => panic!("there is a model {name}"),
+        Err(fault) => fault.to_string(),
+    };
+    check(
+        of,
+        &[
+            ("nope", "there is no model `nope`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strict-sc, strict-tso"),
+            ("", "there is no model ``; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strict-sc, strict-tso"),
+            ("lib/base", "there is no model `lib/base`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strict-sc, strict-tso"),
+            ("../models/px86", "there is no model `../models/px86`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strict-sc, strict-tso"),
+            ("px86:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
+            ("px86:", "model `px86` has no variant ``; it has weak-locks, weak-stores"),
+            ("px86:weak-locks:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
+            ("rcbsp:weak-stores", "model `rcbsp` has no variant `weak-stores`; it has none"),
+        ],
+    );
+}

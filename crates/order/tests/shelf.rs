@@ -1,0 +1,198 @@
+//! The shelf: what stands beside the tests is what the models allow, and the papers' figures say what the papers say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use strandline_order::{allowed, expected, shelf, Entry, Model, Test};
+
+fn read(entry: &Entry) -> Test {
+    entry.test().unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// The files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    paths.flat_map(below).collect()
+}
+
+#[test]
+fn each_test_has_its_expected_states() {
+    for entry in shelf() {
+        let computed = expected(&read(&entry)).unwrap_or_else(|fault| panic!("{}: {fault}", entry.path));
+        let stored = entry.expected.unwrap_or_else(|| panic!("{}: no .expected", entry.path));
+        assert_eq!(stored, computed, "{}", entry.path);
+    }
+}
+
+#[test]
+fn each_file_of_expected_states_has_its_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let files = files(&root);
+    let tests = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "litmus"));
+    assert_eq!(tests.count(), shelf().len(), "all tests are built in");
+    for path in &files {
+        assert!(path.with_extension("litmus").exists(), "{}: nobody's", path.display());
+    }
+}
+
+#[test]
+fn names_are_the_files_and_unique() {
+    let entries = shelf();
+    let mut folders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for entry in &entries {
+        let (folder, stem) = entry
+            .path
+            .rsplit_once('/')
+            .unwrap_or_else(|| panic!("{}: in no folder", entry.path));
+        let name = read(entry).name;
+        assert_eq!(stem, name, "{}", entry.path);
+        folders.entry(name).or_default().push(folder);
+    }
+    for (name, folders) in &folders {
+        // A generated name says the shape, its folder the instruction set: it may be the name of a test in another set.
+        let is_by_hand = |folder: &&&str| ["classic", "papers"].contains(*folder);
+        assert!(
+            folders.len() == 1 || folders.iter().find(is_by_hand).is_none(),
+            "{name}: in {folders:?}"
+        );
+    }
+    assert!(entries.len() >= 150, "{} tests only", entries.len());
+}
+
+#[test]
+fn no_test_stands_twice() {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for entry in shelf() {
+        let test = Test {
+            name: "same".to_owned(),
+            title: String::new(),
+            ..read(&entry)
+        };
+        if let Some(other) = seen.insert(test.to_string(), entry.path) {
+            panic!("{} is {other}", entry.path);
+        }
+    }
+}
+
+#[test]
+fn each_model_has_tests_of_its_own_instructions() {
+    let tests: Vec<Test> = shelf().iter().map(read).collect();
+    for name in Model::names() {
+        let model = Model::named(&name).unwrap_or_else(|fault| panic!("{fault}"));
+        let own = tests.iter().filter(|test| model.takes(test));
+        let used: BTreeSet<_> = own.flat_map(Test::classes).collect();
+        assert_eq!(&used, model.isa(), "{name}: instructions that no test of it has");
+    }
+}
+
+/// The states that a model allows of a test of the shelf.
+fn states(model: &str, path: &str) -> BTreeSet<String> {
+    let entry = shelf().into_iter().find(|entry| entry.path == path);
+    let test = read(&entry.unwrap_or_else(|| panic!("{path}: no such test")));
+    let model = Model::named(model).unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(model.takes(&test), "{path}");
+    let allowed = allowed(&test, &model).unwrap_or_else(|fault| panic!("{path}: {fault}"));
+    allowed.states.iter().map(|state| test.show_state(state)).collect()
+}
+
+/// All states of locations with these values, without those that are forbidden.
+fn all_but(values: &[(&str, u8)], forbidden: impl Fn(&[u8]) -> bool) -> BTreeSet<String> {
+    let mut states = vec![Vec::new()];
+    for (_, most) in values {
+        let longer = |state: &Vec<u8>| {
+            (0..=*most)
+                .map(|value| [state.as_slice(), &[value]].concat())
+                .collect::<Vec<_>>()
+        };
+        states = states.iter().flat_map(longer).collect();
+    }
+    let shown = |state: &Vec<u8>| {
+        let parts = values
+            .iter()
+            .zip(state)
+            .map(|((name, _), value)| format!("{name}={value}"));
+        parts.collect::<Vec<_>>().join(" ")
+    };
+    states.iter().filter(|state| !forbidden(state)).map(shown).collect()
+}
+
+const AB: [(&str, u8); 2] = [("a", 1), ("b", 1)];
+const ABC: [(&str, u8); 3] = [("a", 1), ("b", 1), ("c", 1)];
+
+#[test]
+fn strandweaver_figure_2_a_b() {
+    // Equation 1: A before B on strand 0; C is on strand 1 and free.
+    let expected = all_but(&ABC, |s| s[0] == 0 && s[1] == 1);
+    assert_eq!(states("strand", "papers/strandweaver-2ab"), expected);
+}
+
+#[test]
+fn strandweaver_figure_2_c_d() {
+    // Equation 2: JoinStrand puts A and B, of whatever strand, before C.
+    let expected = all_but(&ABC, |s| (s[0] == 0 || s[1] == 0) && s[2] == 1);
+    assert_eq!(states("strand", "papers/strandweaver-2cd"), expected);
+}
+
+#[test]
+fn strandweaver_figure_2_e_f() {
+    // Equation 3: A=1 before A=2, which are on two strands; Equation 1: A=2 before B. So B without A=2 is forbidden, and the
+    // figure's state (A=0, B=1) is.
+    let expected = all_but(&[("a", 2), ("b", 1)], |s| s[0] < 2 && s[1] == 1);
+    assert_eq!(states("strand", "papers/strandweaver-2ef"), expected);
+}
+
+#[test]
+fn strandweaver_figure_2_g_h() {
+    // A load of A establishes no persist order: no state is forbidden, (A=0, B=1) neither.
+    let allowed = states("strand", "papers/strandweaver-2gh");
+    assert_eq!(allowed, all_but(&AB, |_| false));
+    assert!(allowed.contains("a=0 b=1"));
+    // Write semantics in place of the load, or a JoinStrand, forbid it.
+    for path in ["papers/strandweaver-2gh-locked", "papers/strandweaver-2gh-join"] {
+        assert!(!states("strand", path).contains("a=0 b=1"), "{path}");
+    }
+}
+
+#[test]
+fn strandweaver_figure_2_i_j() {
+    // Either thread's B may be the later one; B=2 of thread 1 is before C. If it is the later, thread 0's B=1 is before it, else B=1
+    // may follow. Either way (B=0, C=1) is forbidden. A is on a strand of its own.
+    let values = [("a", 1), ("b", 2), ("c", 1)];
+    let expected = all_but(&values, |s| s[1] == 0 && s[2] == 1);
+    assert_eq!(states("strand", "papers/strandweaver-2ij"), expected);
+    // Where thread 0's store of B is seen to come first, what the figure forbids is forbidden: C without thread 1's B.
+    let seen = states("strand", "papers/strandweaver-2ij-seen");
+    let forbidden = |state: &&String| state.contains("c=1") && state.contains("seen=1") && !state.contains("b=2");
+    assert_eq!(seen.iter().find(forbidden), None);
+}
+
+#[test]
+fn delegated_persist_ordering_figure_1() {
+    // S_X is in group A of the fence, S_Y in group B: X before Y. If L_Y reads from S_Y, then S_Z, which depends on it, is in group B
+    // too: X before Z. If it reads the initial 0, Z holds 0. S_Y and S_Z are both of group B: not ordered.
+    let expected = all_but(&[("x", 1), ("y", 1), ("z", 1)], |s| {
+        s[0] == 0 && (s[1] == 1 || s[2] == 1)
+    });
+    assert_eq!(states("rcbsp", "papers/dpo-1"), expected);
+}
+
+#[test]
+fn delegated_persist_ordering_figure_3_left() {
+    // Coherence order is persist order. Y=1 says that core 1 read core 0's store and so overwrote it; the fence puts X=2 before Y.
+    let expected = all_but(&[("x", 2), ("y", 1)], |s| s[1] == 1 && s[0] != 2);
+    assert_eq!(states("rcbsp", "papers/dpo-3-left"), expected);
+}
+
+#[test]
+fn delegated_persist_ordering_figure_3_right() {
+    // Y=1 only if the load of the flag reads core 0's store, which is in group B of the fence; then S_Y is too, by its dependence. S_X
+    // is in group A.
+    let expected = all_but(&[("x", 1), ("y", 1)], |s| s[0] == 0 && s[1] == 1);
+    assert_eq!(states("rcbsp", "papers/dpo-3-right"), expected);
+    // Without the fence there are no groups: nothing is ordered.
+    let free = all_but(&[("x", 1), ("y", 1)], |_| false);
+    assert_eq!(states("rcbsp", "papers/dpo-3-right-no-fence"), free);
+}
