@@ -230,11 +230,8 @@ ONE_STORE = """X86 one
 exists (x=1)
 """
 # `eadr`, `none` and `so` know pcommit. One store is durable or not.
-ONE_EXPECTED = "".join(
-    f"{label} 2\n  x=0\n  x=1\n"
-    for label in ("eadr", "eadr:weak-locks", "eadr:weak-stores", "none", "none:weak-stores")
-    + ("so", "so:weak-locks", "so:weak-stores")
-)
+ONE_MODELS = "eadr eadr:weak-locks eadr:weak-stores none none:weak-stores so so:weak-locks so:weak-stores"
+ONE_EXPECTED = "".join(f"{label} 2\n  x=0\n  x=1\n" for label in ONE_MODELS.split())
 
 
 def check(directory: Path, expected: str, *options: str, text: str = ONE_STORE) -> int:
