@@ -154,7 +154,12 @@ impl Instruction {
 
     /// The location that it names.
     #[must_use]
-    pub fn location(self) -> Option<LocationId> {
+    pub fn location(mut self) -> Option<LocationId> {
+        self.location_mut().copied()
+    }
+
+    /// The location that it names, to be changed.
+    pub fn location_mut(&mut self) -> Option<&mut LocationId> {
         match self {
             Instruction::Load(_, at, _)
             | Instruction::Store(at, ..)
@@ -164,7 +169,10 @@ impl Instruction {
             | Instruction::Out(at, _)
             | Instruction::Flush(at, _)
             | Instruction::Persist(at) => Some(at),
-            _ => None,
+            Instruction::Set(..)
+            | Instruction::SetContext(_)
+            | Instruction::ContextFence(_)
+            | Instruction::Fence(_) => None,
         }
     }
 

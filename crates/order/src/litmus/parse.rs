@@ -562,7 +562,9 @@ impl Parser<'_> {
             LocationId(place.unwrap_or(0) as u8)
         };
         for instruction in threads.iter_mut().flatten() {
-            instruction.relocate(place_of);
+            if let Some(at) = instruction.location_mut() {
+                *at = place_of(*at);
+            }
         }
         condition.formula.relocate(&place_of);
         let mut locations: Vec<Location> = Vec::new();
@@ -594,25 +596,6 @@ fn no_instruction(place: Place, word: &str) -> Fault {
         place,
         format!("there is no instruction `{word}`; there are {}", known.join(", ")),
     )
-}
-
-impl Instruction {
-    fn relocate(&mut self, place_of: impl Fn(LocationId) -> LocationId) {
-        match self {
-            Instruction::Load(_, at, _)
-            | Instruction::Store(at, ..)
-            | Instruction::StoreNt(at, _)
-            | Instruction::Exchange(at, _)
-            | Instruction::Add(at, _)
-            | Instruction::Out(at, _)
-            | Instruction::Flush(at, _)
-            | Instruction::Persist(at) => *at = place_of(*at),
-            Instruction::Set(..)
-            | Instruction::SetContext(_)
-            | Instruction::ContextFence(_)
-            | Instruction::Fence(_) => {}
-        }
-    }
 }
 
 impl Formula {
