@@ -77,59 +77,63 @@ pub enum ExprKind {
     Zero,
     /// `_`.
     All,
-    /// `a | b`.
-    Or(Box<Expr>, Box<Expr>),
-    /// `a & b`.
-    And(Box<Expr>, Box<Expr>),
-    /// `a \ b`.
-    Minus(Box<Expr>, Box<Expr>),
-    /// `a ; b`.
-    Then(Box<Expr>, Box<Expr>),
-    /// `a * b`.
-    Cross(Box<Expr>, Box<Expr>),
-    /// `~ a`.
-    Not(Box<Expr>),
-    /// `a +`.
-    Plus(Box<Expr>),
-    /// `a *`.
-    Star(Box<Expr>),
-    /// `a ?`.
-    Maybe(Box<Expr>),
-    /// `a ^-1`.
-    Inverse(Box<Expr>),
-    /// `[ a ]`.
-    Lift(Box<Expr>),
-    /// `domain(a)`.
-    Domain(Box<Expr>),
-    /// `range(a)`.
-    Range(Box<Expr>),
+    /// An operator before, behind or around an expression.
+    Unary(Unary, Box<Expr>),
+    /// An operator between two.
+    Binary(Binary, Box<Expr>, Box<Expr>),
     /// `if "v" then a else b`.
     If(String, Box<Expr>, Box<Expr>),
 }
 
+/// An operator on one expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `~ a`.
+    Not,
+    /// `a +`.
+    Plus,
+    /// `a *`.
+    Star,
+    /// `a ?`.
+    Maybe,
+    /// `a ^-1`.
+    Inverse,
+    /// `[ a ]`.
+    Lift,
+    /// `domain(a)`.
+    Domain,
+    /// `range(a)`.
+    Range,
+}
+
+/// An operator on two expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `a | b`.
+    Or,
+    /// `a & b`.
+    And,
+    /// `a \ b`.
+    Minus,
+    /// `a ; b`.
+    Then,
+    /// `a * b`.
+    Cross,
+}
+
 impl Expr {
+    /// The expressions that it is made of.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => vec![],
+            ExprKind::Unary(_, a) => vec![a],
+            ExprKind::Binary(_, a, b) | ExprKind::If(_, a, b) => vec![a, b],
+        }
+    }
+
     /// Calls `see` with every expression in it, itself first.
     pub fn visit<'e>(&'e self, see: &mut impl FnMut(&'e Expr)) {
         see(self);
-        match &self.kind {
-            ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => {}
-            ExprKind::Not(a)
-            | ExprKind::Plus(a)
-            | ExprKind::Star(a)
-            | ExprKind::Maybe(a)
-            | ExprKind::Inverse(a)
-            | ExprKind::Lift(a)
-            | ExprKind::Domain(a)
-            | ExprKind::Range(a) => a.visit(see),
-            ExprKind::Or(a, b)
-            | ExprKind::And(a, b)
-            | ExprKind::Minus(a, b)
-            | ExprKind::Then(a, b)
-            | ExprKind::Cross(a, b)
-            | ExprKind::If(_, a, b) => {
-                a.visit(see);
-                b.visit(see);
-            }
-        }
+        self.parts().into_iter().for_each(|part| part.visit(see));
     }
 }

@@ -1,6 +1,6 @@
 //! From what a model says to steps over numbered sets and relations.
 
-use super::ast::{Binding, Check, Expr, ExprKind, File, Item, Question};
+use super::ast::{Binary, Binding, Check, Expr, ExprKind, File, Item, Question, Unary};
 use crate::litmus::Class;
 use crate::structure::{KNOWN, RELATIONS, SETS};
 use crate::Fault;
@@ -301,11 +301,12 @@ impl<'v> Compiler<'v> {
         match &expr.kind {
             ExprKind::Name(name) => self.names.get(name).map(|meaning| meaning.kind),
             ExprKind::Zero => None,
-            ExprKind::All | ExprKind::Domain(_) | ExprKind::Range(_) => Some(Type::Set),
-            ExprKind::Or(a, b) | ExprKind::And(a, b) | ExprKind::Minus(a, b) | ExprKind::If(_, a, b) => {
-                self.type_of(a).or_else(|| self.type_of(b))
-            }
-            ExprKind::Not(a) => self.type_of(a),
+            ExprKind::All | ExprKind::Unary(Unary::Domain, _) | ExprKind::Unary(Unary::Range, _) => Some(Type::Set),
+            ExprKind::Binary(Binary::Or, a, b)
+            | ExprKind::Binary(Binary::And, a, b)
+            | ExprKind::Binary(Binary::Minus, a, b)
+            | ExprKind::If(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),
+            ExprKind::Unary(Unary::Not, a) => self.type_of(a),
             _ => Some(Type::Relation),
         }
     }
@@ -353,12 +354,12 @@ impl<'v> Compiler<'v> {
             ExprKind::Name(name) => SetExpr::Slot(self.slot(expr, name, Type::Set)?),
             ExprKind::Zero => SetExpr::Empty,
             ExprKind::All => SetExpr::All,
-            ExprKind::Or(a, b) => both(a, b).map(|(a, b)| SetExpr::Or(a, b))?,
-            ExprKind::And(a, b) => both(a, b).map(|(a, b)| SetExpr::And(a, b))?,
-            ExprKind::Minus(a, b) => both(a, b).map(|(a, b)| SetExpr::Minus(a, b))?,
-            ExprKind::Not(a) => SetExpr::Not(Box::new(self.set(a)?)),
-            ExprKind::Domain(a) => SetExpr::Domain(self.boxed(a)?),
-            ExprKind::Range(a) => SetExpr::Range(self.boxed(a)?),
+            ExprKind::Binary(Binary::Or, a, b) => both(a, b).map(|(a, b)| SetExpr::Or(a, b))?,
+            ExprKind::Binary(Binary::And, a, b) => both(a, b).map(|(a, b)| SetExpr::And(a, b))?,
+            ExprKind::Binary(Binary::Minus, a, b) => both(a, b).map(|(a, b)| SetExpr::Minus(a, b))?,
+            ExprKind::Unary(Unary::Not, a) => SetExpr::Not(Box::new(self.set(a)?)),
+            ExprKind::Unary(Unary::Domain, a) => SetExpr::Domain(self.boxed(a)?),
+            ExprKind::Unary(Unary::Range, a) => SetExpr::Range(self.boxed(a)?),
             _ => return Err(wrong(expr, Type::Set)),
         })
     }
@@ -368,17 +369,17 @@ impl<'v> Compiler<'v> {
         Ok(match &expr.kind {
             ExprKind::Name(name) => RelExpr::Slot(self.slot(expr, name, Type::Relation)?),
             ExprKind::Zero => RelExpr::Empty,
-            ExprKind::Or(a, b) => both(a, b).map(|(a, b)| RelExpr::Or(a, b))?,
-            ExprKind::And(a, b) => both(a, b).map(|(a, b)| RelExpr::And(a, b))?,
-            ExprKind::Minus(a, b) => both(a, b).map(|(a, b)| RelExpr::Minus(a, b))?,
-            ExprKind::Then(a, b) => both(a, b).map(|(a, b)| RelExpr::Then(a, b))?,
-            ExprKind::Cross(a, b) => RelExpr::Cross(self.set(a)?, self.set(b)?),
-            ExprKind::Not(a) => RelExpr::Not(self.boxed(a)?),
-            ExprKind::Plus(a) => RelExpr::Plus(self.boxed(a)?),
-            ExprKind::Star(a) => RelExpr::Star(self.boxed(a)?),
-            ExprKind::Maybe(a) => RelExpr::Maybe(self.boxed(a)?),
-            ExprKind::Inverse(a) => RelExpr::Inverse(self.boxed(a)?),
-            ExprKind::Lift(a) => RelExpr::Lift(self.set(a)?),
+            ExprKind::Binary(Binary::Or, a, b) => both(a, b).map(|(a, b)| RelExpr::Or(a, b))?,
+            ExprKind::Binary(Binary::And, a, b) => both(a, b).map(|(a, b)| RelExpr::And(a, b))?,
+            ExprKind::Binary(Binary::Minus, a, b) => both(a, b).map(|(a, b)| RelExpr::Minus(a, b))?,
+            ExprKind::Binary(Binary::Then, a, b) => both(a, b).map(|(a, b)| RelExpr::Then(a, b))?,
+            ExprKind::Binary(Binary::Cross, a, b) => RelExpr::Cross(self.set(a)?, self.set(b)?),
+            ExprKind::Unary(Unary::Not, a) => RelExpr::Not(self.boxed(a)?),
+            ExprKind::Unary(Unary::Plus, a) => RelExpr::Plus(self.boxed(a)?),
+            ExprKind::Unary(Unary::Star, a) => RelExpr::Star(self.boxed(a)?),
+            ExprKind::Unary(Unary::Maybe, a) => RelExpr::Maybe(self.boxed(a)?),
+            ExprKind::Unary(Unary::Inverse, a) => RelExpr::Inverse(self.boxed(a)?),
+            ExprKind::Unary(Unary::Lift, a) => RelExpr::Lift(self.set(a)?),
             _ => return Err(wrong(expr, Type::Relation)),
         })
     }
@@ -519,7 +520,7 @@ fn refuse_twice(bindings: &[Binding]) -> Result<(), Fault> {
 fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
     let mut wrong = None;
     expr.visit(&mut |part| {
-        let (ExprKind::Not(falling) | ExprKind::Minus(_, falling)) = &part.kind else {
+        let (ExprKind::Unary(Unary::Not, falling) | ExprKind::Binary(Binary::Minus, _, falling)) = &part.kind else {
             return;
         };
         falling.visit(&mut |inner| {

@@ -7,7 +7,7 @@ mod lex;
 mod parse;
 
 #[cfg(test)]
-pub(crate) use ast::Check;
+pub(crate) use ast::{Binary, Check, Unary};
 pub(crate) use ast::{Expr, ExprKind, File, Item};
 pub use compile::Program;
 pub use eval::{Candidate, Evaluator};

@@ -1,6 +1,6 @@
 //! The parser of models.
 
-use super::ast::{Binding, Check, Expr, ExprKind, File, Item, Question};
+use super::ast::{Binary, Binding, Check, Expr, ExprKind, File, Item, Question, Unary};
 use super::lex::{words, Token};
 use crate::{Fault, Place};
 
@@ -231,7 +231,7 @@ impl Parser {
             let last = rest.next();
             last.map(|last| {
                 rest.fold(last, |(place, right), (before, left)| {
-                    let kind = ExprKind::Then(Box::new(left), Box::new(right));
+                    let kind = ExprKind::Binary(Binary::Then, Box::new(left), Box::new(right));
                     (before, Expr { place, kind })
                 })
             })
@@ -239,10 +239,10 @@ impl Parser {
             parts.into_iter().reduce(|(first, left), (place, right)| {
                 let (left, right) = (Box::new(left), Box::new(right));
                 let kind = match *mark {
-                    "|" => ExprKind::Or(left, right),
-                    "\\" => ExprKind::Minus(left, right),
-                    "&" => ExprKind::And(left, right),
-                    _ => ExprKind::Cross(left, right),
+                    "|" => ExprKind::Binary(Binary::Or, left, right),
+                    "\\" => ExprKind::Binary(Binary::Minus, left, right),
+                    "&" => ExprKind::Binary(Binary::And, left, right),
+                    _ => ExprKind::Binary(Binary::Cross, left, right),
                 };
                 (first, Expr { place, kind })
             })
@@ -260,27 +260,27 @@ impl Parser {
             if self.depth > DEEPEST {
                 return Err(Fault::new(place, TOO_DEEP));
             }
-            let kind = ExprKind::Not(Box::new(self.prefix()?));
+            let kind = ExprKind::Unary(Unary::Not, Box::new(self.prefix()?));
             self.depth -= 1;
             return Ok(Expr { place, kind });
         }
         let mut expr = self.primary()?;
         loop {
             let place = self.place();
-            let wrap: fn(Box<Expr>) -> ExprKind = if self.eat_mark("+") {
-                ExprKind::Plus
+            let operator = if self.eat_mark("+") {
+                Unary::Plus
             } else if self.eat_mark("?") {
-                ExprKind::Maybe
+                Unary::Maybe
             } else if self.eat_mark("^-1") {
-                ExprKind::Inverse
+                Unary::Inverse
             } else if self.is_star() {
                 self.bump();
-                ExprKind::Star
+                Unary::Star
             } else {
                 return Ok(expr);
             };
             self.count(place)?;
-            let kind = wrap(Box::new(expr));
+            let kind = ExprKind::Unary(operator, Box::new(expr));
             expr = Expr { place, kind };
         }
     }
@@ -318,7 +318,7 @@ impl Parser {
         } else if self.eat_mark("[") {
             let inner = self.either()?;
             self.expect_mark("]")?;
-            ExprKind::Lift(Box::new(inner))
+            ExprKind::Unary(Unary::Lift, Box::new(inner))
         } else if self.eat_mark("0") {
             ExprKind::Zero
         } else if self.eat_mark("_") {
@@ -332,8 +332,8 @@ impl Parser {
         } else {
             let name = self.name().or_else(|_| self.expected("an expression"))?;
             match name.as_str() {
-                "domain" => ExprKind::Domain(Box::new(self.argument()?)),
-                "range" => ExprKind::Range(Box::new(self.argument()?)),
+                "domain" => ExprKind::Unary(Unary::Domain, Box::new(self.argument()?)),
+                "range" => ExprKind::Unary(Unary::Range, Box::new(self.argument()?)),
                 _ => ExprKind::Name(name),
             }
         };

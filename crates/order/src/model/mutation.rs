@@ -2,7 +2,7 @@
 //! reason.
 
 use super::Model;
-use crate::cat::{Check, Expr, ExprKind, File, Item};
+use crate::cat::{Binary, Check, Expr, ExprKind, File, Item, Unary};
 use crate::litmus::{Class, Test};
 use crate::states::{allowed, Allowed};
 use crate::{shelf, Place};
@@ -108,15 +108,20 @@ fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
     match &expr.kind {
         ExprKind::Name(name) => idle.contains(name),
         ExprKind::Zero => true,
-        ExprKind::All | ExprKind::Not(_) | ExprKind::Star(_) | ExprKind::Maybe(_) => false,
-        ExprKind::Or(a, b) => is_idle(a, idle) && is_idle(b, idle),
-        ExprKind::And(a, b) | ExprKind::Then(a, b) | ExprKind::Cross(a, b) => is_idle(a, idle) || is_idle(b, idle),
-        ExprKind::Minus(a, _)
-        | ExprKind::Plus(a)
-        | ExprKind::Inverse(a)
-        | ExprKind::Lift(a)
-        | ExprKind::Domain(a)
-        | ExprKind::Range(a) => is_idle(a, idle),
+        ExprKind::All
+        | ExprKind::Unary(Unary::Not, _)
+        | ExprKind::Unary(Unary::Star, _)
+        | ExprKind::Unary(Unary::Maybe, _) => false,
+        ExprKind::Binary(Binary::Or, a, b) => is_idle(a, idle) && is_idle(b, idle),
+        ExprKind::Binary(Binary::And, a, b)
+        | ExprKind::Binary(Binary::Then, a, b)
+        | ExprKind::Binary(Binary::Cross, a, b) => is_idle(a, idle) || is_idle(b, idle),
+        ExprKind::Binary(Binary::Minus, a, _)
+        | ExprKind::Unary(Unary::Plus, a)
+        | ExprKind::Unary(Unary::Inverse, a)
+        | ExprKind::Unary(Unary::Lift, a)
+        | ExprKind::Unary(Unary::Domain, a)
+        | ExprKind::Unary(Unary::Range, a) => is_idle(a, idle),
         ExprKind::If(_, _, otherwise) => is_idle(otherwise, idle),
     }
 }
@@ -124,56 +129,19 @@ fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
 /// An expression's parts. What stands behind a variant is off.
 fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
-        ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => vec![],
-        ExprKind::Or(a, b)
-        | ExprKind::And(a, b)
-        | ExprKind::Minus(a, b)
-        | ExprKind::Then(a, b)
-        | ExprKind::Cross(a, b) => vec![a, b],
-        ExprKind::Not(a)
-        | ExprKind::Plus(a)
-        | ExprKind::Star(a)
-        | ExprKind::Maybe(a)
-        | ExprKind::Inverse(a)
-        | ExprKind::Lift(a)
-        | ExprKind::Domain(a)
-        | ExprKind::Range(a)
-        | ExprKind::If(_, _, a) => vec![a],
+        ExprKind::If(_, _, otherwise) => vec![otherwise],
+        _ => expr.parts(),
     }
 }
 
 /// The expression with another part in the place of one.
 fn with_part(expr: &Expr, index: usize, part: Expr) -> Expr {
     let mut expr = expr.clone();
-    let slot = match (&mut expr.kind, index) {
-        (
-            ExprKind::Or(a, _)
-            | ExprKind::And(a, _)
-            | ExprKind::Minus(a, _)
-            | ExprKind::Then(a, _)
-            | ExprKind::Cross(a, _)
-            | ExprKind::Not(a)
-            | ExprKind::Plus(a)
-            | ExprKind::Star(a)
-            | ExprKind::Maybe(a)
-            | ExprKind::Inverse(a)
-            | ExprKind::Lift(a)
-            | ExprKind::Domain(a)
-            | ExprKind::Range(a)
-            | ExprKind::If(_, _, a),
-            0,
-        )
-        | (
-            ExprKind::Or(_, a)
-            | ExprKind::And(_, a)
-            | ExprKind::Minus(_, a)
-            | ExprKind::Then(_, a)
-            | ExprKind::Cross(_, a),
-            1,
-        ) => a,
-        _ => panic!("no such part"),
-    };
-    **slot = part;
+    match &mut expr.kind {
+        ExprKind::Unary(_, a) | ExprKind::If(_, _, a) => **a = part,
+        ExprKind::Binary(_, a, b) => **[a, b][index] = part,
+        ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => panic!("no such part"),
+    }
     expr
 }
 
@@ -182,19 +150,19 @@ fn show(expr: &Expr) -> String {
         ExprKind::Name(name) => name.clone(),
         ExprKind::Zero => "0".to_owned(),
         ExprKind::All => "_".to_owned(),
-        ExprKind::Or(a, b) => format!("({} | {})", show(a), show(b)),
-        ExprKind::And(a, b) => format!("({} & {})", show(a), show(b)),
-        ExprKind::Minus(a, b) => format!("({} \\ {})", show(a), show(b)),
-        ExprKind::Then(a, b) => format!("{} ; {}", show(a), show(b)),
-        ExprKind::Cross(a, b) => format!("({} * {})", show(a), show(b)),
-        ExprKind::Not(a) => format!("~{}", show(a)),
-        ExprKind::Plus(a) => format!("{}+", show(a)),
-        ExprKind::Star(a) => format!("{}*", show(a)),
-        ExprKind::Maybe(a) => format!("{}?", show(a)),
-        ExprKind::Inverse(a) => format!("{}^-1", show(a)),
-        ExprKind::Lift(a) => format!("[{}]", show(a)),
-        ExprKind::Domain(a) => format!("domain({})", show(a)),
-        ExprKind::Range(a) => format!("range({})", show(a)),
+        ExprKind::Binary(Binary::Or, a, b) => format!("({} | {})", show(a), show(b)),
+        ExprKind::Binary(Binary::And, a, b) => format!("({} & {})", show(a), show(b)),
+        ExprKind::Binary(Binary::Minus, a, b) => format!("({} \\ {})", show(a), show(b)),
+        ExprKind::Binary(Binary::Then, a, b) => format!("{} ; {}", show(a), show(b)),
+        ExprKind::Binary(Binary::Cross, a, b) => format!("({} * {})", show(a), show(b)),
+        ExprKind::Unary(Unary::Not, a) => format!("~{}", show(a)),
+        ExprKind::Unary(Unary::Plus, a) => format!("{}+", show(a)),
+        ExprKind::Unary(Unary::Star, a) => format!("{}*", show(a)),
+        ExprKind::Unary(Unary::Maybe, a) => format!("{}?", show(a)),
+        ExprKind::Unary(Unary::Inverse, a) => format!("{}^-1", show(a)),
+        ExprKind::Unary(Unary::Lift, a) => format!("[{}]", show(a)),
+        ExprKind::Unary(Unary::Domain, a) => format!("domain({})", show(a)),
+        ExprKind::Unary(Unary::Range, a) => format!("range({})", show(a)),
         ExprKind::If(variant, a, b) => format!("if \"{variant}\" then {} else {}", show(a), show(b)),
     }
 }
@@ -206,14 +174,14 @@ fn weaker(expr: &Expr, live: &Live) -> Vec<(String, Expr)> {
     }
     let mut steps = Vec::new();
     match &expr.kind {
-        ExprKind::Or(a, b) => {
+        ExprKind::Binary(Binary::Or, a, b) => {
             for (out, rest) in [(a, b), (b, a)] {
-                if !matches!(out.kind, ExprKind::Or(..)) && !is_idle(out, &live.idle) {
+                if !matches!(out.kind, ExprKind::Binary(Binary::Or, ..)) && !is_idle(out, &live.idle) {
                     steps.push((format!("without {}", show(out)), (**rest).clone()));
                 }
             }
         }
-        ExprKind::Minus(a, b) if !is_idle(b, &live.idle) => {
+        ExprKind::Binary(Binary::Minus, a, b) if !is_idle(b, &live.idle) => {
             steps.push((format!("all of {}", show(a)), (**a).clone()));
         }
         _ => {}
@@ -327,7 +295,7 @@ fn compiled(model: &Model, mut files: Vec<(String, File)>) -> Vec<Model> {
         let zero = bindings
             .iter_mut()
             .filter(|binding| matches!(binding.body.kind, ExprKind::Zero));
-        zero.for_each(|binding| binding.body = boxed(ExprKind::Domain(Box::new(boxed(ExprKind::Zero)))));
+        zero.for_each(|binding| binding.body = boxed(ExprKind::Unary(Unary::Domain, Box::new(boxed(ExprKind::Zero)))));
     }
     of(&files).unwrap_or_else(|fault| panic!("{fault}"))
 }
