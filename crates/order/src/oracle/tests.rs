@@ -1,6 +1,8 @@
 //! Runs by hand.
 
 use super::{Breach, History, Oracle};
+use crate::cat::Evaluator;
+use crate::relation::Set;
 use crate::litmus::Class;
 use crate::model::Model;
 use crate::structure::{Cell, Event, Kind};
@@ -316,4 +318,33 @@ fn what_is_no_execution_of_the_model() {
     };
     assert!(buffering().judged("strict-tso").is_some());
     assert!(buffering().judged("strict-sc").is_none());
+}
+
+/// The oracle takes the older writes to a location for durable once a newer one is. That is right if no model lets a write persist
+/// before an older one to its location.
+#[test]
+fn in_every_model_writes_to_a_persistent_location_persist_in_their_order() {
+    for name in Model::names() {
+        let model = Model::named(&name).expect("a model");
+        for entry in crate::shelf() {
+            let test = entry.test().expect("a right test");
+            if !model.takes(&test) {
+                continue;
+            }
+            let unrolled = crate::unroll::Unrolled::of(&test);
+            let persistent = Set::of(unrolled.events.len(), |event| {
+                let event = &unrolled.events[event];
+                event.thread.is_some() && event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent)
+            });
+            let mut evaluator = Evaluator::new(model.program(), &unrolled.structure);
+            let each = crate::execution::executions(&test, &unrolled, |execution| {
+                if let Some(verdict) = evaluator.verdict(&execution.candidate) {
+                    let co = execution.candidate.co.clone().from_set(&persistent).to_set(&persistent);
+                    let missing = co.minus(&verdict.pmo.closure());
+                    assert!(missing.is_empty(), "{name}, {}", entry.path);
+                }
+            });
+            each.expect("few executions");
+        }
+    }
 }
