@@ -8,6 +8,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+# Models and tests are built in; a folder's own time tells of files that came or went.
+RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 
 .PHONY: help
 help: ## Say what each target does
