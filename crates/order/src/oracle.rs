@@ -8,6 +8,7 @@ use crate::cat::{Candidate, Evaluator};
 use crate::model::Model;
 use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
+use std::collections::BTreeSet;
 
 /// The most events that are judged together; of more, overlapping stretches are.
 const MOST: usize = 256;
@@ -30,7 +31,7 @@ pub struct History {
     pub stamps: Vec<u64>,
 }
 
-/// Part of a run's events, with the order in which they must persist.
+/// Part of a run's events, with the order in which they must persist: none where the model leaves the run open.
 struct Stretch {
     events: Vec<usize>,
     /// For each event those before it.
@@ -50,8 +51,8 @@ pub struct Oracle {
     missing: Vec<Set>,
     /// Events of which that has changed.
     changed: Vec<usize>,
-    /// A location that holds what no write left there.
-    foreign: Option<usize>,
+    /// Locations that hold what no write left there.
+    foreign: BTreeSet<usize>,
 }
 
 /// A durable state that is no cut.
@@ -92,7 +93,7 @@ impl Oracle {
             present: stretches.iter().map(none).collect(),
             missing: stretches.iter().map(all).collect(),
             changed: Vec::new(),
-            foreign: None,
+            foreign: BTreeSet::new(),
             stretches,
             places,
             history,
@@ -121,9 +122,10 @@ impl Oracle {
         let first = (0..order.len()).find(may);
         let last = (0..order.len()).rev().find(may);
         let (Some(first), Some(last)) = (first, last) else {
-            self.foreign.get_or_insert(location);
+            self.foreign.insert(location);
             return;
         };
+        self.foreign.remove(&location);
         let order = order.clone();
         for (place, write) in order.into_iter().enumerate() {
             self.mark(write, place <= first, place > last);
@@ -138,8 +140,16 @@ impl Oracle {
     /// A way in which the state is no cut because of what has changed since this was asked last.
     pub fn breach(&mut self) -> Option<Breach> {
         let changed = std::mem::take(&mut self.changed);
-        let foreign = self.foreign.take().map(|location| Breach::Foreign { location });
+        let foreign = self
+            .foreign
+            .first()
+            .map(|location| Breach::Foreign { location: *location });
         foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
+    }
+
+    /// Makes [`Oracle::breach`] look at the whole state the next time: what was shown since is not what a crash leaves.
+    pub fn ask_again(&mut self) {
+        self.changed = (0..self.history.events.len()).collect();
     }
 
     /// Notes whether an event is certainly durable, or certainly not.
@@ -247,7 +257,10 @@ impl Stretch {
             event.kind == Kind::Output || (event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent))
         };
         let persists = Set::of(size, persists);
-        let after = verdict.pmo.closure().from_set(&persists).to_set(&persists);
+        let after = match verdict.flagged {
+            true => Relation::empty(size),
+            false => verdict.pmo.closure().from_set(&persists).to_set(&persists),
+        };
         Some(Stretch {
             before: after.inverse(),
             after,
@@ -255,3 +268,6 @@ impl Stretch {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

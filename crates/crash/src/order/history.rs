@@ -43,8 +43,8 @@ struct Teller<'j> {
 struct Read {
     /// Its event, if the oracle has to know of it.
     event: Option<usize>,
-    /// What a load was given: where, how many bytes, and which.
-    given: Option<(Addr, u8, u64)>,
+    /// What it was given: where, how many bytes, and which.
+    given: (Addr, u8, u64),
     number: usize,
     core: usize,
     from: Seen,
@@ -173,7 +173,7 @@ impl Teller<'_> {
                 let is_event = self.told.places[number].is_seen() && !self.spins(core, index, addr, from);
                 let words = format!("{who} loads {value:#x} from {addr}");
                 let event = is_event.then(|| self.event(Some(core), Kind::Read, Some(number), stamp, words));
-                self.read(core, event, number, from, Some((addr, size, value)));
+                self.read(core, event, number, from, (addr, size, value));
             }
             Op::Store { addr, value, .. } => {
                 _ = self.write(core, index, addr, stamp, format!("{who} stores {value:#x} to {addr}"));
@@ -184,7 +184,7 @@ impl Teller<'_> {
                     self.told.history.events[event].class = Some(Class::Nt);
                 }
             }
-            Op::Rmw { addr, new, from, .. } => self.locked(core, index, (addr, new), from, stamp),
+            Op::Rmw { addr, old, new, from } => self.locked(core, index, (addr, old, new), from, stamp),
             Op::Flush { addr, kind } => {
                 let event = self.event(
                     Some(core),
@@ -225,7 +225,7 @@ impl Teller<'_> {
         touched.is_some_and(|(at, ..)| place_of(&self.places, at) == place_of(&self.places, addr))
     }
 
-    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: Option<(Addr, u8, u64)>) {
+    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: (Addr, u8, u64)) {
         self.reads.push(Read {
             event,
             given,
@@ -243,7 +243,7 @@ impl Teller<'_> {
         Some(event)
     }
 
-    fn locked(&mut self, core: usize, index: usize, (addr, new): (Addr, u64), from: Seen, stamp: u64) {
+    fn locked(&mut self, core: usize, index: usize, (addr, old, new): (Addr, u64, u64), from: Seen, stamp: u64) {
         let words = format!("core {core} stores {new:#x} to {addr} by a locked instruction");
         let number = self.number(addr);
         let read = self.event(Some(core), Kind::Read, number, stamp, words.clone());
@@ -253,7 +253,7 @@ impl Teller<'_> {
         }
         self.told.history.rmw.push((read, write));
         if let Some(number) = number {
-            self.read(core, Some(read), number, from, None);
+            self.read(core, Some(read), number, from, (addr, 8, old));
             self.wrote(core, index, number, write);
         }
     }
@@ -310,7 +310,7 @@ impl Teller<'_> {
 
     /// What is wrong with the value that a load was given, if it was not what the write left there.
     fn wrong(&self, read: &Read, write: usize) -> Option<String> {
-        let (addr, size, value) = read.given?;
+        let (addr, size, value) = read.given;
         let place = self.told.places[read.number];
         let content = match read.from {
             // Where accesses of several sizes share a location, what a write leaves there is known when it becomes visible.
@@ -320,17 +320,24 @@ impl Teller<'_> {
                 }
                 _ => return None,
             },
-            Seen::Memory(_) if Some(write) != read.own => self.told.history.contents[write],
+            Seen::Memory(count) if Some(write) != read.own || !self.is_under_way(write, count) => {
+                self.told.history.contents[write]
+            }
             _ => return None,
         };
         let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
         let words = &self.told.words[write];
         (expected != value).then(|| {
             format!(
-                "core {} loads {value:#x} from {addr} where it sees `{words}`",
+                "core {} reads {value:#x} from {addr} where it sees `{words}`",
                 read.core
             )
         })
+    }
+
+    /// Whether a core's own write was not visible yet after so many.
+    fn is_under_way(&self, own: usize, count: u32) -> bool {
+        self.moments.get(&own).is_none_or(|moment| *moment >= count)
     }
 
     /// The write that a read reads from.
@@ -344,8 +351,7 @@ impl Teller<'_> {
         let known = visible.partition_point(|(moment, _)| *moment < count);
         // Where accesses of several sizes share a location, a core's own write may be under way to other bytes of it: the
         // read comes after it all the same.
-        let under_way = |own: &usize| self.moments.get(own).is_none_or(|moment| *moment >= count);
-        match read.own.filter(under_way) {
+        match read.own.filter(|own| self.is_under_way(*own, count)) {
             Some(own) => Some(own),
             None => Some(
                 visible[..known]
