@@ -230,7 +230,16 @@ exists (x=1)
 # `eadr`, `none` and `so` know pcommit. One store is durable or not.
 ONE_EXPECTED = "".join(
     f"{label} 2\n  x=0\n  x=1\n"
-    for label in ("eadr", "eadr:weak-stores", "none", "none:weak-stores", "so", "so:weak-locks", "so:weak-stores")
+    for label in (
+        "eadr",
+        "eadr:weak-locks",
+        "eadr:weak-stores",
+        "none",
+        "none:weak-stores",
+        "so",
+        "so:weak-locks",
+        "so:weak-stores",
+    )
 )
 
 
@@ -243,7 +252,7 @@ def check(directory: Path, expected: str, *options: str, text: str = ONE_STORE) 
 def test_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path, ONE_EXPECTED) == 0
     assert capsys.readouterr().out.startswith(
-        "7 pairs of test and model (1 tests, 3 models, 4 variants): 0 differ, in "
+        "8 pairs of test and model (1 tests, 3 models, 5 variants): 0 differ, in "
     )
 
 
