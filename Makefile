@@ -7,7 +7,9 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-RUST := Cargo.toml Cargo.lock $(shell find crates models litmus -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.cat' -o -name '*.litmus' -o -name '*.expected' \) 2>/dev/null)
+RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+# Models and tests are built in; a folder's own time tells of files that came or went.
+RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 
 .PHONY: help
 help: ## Say what each target does

@@ -12,7 +12,8 @@ State = tuple[int, ...]
 """What a crash leaves: a value for each location, in the order of the test's locations."""
 
 Expected = Literal["agrees", "differs", "missing", "none"]
-"""How the allowed states compare with those in `.expected`: `missing` is a model it lacks, `none` is no such file."""
+"""How the allowed states compare with those in `.expected`: `missing` is a model it lacks, `none` is no such
+file, or variants that are on together."""
 
 
 @dataclass(frozen=True)

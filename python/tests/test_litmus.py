@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Answer, Strandline
-from fake_litmus import MP, STRANDS
+from fake_litmus import MP, SHELF, STRANDS
 from fake_native import FakeNative
 
 MP_PX86 = "px86 3\n  x=0 z=0\n  x=1 z=0\n  x=1 z=1\n"
@@ -304,3 +304,31 @@ def test_the_smallest_random_program_can_be_replayed(strandline: Strandline) -> 
     again = strandline(*replay.split()[1:])
     assert again.code == 1
     assert replay in again.out
+
+
+def test_a_built_in_test_needs_no_folder_if_there_is_one_of_its_name(
+    strandline: Strandline, native: FakeNative, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert strandline("litmus", "mp", "-M", "px86").code == 0
+    assert native.specs[-1]["tests"] == [{"shelf": "papers/mp"}]
+    monkeypatch.setitem(SHELF, "classic/mp", MP)
+    answer = strandline("litmus", "mp", "-M", "px86")
+    assert (answer.code, answer.err) == (
+        2,
+        "strandline: mp: more than one test has this name: say papers/mp or classic/mp\n",
+    )
+
+
+@pytest.mark.parametrize("name", ["px86:weak-lock", "px86:weak-locks:weak", "px87"])
+def test_models_and_variants_are_known_before_anything_is_asked(
+    strandline: Strandline, native: FakeNative, name: str
+) -> None:
+    answer = strandline("litmus", "papers/mp", "-M", name)
+    assert answer.code == 2
+    assert answer.err.startswith(f"strandline: unknown model `{name}`: did you mean `px86")
+    assert native.specs == []
+
+
+def test_all_designs_leave_no_other_to_run(strandline: Strandline) -> None:
+    answer = strandline("litmus", "papers/strandweaver-2ab", "-d", "all")
+    assert answer.err.endswith("to a model of any design: leave out -d to ask all models\n")

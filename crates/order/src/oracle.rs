@@ -8,10 +8,10 @@ use crate::cat::{Candidate, Evaluator};
 use crate::model::Model;
 use crate::relation::{Relation, Set};
 use crate::structure::{Event, Kind, Structure};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
-mod tests;
+mod agreement;
 
 /// The most events that are judged together; of more, overlapping stretches are.
 const MOST: usize = 256;
@@ -34,7 +34,7 @@ pub struct History {
     pub stamps: Vec<u64>,
 }
 
-/// Part of a run's events, with the order in which they must persist.
+/// Part of a run's events, with the order in which they must persist: none where the model leaves the run open.
 struct Stretch {
     events: Vec<usize>,
     /// For each event those before it.
@@ -58,8 +58,8 @@ pub struct Oracle {
     newest: Vec<(usize, usize)>,
     /// Events of which that has changed.
     changed: Vec<usize>,
-    /// A location that holds what no write left there.
-    foreign: Option<usize>,
+    /// Locations that hold what no write left there.
+    foreign: BTreeSet<usize>,
 }
 
 /// A durable state that is no cut.
@@ -111,7 +111,7 @@ impl Oracle {
                 .map(|order| (0, order.len().saturating_sub(1)))
                 .collect(),
             changed: Vec::new(),
-            foreign: None,
+            foreign: BTreeSet::new(),
             stretches,
             places,
             history,
@@ -136,9 +136,10 @@ impl Oracle {
     /// The durable content of a location is now this.
     pub fn set(&mut self, location: usize, content: u64) {
         let Some(&(first, last)) = self.sources[location].get(&content) else {
-            self.foreign.get_or_insert(location);
+            self.foreign.insert(location);
             return;
         };
+        self.foreign.remove(&location);
         let (before, after) = self.newest[location];
         self.newest[location] = (first, last);
         // Only writes between the old bounds and the new change sides.
@@ -158,8 +159,16 @@ impl Oracle {
     /// A way in which the state is no cut because of what has changed since this was asked last.
     pub fn breach(&mut self) -> Option<Breach> {
         let changed = std::mem::take(&mut self.changed);
-        let foreign = self.foreign.take().map(|location| Breach::Foreign { location });
+        let foreign = self
+            .foreign
+            .first()
+            .map(|location| Breach::Foreign { location: *location });
         foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
+    }
+
+    /// Makes [`Oracle::breach`] look at the whole state the next time: what was shown since is not what a crash leaves.
+    pub fn ask_again(&mut self) {
+        self.changed = (0..self.history.events.len()).collect();
     }
 
     /// Notes whether an event is certainly durable, or certainly not.
@@ -342,7 +351,10 @@ impl Stretch {
             event.kind == Kind::Output || (event.kind == Kind::Write && event.cell.is_some_and(|cell| cell.persistent))
         };
         let persists = Set::of(size, persists);
-        let after = verdict.pmo.closure().from_set(&persists).to_set(&persists);
+        let after = match verdict.flagged {
+            true => Relation::empty(size),
+            false => verdict.pmo.closure().from_set(&persists).to_set(&persists),
+        };
         Some(Stretch {
             before: after.inverse(),
             after,
@@ -350,3 +362,6 @@ impl Stretch {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,7 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     """
     _refuse_conflicts(given)
     chosen = _designs(app.engine, given)
+    _check_models(app.engine, given["models"] or ())
     if given["random"] is not None:
         ctx.exit(random_programs(app.engine, chosen, given))
     tests = sources(app.engine, given["files"])
@@ -105,6 +106,15 @@ def _designs(engine: Engine, given: Mapping[str, Any]) -> tuple[str, ...]:
         if name not in known:
             raise nearest("design", name, known, "strandline list designs")
     return named
+
+
+def _check_models(engine: Engine, named: Sequence[str]) -> None:
+    variants: dict[str, list[str]] = {model["name"]: model["variants"] for model in engine.listing("models")}
+    for name in named:
+        base, *on = name.split(":")
+        if base not in variants or not set(on) <= set(variants[base]):
+            known = [*variants, *(f"{model}:{variant}" for model, having in variants.items() for variant in having)]
+            raise nearest("model", name, known, "strandline list models")
 
 
 @dataclass(frozen=True)
@@ -149,6 +159,8 @@ def _nothing_left(tests: int, chosen: Sequence[str], given: Mapping[str, Any]) -
     none = "the test does not belong" if tests == 1 else f"none of the {tests:,} tests belongs"
     if given["models"]:
         return f"{none} to {' or '.join(given['models'])}: ask other models with -M"
+    if given["designs"] == ("all",):
+        return f"{none} to a model of any design: leave out -d to ask all models"
     if chosen:
         return f"{none} to a model of {' or '.join(chosen)}: run other designs with -d"
     return f"{none} to any model: `strandline list models` shows them"

@@ -34,10 +34,18 @@ def _named(engine: Engine, name: str) -> Iterator[Source]:
         yield _file(path)
     elif path.suffix == SUFFIX:
         raise InputError(f"{name}: no such file: name a {SUFFIX} file or a folder of them")
-    elif name in (shelf := engine.litmus_shelf()):
-        yield Source(name)
     else:
+        yield Source(_on_shelf(name, engine.litmus_shelf()))
+
+
+def _on_shelf(name: str, shelf: Sequence[str]) -> str:
+    """The built-in test of this name, with its folder or without."""
+    meant = [name] if name in shelf else [known for known in shelf if known.rpartition("/")[2] == name]
+    if len(meant) > 1:
+        raise InputError(f"{name}: more than one test has this name: say {' or '.join(meant)}")
+    if not meant:
         raise nearest("file, folder or test", name, shelf, "strandline litmus")
+    return meant[0]
 
 
 def _folder(folder: Path) -> Iterator[Source]:

@@ -117,6 +117,12 @@ def test_the_whole_shelf_is_as_expected(installed: Installed) -> None:
     assert compared == {"agrees"}
 
 
+def test_variants_are_expected_one_at_a_time(installed: Installed) -> None:
+    answer = installed("litmus", "iriw", "-M", "px86:weak-locks,px86:weak-locks:weak-stores", "--json")
+    assert answer.code == 0
+    assert [model["expected"] for model in answer.document["tests"][0]["models"]] == ["agrees", "none"]
+
+
 def test_the_shelf_is_known_by_name(installed: Installed) -> None:
     done = installed("litmus", "papers/strandweaver-2ab", "-M", "strand", "--json")
     assert done.code == 0

@@ -9,8 +9,24 @@ use strandline_order::litmus::{Class, Instruction, LocationId, Operand, Register
 use strandline_order::Test;
 use strandline_sim::Thread;
 
-/// Divisions of the longest delay between two instructions.
+/// Divisions of the longest delay between two instructions, and before the first: some start long after the others are done.
 const LONGEST_DELAY: u64 = 24;
+const SHORTEST_START: u64 = 24;
+
+/// How a thread's instructions are delayed.
+#[derive(Clone, Copy)]
+enum Delays {
+    /// Not at all.
+    None,
+    /// They retire late; loads do not wait for that.
+    Retirement,
+    /// Their addresses are known late, so that loads wait too and see what others do meanwhile.
+    Addresses,
+    /// The first of them begins late, too, so that it hears of what others have done.
+    Start,
+}
+
+const KINDS: [Delays; 4] = [Delays::None, Delays::Retirement, Delays::Addresses, Delays::Start];
 
 /// The instruction of the ISA or the intent that an instruction without operands is.
 enum Alone {
@@ -44,26 +60,19 @@ pub fn is_executable(test: &Test) -> bool {
     })
 }
 
-/// The test's threads, with random delays between instructions. Some write lines back in the end, which no model can tell from
-/// evictions, so that what they stored last is seen in crash states.
+/// The test's threads, with random delays between instructions. In the end they write back some lines or all, in any order,
+/// which no model can tell from an eviction, so that what was stored last is seen in crash states.
 pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     let thread = |instructions: &Vec<Instruction>| -> Thread {
-        let late = rng.one_in(2);
-        let delay = |_: &Instruction| {
-            if late && rng.one_in(2) {
-                rng.below(LONGEST_DELAY)
-            } else {
-                0
-            }
-        };
-        let delays: Vec<u64> = instructions.iter().map(delay).collect();
-        let written_back = some_of(layout.persistent(test), rng);
+        let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
+        let delays = delays(kind, instructions.len(), rng);
+        let written_back = some(layout.persistent(test), rng);
         let (layout, instructions) = (layout.clone(), instructions.clone());
         Box::new(move |cpu: SimCpu| {
             Box::pin(async move {
                 let mut registers = Registers::new(&cpu, &layout);
                 for (instruction, delay) in instructions.into_iter().zip(delays) {
-                    registers.wait(delay);
+                    registers.wait(delay, kind);
                     registers.execute(instruction).await;
                 }
                 let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
@@ -76,21 +85,34 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
     test.threads.iter().map(thread).collect()
 }
 
-/// Some of the addresses, in any order; none as often as not.
-fn some_of(mut addresses: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
-    let count = if rng.one_in(2) {
-        rng.below(addresses.len() as u64 + 1)
-    } else {
-        0
+/// For each of so many instructions the divisions before it.
+fn delays(kind: Delays, instructions: usize, rng: &mut Rng) -> Vec<u64> {
+    let mut delay = |index: usize| match kind {
+        Delays::None => 0,
+        Delays::Start if index == 0 => {
+            let most = SHORTEST_START << rng.below(5);
+            rng.below(most)
+        }
+        _ if rng.one_in(2) => rng.below(LONGEST_DELAY),
+        _ => 0,
     };
-    let mut next = || addresses.swap_remove(rng.below(addresses.len() as u64) as usize);
-    (0..count).map(|_| next()).collect()
+    (0..instructions).map(&mut delay).collect()
+}
+
+/// All of these in half of all cases, else as many as chance has it; in any order.
+fn some(mut from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
+    let count = (from.len() as u64).min(rng.below(2 * from.len() as u64 + 1));
+    (0..count)
+        .map(|_| from.swap_remove(rng.below(from.len() as u64) as usize))
+        .collect()
 }
 
 struct Registers<'c> {
     cpu: &'c SimCpu,
     layout: &'c Layout,
     values: [W<'c, SimCpu>; 14],
+    /// Nothing, known late: part of every address.
+    late: W<'c, SimCpu>,
 }
 
 impl<'c> Registers<'c> {
@@ -99,24 +121,23 @@ impl<'c> Registers<'c> {
             cpu,
             layout,
             values: [cpu.word(0); 14],
+            late: cpu.word(0),
         }
     }
 
-    /// Keeps younger instructions from retiring for a while; after an odd number of divisions from being dispatched, too, as one
-    /// of two branches on the result is always predicted wrongly at first.
-    fn wait(&self, divisions: u64) {
-        let mut value = self.cpu.word(1);
+    /// Delays the instructions that follow.
+    fn wait(&mut self, divisions: u64, kind: Delays) {
+        let mut value = self.late;
         for _ in 0..divisions {
             value = value.remainder(2);
         }
-        if divisions % 2 == 1 {
-            _ = value.is(0).branch();
-            _ = value.is(1).branch();
+        if matches!(kind, Delays::Addresses | Delays::Start) {
+            self.late = value;
         }
     }
 
     fn address(&self, at: LocationId) -> W<'c, SimCpu> {
-        self.cpu.word(self.layout.address(at).0)
+        self.late.at(self.layout.address(at).0)
     }
 
     fn register(&mut self, register: Register) -> &mut W<'c, SimCpu> {

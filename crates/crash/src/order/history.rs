@@ -43,8 +43,8 @@ struct Teller<'j> {
 struct Read {
     /// Its event, if the oracle has to know of it.
     event: Option<usize>,
-    /// What a load was given: where, how many bytes, and which.
-    given: Option<(Addr, u8, u64)>,
+    /// What it was given: where, how many bytes, and which.
+    given: (Addr, u8, u64),
     number: usize,
     core: usize,
     from: Seen,
@@ -192,7 +192,7 @@ impl Teller<'_> {
                 let Some(number) = self.number(addr) else { return };
                 let is_event = self.told.places[number].is_seen() && !self.spins(core, index, addr, from);
                 let event = is_event.then(|| self.event(Some(origin), Kind::Read, Some(number), stamp));
-                self.read(core, event, number, from, Some((addr, size, value)));
+                self.read(core, event, number, from, (addr, size, value));
             }
             Op::Store { addr, .. } => {
                 _ = self.write(origin, addr, stamp);
@@ -202,7 +202,7 @@ impl Teller<'_> {
                     self.told.history.events[event].class = Some(Class::Nt);
                 }
             }
-            Op::Rmw { addr, from, .. } => self.locked(origin, addr, from, stamp),
+            Op::Rmw { addr, old, from, .. } => self.locked(origin, (addr, old), from, stamp),
             Op::Flush { addr, kind } => {
                 let event = self.other(origin, flush_class(kind), stamp);
                 self.told.history.events[event].cell = Some(cell(None, addr));
@@ -242,7 +242,7 @@ impl Teller<'_> {
         touched.is_some_and(|(at, ..)| place_of(&self.places, at) == place_of(&self.places, addr))
     }
 
-    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: Option<(Addr, u8, u64)>) {
+    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: (Addr, u8, u64)) {
         self.reads.push(Read {
             event,
             given,
@@ -260,7 +260,7 @@ impl Teller<'_> {
         Some(event)
     }
 
-    fn locked(&mut self, origin: (usize, usize), addr: Addr, from: Seen, stamp: u64) {
+    fn locked(&mut self, origin: (usize, usize), (addr, old): (Addr, u64), from: Seen, stamp: u64) {
         let number = self.number(addr);
         let read = self.event(Some(origin), Kind::Read, number, stamp);
         let write = self.event(Some(origin), Kind::Write, number, stamp);
@@ -269,7 +269,7 @@ impl Teller<'_> {
         }
         self.told.history.rmw.push((read, write));
         if let Some(number) = number {
-            self.read(origin.0, Some(read), number, from, None);
+            self.read(origin.0, Some(read), number, from, (addr, 8, old));
             self.wrote(origin, number, write);
         }
     }
@@ -323,7 +323,7 @@ impl Teller<'_> {
 
     /// What is wrong with the value that a load was given, if it was not what the write left there.
     fn wrong(&self, read: &Read, write: usize) -> Option<String> {
-        let (addr, size, value) = read.given?;
+        let (addr, size, value) = read.given;
         let place = self.told.places[read.number];
         let content = match read.from {
             // Where accesses of several sizes share a location, what a write leaves there is known when it becomes visible.
@@ -333,15 +333,22 @@ impl Teller<'_> {
                 }
                 _ => return None,
             },
-            Seen::Memory(_) if Some(write) != read.own => self.told.history.contents[write],
+            Seen::Memory(count) if Some(write) != read.own || !self.is_under_way(write, count) => {
+                self.told.history.contents[write]
+            }
             _ => return None,
         };
         let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
         (expected != value).then(|| {
             let words = self.told.words(self.journal, write);
             let core = read.core;
-            format!("core {core} loads {value:#x} from {addr} where it sees `{words}`")
+            format!("core {core} reads {value:#x} from {addr} where it sees `{words}`")
         })
+    }
+
+    /// Whether a core's own write was not visible yet after so many.
+    fn is_under_way(&self, own: usize, count: u32) -> bool {
+        self.moments.get(&own).is_none_or(|moment| *moment >= count)
     }
 
     /// The write that a read reads from.
@@ -355,8 +362,7 @@ impl Teller<'_> {
         let known = visible.partition_point(|(moment, _)| *moment < count);
         // Where accesses of several sizes share a location, a core's own write may be under way to other bytes of it: the
         // read comes after it all the same.
-        let under_way = |own: &usize| self.moments.get(own).is_none_or(|moment| *moment >= count);
-        match read.own.filter(under_way) {
+        match read.own.filter(|own| self.is_under_way(*own, count)) {
             Some(own) => Some(own),
             None => Some(
                 visible[..known]

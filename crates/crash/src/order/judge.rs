@@ -132,10 +132,17 @@ impl Judged<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = self
-                .breach(event, at)
-                .or_else(|| self.failed(event, at))
-                .or_else(|| self.told(event, end));
+            let wrong = match failures(self.journal, event) {
+                [] => self.breach(event, at).or_else(|| self.told(event, end)),
+                failures => {
+                    let wrong = self.failed(event, at, failures);
+                    // When between the two events the design's state was so is not known: judged by what was told before.
+                    while let Some((_, output)) = self.next_output(end) {
+                        self.oracle.see(output);
+                    }
+                    wrong
+                }
+            };
             if wrong.is_some() {
                 return wrong;
             }
@@ -156,8 +163,7 @@ impl Judged<'_> {
 
     /// The outputs before `end`, one after the other.
     fn told(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
-        while let Some((at, output)) = self.told.outputs.get(self.outputs).copied().filter(|(at, _)| *at < end) {
-            self.outputs += 1;
+        while let Some((at, output)) = self.next_output(end) {
             self.oracle.see(output);
             let wrong = self.breach(event, at);
             if wrong.is_some() {
@@ -167,11 +173,22 @@ impl Judged<'_> {
         None
     }
 
-    /// What a power failure leaves beyond what is durable anyway; the image is as before in the end.
-    fn failed(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
-        let journal = self.journal;
-        let failures = journal.power_failures.iter().filter(|(by, _)| *by == event);
-        for (_, lines) in failures {
+    /// The next output, if the world sees it before `end`.
+    fn next_output(&mut self, end: Cycles) -> Option<(Cycles, usize)> {
+        let next = self
+            .told
+            .outputs
+            .get(self.outputs)
+            .copied()
+            .filter(|(at, _)| *at < end)?;
+        self.outputs += 1;
+        Some(next)
+    }
+
+    /// What a power failure leaves: it adds to what is durable, or takes back what was so too early. The image is as before
+    /// in the end.
+    fn failed(&mut self, event: usize, at: Cycles, failures: &[(usize, Vec<(Line, LineData)>)]) -> Option<Disorder> {
+        failures.iter().find_map(|(_, lines)| {
             lines.iter().for_each(|(line, data)| self.show(*line, data));
             let wrong = self.breach(event, at);
             for (line, _) in lines {
@@ -182,12 +199,9 @@ impl Judged<'_> {
                     .unwrap_or_else(|| self.initial.line(*line));
                 self.show(*line, &data);
             }
-            _ = self.oracle.breach();
-            if wrong.is_some() {
-                return wrong;
-            }
-        }
-        None
+            self.oracle.ask_again();
+            wrong
+        })
     }
 
     fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
@@ -207,4 +221,12 @@ impl Judged<'_> {
         };
         Some(Disorder { event, at, what })
     }
+}
+
+/// What a power failure would leave after so many durable events, where that is not nothing.
+fn failures(journal: &Journal, event: usize) -> &[(usize, Vec<(Line, LineData)>)] {
+    let all = &journal.power_failures;
+    let first = all.partition_point(|(by, _)| *by < event);
+    let end = all.partition_point(|(by, _)| *by <= event);
+    &all[first..end]
 }

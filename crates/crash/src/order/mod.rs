@@ -5,3 +5,6 @@ mod judge;
 mod places;
 
 pub use judge::{input, judge, Models};
+
+#[cfg(test)]
+mod tests;

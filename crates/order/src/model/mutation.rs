@@ -9,7 +9,7 @@ use crate::{shelf, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps that change nothing that a test can show: the models, the steps, the reason.
-const EQUIVALENT: [(&[&str], &[&str], &str); 11] = [
+const EQUIVALENT: [(&[&str], &[&str], &str); 14] = [
     (
         &["bbb", "eadr", "none", "strict-tso"],
         &[
@@ -71,6 +71,21 @@ const EQUIVALENT: [(&[&str], &[&str], &str); 11] = [
         &["lmo: without rmw", "lmo: without fence", "vmo: without vmo"],
         "the equations as they are published: what comes before the read of a locked instruction comes by `co` or the fence before its write; \
          the fence is in `vmo`; and of a `co` that is inside a chain, a state shows what the chain orders, or a read that sees it stands in `lmo`",
+    ),
+    (
+        &["ep", "rp"],
+        &["epochs: without DFENCE"],
+        "what a dfence orders as a barrier, it orders because it drains",
+    ),
+    (
+        &["ep", "rp"],
+        &["order: dropped"],
+        "that what is durable is visible is asked of `ob`, too",
+    ),
+    (
+        &["eadr", "none"],
+        &["ppo: without PCOMMIT"],
+        "a pcommit persists nothing here",
     ),
     (
         &["rp"],

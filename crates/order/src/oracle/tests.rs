@@ -2,9 +2,9 @@
 
 use super::{Breach, History, Oracle};
 use crate::cat::Evaluator;
-use crate::relation::Set;
 use crate::litmus::Class;
 use crate::model::Model;
+use crate::relation::Set;
 use crate::structure::{Cell, Event, Kind};
 
 /// A run that is written down in the order in which it happens.
@@ -202,14 +202,16 @@ fn foreign_content() {
     let mut oracle = run.oracle();
     oracle.set(x, 7);
     assert_eq!(oracle.breach(), Some(Breach::Foreign { location: x }));
+    assert_eq!(oracle.breach(), Some(Breach::Foreign { location: x }), "as long as it is there");
+    oracle.set(x, 1);
     assert_eq!(oracle.breach(), None);
     // What was written to another location is as foreign.
     oracle.set(y, 2);
     oracle.set(x, 8);
     assert_eq!(
         oracle.breach(),
-        Some(Breach::Foreign { location: y }),
-        "the first is told"
+        Some(Breach::Foreign { location: x }),
+        "the lowest is told"
     );
 }
 
