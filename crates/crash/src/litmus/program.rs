@@ -26,7 +26,15 @@ enum Delays {
     Start,
 }
 
-const KINDS: [Delays; 4] = [Delays::None, Delays::Retirement, Delays::Addresses, Delays::Start];
+/// Most threads begin together: the closer they are, the more of them is under way at a time.
+const KINDS: [Delays; 6] = [
+    Delays::None,
+    Delays::None,
+    Delays::Retirement,
+    Delays::Retirement,
+    Delays::Addresses,
+    Delays::Start,
+];
 
 /// The instruction of the ISA or the intent that an instruction without operands is.
 enum Alone {
@@ -99,12 +107,18 @@ fn delays(kind: Delays, instructions: usize, rng: &mut Rng) -> Vec<u64> {
     (0..instructions).map(&mut delay).collect()
 }
 
-/// All of these in half of all cases, else as many as chance has it; in any order.
+/// All of these, so that threads write back the same lines one after the other; or none; or any in any order.
 fn some(mut from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
-    let count = (from.len() as u64).min(rng.below(2 * from.len() as u64 + 1));
-    (0..count)
-        .map(|_| from.swap_remove(rng.below(from.len() as u64) as usize))
-        .collect()
+    match rng.below(4) {
+        0 => Vec::new(),
+        1 => {
+            let count = rng.below(from.len() as u64 + 1);
+            (0..count)
+                .map(|_| from.swap_remove(rng.below(from.len() as u64) as usize))
+                .collect()
+        }
+        _ => from,
+    }
 }
 
 struct Registers<'c> {

@@ -10,9 +10,9 @@ use strandline_machine::{Machine, Options, Outcome, Rule};
 use strandline_order::shelf;
 use strandline_sim::{play, Error, Play};
 
-/// Machines on which each litmus test is run, and random programs.
+/// Machines on which each litmus test is run, and random programs: the rarest mistake shows in one of several thousand.
 const MACHINES: u64 = 60;
-const PROGRAMS: u64 = 4000;
+const PROGRAMS: u64 = 20_000;
 
 /// The design that a mutant is made of, with its change and its broken rule, if any.
 struct Planted {
