@@ -52,6 +52,15 @@ impl Layout {
         lines
     }
 
+    /// The lines of persistent memory that the test does not use.
+    pub fn spare(&self) -> Vec<Addr> {
+        let used = |line: &Addr| self.addresses.iter().any(|addr| addr.line() == line.line());
+        (0..LINES)
+            .map(|line| Addr(PM_BASE + line * LINE_BYTES))
+            .filter(|line| !used(line))
+            .collect()
+    }
+
     /// The locations' lines, as ranges of addresses.
     pub fn lines(&self) -> Vec<std::ops::Range<u64>> {
         let starts = self.addresses.iter().map(|addr| addr.line().addr().0);

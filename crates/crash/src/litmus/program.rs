@@ -13,6 +13,9 @@ use strandline_sim::Thread;
 const LONGEST_DELAY: u64 = 24;
 const SHORTEST_START: u64 = 24;
 
+/// The most other lines that a thread writes first, so that its own find queues and banks busy.
+const TRAFFIC: u64 = 8;
+
 /// How a thread's instructions are delayed.
 #[derive(Clone, Copy)]
 enum Delays {
@@ -26,7 +29,15 @@ enum Delays {
     Start,
 }
 
-const KINDS: [Delays; 4] = [Delays::None, Delays::Retirement, Delays::Addresses, Delays::Start];
+/// Most threads begin together: the closer they are, the more of them is under way at a time.
+const KINDS: [Delays; 6] = [
+    Delays::None,
+    Delays::None,
+    Delays::Retirement,
+    Delays::Retirement,
+    Delays::Addresses,
+    Delays::Start,
+];
 
 /// The instruction of the ISA or the intent that an instruction without operands is.
 enum Alone {
@@ -67,15 +78,23 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
         let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
         let delays = delays(kind, instructions.len(), rng);
         let written_back = some(layout.persistent(test), rng);
+        let traffic = match rng.below(4) {
+            0 => some_of(layout.spare(), TRAFFIC, rng),
+            _ => Vec::new(),
+        };
         let (layout, instructions) = (layout.clone(), instructions.clone());
         Box::new(move |cpu: SimCpu| {
             Box::pin(async move {
                 let mut registers = Registers::new(&cpu, &layout);
+                let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
+                for address in traffic {
+                    cpu.word(address.0).store(cpu.word(1)).await;
+                    cpu.word(address.0).flush_by(flush).await;
+                }
                 for (instruction, delay) in instructions.into_iter().zip(delays) {
                     registers.wait(delay, kind);
                     registers.execute(instruction).await;
                 }
-                let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
                 for address in written_back {
                     cpu.word(address.0).flush_by(flush).await;
                 }
@@ -99,9 +118,21 @@ fn delays(kind: Delays, instructions: usize, rng: &mut Rng) -> Vec<u64> {
     (0..instructions).map(&mut delay).collect()
 }
 
-/// All of these in half of all cases, else as many as chance has it; in any order.
-fn some(mut from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
-    let count = (from.len() as u64).min(rng.below(2 * from.len() as u64 + 1));
+/// All of these, so that threads write back the same lines one after the other; or none; or any in any order.
+fn some(from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
+    match rng.below(4) {
+        0 => Vec::new(),
+        1 => {
+            let most = from.len() as u64;
+            some_of(from, most, rng)
+        }
+        _ => from,
+    }
+}
+
+/// At most so many of these, in any order.
+fn some_of(mut from: Vec<Addr>, most: u64, rng: &mut Rng) -> Vec<Addr> {
+    let count = rng.below(most + 1);
     (0..count)
         .map(|_| from.swap_remove(rng.below(from.len() as u64) as usize))
         .collect()

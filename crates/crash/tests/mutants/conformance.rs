@@ -10,7 +10,7 @@ use strandline_machine::{Machine, Options, Outcome, Rule};
 use strandline_order::shelf;
 use strandline_sim::{play, Error, Play};
 
-/// Machines on which each litmus test is run, and random programs.
+/// Machines on which each litmus test is run, and random programs: the rarest mistake shows in one of several thousand.
 const MACHINES: u64 = 60;
 const PROGRAMS: u64 = 20_000;
 
