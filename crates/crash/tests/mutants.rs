@@ -158,7 +158,7 @@ fn a_random_program_that_fails_is_shrunk_and_comes_again() {
         .expect("a mutant");
     let found = conformance::random_violation(mutant, 1, 2000).expect("is found");
     // A non-temporal store, a fence and what follows it, or a store and its flush in place of the first.
-    assert!((3..=5).contains(&found.size), "{}", found.program);
+    assert!((3..=5).contains(&found.size), "{}\n{:#?}", found.program, found.detail);
     let again = conformance::random_violation(mutant, found.seed, 1).expect("comes again");
     assert_eq!(again.program, found.program);
     assert_eq!(again.detail, found.detail);

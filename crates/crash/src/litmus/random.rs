@@ -82,7 +82,7 @@ struct Tester<'s> {
 }
 
 /// Machines on which a shrunk program is tried.
-const TRIES: u64 = 40;
+const TRIES: u64 = 400;
 
 /// How a program went.
 struct Tried {

@@ -202,7 +202,11 @@ fn foreign_content() {
     let mut oracle = run.oracle();
     oracle.set(x, 7);
     assert_eq!(oracle.breach(), Some(Breach::Foreign { location: x }));
-    assert_eq!(oracle.breach(), Some(Breach::Foreign { location: x }), "as long as it is there");
+    assert_eq!(
+        oracle.breach(),
+        Some(Breach::Foreign { location: x }),
+        "as long as it is there"
+    );
     oracle.set(x, 1);
     assert_eq!(oracle.breach(), None);
     // What was written to another location is as foreign.
