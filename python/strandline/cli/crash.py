@@ -27,8 +27,8 @@ from strandline.sweep import parallel
 def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Cut the power in WORKLOAD, recover, and check what is left.
 
-    A state is right if recovery leaves the structure whole and holds every operation that was acknowledged as durable.
-    Exits 1 if a state is not, and prints the smallest failing case.
+    A state is right if the design's model allows it, and if recovery leaves the structure whole and holds every
+    operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case.
     """
     specs = [CrashSpec(run, given["points"], given["replay"]) for run in run_specs(given, recovers=False)]
     with output.progress("crashing", len(specs)) as done:
