@@ -3,35 +3,8 @@
 from __future__ import annotations
 
 from .circuit import FALSE, TRUE, Circuit
-from .parse_litmus import INITIAL, Event, Litmus
+from .parse_litmus import INITIAL, SETS, Event, Litmus
 from .relations import Algebra, Between, Relation, SetOf, Value
-
-SETS = [
-    "CLWB",
-    "CLFLUSHOPT",
-    "CLFLUSH",
-    "SFENCE",
-    "MFENCE",
-    "PCOMMIT",
-    "DMB",
-    "PB",
-    "NS",
-    "JS",
-    "OFENCE",
-    "DFENCE",
-    "CFENCE",
-    "PERSIST",
-    "ORDER",
-    "COMMIT",
-    "DURABLE",
-    "ACQUIRE",
-    "RELEASE",
-    "STRAND",
-    "NT",
-    "ACQ",
-    "REL",
-]
-"""The sets that a model must name in `isa` for the tests with such an instruction."""
 
 
 class Candidate:

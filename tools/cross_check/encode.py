@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .candidate import SETS, Candidate
+from .candidate import Candidate
 from .circuit import TRUE
 from .evaluate import Evaluation
 from .parse_cat import Model
-from .parse_litmus import INITIAL, Event, Litmus
+from .parse_litmus import INITIAL, SETS, Event, Litmus
 from .solver import Solver
 
 States = set[tuple[int, ...]]
@@ -14,7 +14,7 @@ States = set[tuple[int, ...]]
 
 def belongs(test: Litmus, model: Model) -> bool:
     """Whether the model gives a meaning to every instruction of the test."""
-    return all(event.kinds & set(SETS) <= model.isa for event in test.events)
+    return all(event.kinds & SETS <= model.isa for event in test.events)
 
 
 def locations(test: Litmus) -> list[str]:

@@ -30,6 +30,8 @@ BARE = frozenset(
         "STRAND",
     ]
 )
+SETS = BARE | FLUSHES | {"CFENCE", "NT", "ACQ", "REL"}
+"""The sets that a model must name in `isa` for the tests with such an instruction."""
 STORES = {"MOV": frozenset[str](), "MOVNTI": frozenset({"NT"}), "STLR": frozenset({"REL"})}
 LOADS = {"MOV": frozenset[str](), "LDAR": frozenset({"ACQ"})}
 

@@ -52,7 +52,7 @@ impl<'o> Walk<'o> {
         }
         self.done = event;
         let (start, end) = window(self.journal, event);
-        let failures = power_failures(self.journal, event);
+        let failures = self.journal.failures_after(event);
         if failures.is_empty() {
             self.judge.advance(end);
             return self.state(event, start, &[]);
@@ -104,13 +104,6 @@ fn window(journal: &Journal, event: usize) -> (Cycles, Cycles) {
         .checked_sub(1)
         .map_or(Cycles::ZERO, |last| journal.durable[last].at);
     (start, journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at))
-}
-
-fn power_failures(journal: &Journal, event: usize) -> &[(usize, Vec<(Line, LineData)>)] {
-    let all = &journal.power_failures;
-    let first = all.partition_point(|(by, _)| *by < event);
-    let end = all.partition_point(|(by, _)| *by <= event);
-    &all[first..end]
 }
 
 #[cfg(test)]

@@ -47,17 +47,6 @@ macro_rules! breakable_rules {
         }
 
         impl Broken {
-            /// Whether any is.
-            #[inline(always)]
-            #[allow(dead_code, reason = "not every room asks")]
-            pub fn any(self) -> bool {
-                #[cfg(feature = "mutants")]
-                let broken = self.rule.is_some();
-                #[cfg(not(feature = "mutants"))]
-                let broken = false;
-                broken
-            }
-
             /// Whether it is this one.
             #[inline(always)]
             pub fn is(self, rule: Rule) -> bool {

@@ -32,3 +32,14 @@ pub struct Journal {
     /// What the cores executed; empty unless it was asked for.
     pub trace: Trace,
 }
+
+impl Journal {
+    /// What power failures after so many durable writes would add or undo, for the moments at which it is not nothing.
+    #[must_use]
+    pub fn failures_after(&self, durable: usize) -> &[(usize, Vec<(Line, LineData)>)] {
+        let all = &self.power_failures;
+        let first = all.partition_point(|(by, _)| *by < durable);
+        let end = all.partition_point(|(by, _)| *by <= durable);
+        &all[first..end]
+    }
+}

@@ -76,3 +76,13 @@ strandline_kernel::breakable_rules! {
     /// though the line may have been stored to since.
     SameLineFlushWaits: "COSPlay 4.3",
 }
+
+impl Broken {
+    /// Whether any is.
+    pub fn any(self) -> bool {
+        #[cfg(feature = "mutants")]
+        return self.rule.is_some();
+        #[cfg(not(feature = "mutants"))]
+        false
+    }
+}

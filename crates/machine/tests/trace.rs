@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{memory, put, random_machine};
+use common::{memory, put, random_machine, Plain};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use strandline_design::{About, Design, Domain, Needs, Places};
+use strandline_design::{About, Design, Domain, Places};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::Consistency;
@@ -22,15 +22,7 @@ struct Asked {
 
 impl Design for Asked {
     fn about(&self) -> About {
-        About {
-            name: "asked",
-            paper: "",
-            summary: "",
-            needs: Needs::default(),
-            promises_recovery: true,
-            model: "",
-            intents: Some("intents"),
-        }
+        Plain.about()
     }
 
     fn places(&self) -> Places {

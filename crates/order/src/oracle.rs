@@ -127,12 +127,6 @@ impl Oracle {
         Some(oracle)
     }
 
-    /// The run.
-    #[must_use]
-    pub fn history(&self) -> &History {
-        &self.history
-    }
-
     /// The durable content of a location is now this.
     pub fn set(&mut self, location: usize, content: u64) {
         let Some(&(first, last)) = self.sources[location].get(&content) else {

@@ -161,12 +161,6 @@ impl Relation {
         }
     }
 
-    /// How many events there are.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// The bits of the events that `from` is related to.
     #[must_use]
     pub fn row(&self, from: usize) -> &[u64] {

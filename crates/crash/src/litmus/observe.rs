@@ -84,8 +84,7 @@ impl Observed {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
             }
-            let failures = self.journal.power_failures.iter().filter(|(by, _)| *by == event);
-            let images = failures.map(|(_, lines)| {
+            let images = self.journal.failures_after(event).iter().map(|(_, lines)| {
                 let failed = image.clone();
                 lines.iter().for_each(|(line, data)| failed.set_line(*line, data));
                 failed

@@ -61,10 +61,15 @@ fn alone(class: Class) -> Option<Alone> {
     })
 }
 
+/// Whether the simulated machine executes a fence, a barrier or an intent.
+pub fn executes(class: Class) -> bool {
+    alone(class).is_some()
+}
+
 /// Whether the simulated machine executes all of a test's instructions.
 pub fn is_executable(test: &Test) -> bool {
     test.threads.iter().flatten().all(|instruction| match instruction {
-        Instruction::Fence(class) => alone(*class).is_some(),
+        Instruction::Fence(class) => executes(*class),
         Instruction::SetContext(_) | Instruction::ContextFence(_) => false,
         Instruction::Load(_, _, special) | Instruction::Store(_, _, special) => !special,
         _ => true,

@@ -1,17 +1,17 @@
 //! Random programs before the oracle.
 
 use super::observe::observe;
+use super::program::executes;
 use super::subject::Subject;
 use super::timing::Timings;
 use crate::order::{judge, Models};
 use serde::Serialize;
-use strandline_design::About;
 use strandline_kernel::Rng;
 use strandline_order::litmus::{
     Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
     Register,
 };
-use strandline_order::Test;
+use strandline_order::{Model, Test};
 use strandline_sim::Error;
 
 /// What random programs showed of a design.
@@ -63,7 +63,7 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
         violations: Vec::new(),
     };
     for seed in first_seed..first_seed + programs {
-        let test = program(&about, &mut Rng::new(seed));
+        let test = program(tester.models.plain(), &mut Rng::new(seed));
         let tried = tester.run(&test, seed)?;
         report.programs += 1;
         report.crash_states += tried.crash_states;
@@ -175,15 +175,29 @@ fn without(test: &Test, index: usize) -> Test {
 const THREADS: u64 = 4;
 const INSTRUCTIONS: u64 = 14;
 
-/// A random program of what a design executes.
-fn program(about: &About, rng: &mut Rng) -> Test {
+/// A random program of what a model gives a meaning to and the machine executes.
+fn program(model: &Model, rng: &mut Rng) -> Test {
     let threads = 1 + rng.below(THREADS) as usize;
+    let has = |class: Class| model.isa().contains(&class);
+    let flushes = [
+        (Class::Clwb, FlushKind::Clwb),
+        (Class::ClflushOpt, FlushKind::ClflushOpt),
+        (Class::Clflush, FlushKind::Clflush),
+    ];
+    // A store barrier is the machine's, whatever the model.
+    let fences = model.isa().iter().copied().filter(|class| executes(*class));
     let mut maker = Maker {
         persistent: 1 + rng.below(5),
         volatile: rng.below(3),
         outputs: 0,
         values: 0,
-        commits: about.model == "so",
+        flushes: flushes
+            .into_iter()
+            .filter(|(class, _)| has(*class))
+            .map(|(_, kind)| kind)
+            .collect(),
+        fences: fences.chain([Class::Dmb]).collect(),
+        non_temporal: has(Class::Nt),
         rng,
     };
     let threads: Vec<Vec<Instruction>> = (0..threads).map(|_| maker.thread()).collect();
@@ -216,8 +230,10 @@ struct Maker<'r> {
     volatile: u64,
     outputs: u64,
     values: u8,
-    /// Whether pcommits are of use.
-    commits: bool,
+    /// The flushes and fences of the model's instruction set, the plainest first.
+    flushes: Vec<FlushKind>,
+    fences: Vec<Class>,
+    non_temporal: bool,
     rng: &'r mut Rng,
 }
 
@@ -268,20 +284,36 @@ impl Maker<'_> {
     fn instruction(&mut self) -> Instruction {
         match self.rng.below(40) {
             0..=11 => Instruction::Store(self.any(), self.operand(), false),
-            12..=13 => Instruction::StoreNt(self.persistent(), self.operand()),
+            12..=13 if self.non_temporal => Instruction::StoreNt(self.persistent(), self.operand()),
             14..=17 => Instruction::Load(self.register(), self.any(), false),
-            18..=23 => Instruction::Flush(self.persistent(), FlushKind::Clwb),
-            24 => Instruction::Flush(self.persistent(), FlushKind::ClflushOpt),
-            25 => Instruction::Flush(self.persistent(), FlushKind::Clflush),
-            26..=29 => Instruction::Fence(Class::Sfence),
-            30 => Instruction::Fence([Class::Mfence, Class::Dmb][self.rng.below(2) as usize]),
-            31..=32 => self.locked(),
-            33..=34 => self.output(),
-            35 => Instruction::Persist(self.persistent()),
-            36 => self.intent(),
-            _ if self.commits => Instruction::Fence([Class::Sfence, Class::Pcommit][self.rng.below(2) as usize]),
+            18..=25 => self.flush(),
+            26..=32 => self.fence(),
+            33..=34 => self.locked(),
+            35..=36 => self.output(),
+            37 => Instruction::Persist(self.persistent()),
+            38 => self.intent(),
             _ => Instruction::Store(self.persistent(), self.operand(), false),
         }
+    }
+
+    /// An index of so many; the first as often as all others.
+    fn index(&mut self, count: usize) -> usize {
+        match self.rng.one_in(2) {
+            true => 0,
+            false => self.rng.below(count.max(1) as u64) as usize,
+        }
+    }
+
+    /// A flush, or the intent of one where there is none.
+    fn flush(&mut self) -> Instruction {
+        let (at, index) = (self.persistent(), self.index(self.flushes.len()));
+        let kind = self.flushes.get(index);
+        kind.map_or(Instruction::Persist(at), |kind| Instruction::Flush(at, *kind))
+    }
+
+    fn fence(&mut self) -> Instruction {
+        let index = self.index(self.fences.len());
+        Instruction::Fence(self.fences[index])
     }
 
     fn locked(&mut self) -> Instruction {

@@ -132,7 +132,7 @@ impl Judged<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = match failures(self.journal, event) {
+            let wrong = match self.journal.failures_after(event) {
                 [] => self.breach(event, at).or_else(|| self.told(event, end)),
                 failures => {
                     let wrong = self.failed(event, at, failures);
@@ -221,12 +221,4 @@ impl Judged<'_> {
         };
         Some(Disorder { event, at, what })
     }
-}
-
-/// What a power failure would leave after so many durable events, where that is not nothing.
-fn failures(journal: &Journal, event: usize) -> &[(usize, Vec<(Line, LineData)>)] {
-    let all = &journal.power_failures;
-    let first = all.partition_point(|(by, _)| *by < event);
-    let end = all.partition_point(|(by, _)| *by <= event);
-    &all[first..end]
 }

@@ -10,8 +10,8 @@ pub struct Family {
     pub folder: &'static str,
     /// The model whose verdict decides the condition's quantifier.
     pub main: &'static str,
-    /// Names and accesses, smaller ones first.
-    pub shapes: &'static [(&'static str, &'static str)],
+    /// The names of its shapes, smaller ones first.
+    pub shapes: &'static [&'static str],
     /// What may order two accesses, simpler ones first.
     pub edges: &'static [Edge],
     /// How many edges of a test may be more than program order.
@@ -23,6 +23,15 @@ pub struct Family {
 }
 
 impl Family {
+    /// Its shapes.
+    pub fn shapes(&self) -> impl Iterator<Item = Shape> {
+        self.shapes.iter().map(|name| {
+            let known = SHAPES.iter().find(|(known, _)| known == name);
+            let (name, accesses) = known.expect("a shape of the table");
+            Shape::of(name, accesses)
+        })
+    }
+
     /// Where the locations of a shape may be.
     pub fn placements(&self, shape: &Shape) -> Vec<Placement> {
         let between = shape.between();
@@ -55,8 +64,9 @@ impl Family {
 
 const PO: Edge = Edge::any("po", "");
 
-/// Shapes that end in a crash.
-const CRASHES: &[(&str, &str)] = &[
+/// The accesses of each shape.
+const SHAPES: &[(&str, &str)] = &[
+    // These end in a crash.
     ("ww", "Wx Wz"),
     ("wo", "Wx Oo"),
     ("www", "Wx Wy Wz"),
@@ -72,10 +82,7 @@ const CRASHES: &[(&str, &str)] = &[
     ("isa2", "Wx Wf | Rf Wg | Rg Wz"),
     ("wrc", "Wx | Rx Wf | Rf Wz"),
     ("mpw", "Wx Wf | Rf Wy Oo"),
-];
-
-/// Shapes that are cycles without a crash: what threads may see.
-const SIGHTS: &[(&str, &str)] = &[
+    // These are cycles without one: what threads may see.
     ("sb", "Wx Rf | Wf Rx"),
     ("lb", "Rx Wf | Rf Wx"),
     ("see", "Wx Wf | Rf Rx"),
@@ -84,23 +91,18 @@ const SIGHTS: &[(&str, &str)] = &[
     ("s", "Wx Wf | Rf Wx"),
 ];
 
+/// All shapes that end in a crash.
+const CRASHES: &[&str] = &[
+    "ww", "wo", "www", "wwo", "mp", "mpo", "wrw", "wro", "co", "coo", "fr", "over", "isa2", "wrc", "mpw",
+];
+
 /// All families.
 pub const FAMILIES: &[&Family] = &[&X86, &PCOMMIT, &CFENCE, &STRAND, &EPOCH, &RELEASE, &WEAK, &INTENTS];
 
 const X86: Family = Family {
     folder: "x86",
     main: "px86",
-    shapes: &[
-        CRASHES[0],
-        CRASHES[1],
-        CRASHES[4],
-        CRASHES[5],
-        CRASHES[6],
-        CRASHES[7],
-        CRASHES[2],
-        CRASHES[12],
-        CRASHES[13],
-    ],
+    shapes: &["ww", "wo", "mp", "mpo", "wrw", "wro", "www", "isa2", "wrc"],
     edges: &[
         PO,
         Edge::after_store("clwb", "CLWB a"),
@@ -134,7 +136,7 @@ const X86: Family = Family {
 const PCOMMIT: Family = Family {
     folder: "pcommit",
     main: "so",
-    shapes: &[CRASHES[0], CRASHES[1], CRASHES[4], CRASHES[5], CRASHES[6]],
+    shapes: &["ww", "wo", "mp", "mpo", "wrw"],
     edges: &[
         PO,
         Edge::any("clwb.sfence", "CLWB a; SFENCE"),
@@ -154,7 +156,7 @@ const PCOMMIT: Family = Family {
 const CFENCE: Family = Family {
     folder: "cfence",
     main: "cfence",
-    shapes: &[CRASHES[0], CRASHES[1], CRASHES[2], CRASHES[4], CRASHES[5], CRASHES[6]],
+    shapes: &["ww", "wo", "www", "mp", "mpo", "wrw"],
     edges: &[
         PO,
         Edge::any("clwb.cfence", "CLWB a; CFENCE $0"),
@@ -176,18 +178,7 @@ const STRAND: Family = Family {
     folder: "strand",
     main: "strand",
     shapes: &[
-        CRASHES[0],
-        CRASHES[1],
-        CRASHES[2],
-        CRASHES[3],
-        CRASHES[4],
-        CRASHES[5],
-        CRASHES[6],
-        CRASHES[8],
-        CRASHES[9],
-        CRASHES[10],
-        CRASHES[11],
-        CRASHES[14],
+        "ww", "wo", "www", "wwo", "mp", "mpo", "wrw", "co", "coo", "fr", "over", "mpw",
     ],
     edges: &[
         PO,
@@ -235,21 +226,7 @@ const WEAK: Family = Family {
     folder: "weak",
     main: "rcbsp",
     shapes: &[
-        CRASHES[0],
-        CRASHES[2],
-        CRASHES[4],
-        CRASHES[6],
-        CRASHES[8],
-        CRASHES[10],
-        CRASHES[11],
-        CRASHES[12],
-        CRASHES[13],
-        SIGHTS[0],
-        SIGHTS[1],
-        SIGHTS[2],
-        SIGHTS[3],
-        SIGHTS[4],
-        SIGHTS[5],
+        "ww", "www", "mp", "wrw", "co", "fr", "over", "isa2", "wrc", "sb", "lb", "see", "2+2w", "r", "s",
     ],
     edges: &[
         PO.independent(),
@@ -266,18 +243,7 @@ const WEAK: Family = Family {
 const INTENTS: Family = Family {
     folder: "intents",
     main: "intents",
-    shapes: &[
-        CRASHES[0],
-        CRASHES[1],
-        CRASHES[2],
-        CRASHES[3],
-        CRASHES[4],
-        CRASHES[5],
-        CRASHES[8],
-        CRASHES[9],
-        CRASHES[12],
-        CRASHES[14],
-    ],
+    shapes: &["ww", "wo", "www", "wwo", "mp", "mpo", "co", "coo", "isa2", "mpw"],
     edges: &[
         PO,
         Edge::after_store("order", "PERSIST a; ORDER"),

@@ -41,8 +41,7 @@ impl Kept {
     pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
         let mut seen: BTreeSet<Feature> = BTreeSet::new();
         let mut found: Vec<Found> = Vec::new();
-        for (name, accesses) in family.shapes {
-            let shape = Shape::of(name, accesses);
+        for shape in family.shapes() {
             for placement in family.placements(&shape) {
                 for edges in combinations(family, &shape) {
                     let plan = Plan {
