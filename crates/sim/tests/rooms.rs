@@ -4,9 +4,11 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The rooms, from the foundation up.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 13] = [
     "kernel",
     "isa",
+    "capture",
+    "record",
     "design",
     "machine",
     "designs",

@@ -1,0 +1,298 @@
+//! What the recorder inside a program tells the collector outside of it: packets through a pipe.
+//!
+//! All numbers are little-endian and all payloads multiples of 8 bytes. A packet is a [`Header`] and its payload. The recorder
+//! writes packets one after the other under one lock, so they do not interleave; a block is defined before the
+//! first trace that names it, and a thread's packets come in the thread's order.
+//!
+//! # Traces
+//! A packet of [`Kind::Trace`] is a run of 64-bit words of one thread. A word with its highest bit set is a control word
+//! ([`Control`]); others are parts of the accesses that the last block's definition lists. After [`Control::Block`] come, for
+//! each access of the block in order:
+//! - its address (one word);
+//! - if it writes ([`AccessKind::writes`]) and has at most [`VALUE_BYTES`] bytes: the bytes that it left in memory, as
+//!   `ceil(size / 8)` words, the last one padded with zeros;
+//! - if it is [`AccessKind::Atomic`]: after the address and before the new bytes the old bytes, as many words, and after the new
+//!   bytes a ticket (one word): tickets of one address grow in the order in which the instructions performed.
+//!
+//! A block whose execution ends early (a fault) is followed by [`Control::Cut`]; accesses of instructions that did not complete
+//! are missing or, for the last one, present in part.
+
+/// The protocol's version: a collector refuses another.
+pub const VERSION: u32 = 1;
+
+/// The first bytes of a stream.
+pub const MAGIC: [u8; 8] = *b"strandcp";
+
+/// The most bytes of an access whose value is recorded.
+pub const VALUE_BYTES: u16 = 64;
+
+/// The bit that tells control words from addresses.
+pub const CONTROL: u64 = 1 << 63;
+
+/// Bytes of a page of a snapshot.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// What a packet is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// The stream begins: version (u32), process id (u32), then a text: the program and its arguments, separated by NUL.
+    Start = 1,
+    /// A module was mapped: base (u64), end (u64), offset of the base in the file (u64), then its path.
+    Module = 2,
+    /// Blocks were found: one after the other, each as [`BlockHead`] says.
+    Blocks = 3,
+    /// What a thread executed: words.
+    Trace = 4,
+    /// The thread of the header began: the operating system's thread id (u64), the thread that started it (u64), [`NOBODY`] for
+    /// the first, and the address that the kernel clears when it ends (u64, zero if none).
+    ThreadStart = 5,
+    /// The thread of the header ended: a ticket (u64).
+    ThreadEnd = 6,
+    /// Persistent memory was mapped: start (u64), bytes (u64), offset in the file (u64), then the file's path (empty for
+    /// an address range that the user named). Contents follow as [`Kind::PmPage`].
+    PmMap = 7,
+    /// A page of persistent memory as it was when it was mapped or recording began: its address (u64) and [`PAGE_BYTES`] bytes. Pages
+    /// of zeros are left out.
+    PmPage = 8,
+    /// Persistent memory was unmapped: start (u64), bytes (u64).
+    PmUnmap = 9,
+    /// The program did what cannot be recorded: a text for the user. Nothing is kept.
+    Refused = 10,
+    /// Recording ended and the program with it: its exit status as the shell counts it (u64; 128 + signal).
+    End = 11,
+    /// Something worth telling the user that does not stop the recording: a text.
+    Warning = 12,
+}
+
+/// Stands for no thread.
+pub const NOBODY: u64 = u64::MAX;
+
+/// What comes before each payload: 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// A [`Kind`].
+    pub kind: u32,
+    /// The thread it is about, counted from 0 in the order in which threads began; 0 where it is about none.
+    pub thread: u32,
+    /// Bytes of the payload, without the zeros that pad it to a multiple of 8.
+    pub bytes: u64,
+}
+
+/// Bytes of a [`Header`].
+pub const HEADER_BYTES: usize = 16;
+
+/// How a block's definition begins: 32 bytes. Its code follows, padded to a multiple of 8 bytes, then its accesses, 8 bytes each
+/// ([`Access::pack`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockHead {
+    /// Its number: blocks are numbered from 0 in the order of their definition.
+    pub id: u64,
+    /// The address of its first instruction.
+    pub pc: u64,
+    /// Bytes of code.
+    pub code_bytes: u32,
+    /// Instructions.
+    pub instructions: u32,
+    /// Accesses.
+    pub accesses: u32,
+    /// [`REPEATS`] or zero.
+    pub flags: u32,
+}
+
+/// Bytes of a [`BlockHead`].
+pub const BLOCK_HEAD_BYTES: usize = 32;
+
+/// A block's flag: it is one iteration of a single string instruction with a `rep` prefix.
+pub const REPEATS: u32 = 1;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum AccessKind {
+    /// Reads.
+    Load = 0,
+    /// Writes.
+    Store = 1,
+    /// Reads and then writes the same bytes, not atomically (`add [m], r`).
+    Update = 2,
+    /// A locked instruction, or `xchg` with memory.
+    Atomic = 3,
+    /// A non-temporal store.
+    StoreNt = 4,
+    /// `clwb`.
+    Clwb = 5,
+    /// `clflushopt`.
+    ClflushOpt = 6,
+    /// `clflush`.
+    Clflush = 7,
+}
+
+impl AccessKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [AccessKind; 8] = [
+        AccessKind::Load,
+        AccessKind::Store,
+        AccessKind::Update,
+        AccessKind::Atomic,
+        AccessKind::StoreNt,
+        AccessKind::Clwb,
+        AccessKind::ClflushOpt,
+        AccessKind::Clflush,
+    ];
+
+    /// Whether it changes memory.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(
+            self,
+            AccessKind::Store | AccessKind::Update | AccessKind::Atomic | AccessKind::StoreNt
+        )
+    }
+
+    /// Whether it writes a line back.
+    #[must_use]
+    pub fn flushes(self) -> bool {
+        matches!(self, AccessKind::Clwb | AccessKind::ClflushOpt | AccessKind::Clflush)
+    }
+}
+
+/// A memory access of a block's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// The index of its instruction in the block.
+    pub instruction: u16,
+    /// What it does.
+    pub kind: AccessKind,
+    /// Its bytes; of a flush 64.
+    pub size: u16,
+}
+
+impl Access {
+    /// As a word of a block's definition: instruction, kind, size, 16 bits each, and zeros.
+    #[must_use]
+    pub fn pack(self) -> u64 {
+        u64::from(self.instruction) | (self.kind as u64) << 16 | u64::from(self.size) << 32
+    }
+
+    /// From a word of a block's definition; `None` if it is none.
+    #[must_use]
+    pub fn unpack(word: u64) -> Option<Access> {
+        let kind = *AccessKind::ALL.get((word >> 16 & 0xffff) as usize)?;
+        (word >> 48 == 0).then_some(Access {
+            instruction: word as u16,
+            kind,
+            size: (word >> 32) as u16,
+        })
+    }
+
+    /// Words of the bytes that it writes, as far as they are recorded.
+    #[must_use]
+    pub fn value_words(self) -> usize {
+        match self.kind.writes() && self.size <= VALUE_BYTES {
+            true => usize::from(self.size.div_ceil(8)),
+            false => 0,
+        }
+    }
+}
+
+/// A control word of a trace: a kind (bits 56 to 62) and a payload (bits 0 to 55).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Control {
+    /// The block of this number is executed.
+    Block = 0,
+    /// Of the block before only so many instructions were executed.
+    Cut = 1,
+    /// A system call of this number is made. One word follows: a ticket.
+    Syscall = 2,
+    /// The system call has returned (the payload is its number). Two words follow: its result and a ticket.
+    Returned = 3,
+    /// `futex` (system call) is about to wait or to wake. Follows [`Control::Syscall`]; one word follows: the address. The payload is
+    /// 0 for a wait, 1 for a wake.
+    Futex = 4,
+    /// `msync` or its like made persistent memory durable. Two words follow: start and bytes.
+    Sync = 5,
+}
+
+impl Control {
+    /// As a word.
+    #[must_use]
+    pub const fn word(self, payload: u64) -> u64 {
+        CONTROL | (self as u64) << 56 | payload & ((1 << 56) - 1)
+    }
+
+    /// What a control word says; `None` for another word.
+    #[must_use]
+    pub fn of(word: u64) -> Option<(Control, u64)> {
+        if word & CONTROL == 0 {
+            return None;
+        }
+        let kind = match word >> 56 & 0x7f {
+            0 => Control::Block,
+            1 => Control::Cut,
+            2 => Control::Syscall,
+            3 => Control::Returned,
+            4 => Control::Futex,
+            5 => Control::Sync,
+            _ => return None,
+        };
+        Some((kind, word & ((1 << 56) - 1)))
+    }
+}
+
+/// Markers: `nop DWORD PTR [rax + MARKER + code]` (`0f 1f 80` and 32 bits of displacement), an instruction that does nothing, by
+/// which a program names its own structure. Any other multi-byte `nop` is no marker.
+pub const MARKER: u32 = 0x5354_5200;
+
+/// What a marker says; its number is added to [`MARKER`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Marker {
+    /// A task begins.
+    TaskBegin = 1,
+    /// The task has ended.
+    TaskEnd = 2,
+    /// Everything that this thread has written is durable from here on (stands in place of the fence before it).
+    Durable = 3,
+    /// What this thread has written persists before what it writes from here on.
+    Order = 4,
+    /// A new strand begins.
+    NewStrand = 5,
+    /// A lock or another synchronisation variable was acquired.
+    Acquire = 6,
+    /// A lock or another synchronisation variable is about to be released.
+    Release = 7,
+    /// The region to record begins (`--from marker`).
+    RegionBegin = 8,
+    /// The region to record has ended.
+    RegionEnd = 9,
+}
+
+impl Marker {
+    /// All markers.
+    pub const ALL: [Marker; 9] = [
+        Marker::TaskBegin,
+        Marker::TaskEnd,
+        Marker::Durable,
+        Marker::Order,
+        Marker::NewStrand,
+        Marker::Acquire,
+        Marker::Release,
+        Marker::RegionBegin,
+        Marker::RegionEnd,
+    ];
+
+    /// The marker that this displacement of a `nop` says, if any.
+    #[must_use]
+    pub fn of(displacement: u32) -> Option<Marker> {
+        let code = displacement.checked_sub(MARKER)?;
+        Marker::ALL.into_iter().find(|marker| *marker as u32 == code)
+    }
+
+    /// The displacement of its `nop`.
+    #[must_use]
+    pub fn displacement(self) -> u32 {
+        MARKER + self as u32
+    }
+}

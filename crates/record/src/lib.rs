@@ -1,0 +1,6 @@
+//! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
+
+mod recording;
+
+pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
+pub use strandline_capture::{Access, AccessKind, Marker};

@@ -1,0 +1,199 @@
+//! What a recording says.
+
+use strandline_capture::{Access, AccessKind};
+
+/// Where a recording comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// strandline's own recorder: with the bytes that stores left in persistent memory.
+    Recorder,
+    /// DynamoRIO's `drmemtrace`: without values, good for timing only.
+    Drmemtrace,
+}
+
+/// Straight-line code that was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The address of its first instruction.
+    pub pc: u64,
+    /// Its machine code.
+    pub code: Vec<u8>,
+    /// Instructions.
+    pub instructions: u32,
+    /// Its memory accesses, in program order.
+    pub accesses: Vec<Access>,
+    /// It is one iteration of a single string instruction with a `rep` prefix.
+    pub repeats: bool,
+    /// The indices of its instructions that are fences: `sfence` or `mfence`.
+    pub fences: Vec<u16>,
+}
+
+/// A file that was mapped as code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The first address.
+    pub base: u64,
+    /// The address after the last.
+    pub end: u64,
+    /// The place of the base in the file, in bytes.
+    pub offset: u64,
+    /// The file.
+    pub path: String,
+}
+
+/// Persistent memory that was mapped at some time of the recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The first address.
+    pub start: u64,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+    /// The place of the start in the file, in bytes.
+    pub offset: u64,
+    /// The file; empty for a range of addresses.
+    pub path: String,
+}
+
+/// A thread of the recorded program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Instructions that it executed.
+    pub instructions: u64,
+    /// Its steps.
+    pub steps: u64,
+}
+
+/// What the recorded fence is to the program, by the policy of the recording.
+///
+/// A fence after a flush or non-temporal store of persistent memory (since the thread's last such fence) is an ordering point; the
+/// last one before a task's end, a lock's release or the thread's end is a durability point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FenceClass {
+    /// Nothing was flushed since the last fence.
+    Idle = 0,
+    /// An ordering point.
+    Order = 1,
+    /// A durability point.
+    Durable = 2,
+}
+
+/// What a thread did next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'s> {
+    /// It executed a block.
+    Block(Executed<'s>),
+    /// Something that is no code.
+    Event(Event),
+}
+
+/// A block's execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed<'s> {
+    /// Which block.
+    pub block: u32,
+    /// How many of its instructions were executed; fewer than it has only if a fault cut it short.
+    pub instructions: u32,
+    /// The addresses of its accesses, in order. Fewer than it has only if it was cut short.
+    pub addresses: &'s [u64],
+    /// The bytes that its writing accesses left, in order, each as [`Access::value_words`] words; zeros where the bytes lie in
+    /// volatile memory.
+    pub values: &'s [u64],
+    /// What its fences are, in order.
+    pub fences: &'s [FenceClass],
+    /// Accesses whose order with those of other threads is kept, in order. Only in recordings of several threads.
+    pub turns: &'s [Turn],
+}
+
+/// An access to a word that threads synchronise by: it waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The access, by its index in the block.
+    pub access: u16,
+    /// How many writes of accesses with a turn to this address ([`Turn::word`]) were before this one.
+    pub before: u32,
+}
+
+/// What is no code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A system call of this number.
+    Syscall(u64),
+    /// A system call made so many bytes from `start` on durable (`msync`).
+    Sync {
+        /// The first address.
+        start: u64,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Others may wait for this: a thread was started or has ended, a futex was woken.
+    Signal {
+        /// Signals of one number are counted together.
+        number: u32,
+    },
+    /// Goes on only when the signal of this number was given so often.
+    Wait {
+        /// Which signal.
+        number: u32,
+        /// How often.
+        times: u32,
+    },
+}
+
+impl Turn {
+    /// The word whose writes are counted together: the aligned eight bytes of an address.
+    #[must_use]
+    pub fn word(address: u64) -> u64 {
+        address & !7
+    }
+}
+
+impl Block {
+    /// Words of [`Executed::values`] of its first so many accesses.
+    #[must_use]
+    pub fn value_words(&self, accesses: usize) -> usize {
+        self.accesses[..accesses]
+            .iter()
+            .map(|access| access.value_words())
+            .sum()
+    }
+}
+
+/// How often a recording did what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is what it is called")]
+pub struct Totals {
+    pub instructions: u64,
+    pub blocks: u64,
+    pub loads: u64,
+    pub stores: u64,
+    pub atomics: u64,
+    pub stores_nt: u64,
+    pub clwbs: u64,
+    pub clflushopts: u64,
+    pub clflushes: u64,
+    pub sfences: u64,
+    pub mfences: u64,
+    pub tasks: u64,
+    /// Stores of all kinds to persistent memory.
+    pub persistent_stores: u64,
+}
+
+impl Totals {
+    /// Counts an access.
+    pub fn count(&mut self, kind: AccessKind) {
+        match kind {
+            AccessKind::Load => self.loads += 1,
+            AccessKind::Store => self.stores += 1,
+            AccessKind::Update => {
+                self.loads += 1;
+                self.stores += 1;
+            }
+            AccessKind::Atomic => self.atomics += 1,
+            AccessKind::StoreNt => self.stores_nt += 1,
+            AccessKind::Clwb => self.clwbs += 1,
+            AccessKind::ClflushOpt => self.clflushopts += 1,
+            AccessKind::Clflush => self.clflushes += 1,
+        }
+    }
+}
