@@ -1,11 +1,13 @@
 //! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
 
 mod code;
+mod collect;
 mod error;
 mod format;
 mod ranges;
 mod recording;
 
+pub use collect::{collect, collect_to, CollectOptions, Collected};
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
