@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 
 use dynamorio_sys::*;
-use strandline_capture::{Access, AccessKind, Marker, CONTROL, REPEATS};
+use strandline_capture::{Access, AccessKind, CONTROL, REPEATS};
 
 use crate::access::{self, Found, Value};
 use crate::atomic;
@@ -20,9 +20,9 @@ use crate::{recorder, region, State};
 struct Plan {
     /// Something to do before the block.
     watch: Option<region::Watch>,
+    pc: u64,
     id: u32,
     words: usize,
-    repeats: bool,
     /// One for each instruction that accesses memory, and the first.
     steps: Vec<Step>,
     /// The next step.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rewrite(drcontext: *mut c_void, _tag: *mut c_void, list
 
 /// Second phase: the block's definition and the plan.
 pub unsafe extern "C" fn analyse(
-    drcontext: *mut c_void,
+    _drcontext: *mut c_void,
     tag: *mut c_void,
     list: *mut instrlist_t,
     _trace: bool_,
@@ -81,10 +81,10 @@ pub unsafe extern "C" fn analyse(
     // SAFETY: DynamoRIO's list and our own pointer.
     unsafe {
         let pc = dr_fragment_app_pc(tag) as u64;
-        let watch = region::watch(list, pc);
+        let watch = region::watch(list);
         let plan = match recorder().state() {
             State::Recording => plan(pc, list, watch),
-            _ => watch.map(|watch| idle(watch, list)),
+            _ => watch.map(|watch| idle(pc, watch, list)),
         };
         *user_data = plan.map_or(std::ptr::null_mut(), |plan| Box::into_raw(Box::new(plan)).cast());
     }
@@ -92,14 +92,14 @@ pub unsafe extern "C" fn analyse(
     dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
-unsafe fn idle(watch: region::Watch, list: *mut instrlist_t) -> Plan {
+unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
     // SAFETY: DynamoRIO's list.
     let first = unsafe { instrlist_first_app(list) };
     Plan {
+        pc,
         watch: Some(watch),
         id: 0,
         words: 0,
-        repeats: false,
         steps: vec![Step { instruction: first, accesses: Vec::new() }],
         next: 0,
         unread: None,
@@ -144,7 +144,7 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
             back -= words_of(*access);
         }
         let id = recorder().blocks.lock().define(block);
-        Some(Plan { watch, id, words, repeats, steps, next: 0, unread: None })
+        Some(Plan { pc, watch, id, words, steps, next: 0, unread: None })
     }
 }
 
@@ -208,7 +208,7 @@ impl Plan {
         }
         if step.is_some() && self.next == 0 {
             if let Some(watch) = self.watch {
-                place.call(region::entered as *mut c_void, FULL_CONTEXT, &[watch as i32]);
+                place.call(region::entered as *mut c_void, FULL_CONTEXT, &[watch as i32, self.pc as i32, (self.pc >> 32) as i32]);
             }
             if self.words == 0 {
                 self.next += 1;
@@ -236,7 +236,10 @@ impl Plan {
         place.compare(end, slots.limit(place.drcontext));
         let fits = place.label();
         place.jump_below(fits);
-        place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]);
+        match recorder().options.max_instructions {
+            None => place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]),
+            Some(_) => place.call(full_or_over as *mut c_void, PATH_CONTEXT, &[self.pc as i32, (self.pc >> 32) as i32]),
+        }
         place.load(end, slots.next(place.drcontext));
         place.insert(fits);
         place.store_long(end, 0, CONTROL | u64::from(self.id));
@@ -244,12 +247,15 @@ impl Plan {
         place.store(slots.next(place.drcontext), end, 8);
         place.give_back(end);
         place.give_back_flags();
-        let _ = self.repeats;
     }
 }
 
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
+
+const PATH_CONTEXT: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT
+    | dr_cleancall_save_t_DR_CLEANCALL_MULTIPATH
+    | dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
 
 /// Writes the addresses of an instruction's accesses and what of their values is known before it.
 fn addresses(place: Place, step: &Step) {
@@ -345,8 +351,12 @@ extern "C" fn full() {
     unsafe { Thread::current() }.flush();
 }
 
-/// Whether this instruction marks a region's beginning or end.
-pub unsafe fn region_marker(instruction: *mut instr_t) -> Option<Marker> {
-    // SAFETY: the caller's.
-    unsafe { access::marker(instruction) }.filter(|marker| matches!(marker, Marker::RegionBegin | Marker::RegionEnd))
+/// The buffer is full, before the block at this address, which comes in two halves. If that was the last one to be recorded, the
+/// program goes on in code made anew.
+extern "C" fn full_or_over(low: i32, high: i32) {
+    full();
+    if recorder().state() == State::Stopped {
+        region::forget_code_now();
+        region::again(low, high);
+    }
 }

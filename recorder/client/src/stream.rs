@@ -33,8 +33,11 @@ impl Stream {
         if file < 0 {
             return None;
         }
-        // SAFETY: fails harmlessly on what is no pipe.
-        unsafe { sys::call(sys::number::FCNTL, [file as usize, F_SETPIPE_SZ, PIPE_BYTES, 0]) };
+        // SAFETY: the one fails harmlessly on what is a pipe, the other on what is none.
+        unsafe {
+            sys::call(sys::number::FTRUNCATE, [file as usize, 0, 0, 0]);
+            sys::call(sys::number::FCNTL, [file as usize, F_SETPIPE_SZ, PIPE_BYTES, 0]);
+        }
         let mut stream = Stream { file, closed: false };
         stream.write(&MAGIC);
         Some(stream)

@@ -5,11 +5,15 @@ use std::arch::asm;
 /// Numbers of system calls (x86-64 Linux).
 #[allow(missing_docs, reason = "each is what it is called")]
 pub mod number {
+    pub const OPEN: i32 = 2;
+    pub const CLOSE: i32 = 3;
+    pub const LSEEK: i32 = 8;
     pub const MMAP: i32 = 9;
     pub const MUNMAP: i32 = 11;
     pub const RT_SIGPROCMASK: i32 = 14;
     pub const MREMAP: i32 = 25;
     pub const MSYNC: i32 = 26;
+    pub const GETPID: i32 = 39;
     pub const CLONE: i32 = 56;
     pub const FORK: i32 = 57;
     pub const VFORK: i32 = 58;
@@ -18,10 +22,11 @@ pub mod number {
     pub const FCNTL: i32 = 72;
     pub const FSYNC: i32 = 74;
     pub const FDATASYNC: i32 = 75;
+    pub const FTRUNCATE: i32 = 77;
     pub const READLINK: i32 = 89;
     pub const RT_SIGTIMEDWAIT: i32 = 128;
+    pub const GETTID: i32 = 186;
     pub const FUTEX: i32 = 202;
-    pub const SET_TID_ADDRESS: i32 = 218;
     pub const EXIT_GROUP: i32 = 231;
     pub const EXECVEAT: i32 = 322;
     pub const CLONE3: i32 = 435;
@@ -71,4 +76,44 @@ pub fn file_of(descriptor: i32) -> Option<String> {
     let bytes = unsafe { call(number::READLINK, [link.as_ptr() as usize, path.as_mut_ptr() as usize, path.len(), 0]) };
     path.truncate(usize::try_from(bytes).ok()?);
     Some(String::from_utf8_lossy(&path).into_owned())
+}
+
+/// Tells holes of a file from its data.
+pub struct Holes {
+    descriptor: isize,
+}
+
+const SEEK_DATA: usize = 3;
+const NO_MORE_DATA: isize = -6;
+
+impl Holes {
+    /// Of this file; one that cannot be opened has no holes.
+    #[must_use]
+    pub fn open(path: &str) -> Self {
+        let text = format!("{path}\0");
+        // SAFETY: a text with a NUL; no mode as nothing is created.
+        let descriptor = unsafe { call(number::OPEN, [text.as_ptr() as usize, 0, 0, 0]) };
+        Holes { descriptor }
+    }
+
+    /// The first place from `offset` on that holds data; the largest number if none does.
+    #[must_use]
+    pub fn data_after(&self, offset: u64) -> u64 {
+        if self.descriptor < 0 {
+            return offset;
+        }
+        // SAFETY: moves our own descriptor.
+        let data = unsafe { call(number::LSEEK, [self.descriptor as usize, offset as usize, SEEK_DATA, 0]) };
+        match data {
+            NO_MORE_DATA => u64::MAX,
+            data => u64::try_from(data).unwrap_or(offset),
+        }
+    }
+}
+
+impl Drop for Holes {
+    fn drop(&mut self) {
+        // SAFETY: our own descriptor.
+        unsafe { call(number::CLOSE, [self.descriptor as usize, 0, 0, 0]) };
+    }
 }

@@ -6,8 +6,8 @@ use dynamorio_sys::*;
 use strandline_capture::{Control, Kind};
 
 use crate::block::Blocks;
-use crate::stream::words;
-use crate::{recorder, State};
+use crate::stream::{words, Stream};
+use crate::{recorder, region, State};
 
 /// A buffer that holds more is written out before the next block.
 pub const BUFFER_BYTES: usize = 256 << 10;
@@ -17,6 +17,17 @@ pub const BLOCK_BYTES: usize = 64 << 10;
 
 /// Room above that for control words.
 const CONTROL_BYTES: usize = 4 << 10;
+
+/// A thread that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Birth {
+    /// The number of the thread that starts it.
+    pub parent: u32,
+    /// Where the kernel stores the new thread's number before it runs, or zero.
+    pub tells: u64,
+    /// What the kernel clears when the thread ends, or zero.
+    pub clears: u64,
+}
 
 /// A thread. DynamoRIO keeps a pointer to it.
 pub struct Thread {
@@ -122,19 +133,37 @@ impl Thread {
         unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
     }
 
-    /// Writes what waits.
+    /// Writes what waits, if recording is on.
     pub fn flush(&mut self) {
         let recorder = recorder();
-        let count = self.waiting().len();
-        if count > 0 && recorder.state() == State::Recording {
-            let mut stream = recorder.stream.lock();
-            let fresh = recorder.blocks.lock().take_pending();
+        let mut stream = recorder.stream.lock();
+        match recorder.state() {
+            State::Recording => self.write(&mut stream),
+            _ => self.empty(),
+        }
+        if stream.closed() && recorder.change(State::Recording, State::Stopped) {
+            drop(stream);
+            region::forget_code();
+        }
+    }
+
+    /// Writes what waits and is within the limit of instructions.
+    pub fn write(&mut self, stream: &mut Stream) {
+        let recorder = recorder();
+        let mut blocks = recorder.blocks.lock();
+        let keep = recorder.within_limit(&blocks, self.waiting());
+        if keep > 0 {
+            let fresh = blocks.take_pending();
+            drop(blocks);
             if !fresh.is_empty() {
                 stream.packet(Kind::Blocks, 0, &[&fresh]);
             }
-            let keep = recorder.budget(self.number, self.waiting());
             stream.packet(Kind::Trace, self.number, &[words(&self.waiting()[..keep])]);
         }
+        self.empty();
+    }
+
+    fn empty(&mut self) {
         self.set_next(self.base);
         self.whole = self.base;
     }
@@ -188,5 +217,13 @@ pub fn length(blocks: &Blocks, word: u64) -> usize {
         Some((Control::Syscall | Control::Futex, _)) => 2,
         Some((Control::Returned | Control::Sync, _)) => 3,
         Some((Control::Cut, _)) | None => 1,
+    }
+}
+
+/// How many instructions this control word stands for.
+pub fn instructions(blocks: &Blocks, word: u64) -> u64 {
+    match Control::of(word) {
+        Some((Control::Block, id)) => blocks.get(id).map_or(0, |block| block.instructions() as u64),
+        _ => 0,
     }
 }

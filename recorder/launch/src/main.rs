@@ -41,7 +41,7 @@ fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
     let client = needed(folder, "libstrandline_client.so")?;
     let quote = quote_for(&client)?;
     let program = program::find(&arguments.program[0])?;
-    let mut options = OsString::from("-code_api -stderr_mask 12 -client_lib ");
+    let mut options = OsString::from("-code_api -stderr_mask 12 -no_follow_children -client_lib ");
     options.push(quote);
     options.push(&client);
     options.push(";0;");
