@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kinds.h"
+
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -29,63 +31,17 @@ void qemu_plugin_register_atexit_cb(plugin_id id, void (*call)(plugin_id, void *
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
-enum kind { OTHER, CLWB, CLFLUSHOPT, CLFLUSH, SFENCE, MFENCE, STORE_NT, KINDS };
-static const char *const NAMES[KINDS] = {"other", "clwbs", "clflushopts", "clflushes", "sfences", "mfences", "stores_nt"};
-
-static uint64_t executed;
-static uint64_t counts[KINDS];
+static struct counts counted;
 static uint64_t from;
 static bool counting = true;
 static char out[4096];
-
-/* Kind of an instruction of the two-byte map by its operation code, its prefix 0x66 and its ModRM byte. */
-static enum kind two_byte(uint8_t code, bool wide, uint8_t modrm)
-{
-    bool memory = modrm < 0xc0;
-    unsigned extension = modrm >> 3 & 7;
-    if (code == 0xae && !memory)
-        return extension == 7 ? SFENCE : extension == 6 && !wide ? MFENCE : OTHER;
-    if (code == 0xae && wide)
-        return extension == 6 ? CLWB : extension == 7 ? CLFLUSHOPT : OTHER;
-    if (code == 0xae)
-        return extension == 7 ? CLFLUSH : OTHER;
-    /* movntps/pd, movnti, movntq/dq */
-    return memory && (code == 0x2b || code == 0xc3 || code == 0xe7) ? STORE_NT : OTHER;
-}
-
-static bool is_prefix(uint8_t byte)
-{
-    return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e || byte == 0x3e || byte == 0x64 || byte == 0x65 ||
-           (byte & 0xf0) == 0x40;
-}
-
-static enum kind kind_of(const uint8_t *code, size_t size)
-{
-    size_t at = 0;
-    bool wide = false;
-    bool repeated = false;
-    while (at < size && is_prefix(code[at])) {
-        wide |= code[at] == 0x66;
-        repeated |= code[at] == 0xf3;
-        at++;
-    }
-    if (at + 2 < size && code[at] == 0x0f && !repeated)
-        return two_byte(code[at + 1], wide, code[at + 2]);
-    /* VEX with the two-byte map: c5 xx op modrm, c4 x1 xx op modrm */
-    if (at + 3 < size && code[at] == 0xc5 && code[at + 2] != 0xae)
-        return two_byte(code[at + 2], false, code[at + 3]);
-    if (at + 4 < size && code[at] == 0xc4 && (code[at + 1] & 0x1f) == 1 && code[at + 3] != 0xae)
-        return two_byte(code[at + 3], false, code[at + 4]);
-    return OTHER;
-}
 
 static void run(unsigned cpu, void *kind)
 {
     (void)cpu;
     if (!counting)
         return;
-    executed++;
-    counts[(uintptr_t)kind]++;
+    count(&counted, (enum kind)(uintptr_t)kind);
 }
 
 static void begin(unsigned cpu, void *nothing)
@@ -117,10 +73,7 @@ static void finished(plugin_id id, void *nothing)
         perror(out);
         return;
     }
-    fprintf(file, "{\"instructions\": %" PRIu64, executed);
-    for (int kind = CLWB; kind < KINDS; kind++)
-        fprintf(file, ", \"%s\": %" PRIu64, NAMES[kind], counts[kind]);
-    fprintf(file, "}\n");
+    print_counts(file, &counted);
     fclose(file);
 }
 
