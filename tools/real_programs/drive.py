@@ -1,0 +1,117 @@
+"""How each program is driven: pools made beforehand, then the run that is worth recording."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .build import Built
+from .count import Run
+from .errors import InputError
+from .keys import inserts, keys
+
+STRUCTURES = ("btree", "rbtree", "hashmap_tx", "hashmap_atomic", "hashmap_rp", "skiplist", "rtree")
+
+ENVIRONMENT = {
+    # A pool on tmpfs takes the path of persistent memory, with flushes.
+    "PMEM_IS_PMEM_FORCE": "1",
+    # What libpmem uses for non-temporal stores depends on the processor (16, 32 or 64 bytes each): always 32.
+    "PMEM_AVX": "1",
+    "PMEM_AVX512F": "0",
+    "PMEM_MOVDIR64B": "0",
+    # Which flush it uses depends on the processor, too; one that has clwb must use it.
+    "PMEM_NO_FLUSH": "0",
+    "PMEM_NO_CLWB": "0",
+    "PMEM_NO_MOVNT": "0",
+    "PMEM_MOVNT_THRESHOLD": "256",
+}
+"""What decides libpmem's instructions, beside the program itself."""
+
+SHM = Path("/dev/shm")  # noqa: S108 (persistent memory's stand-in; files go into a folder of the caller's)
+
+SEED = "1"
+"""Of mapcli's own random numbers: hash functions, levels of the skip list."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """One of mapcli's structures in a pool."""
+
+    structure: str
+    pool: Path
+
+    def prepare(self, built: Built, before: Sequence[int], small: bool = False) -> None:
+        """Makes the pool, the empty structure in it, and inserts some keys, all unrecorded.
+
+        A small pool has 8 MiB, the least that libpmemobj allows, and mapcli's own 160 MiB.
+        """
+        self.pool.unlink(missing_ok=True)
+        if small:
+            run_to_end(Run((str(built["pool"]), "new", "map", str(self.pool)), environment=ENVIRONMENT))
+        run_to_end(self.run(built, before))
+
+    def run(self, built: Built, new: Sequence[int]) -> Run:
+        """Inserts keys into a pool. Where recording begins, at the first insert, the pool is open already."""
+        command = (str(built["mapcli"]), self.structure, str(self.pool), SEED)
+        return Run(command, inserts(list(new)), ENVIRONMENT, "map_insert")
+
+
+@dataclass(frozen=True)
+class Queue:
+    """PMDK's queue in a pool. Every operation is a process of its own."""
+
+    pool: Path
+
+    def prepare(self, built: Built, capacity: int, before: Sequence[str] = ()) -> None:
+        """Makes the pool and the queue, and fills it."""
+        self.pool.unlink(missing_ok=True)
+        run_to_end(Run((str(built["pool"]), "new", "queue", str(self.pool)), environment=ENVIRONMENT))
+        run_to_end(self.run(built, "new", str(capacity)))
+        for text in before:
+            run_to_end(self.run(built, "enqueue", text))
+
+    def run(self, built: Built, *operation: str) -> Run:
+        """One operation: `enqueue TEXT`, `dequeue`, `show`."""
+        return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="main")
+
+
+@dataclass(frozen=True)
+class List:
+    """pmreorder's list, right (`g`) or wrong (`b`)."""
+
+    file: Path
+
+    def prepare(self) -> None:
+        """Makes the file: a page of zeros."""
+        self.file.write_bytes(bytes(4096))
+
+    def run(self, built: Built, variant: str) -> Run:
+        """All its insertions."""
+        return Run((str(built["list"]), variant, str(self.file)), environment=ENVIRONMENT)
+
+
+def run_to_end(run: Run, seconds: float = 60) -> str:
+    """Runs it natively; what it prints."""
+    environment = {**os.environ, **(run.environment or {})}
+    done = subprocess.run(
+        run.command, input=run.stdin, env=environment, text=True, capture_output=True, timeout=seconds, check=False
+    )
+    if done.returncode != 0:
+        raise InputError(f"{' '.join(run.command)}: status {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def table_run(structure: str, pool: Path, built: Built) -> tuple[Run, int]:
+    """The run whose counts per insert are those of the table, and how many inserts it has.
+
+    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes, and the hash tables' growth
+    falls into it as it did there (their counts depend on how many inserts follow the last growth).
+    """
+    before, new = 100, 1000
+    every = keys(1, before + new)
+    driven = Map(structure, pool)
+    driven.prepare(built, every[:before])
+    return driven.run(built, every[before:]), new
