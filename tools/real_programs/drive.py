@@ -43,20 +43,24 @@ class Map:
     structure: str
     pool: Path
 
-    def prepare(self, built: Built, before: Sequence[int], small: bool = False) -> None:
-        """Makes the pool, the empty structure in it, and inserts some keys, all unrecorded.
+    def prepare(self, built: Built, before: Sequence[int]) -> None:
+        """Makes a pool of 8 MiB, the least that libpmemobj allows, and a structure of these keys in it."""
+        self.remove()
+        run_to_end(Run((str(built["pool"]), "new", "map", str(self.pool)), environment=ENVIRONMENT))
+        run_to_end(self.run(built, before, ()))
 
-        A small pool has 8 MiB, the least that libpmemobj allows, and mapcli's own 160 MiB.
-        """
+    def remove(self) -> None:
+        """Removes the pool; mapcli makes one of 160 MiB where there is none."""
         self.pool.unlink(missing_ok=True)
-        if small:
-            run_to_end(Run((str(built["pool"]), "new", "map", str(self.pool)), environment=ENVIRONMENT))
-        run_to_end(self.run(built, before))
 
-    def run(self, built: Built, new: Sequence[int]) -> Run:
-        """Inserts keys into a pool. Where recording begins, at the first insert, the pool is open already."""
+    def run(self, built: Built, warm: Sequence[int], new: Sequence[int]) -> Run:
+        """Inserts the warm keys, looks one key up, and inserts the new ones.
+
+        The look-up is the place at which recording begins: what opening a pool costs (creating one: some 50,000 clwb; then
+        in each process about a million instructions when its first few objects are used up) lies before it.
+        """
         command = (str(built["mapcli"]), self.structure, str(self.pool), SEED)
-        return Run(command, inserts(list(new)), ENVIRONMENT, "map_insert")
+        return Run(command, inserts(warm) + "c 1\n" + inserts(new), ENVIRONMENT, "map_lookup")
 
 
 @dataclass(frozen=True)
@@ -107,11 +111,11 @@ def run_to_end(run: Run, seconds: float = 60) -> str:
 def table_run(structure: str, pool: Path, built: Built) -> tuple[Run, int]:
     """The run whose counts per insert are those of the table, and how many inserts it has.
 
-    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes, and the hash tables' growth
-    falls into it as it did there (their counts depend on how many inserts follow the last growth).
+    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes. Counts of the hash tables
+    depend on how many inserts follow the last time they grew, those of the trees on random keys.
     """
-    before, new = 100, 1000
-    every = keys(1, before + new)
+    warm, new = 100, 1000
+    every = keys(1, warm + new)
     driven = Map(structure, pool)
-    driven.prepare(built, every[:before])
-    return driven.run(built, every[before:]), new
+    driven.remove()
+    return driven.run(built, every[:warm], every[warm:]), new

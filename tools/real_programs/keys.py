@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 MASK = (1 << 64) - 1
 
 
@@ -10,7 +12,7 @@ def keys(seed: int, count: int) -> list[int]:
     return [_mixed(seed + index) >> 1 for index in range(count)]
 
 
-def inserts(of: list[int]) -> str:
+def inserts(of: Sequence[int]) -> str:
     """What mapcli reads to insert them."""
     return "".join(f"i {key}\n" for key in of)
 
