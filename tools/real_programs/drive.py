@@ -27,6 +27,8 @@ ENVIRONMENT = {
     "PMEM_NO_CLWB": "0",
     "PMEM_NO_MOVNT": "0",
     "PMEM_MOVNT_THRESHOLD": "256",
+    # The pool lies at the same address each time.
+    "PMEM_MMAP_HINT": "0x10000000000",
 }
 """What decides libpmem's instructions, beside the program itself."""
 
@@ -78,8 +80,8 @@ class Queue:
             run_to_end(self.run(built, "enqueue", text))
 
     def run(self, built: Built, *operation: str) -> Run:
-        """One operation: `enqueue TEXT`, `dequeue`, `show`."""
-        return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="main")
+        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording begins at its transaction, when the pool is open."""
+        return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="pmemobj_tx_begin")
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class List:
 
     def run(self, built: Built, variant: str) -> Run:
         """All its insertions."""
-        return Run((str(built["list"]), variant, str(self.file)), environment=ENVIRONMENT)
+        return Run((str(built["list"]), variant, str(self.file)), environment=ENVIRONMENT, begin="main")
 
 
 def run_to_end(run: Run, seconds: float = 60) -> str:
