@@ -26,6 +26,10 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
 	@$(PY) tools/check.py
 
+.PHONY: test-recorder
+test-recorder: $(VENV)/.dev setup ## Build PMDK's examples, record them, and hold counts and crash states against others'
+	@$(PY) -m pytest -m recorder python/tests/recorder
+
 .PHONY: figures
 figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
