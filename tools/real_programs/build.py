@@ -42,8 +42,8 @@ class Built:
 def build(out: Path = DEFAULT_OUT, examples: Path = DEFAULT_EXAMPLES) -> Built:
     """Compiles everything.
 
-    `examples` may be the folder of the unpacked source package or of the unpacked binary package, if Debian's was installed
-    without its documents.
+    `examples` may be `src/examples/libpmemobj` of the unpacked source package, or the same of the unpacked binary
+    package if Debian's was installed without its documents.
     """
     examples = examples.resolve()
     _check(examples)

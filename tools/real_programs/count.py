@@ -1,8 +1,9 @@
 """Counts what a program executes by other means than the recorder.
 
-- `qemu`: the whole run in QEMU's user mode with a plug-in of ours. Fast (some 30 million instructions a second), but the
-  emulated processor has no AVX-512, so libraries that choose code by processor may choose other code than they do natively.
-- `step`: on this processor, one instruction at a time. The same code as the recorded run, at some 100,000 instructions a second.
+- `qemu`: in QEMU's user mode with a plug-in of ours. Fast (some 30 million instructions a second), but the emulated
+  processor has no AVX-512, so libraries that choose code by processor may choose other code than they do natively.
+- `step`: on this processor, one instruction at a time. The same code as the recorded run, at some 100,000 instructions
+  a second.
 
 Both decode by themselves. A string instruction with a `rep` prefix counts once for each iteration, as in a recording.
 """

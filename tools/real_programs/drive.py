@@ -58,8 +58,8 @@ class Map:
     def run(self, built: Built, warm: Sequence[int], new: Sequence[int]) -> Run:
         """Inserts the warm keys, looks one key up, and inserts the new ones.
 
-        The look-up is the place at which recording begins: what opening a pool costs (creating one: some 50,000 clwb; then
-        in each process about a million instructions when its first few objects are used up) lies before it.
+        The look-up is the place at which recording begins: before it lies what opening a pool costs (creating one: some
+        50,000 clwb; in each process about a million instructions when its first few objects are used up).
         """
         command = (str(built["mapcli"]), self.structure, str(self.pool), SEED)
         return Run(command, inserts(warm) + "c 1\n" + inserts(new), ENVIRONMENT, "map_lookup")
@@ -80,7 +80,7 @@ class Queue:
             run_to_end(self.run(built, "enqueue", text))
 
     def run(self, built: Built, *operation: str) -> Run:
-        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording begins at its transaction, when the pool is open."""
+        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording begins at its transaction: the pool is open."""
         return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="pmemobj_tx_begin")
 
 
@@ -113,8 +113,8 @@ def run_to_end(run: Run, seconds: float = 60) -> str:
 def table_run(structure: str, pool: Path, built: Built) -> tuple[Run, int]:
     """The run whose counts per insert are those of the table, and how many inserts it has.
 
-    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes. Counts of the hash tables
-    depend on how many inserts follow the last time they grew, those of the trees on random keys.
+    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes. Counts of the hash
+    tables depend on how many inserts follow the last time they grew, those of the trees on random keys.
     """
     warm, new = 100, 1000
     every = keys(1, warm + new)

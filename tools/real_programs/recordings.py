@@ -29,7 +29,7 @@ KEY_SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A run that is ready to be recorded, with its persistent file and the command that checks the file after a crash."""
+    """A run that is ready to be recorded, its persistent file, and the command that checks the file after a crash."""
 
     name: str
     run: Run
@@ -50,7 +50,9 @@ def make(out: Path, built: Built, say: Callable[[str], None]) -> list[Recorded]:
             size = recorded.path.stat().st_size
             say(f"{recorded.path}: {size:,} bytes, {recorded.totals['instructions']:,} instructions")
             if size > most:
-                raise InputError(f"{recorded.path} has {size:,} bytes, more than {most:,}: ask for fewer in {SPECIFICATION}")
+                raise InputError(
+                    f"{recorded.path} has {size:,} bytes, more than {most:,}: ask for fewer in {SPECIFICATION}"
+                )
             made.append(recorded)
     return made
 

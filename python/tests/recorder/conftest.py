@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
-from real_programs.build import Built, build  # noqa: E402
-from real_programs.drive import SHM  # noqa: E402
+from real_programs.build import Built, build
+from real_programs.drive import SHM
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from real_programs.build import Built
 from real_programs.count import Run, count
 from real_programs.drive import List, Map, table_run
@@ -23,7 +24,7 @@ PER_INSERT = {
     "skiplist": (5.5, 8.7, 15),
     "rtree": (83, 8, 14),
 }
-"""clwb, sfence and non-temporal stores of PMDK 1.12.1 per insert, measured by other means on another machine (Zen 4)."""
+"""clwb, sfence and non-temporal stores of PMDK 1.12.1 per insert, measured by others on another machine (Zen 4)."""
 
 KINDS = ("clwbs", "sfences", "stores_nt")
 

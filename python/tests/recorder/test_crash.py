@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from real_programs.build import Built
 from real_programs.recorder import document, record, strandline
 from real_programs.recordings import case

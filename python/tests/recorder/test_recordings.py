@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from real_programs.build import Built
 from real_programs.recordings import make
 

@@ -1,4 +1,4 @@
-"""What judges recordings is itself tested, without the recorder: counters against each other, checkers on pools that were killed."""
+"""What judges recordings is tested itself: counters against each other, checkers on pools of killed processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from real_programs.build import HERE, Built, build
 from real_programs.count import Run, count, symbol
 from real_programs.drive import ENVIRONMENT, STRUCTURES, List, Map, Queue, run_to_end
@@ -28,7 +29,14 @@ class Checker:
     """The checker of pools with a file of keys."""
 
     def __init__(self, built: Built, folder: Path, structure: str, inserted: list[int]) -> None:
-        self.command = [sys.executable, str(HERE / "check.py"), str(built.folder), "map", structure, str(folder / "keys")]
+        self.command = [
+            sys.executable,
+            str(HERE / "check.py"),
+            str(built.folder),
+            "map",
+            structure,
+            str(folder / "keys"),
+        ]
         (folder / "keys").write_text("".join(f"{key}\n" for key in inserted))
 
     def __call__(self, before: int, pool: Path) -> tuple[int, str]:
@@ -50,17 +58,17 @@ def test_a_list_of_eight_has_two_flushes_and_fences_each(built: Built, shm: Path
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_a_structure_that_was_killed_between_stores_recovers(structure: str, built: Built, pool: Path, shm: Path) -> None:
+def test_a_structure_killed_between_stores_recovers(structure: str, built: Built, pool: Path, shm: Path) -> None:
     every = keys(3, 40)
     driven = Map(structure, pool)
     check = Checker(built, shm, structure, every)
-    steps = random.Random(structure)
+    steps = random.Random(structure)  # noqa: S311 (moments to kill at)
     for _ in range(3):
         driven.prepare(built, every[:20])
         run = driven.run(built, (), every[20:])
         begin = hex(symbol(built["mapcli"], "map_insert"))
         # Four inserts and more into a small structure, until the first objects are used up.
-        command = [built["step"], shm / "counts", begin, str(steps.randrange(1000, 20_000)), *run.command]
+        command = [str(built["step"]), str(shm / "counts"), begin, str(steps.randrange(1000, 20_000)), *run.command]
         done = subprocess.run(
             command, input=run.stdin, env=dict(ENVIRONMENT), text=True, capture_output=True, check=False
         )
@@ -69,9 +77,7 @@ def test_a_structure_that_was_killed_between_stores_recovers(structure: str, bui
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_a_structure_that_misses_an_earlier_key_is_refused(
-    structure: str, built: Built, pool: Path, shm: Path
-) -> None:
+def test_a_structure_that_misses_an_earlier_key_is_refused(structure: str, built: Built, pool: Path, shm: Path) -> None:
     every = keys(3, 40)
     Map(structure, pool).prepare(built, every[:19] + every[20:25])
     code, said = Checker(built, shm, structure, every)(10, pool)

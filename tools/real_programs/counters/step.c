@@ -62,20 +62,34 @@ static enum kind kind_at(pid_t child, uint64_t address)
     return slot->kind;
 }
 
-/* Goes on until the child stops again. Signals other than the steps' own are handed on. Exits with the child's status. */
-static int go_on(pid_t child, int how, int signal, const char *out, const struct counts *counts)
+/* Says the counts and ends as the child has ended. */
+static void finish(int status, const char *out, const struct counts *counts)
 {
-    int status;
-    if (ptrace(how, child, 0, signal) != 0 || waitpid(child, &status, 0) != child)
-        fail("ptrace");
-    if (WIFSTOPPED(status))
-        return WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
     FILE *file = fopen(out, "w");
     if (file == NULL)
         fail(out);
     print_counts(file, counts);
     fclose(file);
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/* Goes on until the child stops again. The answer is a signal to hand on to it, 0 if it stopped for us alone. */
+static int go_on(pid_t child, int how, int signal, const char *out, const struct counts *counts)
+{
+    int status;
+    if (ptrace(how, child, 0, signal) != 0 || waitpid(child, &status, 0) != child)
+        fail("ptrace");
+    if (!WIFSTOPPED(status))
+        finish(status, out, counts);
+    return WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+}
+
+static void kill_child(pid_t child, const char *out, const struct counts *counts)
+{
+    int status;
+    if (kill(child, SIGKILL) != 0 || waitpid(child, &status, 0) != child)
+        fail("kill");
+    finish(status, out, counts);
 }
 
 static void run_to(pid_t child, uint64_t address, const char *out, const struct counts *counts)
@@ -113,14 +127,9 @@ int main(int argc, char **argv)
     if (from != 0)
         run_to(child, from, out, &counts);
     int signal = 0;
-    for (;;) {
-        uint64_t before = instruction_pointer(child);
-        enum kind kind = kind_at(child, before);
-        if (steps != 0 && counts.instructions == steps) {
-            kill(child, SIGKILL);
-            signal = go_on(child, PTRACE_CONT, 0, out, &counts);
-        }
-        count(&counts, kind);
+    while (steps == 0 || counts.instructions < steps) {
+        count(&counts, kind_at(child, instruction_pointer(child)));
         signal = go_on(child, PTRACE_SINGLESTEP, signal, out, &counts);
     }
+    kill_child(child, out, &counts);
 }
