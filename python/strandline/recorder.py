@@ -37,6 +37,8 @@ class RecordSpec:
     begin: str | None = None
     """The function at which recording begins, or `marker`."""
     max_instructions: int | None = None
+    quiet_stdout: bool = False
+    """Whether what the program prints goes to stderr, so that stdout is ours alone."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
     reader, writer = os.pipe()
     try:
         command = [str(start), *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
-        process = subprocess.Popen(command, pass_fds=[writer])  # noqa: S603 (what the user asks to run)
+        stdout = sys.stderr.fileno() if spec.quiet_stdout else None
+        process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
         os.close(writer)
         writer = -1
         with interrupts_for(process):

@@ -36,7 +36,7 @@ from strandline.report import recordings
 def record_(app: App, /, **given: Any) -> None:
     """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
 
-    Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
+    With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
     """
     spec = RecordSpec(
         program=given["program"],
@@ -45,6 +45,7 @@ def record_(app: App, /, **given: Any) -> None:
         pm_ranges=given["pm_ranges"],
         begin=given["begin"],
         max_instructions=given["max_instructions"],
+        quiet_stdout=given["as_json"],
     )
     with output.counter("recording", "instructions") as advance:
         recorded = record(spec, app.engine.collect, advance)
