@@ -1,5 +1,6 @@
 //! How fast recordings are made and read, and how large they are, on a made-up program: `cargo run --release -p strandline-record
-//! --example speed [MILLION INSTRUCTIONS]`.
+//! --example speed [MILLION INSTRUCTIONS [FOLDER]]`. With a folder, the stream and the recording are
+//! left there; 0 million make good beginnings for fuzzing.
 //!
 //! The program calls functions on a stack, walks arrays, follows pointers that look random, and stores to persistent memory; its blocks
 //! have about six instructions. Times are those of the processor. The numbers depend on the machine; nothing that is tested does.
@@ -103,7 +104,7 @@ fn stream(instructions: u64) -> Vec<u8> {
     let blocks = blocks(&mut random, &mut out);
     let (mut executed, mut stack, mut pointer, mut trace) = (0, 0x7fff_0000_0000u64, 0x5555_0000_0000, Vec::new());
     let mut array = vec![0x10_0000u64; blocks.len()];
-    while executed < instructions {
+    while executed <= instructions {
         // A function: a run of blocks, some of which are repeated.
         let first = random.below(BLOCKS - 40) / 40 * 40;
         stack -= 64 + first % 7 * 16;
@@ -172,6 +173,10 @@ fn main() {
     let begun = seconds();
     let (bytes, collected) =
         collect_to(&told[..], Vec::new(), &CollectOptions::default(), &mut |_| ()).expect("a good stream");
+    if let Some(folder) = std::env::args().nth(2).map(std::path::PathBuf::from) {
+        std::fs::write(folder.join("stream"), &told).expect("the folder can be written");
+        std::fs::write(folder.join("recording"), &bytes).expect("the folder can be written");
+    }
     report("collected and written", collected.instructions, begun);
     println!(
         "{:.3} bytes an instruction, {:.2} in the stream",
