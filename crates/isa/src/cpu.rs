@@ -23,6 +23,8 @@ pub enum Rmw {
     Add,
     /// Stores the operand if the word holds this value.
     CompareSwap(u64),
+    /// Replaces the bits of this mask by the operand's: what a recorded instruction left, whatever it computed.
+    Merge(u64),
 }
 
 impl Rmw {
@@ -34,6 +36,7 @@ impl Rmw {
             Rmw::Add => old.wrapping_add(operand),
             Rmw::CompareSwap(expected) if old == expected => operand,
             Rmw::CompareSwap(_) => old,
+            Rmw::Merge(mask) => (old & !mask) | (operand & mask),
         }
     }
 }
@@ -144,4 +147,24 @@ pub trait Cpu: Sized {
     fn word(&self, bits: u64) -> W<'_, Self> {
         W::new(self, bits, Self::Tag::default())
     }
+}
+
+/// What replaying recorded machine code asks of a back end beyond [`Cpu`].
+pub trait Replay: Cpu {
+    /// When both are ready: an instruction may wait for more than two values.
+    fn both(&self, a: Self::Tag, b: Self::Tag) -> Self::Tag;
+
+    /// Arithmetic that is part of the micro-op dispatched last (a load with arithmetic is one): its latency alone.
+    fn fused(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag;
+
+    /// More bytes of the store or non-temporal store dispatched last, which has more than eight or is not aligned: no instruction and no entry of
+    /// the store queue. They leave it right behind the store's first bytes, as memory operations of their own, since a
+    /// crash may tear them apart.
+    fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool);
+
+    /// The next store or locked instruction counts as a write of its word ([`Replay::written`]).
+    fn count_next(&self);
+
+    /// Waits, at no cost in instructions, until so many counted writes to the aligned word at `word` are visible.
+    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()>;
 }

@@ -7,7 +7,7 @@ mod format;
 mod ranges;
 mod recording;
 
-pub use collect::{collect, collect_to, CollectOptions, Collected};
+pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};

@@ -10,7 +10,7 @@ use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
 use strandline_design::{Admission, Entry};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Site, W};
 
 /// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
 #[derive(Clone)]
@@ -258,6 +258,14 @@ impl Core {
         Poll::Pending
     }
 
+    fn poll_written(&self, word: Addr, times: u32) -> Poll<()> {
+        if self.writes.reached(word, times) {
+            return Poll::Ready(());
+        }
+        self.post(Request::Written { word, times });
+        Poll::Pending
+    }
+
     fn poll_start(&self, stage: &mut Stage) -> Poll<()> {
         if *stage == Stage::Asked {
             return Poll::Ready(());
@@ -288,11 +296,7 @@ impl Cpu for SimCpu {
     #[inline(always)]
     fn alu(&self, op: Alu, a: u64, b: u64) -> u64 {
         let c = &*self.core;
-        let latency = match op {
-            Alu::Simple => 1,
-            Alu::Mul => c.latencies.mul,
-            Alu::Div => c.latencies.div,
-        };
+        let latency = c.latencies.of(op);
         let issue = (c.window.dispatch() + 1).max(a).max(b);
         c.window.retire(issue + latency);
         issue + latency
@@ -363,5 +367,33 @@ impl Cpu for SimCpu {
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         poll_fn(move |_| self.core.poll_start(&mut stage))
+    }
+}
+
+impl Replay for SimCpu {
+    #[inline(always)]
+    fn both(&self, a: u64, b: u64) -> u64 {
+        a.max(b)
+    }
+
+    #[inline(always)]
+    fn fused(&self, op: Alu, a: u64, b: u64) -> u64 {
+        a.max(b) + self.core.latencies.of(op)
+    }
+
+    fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
+        let kind = match temporal {
+            true => Kind::Store { size, value },
+            false => Kind::StoreNt { size, value },
+        };
+        self.core.enqueue_rest(addr, kind);
+    }
+
+    fn count_next(&self) {
+        self.core.counts_next.set(true);
+    }
+
+    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
+        poll_fn(move |_| self.core.poll_written(word, times))
     }
 }

@@ -1,11 +1,13 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
+mod counted;
 mod front;
 mod notes;
 mod predictor;
 mod queue;
 mod window;
 
+pub use counted::Counted;
 pub use front::SimCpu;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
@@ -19,7 +21,7 @@ use predictor::Predictor;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use strandline_design::{Admission, Places, Until};
-use strandline_isa::{Addr, CoreId, Lowering, Memory, Primitive, Rmw};
+use strandline_isa::{Addr, Alu, CoreId, Lowering, Memory, Primitive, Rmw};
 
 /// What a program asks of the system when it cannot go on by itself.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,8 @@ pub enum Request {
     },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
+    /// That so many counted writes to a word are visible.
+    Written { word: Addr, times: u32 },
     /// That all threads have come to the start line.
     StartLine,
 }
@@ -132,6 +136,10 @@ pub struct Core {
     pub combines: Cell<bool>,
     /// The context of what enters the queues from now on.
     pub context: Cell<u8>,
+    /// The next store or locked instruction counts as a write of its word.
+    pub counts_next: Cell<bool>,
+    /// Writes of words so far, as far as they count.
+    pub writes: Rc<Counted>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
     /// Where what it executes is written down, if anywhere.
@@ -157,6 +165,17 @@ struct Latencies {
     mispredict: u64,
     l1: u64,
     drain_interval: u64,
+}
+
+impl Latencies {
+    #[inline(always)]
+    fn of(&self, op: Alu) -> u64 {
+        match op {
+            Alu::Simple => 1,
+            Alu::Mul => self.mul,
+            Alu::Div => self.div,
+        }
+    }
 }
 
 /// Contexts that a core tells apart.
@@ -193,6 +212,8 @@ impl Core {
             shut: Cell::new(false),
             combines: Cell::new(false),
             context: Cell::new(0),
+            counts_next: Cell::new(false),
+            writes: wants.writes,
             request: Cell::new(None),
             response: Cell::default(),
             tracer: wants.tracer,
@@ -241,6 +262,16 @@ impl Core {
     /// Allocates a store-queue entry.
     #[inline(always)]
     pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+        self.allocate(addr, kind, ready, false);
+    }
+
+    /// Further bytes of the store allocated last.
+    pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
+        self.allocate(addr, kind, self.window.retired(), true);
+    }
+
+    #[inline(always)]
+    fn allocate(&self, addr: Addr, kind: Kind, ready: u64, rides: bool) {
         let context = self.context.get();
         self.add_pending(context);
         let mut queue = self.queue.borrow_mut();
@@ -252,9 +283,11 @@ impl Core {
             owned: 0,
             lost: false,
             op: self.trace(|| Op::entering(addr, kind)),
+            rides,
+            counted: !rides && self.counts_next.replace(false),
         });
         if queue.len() == 1 || !self.drains_by_itself {
-            let at = self.leaves_at(ready);
+            let at = self.leaves_at(ready, rides);
             self.drains.set(self.drains.get().min(at));
         }
     }
@@ -300,7 +333,7 @@ impl Core {
 
     /// Whether the store queue has room.
     pub fn has_entries_free(&self) -> bool {
-        self.queue.borrow().len() < self.queue_entries
+        self.queue.borrow().occupied() < self.queue_entries
     }
 
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
@@ -330,9 +363,10 @@ impl Core {
         }
     }
 
-    /// When an entry that is ready then may leave the queue, one a drain interval.
-    pub fn leaves_at(&self, ready: u64) -> u64 {
-        ready.max(self.drained.get() + self.latencies.drain_interval)
+    /// When an entry that is ready then may leave the queue, one a drain interval; one that `rides` with the one before it.
+    pub fn leaves_at(&self, ready: u64, rides: bool) -> u64 {
+        let interval = if rides { 0 } else { self.latencies.drain_interval };
+        ready.max(self.drained.get() + interval)
     }
 
     /// Lets stores that hit leave the queue up to `until`; false if something is due that the system must see.
@@ -358,7 +392,8 @@ impl Core {
                 return false;
             };
             // What a held op waits for may come with its context's last store: the system must see that.
-            if (held && self.pending(Some(head.context)) == 1) || !private.store_hit(head.line(), at) {
+            let seen = head.counted || (held && self.pending(Some(head.context)) == 1);
+            if seen || !private.store_hit(head.line(), at) {
                 return false;
             }
             self.memory.write(head.addr, size, value);
@@ -366,7 +401,7 @@ impl Core {
             self.settle(head.context);
             queue.drop_first();
             self.drained.set(at);
-            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready));
+            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.rides));
             self.drains.set(next);
         }
         true
@@ -382,6 +417,8 @@ pub struct Wants {
     pub every_store: bool,
     /// Notes are kept with their times.
     pub observed: bool,
+    /// Writes of words that somebody may wait for.
+    pub writes: Rc<Counted>,
     /// Where what the core executes is to be written down.
     pub tracer: Option<Rc<Tracer>>,
     /// The rule that is broken.

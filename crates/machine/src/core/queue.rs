@@ -36,6 +36,10 @@ pub struct Entry {
     pub lost: bool,
     /// Its index in the trace, if one is written.
     pub op: u32,
+    /// Further bytes of the store before it: it takes no room and leaves right behind it.
+    pub rides: bool,
+    /// It counts as a write of its word for those who wait for that.
+    pub counted: bool,
 }
 
 impl Entry {
@@ -67,6 +71,8 @@ pub struct StoreQueue {
     entries: VecDeque<Entry>,
     /// Stores by a hash of their word.
     filter: Filter,
+    /// Entries that take no room.
+    riders: usize,
     broken: Broken,
 }
 
@@ -100,12 +106,19 @@ impl StoreQueue {
         if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
             *self.filter.count(entry.addr) += 1;
         }
+        self.riders += usize::from(entry.rides);
         self.entries.push_back(entry);
     }
 
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Entries that take room.
+    #[inline(always)]
+    pub fn occupied(&self) -> usize {
+        self.entries.len() - self.riders
     }
 
     #[inline(always)]
@@ -124,22 +137,23 @@ impl StoreQueue {
     /// Removes the oldest entry.
     #[inline(always)]
     pub fn drop_first(&mut self) {
-        if let Some(Entry { addr, kind, .. }) = self.entries.pop_front() {
-            self.forget(addr, kind);
+        if let Some(entry) = self.entries.pop_front() {
+            self.forget(&entry);
         }
     }
 
     /// Removes the entry of that index.
     pub fn remove(&mut self, index: usize) {
-        if let Some(Entry { addr, kind, .. }) = self.entries.remove(index) {
-            self.forget(addr, kind);
+        if let Some(entry) = self.entries.remove(index) {
+            self.forget(&entry);
         }
     }
 
     #[inline(always)]
-    fn forget(&mut self, addr: Addr, kind: Kind) {
-        if matches!(kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
-            *self.filter.count(addr) -= 1;
+    fn forget(&mut self, entry: &Entry) {
+        self.riders -= usize::from(entry.rides);
+        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
+            *self.filter.count(entry.addr) -= 1;
         }
     }
 
@@ -205,6 +219,8 @@ mod tests {
             owned: 0,
             lost: false,
             op: addr as u32,
+            rides: false,
+            counted: false,
         }
     }
 

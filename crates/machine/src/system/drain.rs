@@ -151,6 +151,9 @@ impl<D: Design> System<D> {
         };
         self.hw.memory.write(entry.addr, size, value);
         self.hw.hart(core).core.trace_visible(entry.op);
+        if entry.counted {
+            self.hw.count_write(entry.addr, at);
+        }
         if !entry.addr.is_persistent() {
             return;
         }
@@ -263,7 +266,9 @@ fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
 fn next_time(core: &Core) -> u64 {
     if core.drains_in_order {
         let queue = core.queue.borrow();
-        return queue.front().map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned)));
+        return queue
+            .front()
+            .map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned), e.rides));
     }
     eligible(core)
         .into_iter()
@@ -280,13 +285,13 @@ fn eligible(core: &Core) -> Vec<(usize, u64)> {
     for (index, entry) in queue.iter().enumerate() {
         if entry.is_barrier() {
             if index == 0 {
-                found.push((0, core.leaves_at(entry.ready)));
+                found.push((0, core.leaves_at(entry.ready, false)));
             }
             break;
         }
         let older_to_line = || queue.iter().take(index).any(|older| older.line() == entry.line());
         if core.broken.is(Rule::SameLineInOrder) || !older_to_line() {
-            found.push((index, core.leaves_at(entry.ready.max(entry.owned))));
+            found.push((index, core.leaves_at(entry.ready.max(entry.owned), entry.rides)));
             if entry.lost {
                 break;
             }

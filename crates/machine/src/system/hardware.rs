@@ -3,14 +3,14 @@
 use super::events::Event;
 use crate::cache::Last;
 use crate::config::Machine;
-use crate::core::{Core, Request};
+use crate::core::{Core, Counted, Request};
 use crate::journal::{Durable, Journal};
 use crate::memory::{Controller, Dram, Writes};
 use crate::rules::Broken;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ControllerId, Gate, Level, Until};
-use strandline_isa::{CoreId, Line, LineData, Memory};
+use strandline_isa::{Addr, CoreId, Line, LineData, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
 
 /// Everything but the design and the programs.
@@ -34,6 +34,8 @@ pub struct Hardware {
     pub held_evictions: Vec<HeldEviction>,
     /// Persistent lines stored to last, for forced evictions.
     pub recent: VecDeque<(CoreId, Line)>,
+    /// Writes that programs wait for.
+    pub writes_counted: Rc<Counted>,
     pub tally: Tally,
     pub broken: Broken,
 }
@@ -68,6 +70,8 @@ pub enum Front {
     Until(Until, Request),
     /// It waits until its store queue is empty, and then its request is looked at again.
     Empty(Request),
+    /// It waits for so many counted writes to a word.
+    Written { word: Addr, times: u32 },
     /// It stands at the start line.
     StartLine,
     /// It has ended.
@@ -192,6 +196,21 @@ impl Hardware {
         self.tally.pm_reads += 1;
         let controller = self.controller_of(line);
         self.controllers[controller.0 as usize].media.read(line, at)
+    }
+
+    /// A counted write to the word that holds `addr` became visible at `at`; who waits for it goes on.
+    pub fn count_write(&mut self, addr: Addr, at: u64) {
+        self.writes_counted.add(addr);
+        for hart in &mut self.harts {
+            let Front::Written { word, times } = hart.front else {
+                continue;
+            };
+            if self.writes_counted.reached(word, times) {
+                hart.core.window.redirect(at);
+                hart.core.front.set(hart.core.front.get().max(at));
+                hart.front = Front::Runnable;
+            }
+        }
     }
 
     pub fn note_recent(&mut self, core: CoreId, line: Line) {

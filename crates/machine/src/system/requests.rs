@@ -29,6 +29,10 @@ impl<D: Design> System<D> {
                 hart.front = Front::Room;
                 return false;
             }
+            Request::Written { word, times } => {
+                hart.front = Front::Written { word, times };
+                return false;
+            }
             Request::StartLine => {
                 hart.front = Front::StartLine;
                 self.maybe_start();
@@ -65,7 +69,11 @@ impl<D: Design> System<D> {
                 None => return false,
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
-            Request::Order | Request::Released { .. } | Request::Room | Request::StartLine => {
+            Request::Order
+            | Request::Released { .. }
+            | Request::Room
+            | Request::Written { .. }
+            | Request::StartLine => {
                 unreachable!("handled above")
             }
         };
@@ -206,6 +214,8 @@ impl<D: Design> System<D> {
             owned: at,
             lost: false,
             op,
+            rides: false,
+            counted: self.hw.hart(core).core.counts_next.replace(false),
         };
         self.visible(core, &entry, at);
     }

@@ -4,7 +4,7 @@ use super::hardware::{Front, Hardware, Hart, Tally};
 use super::stuck::{describe, Stuck};
 use crate::cache::Last;
 use crate::config::Machine;
-use crate::core::{Core, SimCpu, Wants};
+use crate::core::{Core, Counted, SimCpu, Wants};
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::rules::Broken;
@@ -99,7 +99,9 @@ impl<D: Design> System<D> {
         let places = design.places();
         let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
         let caches_durable = options.journal && design.domain() == Domain::Caches;
+        let writes = Rc::new(Counted::default());
         let wants = Wants {
+            writes: writes.clone(),
             places,
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
@@ -135,6 +137,7 @@ impl<D: Design> System<D> {
             commands: VecDeque::new(),
             held_evictions: Vec::new(),
             recent: VecDeque::new(),
+            writes_counted: writes,
             tally: Tally::default(),
             broken: wants.broken,
             machine: machine.clone(),

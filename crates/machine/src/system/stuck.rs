@@ -51,6 +51,7 @@ fn describe_hart(hart: &Hart) -> String {
         Front::Room => "waits for room in its store queue".to_owned(),
         Front::Until(until, request) => format!("{} waits for {until:?}", describe_request(request)),
         Front::Empty(request) => format!("{} waits for its store queue to drain", describe_request(request)),
+        Front::Written { word, times } => format!("waits for write {times} to the word at {word}"),
         Front::StartLine => "stands at the start line".to_owned(),
         Front::Ended => "has ended".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! A recording gets its name when it is complete.
 
-use super::{collect_to, CollectOptions, Collected};
+use super::{collect_to, Collected};
 use crate::error::RecordError;
 use std::ffi::OsString;
 use std::fs::File;
@@ -36,12 +36,7 @@ fn beside(out: &Path) -> PathBuf {
 /// # Errors
 /// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or the file cannot be
 /// written.
-pub fn collect(
-    input: impl Read,
-    out: &Path,
-    options: CollectOptions,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Collected, RecordError> {
+pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> Result<Collected, RecordError> {
     let unwritable = |error: std::io::Error| {
         RecordError::new(
             format!("cannot be written: {error}"),
@@ -52,7 +47,7 @@ pub fn collect(
     let path = beside(out);
     let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };
-    let (_, collected) = collect_to(input, BufWriter::new(file), &options, progress)?;
+    let (_, collected) = collect_to(input, BufWriter::new(file), progress)?;
     std::fs::rename(&unfinished.path, out).map_err(unwritable)?;
     unfinished.kept = true;
     Ok(collected)

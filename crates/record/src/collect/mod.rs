@@ -29,11 +29,6 @@ use threads::Threads;
 /// The status of a program that was killed (SIGKILL) as the shell counts it.
 const KILLED: u64 = 128 + 9;
 
-/// How the collector works.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct CollectOptions {}
-
 /// What was collected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
@@ -59,7 +54,6 @@ pub struct Collected {
 pub fn collect_to<W: Write>(
     input: impl Read,
     out: W,
-    _options: &CollectOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(W, Collected), RecordError> {
     let mut packets = Packets::new(input)?;

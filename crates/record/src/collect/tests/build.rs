@@ -1,6 +1,6 @@
 //! Builds streams of packets.
 
-use crate::collect::{collect_to, CollectOptions, Collected};
+use crate::collect::{collect_to, Collected};
 use crate::{Event, Executed, RecordError, Recording, Step};
 use strandline_capture::{Access, AccessKind, Control, Kind, Marker, MAGIC, NOBODY, VERSION};
 
@@ -114,7 +114,7 @@ impl Stream {
 
 /// Collects a stream.
 pub fn collected(stream: &[u8]) -> Result<(Recording, Collected), RecordError> {
-    let (bytes, collected) = collect_to(stream, Vec::new(), &CollectOptions::default(), &mut |_| ())?;
+    let (bytes, collected) = collect_to(stream, Vec::new(), &mut |_| ())?;
     Ok((
         Recording::from_bytes(bytes).expect("what is collected can be opened"),
         collected,

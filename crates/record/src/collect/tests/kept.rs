@@ -1,7 +1,7 @@
 //! What of a stream is in the recording.
 
 use super::build::{code, collected, eight, steps, Stream, PM, PM_BYTES};
-use crate::collect::{collect, CollectOptions};
+use crate::collect::collect;
 use crate::{Event, FenceClass, Region};
 use strandline_capture::{Access, AccessKind, Control, Kind, Marker, CONTROL};
 use AccessKind::{Atomic, Clwb, Load, Store, StoreNt};
@@ -216,11 +216,11 @@ fn what_cannot_be_recorded_leaves_no_file_and_says_why() {
     let out = folder.join("out.strand");
     let mut stream = Stream::running();
     stream.packet(Kind::Refused, 0, b"the program forks\nand that is refused");
-    let error = collect(&stream.bytes[..], &out, CollectOptions::default(), &mut |_| ()).expect_err("it is refused");
+    let error = collect(&stream.bytes[..], &out, &mut |_| ()).expect_err("it is refused");
     assert_eq!(error.to_string(), "the program forks and that is refused");
     assert_eq!(std::fs::read_dir(&folder).expect("the folder is there").count(), 0);
     let good = Stream::running().end(0);
-    collect(&good[..], &out, CollectOptions::default(), &mut |_| ()).expect("a good stream");
+    collect(&good[..], &out, &mut |_| ()).expect("a good stream");
     let names = std::fs::read_dir(&folder)
         .expect("the folder is there")
         .map(|entry| entry.expect("readable").path());
