@@ -3,10 +3,12 @@
 mod code;
 mod error;
 mod format;
+mod import;
 mod ranges;
 mod recording;
 
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
+pub use import::{drmemtrace, range_of, ImportOptions, Imported};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
 pub use strandline_capture::{Access, AccessKind, Marker};
