@@ -4,7 +4,7 @@ use super::entry::{Entry, ENTRY_BYTES};
 use super::{damaged, refused};
 use crate::RecordError;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -57,10 +57,11 @@ fn open_and_visit(path: &Path, visit: &mut Visit<'_>) -> Result<u64, RecordError
     let length = file.metadata().map_err(opened)?.len();
     let file = BufReader::new(file);
     let mut records = Records { offset: 0, visit };
-    match Packing::of(&magic) {
+    // How many bytes were read says the same whether `visit` broke off or not.
+    let _ = match Packing::of(&magic) {
         Packing::Plain => records.all(file)?,
         Packing::Gzip => records.all(flate2::bufread::MultiGzDecoder::new(file))?,
-        Packing::Lz4 => records.all(lz4_flex::frame::FrameDecoder::new(file))?,
+        Packing::Lz4 => records.all(Frames(lz4_flex::frame::FrameDecoder::new(file)))?,
         Packing::Zstd => records.all(zstd::Decoder::with_buffer(file).map_err(|error| unpacked(0, &error))?)?,
         Packing::Zip => records.components(file, length)?,
         Packing::Snappy => {
@@ -75,6 +76,20 @@ fn unpacked(offset: u64, error: &dyn std::error::Error) -> RecordError {
     damaged(offset, format!("what follows cannot be unpacked ({error})"))
 }
 
+/// Frames of lz4, one after the other: the decoder stops after each.
+struct Frames<R: Read>(lz4_flex::frame::FrameDecoder<R>);
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let bytes = self.0.read(buffer)?;
+            if bytes > 0 || buffer.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
 /// Cuts bytes into records.
 struct Records<'r, 'v> {
     /// Unpacked bytes so far.
@@ -86,7 +101,10 @@ impl Records<'_, '_> {
     /// A zip archive holds a thread's records in parts, one after the other.
     fn components(&mut self, file: impl Read + Seek, length: u64) -> Result<ControlFlow<()>, RecordError> {
         let mut archive = zip::ZipArchive::new(file).map_err(|error| {
-            damaged(length, format!("the zip archive is damaged or ends too early ({error})"))
+            damaged(
+                length,
+                format!("the zip archive is damaged or ends too early ({error})"),
+            )
         })?;
         for index in 0..archive.len() {
             let component = archive.by_index(index).map_err(|error| unpacked(self.offset, &error))?;
@@ -143,5 +161,8 @@ fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (usize, io::Er
 fn cut(bytes: &[u8]) -> (impl Iterator<Item = Entry> + '_, usize) {
     let chunks = bytes.chunks_exact(ENTRY_BYTES);
     let rest = chunks.remainder().len();
-    (chunks.filter_map(|chunk| Some(Entry::parse(chunk.first_chunk()?))), rest)
+    (
+        chunks.filter_map(|chunk| Some(Entry::parse(chunk.first_chunk()?))),
+        rest,
+    )
 }

@@ -34,7 +34,11 @@ impl Fences {
         if self.flushed {
             self.last = Some(self.classes.len());
         }
-        let class = if self.flushed { FenceClass::Order } else { FenceClass::Idle };
+        let class = if self.flushed {
+            FenceClass::Order
+        } else {
+            FenceClass::Idle
+        };
         self.classes.push(class);
         self.flushed = false;
     }

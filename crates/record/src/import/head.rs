@@ -40,9 +40,7 @@ struct Found {
 pub fn read(path: &Path) -> Result<Head, RecordError> {
     let mut found = Found::default();
     let end = visit(path, &mut |offset, entry| {
-        found
-            .take(offset, entry)
-            .map_err(|error| error.placed(offset))
+        found.take(offset, entry).map_err(|error| error.placed(offset))
     })?;
     if !found.complete {
         return Err(damaged(end, "it ends before its first instruction").of(path));
@@ -68,7 +66,12 @@ impl Found {
                 Marker::Time => self.began = self.began.or(Some(entry.value)),
                 _ => {}
             },
-            None => return Err(refused(format!("there is an unknown record (kind {})", entry.kind), TRACE_AGAIN)),
+            None => {
+                return Err(refused(
+                    format!("there is an unknown record (kind {})", entry.kind),
+                    TRACE_AGAIN,
+                ))
+            }
             // An instruction, or what belongs to one: the head has ended, as it has in a thread that executed nothing.
             Some(_) => self.complete = true,
         }
@@ -111,10 +114,16 @@ impl Found {
             return Err(refused(what, CONVERT));
         }
         if !says(holds::X86_64) {
-            return Err(refused("does not trace a program of x86-64", "trace a program of x86-64"));
+            return Err(refused(
+                "does not trace a program of x86-64",
+                "trace a program of x86-64",
+            ));
         }
         if says(holds::FILTERED) {
-            return Err(refused("holds only some of the accesses (it was filtered)", "trace without -L0_filter and record_filter"));
+            return Err(refused(
+                "holds only some of the accesses (it was filtered)",
+                "trace without -L0_filter and record_filter",
+            ));
         }
         if says(holds::INSTRUCTIONS_ONLY) {
             return Err(refused("holds no accesses", "trace without -instr_only_trace"));
@@ -131,7 +140,10 @@ fn version(entry: Entry) -> Result<u64, RecordError> {
     }
     // Records of 32-bit programs have eight bytes: the next record begins in the middle of this value.
     if entry.value > u64::from(u16::MAX) {
-        return Err(refused("traces a 32-bit program, or is no drmemtrace trace", "trace a program of x86-64"));
+        return Err(refused(
+            "traces a 32-bit program, or is no drmemtrace trace",
+            "trace a program of x86-64",
+        ));
     }
     Ok(entry.value)
 }

@@ -2,7 +2,9 @@
 
 use super::refused;
 use crate::RecordError;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction as Decoded, InstructionInfoFactory, Mnemonic, OpAccess};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction as Decoded, InstructionInfoFactory, Mnemonic, OpAccess,
+};
 use strandline_capture::{Access, AccessKind};
 
 /// The most bytes of an instruction of x86.
@@ -63,7 +65,10 @@ impl Instruction {
     pub fn decode(pc: u64, code: &[u8]) -> Result<Instruction, RecordError> {
         let wrong = || {
             let bytes: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
-            refused(format!("the code {bytes} at {pc:#x} is no instruction"), super::TRACE_AGAIN)
+            refused(
+                format!("the code {bytes} at {pc:#x} is no instruction"),
+                super::TRACE_AGAIN,
+            )
         };
         if code.is_empty() || code.len() > MAX_BYTES {
             return Err(wrong());
@@ -106,10 +111,15 @@ impl Instruction {
                     let is = |datum: &Datum| datum.kind == AccessKind::Store && datum.address == read.address;
                     both && data.iter().any(is)
                 };
-                let reads = data.iter().filter(|datum| datum.kind == AccessKind::Load && !written(datum));
+                let reads = data
+                    .iter()
+                    .filter(|datum| datum.kind == AccessKind::Load && !written(datum));
                 out.extend(reads.map(|datum| (access(AccessKind::Load, datum.size), datum.address)));
                 for datum in data.iter().filter(|datum| datum.kind != AccessKind::Load) {
-                    let read = || data.iter().any(|d| d.kind == AccessKind::Load && d.address == datum.address);
+                    let read = || {
+                        data.iter()
+                            .any(|d| d.kind == AccessKind::Load && d.address == datum.address)
+                    };
                     let (kind, size) = match class {
                         _ if datum.kind != AccessKind::Store => (datum.kind, LINE_BYTES),
                         Class::Atomic => (AccessKind::Atomic, datum.size),

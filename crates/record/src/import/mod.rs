@@ -71,9 +71,16 @@ pub fn range_of(text: &str) -> Result<Range<u64>, RecordError> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     };
-    let range = text.split_once(':').and_then(|(start, end)| Some(number(start)?..number(end)?));
+    let range = text
+        .split_once(':')
+        .and_then(|(start, end)| Some(number(start)?..number(end)?));
     let range = range.filter(|range| range.start < range.end && range.end < 1 << 63);
-    range.ok_or_else(|| refused(format!("--pm-range {text}: is no range of addresses"), "say it as 0xSTART:0xEND"))
+    range.ok_or_else(|| {
+        refused(
+            format!("--pm-range {text}: is no range of addresses"),
+            "say it as 0xSTART:0xEND",
+        )
+    })
 }
 
 /// Reads a final trace of `drmemtrace` (a thread's file, or the folder of a trace) and writes a recording without values to `out`,
@@ -125,7 +132,10 @@ fn beside(out: &Path) -> PathBuf {
 /// What the files of a trace say of themselves, in the order in which their threads began.
 fn heads(path: &Path) -> Result<Vec<Head>, RecordError> {
     let files = find::files(path)?;
-    let mut heads = files.iter().map(|file| head::read(file)).collect::<Result<Vec<Head>, _>>()?;
+    let mut heads = files
+        .iter()
+        .map(|file| head::read(file))
+        .collect::<Result<Vec<Head>, _>>()?;
     heads.sort_by(|a, b| (a.began, a.thread, &a.path).cmp(&(b.began, b.thread, &b.path)));
     match heads.windows(2).find(|pair| pair[0].process != pair[1].process) {
         Some(pair) => {

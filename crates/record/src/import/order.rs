@@ -6,7 +6,7 @@
 
 use crate::recording::Turn;
 use crate::{TurnAt, WaitAt};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use strandline_capture::AccessKind;
 
 /// An access to a word that threads may synchronise by.
@@ -62,7 +62,9 @@ pub enum Sync {
 pub struct Clock {
     /// The last timestamp, and how many instructions were executed by then.
     last: Option<(u64, u64)>,
-    pending: Vec<Touch>,
+    /// Timestamps inside of code that was not accounted for yet.
+    marks: VecDeque<(u64, u64)>,
+    pending: VecDeque<Touch>,
     /// Words that the thread accessed by locked instructions; the flag says that a lock there is taken to be held.
     words: HashMap<u64, bool>,
     /// One bit for many words: whether one of them is in `words`.
@@ -100,7 +102,7 @@ impl Clock {
 
     /// Notes an access whose order counts, made when so many instructions had been executed.
     pub fn touch(&mut self, address: u64, step: u64, access: usize, at: u64) {
-        self.pending.push(Touch {
+        self.pending.push_back(Touch {
             word: Turn::word(address),
             step,
             access: access as u16,
@@ -109,32 +111,42 @@ impl Clock {
     }
 
     /// A timestamp, when so many instructions had been executed. Parts of a trace repeat the last one, which says nothing new.
-    pub fn time(&mut self, thread: u32, time: u64, now: u64, order: &mut Order) {
-        let (from, since) = self.last.unwrap_or((time, 0));
-        if self.last.is_some() && time <= from {
-            return;
+    pub fn time(&mut self, time: u64, now: u64) {
+        let newest = self.marks.back().copied().or(self.last);
+        if newest.is_none_or(|(newest, _)| newest < time) {
+            self.marks.push_back((time, now));
         }
-        self.place(thread, (from, since), (time, now), order);
-        self.last = Some((time, now));
     }
 
-    fn place(&mut self, thread: u32, (from, since): (u64, u64), (to, now): (u64, u64), order: &mut Order) {
-        let spread = |at: u64| {
-            let done = u128::from(at.saturating_sub(since)) * u128::from(to - from);
-            from + (done / u128::from(now.saturating_sub(since).max(1))).min(u128::from(to - from)) as u64
-        };
-        order.placed.extend(self.pending.drain(..).map(|touch| Placed {
-            time: spread(touch.at),
-            thread,
-            step: touch.step,
-            access: touch.access,
-            word: touch.word,
-        }));
+    /// All accesses of so many instructions were noted.
+    pub fn settle(&mut self, thread: u32, executed: u64, order: &mut Order) {
+        while let Some(mark) = self.marks.front().copied().filter(|(_, now)| *now <= executed) {
+            self.marks.pop_front();
+            self.place(thread, mark, order);
+            self.last = Some(mark);
+        }
+    }
+
+    /// Places what was accessed before a timestamp.
+    fn place(&mut self, thread: u32, (to, now): (u64, u64), order: &mut Order) {
+        let (from, since) = self.last.unwrap_or((to, 0));
+        while let Some(touch) = self.pending.front().copied().filter(|touch| touch.at < now) {
+            self.pending.pop_front();
+            let done = u128::from(touch.at.saturating_sub(since)) * u128::from(to - from);
+            let instructions = u128::from((now - since).max(1));
+            order.placed.push(Placed {
+                time: from + (done / instructions) as u64,
+                thread,
+                step: touch.step,
+                access: touch.access,
+                word: touch.word,
+            });
+        }
     }
 
     /// A system call that may start a thread; the signal of this number is given.
     pub fn starts(&self, thread: u32, order: &mut Order) -> u32 {
-        let time = self.last.map_or(0, |(time, _)| time);
+        let time = self.marks.back().copied().or(self.last).map_or(0, |(time, _)| time);
         order.starts.push(Start {
             time,
             thread,
@@ -145,8 +157,9 @@ impl Clock {
 
     /// The thread has ended.
     pub fn finish(mut self, thread: u32, order: &mut Order) {
+        self.settle(thread, u64::MAX, order);
         match self.last {
-            Some(last) => self.place(thread, last, last, order),
+            Some((last, _)) => self.place(thread, (last, u64::MAX), order),
             None => order.untimed = true,
         }
     }

@@ -74,11 +74,7 @@ struct Reader<'r, 's, W: Write> {
 ///
 /// # Errors
 /// The file is damaged, or the recording cannot be written.
-pub fn import<W: Write>(
-    shared: &mut Shared<'_, W>,
-    thread: u32,
-    head: &Head,
-) -> Result<Vec<FenceClass>, RecordError> {
+pub fn import<W: Write>(shared: &mut Shared<'_, W>, thread: u32, head: &Head) -> Result<Vec<FenceClass>, RecordError> {
     let mut reader = Reader {
         shared,
         thread,
@@ -208,7 +204,9 @@ impl<W: Write> Reader<'_, '_, W> {
             return Ok(number);
         }
         if self.encoding.len() != usize::from(entry.size) {
-            return wrong(format!("the code of the instruction at {pc:#x} has another length than the instruction"));
+            return wrong(format!(
+                "the code of the instruction at {pc:#x} has another length than the instruction"
+            ));
         }
         let instruction = Instruction::decode(pc, &self.encoding)?;
         self.encoding.clear();
@@ -225,14 +223,18 @@ impl<W: Write> Reader<'_, '_, W> {
 
     /// All accesses of the current instruction are there: it becomes one of the run.
     fn complete(&mut self) -> Result<(), RecordError> {
-        let Some(number) = self.current.take() else { return Ok(()) };
+        let Some(number) = self.current.take() else {
+            return Ok(());
+        };
         let instruction = self.shared.blocks.instruction(number);
         let index = self.run.instructions.len() as u16;
         instruction.accesses(index, &self.data, &mut self.found);
         self.data.clear();
         self.run.instructions.push(number);
         self.run.accesses.extend(self.found.iter().map(|(access, _)| *access));
-        self.run.addresses.extend(self.found.drain(..).map(|(_, address)| address));
+        self.run
+            .addresses
+            .extend(self.found.drain(..).map(|(_, address)| address));
         match instruction.ends || instruction.repeats {
             true => self.execute(),
             false => Ok(()),
@@ -252,6 +254,9 @@ impl<W: Write> Reader<'_, '_, W> {
         self.classify(block, step);
         self.run.clear();
         self.executed += u64::from(count);
+        if let Some(order) = &mut self.shared.order {
+            self.clock.settle(self.thread, self.executed, order);
+        }
         let before = self.shared.instructions / PROGRESS;
         self.shared.instructions += u64::from(count);
         if self.shared.instructions / PROGRESS != before {
@@ -302,10 +307,8 @@ impl<W: Write> Reader<'_, '_, W> {
         match Marker::of(entry.size) {
             Marker::Transfer => self.flush(),
             Marker::Time => {
-                if let Some(order) = &mut self.shared.order {
-                    let now = self.executed + self.run.instructions.len() as u64;
-                    self.clock.time(self.thread, entry.value, now, order);
-                }
+                let unfinished = self.run.instructions.len() + usize::from(self.current.is_some());
+                self.clock.time(entry.value, self.executed + unfinished as u64);
                 Ok(())
             }
             Marker::Window => {
