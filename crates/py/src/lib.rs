@@ -2,6 +2,7 @@
 
 mod lists;
 mod litmus;
+mod recordings;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -181,5 +182,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_shelf, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
+    m.add_function(wrap_pyfunction!(recordings::import_trace, m)?)?;
     Ok(())
 }

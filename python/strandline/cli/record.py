@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,23 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
-from strandline.recorder import Recorded, RecordSpec, record, stem
+from strandline.recorder import ImportSpec, Recorded, RecordSpec, import_trace, record, stem, trace_stem
 from strandline.report import recordings
+
+RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_instructions"}
+"""Options that only a program that runs can heed, and their parameters."""
 
 
 @click.command("record", context_settings={"ignore_unknown_options": False})
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The recording. [default: PROGRAM.strand]")
+@click.option(
+    "--import",
+    "trace",
+    type=click.Path(path_type=Path),
+    metavar="TRACE",
+    help="Take a trace of DynamoRIO's drmemtrace (its folder, or a thread's file) instead of a PROGRAM. It has no values: timing only.",
+)
 @click.option(
     "--pm",
     multiple=True,
@@ -38,6 +49,16 @@ def record_(app: App, /, **given: Any) -> None:
 
     Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
     """
+    recorded = _imported(app, given) if given["trace"] else _recorded(app, given)
+    if given["as_json"]:
+        output.print_json(asdict(recorded))
+        return
+    _print(recorded)
+
+
+def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
+    if not given["program"]:
+        raise click.UsageError("give a PROGRAM to record after `--`, or a trace by --import TRACE")
     spec = RecordSpec(
         program=given["program"],
         out=given["out"] or Path(stem(given["program"])),
@@ -47,11 +68,19 @@ def record_(app: App, /, **given: Any) -> None:
         max_instructions=given["max_instructions"],
     )
     with output.counter("recording", "instructions") as advance:
-        recorded = record(spec, app.engine.collect, advance)
-    if given["as_json"]:
-        output.print_json(asdict(recorded))
-        return
-    _print(recorded)
+        return record(spec, app.engine.collect, advance)
+
+
+def _imported(app: App, given: Mapping[str, Any]) -> Recorded:
+    if given["program"]:
+        raise click.UsageError(f"--import takes no PROGRAM: leave `{given['program'][0]}` or --import out")
+    for option, name in RECORDING_ONLY.items():
+        if given[name]:
+            raise click.UsageError(f"{option} is of no use with --import: the trace is already made")
+    trace = given["trace"]
+    spec = ImportSpec(trace=trace, out=given["out"] or Path(trace_stem(trace)), pm_ranges=given["pm_ranges"])
+    with output.counter("importing", "instructions") as advance:
+        return import_trace(spec, app.engine.import_trace, advance)
 
 
 def _print(recorded: Recorded) -> None:

@@ -285,6 +285,16 @@ fn fences_without_a_flush_of_persistent_memory_are_idle() {
 }
 
 #[test]
+fn a_gap_between_windows_ends_a_block_and_is_told() {
+    let mut trace = Trace::new(9, 100);
+    trace.mark(marker::WINDOW, 0).plain(&[0x90]);
+    trace.mark(marker::WINDOW, 1).plain(&[0x90]);
+    let recording = recording(&mut trace);
+    assert_eq!(steps(&recording, 0), [ran(0, &[]), ran(1, &[])]);
+    assert!(recording.warnings().iter().any(|line| line.contains("several windows")));
+}
+
+#[test]
 fn long_straight_line_code_is_cut_into_blocks() {
     let mut trace = Trace::new(9, 100);
     for _ in 0..150 {

@@ -82,19 +82,16 @@ fn several_threads_or_processes_in_a_file_are_refused_at_their_place() {
 
 #[test]
 fn wrong_records_are_refused_at_their_place() {
-    type Wrong = fn(&mut Trace);
+    type Wrong = fn(&mut Trace) -> &mut Trace;
     let wrongs: [(Wrong, &str); 8] = [
-        (|t| drop(t.put(99, 0, 0)), "unknown record (kind 99)"),
-        (|t| drop(t.put(kind::BUNDLE, 0, 0)), "unknown record (kind 17)"),
-        (|t| drop(t.put(kind::ENCODING, 9, 0)), "has 9 bytes"),
-        (|t| drop(t.put(kind::INSTR, 1, 0x4444)), "at 0x4444 is missing"),
-        (|t| drop(t.put(kind::INSTR, 2, 0x1000)), "another length than before"),
-        (|t| drop(t.read(8, 1 << 63)), "no address of a program"),
-        (|t| drop(t.put(kind::HEADER, 0, 6)), "second beginning"),
-        (
-            |t| drop(t.put(kind::FOOTER, 0, 0).put(kind::FOOTER, 0, 0)),
-            "after the end",
-        ),
+        (|t| t.put(99, 0, 0), "unknown record (kind 99)"),
+        (|t| t.put(kind::BUNDLE, 0, 0), "unknown record (kind 17)"),
+        (|t| t.put(kind::ENCODING, 9, 0), "has 9 bytes"),
+        (|t| t.put(kind::INSTR, 1, 0x4444), "at 0x4444 is missing"),
+        (|t| t.put(kind::INSTR, 2, 0x1000), "another length than before"),
+        (|t| t.read(8, 1 << 63), "no address of a program"),
+        (|t| t.put(kind::HEADER, 0, 6), "second beginning"),
+        (|t| t.put(kind::FOOTER, 0, 0).put(kind::FOOTER, 0, 0), "after the end"),
     ];
     for (wrong, says_so) in wrongs {
         let mut trace = Trace::new(9, 100);

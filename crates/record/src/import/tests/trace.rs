@@ -3,6 +3,7 @@
 use crate::import::{drmemtrace, ImportOptions, Imported};
 use crate::recording::{Event, FenceClass, Step, Turn};
 use crate::{RecordError, Recording};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -199,7 +200,10 @@ pub const PM: u64 = 0x7000_0000;
 /// Imports; persistent memory is a page at [`PM`].
 pub fn import_at(path: &Path, out: &Path) -> Result<Imported, RecordError> {
     let options = ImportOptions {
-        persistent: vec![PM..PM + 4096],
+        persistent: Vec::from([Range {
+            start: PM,
+            end: PM + 4096,
+        }]),
     };
     drmemtrace(path, out, &options, &mut |_| {})
 }
