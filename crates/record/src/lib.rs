@@ -1,12 +1,14 @@
 //! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
 
 mod code;
+mod collect;
 mod error;
 mod format;
 mod import;
 mod ranges;
 mod recording;
 
+pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use import::{drmemtrace, range_of, ImportOptions, Imported};

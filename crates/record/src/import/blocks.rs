@@ -1,6 +1,5 @@
 //! Blocks of code, put together from the instructions that were executed.
 
-use super::fences::Point;
 use super::instruction::{Instruction, MAX_BYTES};
 use crate::code::{signs, Sign};
 use crate::recording::Block;
@@ -9,6 +8,17 @@ use strandline_capture::{Access, AccessKind, Marker};
 
 /// The most instructions of a block.
 pub const LONGEST: usize = 64;
+
+/// What of a block matters for the classes of fences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// The access of this index is a flush or a non-temporal store.
+    Persists(usize),
+    /// A fence.
+    Fence,
+    /// A task ends, or a lock is released.
+    Ends,
+}
 
 /// Instructions that were executed one after the other, and their accesses.
 #[derive(Debug, Default)]

@@ -7,7 +7,6 @@
 mod blocks;
 mod container;
 mod entry;
-mod fences;
 mod find;
 mod head;
 mod instruction;
@@ -16,16 +15,16 @@ mod order;
 mod tests;
 mod thread;
 
+use crate::collect::write_whole;
 use crate::ranges::Ranges;
 use crate::recording::{Origin, Region, Totals};
 use crate::{Ending, Meta, RecordError, Recording, Writer};
 use head::Head;
 use order::Order;
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use thread::Shared;
 
 /// What the user says of a trace.
@@ -102,31 +101,15 @@ pub fn drmemtrace(
         program: heads.iter().take(1).map(|head| find::program(&head.path)).collect(),
         values: false,
     };
-    let unfinished = beside(out);
-    let written = write(&heads, &meta, &unfinished, options, progress).and_then(|()| {
-        let writes = |error| refused(format!("cannot be written: {error}"), "give another place").of(out);
-        fs::rename(&unfinished, out).map_err(writes)
-    });
-    if let Err(error) = written {
-        // It may never have been made; the import's own error is what matters.
-        let _ = fs::remove_file(&unfinished);
-        return Err(error);
-    }
+    write_whole(out, |file| write(&heads, &meta, file, options, progress))?;
     let recording = Recording::open(out)?;
     Ok(Imported {
-        bytes: fs::metadata(out).map_or(0, |file| file.len()),
+        bytes: std::fs::metadata(out).map_or(0, |file| file.len()),
         program: meta.program,
         threads: recording.threads().len(),
         totals: *recording.totals(),
         warnings: recording.warnings().to_vec(),
     })
-}
-
-/// The name of the recording while it is not complete.
-fn beside(out: &Path) -> PathBuf {
-    let mut name = OsString::from(out);
-    name.push(".part");
-    name.into()
 }
 
 /// What the files of a trace say of themselves, in the order in which their threads began.
@@ -149,14 +132,12 @@ fn heads(path: &Path) -> Result<Vec<Head>, RecordError> {
 fn write(
     heads: &[Head],
     meta: &Meta,
-    out: &Path,
+    out: BufWriter<File>,
     options: &ImportOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), RecordError> {
-    let made = File::create(out)
-        .map_err(|error| refused(format!("cannot be written: {error}"), "give another place").of(out))?;
     let mut shared = Shared {
-        writer: Writer::new(BufWriter::new(made), meta)?,
+        writer: Writer::new(out, meta)?,
         blocks: blocks::Blocks::default(),
         persistent: Ranges::default(),
         order: (heads.len() > 1).then(Order::default),

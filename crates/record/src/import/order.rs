@@ -4,6 +4,7 @@
 //! taken to be evenly spread. All accesses with a turn are put in the order of these times; ties go by thread and program order.
 //! So the order agrees with every thread's own, and no two threads wait for each other.
 
+use crate::collect::locks::Held;
 use crate::recording::Turn;
 use crate::{TurnAt, WaitAt};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -65,8 +66,10 @@ pub struct Clock {
     /// Timestamps inside of code that was not accounted for yet.
     marks: VecDeque<(u64, u64)>,
     pending: VecDeque<Touch>,
-    /// Words that the thread accessed by locked instructions; the flag says that a lock there is taken to be held.
-    words: HashMap<u64, bool>,
+    /// Words that the thread accessed by locked instructions.
+    words: HashSet<u64>,
+    /// Those of them that are taken for locks that it holds.
+    held: Held,
     /// One bit for many words: whether one of them is in `words`.
     filter: Vec<u64>,
 }
@@ -84,19 +87,19 @@ impl Clock {
         if kind == AccessKind::Atomic {
             self.filter.resize(FILTER, 0);
             self.filter[slot] |= bit;
-            let held = self.words.entry(word).or_insert(false);
-            *held = !*held;
-            return if *held { Sync::Ordered } else { Sync::Releases };
+            self.words.insert(word);
+            return match self.held.changed(word) {
+                true => Sync::Releases,
+                false => Sync::Ordered,
+            };
         }
         if !kind.writes() || self.filter.get(slot).is_none_or(|bits| bits & bit == 0) {
             return Sync::No;
         }
-        match self.words.get_mut(&word) {
-            Some(held) => match std::mem::take(held) {
-                true => Sync::Releases,
-                false => Sync::Ordered,
-            },
-            None => Sync::No,
+        match self.words.contains(&word) {
+            true if self.held.stored(word) => Sync::Releases,
+            true => Sync::Ordered,
+            false => Sync::No,
         }
     }
 

@@ -1,12 +1,12 @@
 //! A thread's records become a thread of the recording.
 
-use super::blocks::{Blocks, Run, LONGEST};
+use super::blocks::{Blocks, Point, Run, LONGEST};
 use super::entry::{Entry, Kind, Marker};
-use super::fences::{Fences, Point};
 use super::head::Head;
 use super::instruction::{Datum, Instruction};
 use super::order::{Clock, Order, Sync};
 use super::{container, damaged, refused, TRACE_AGAIN};
+use crate::collect::locks::Fences;
 use crate::ranges::Ranges;
 use crate::recording::{Event, FenceClass};
 use crate::{RecordError, Writer};
@@ -294,11 +294,11 @@ impl<W: Write> Reader<'_, '_, W> {
         for (_, point) in points {
             match point {
                 Point::Persists(access) if self.shared.persistent.contains(self.run.addresses[*access]) => {
-                    self.fences.persists();
+                    self.fences.flushed();
                 }
                 Point::Persists(_) => {}
                 Point::Fence => self.fences.fence(),
-                Point::Ends => self.fences.ends(),
+                Point::Ends => self.fences.end(),
             }
         }
     }
@@ -351,10 +351,11 @@ impl<W: Write> Reader<'_, '_, W> {
         self.execute()
     }
 
-    fn finish(self) -> Result<Vec<FenceClass>, RecordError> {
+    fn finish(mut self) -> Result<Vec<FenceClass>, RecordError> {
         if let Some(order) = &mut self.shared.order {
             self.clock.finish(self.thread, order);
         }
-        Ok(self.fences.finish())
+        self.fences.end();
+        Ok(self.fences.classes)
     }
 }
