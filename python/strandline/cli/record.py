@@ -27,7 +27,7 @@ RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_in
     "trace",
     type=click.Path(path_type=Path),
     metavar="TRACE",
-    help="Take a trace of DynamoRIO's drmemtrace (its folder, or a thread's file) instead of a PROGRAM. It has no values: timing only.",
+    help="Instead of a PROGRAM, a trace of DynamoRIO's drmemtrace: its folder or a thread's file. For timing only.",
 )
 @click.option(
     "--pm",
@@ -37,10 +37,18 @@ RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_in
     help="A file, or a folder of files, whose mappings are persistent memory. May be given several times.",
 )
 @click.option(
-    "--pm-range", "pm_ranges", multiple=True, metavar="START:END", help="Addresses that are persistent memory, as 0x...:0x...."
+    "--pm-range",
+    "pm_ranges",
+    multiple=True,
+    metavar="START:END",
+    help="Addresses that are persistent memory, as 0x...:0x....",
 )
-@click.option("--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker.")
-@click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions.")
+@click.option(
+    "--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker."
+)
+@click.option(
+    "--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions."
+)
 @json_option
 @seed_option
 @click.pass_obj
