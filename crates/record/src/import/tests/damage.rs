@@ -40,7 +40,7 @@ fn a_trace_cut_anywhere_is_refused_with_an_offset() {
                 Some(error) => assert!(error.offset().is_some(), "{error}"),
                 // All records are there: what is missing is the empty block with which lz4 ends.
                 None => assert!(
-                    file == lz4(&bytes) && length == lz4_end,
+                    file == lz4(&bytes) && length >= lz4_end,
                     "cut to {length} of {} bytes it is taken",
                     file.len()
                 ),
