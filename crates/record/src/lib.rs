@@ -4,11 +4,13 @@ mod code;
 mod collect;
 mod error;
 mod format;
+mod import;
 mod ranges;
 mod recording;
 
 pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
+pub use import::{drmemtrace, range_of, ImportOptions, Imported};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
 pub use strandline_capture::{Access, AccessKind, Marker};
