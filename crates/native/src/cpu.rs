@@ -2,13 +2,10 @@
 
 use crate::modes::Lowered;
 use crate::real;
-use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::Barrier;
-use std::task::{Context, Poll};
 use strandline_capture::Marker;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
+use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// One thread on real memory.
 pub(crate) struct NativeCpu<'s, L> {
@@ -25,19 +22,6 @@ impl<'s, L: Lowered> NativeCpu<'s, L> {
             start,
             lowering: PhantomData,
         }
-    }
-}
-
-/// What is done already.
-#[must_use = "a program awaits each operation"]
-pub(crate) struct Done<T>(T);
-
-impl<T: Copy + Unpin> Future for Done<T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        Poll::Ready(self.0)
     }
 }
 
@@ -61,41 +45,40 @@ impl<L: Lowered> Cpu for NativeCpu<'_, L> {
     fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
 
     #[inline(always)]
-    fn load(&self, addr: Addr, _address: (), size: u8) -> impl Future<Output = W<'_, Self>> {
-        Done(W::new(self, real::load(addr, size), ()))
+    fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
+        W::new(self, real::load(addr, size), ())
     }
 
     #[inline(always)]
-    fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) -> impl Future<Output = ()> {
-        Done(real::store(addr, size, value))
+    fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        real::store(addr, size, value);
     }
 
     #[inline(always)]
-    fn store_nt(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) -> impl Future<Output = ()> {
-        Done(real::store_nt(addr, size, value))
+    fn store_nt(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        real::store_nt(addr, size, value);
     }
 
     #[inline(always)]
-    fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> impl Future<Output = W<'_, Self>> {
-        Done(W::new(self, real::rmw(addr, op, operand), ()))
+    fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
+        W::new(self, real::rmw(addr, op, operand), ())
     }
 
     #[inline(always)]
-    fn flush(&self, addr: Addr, _address: (), flush: Flush) -> impl Future<Output = ()> {
-        Done(real::flush(addr, flush))
+    fn flush(&self, addr: Addr, _address: (), flush: Flush) {
+        real::flush(addr, flush);
     }
 
     #[inline(always)]
-    fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()> {
-        Done(real::primitive(primitive))
+    fn primitive(&self, primitive: Primitive) {
+        real::primitive(primitive);
     }
 
     #[inline(always)]
-    fn intent(&self, intent: Intent) -> impl Future<Output = ()> {
+    fn intent(&self, intent: Intent) {
         for primitive in L::LOWERING.of(intent) {
             real::primitive(*primitive);
         }
-        Done(())
     }
 
     #[inline(always)]
@@ -108,11 +91,10 @@ impl<L: Lowered> Cpu for NativeCpu<'_, L> {
     }
 
     /// The marked region begins while all threads wait, so none of it is lost.
-    fn start_line(&self) -> impl Future<Output = ()> {
+    fn start_line(&self) {
         if self.start.wait().is_leader() {
             real::mark::<{ Marker::RegionBegin.displacement() }>();
         }
         self.start.wait();
-        Done(())
     }
 }

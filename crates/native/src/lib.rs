@@ -10,6 +10,7 @@ mod cpu;
 mod modes;
 mod real;
 mod run;
+mod source;
 
 pub use args::{Args, USAGE};
 pub use modes::Mode;

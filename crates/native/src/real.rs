@@ -12,7 +12,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
-use strandline_isa::{Addr, Flush, Image, Primitive, Rmw, PM_BASE};
+use crate::source::isa::Rmw;
+use strandline_isa::{Addr, Flush, Image, Primitive, PM_BASE};
 
 /// Where a program's address 0 is: above what the system keeps free at the bottom, below where programs are loaded, and
 /// small enough for an instruction's displacement.

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Barrier;
 use strandline_capture::Marker;
 use strandline_isa::{Addr, CoreId, Flush, Image, Memory, PM_BASE};
-use strandline_runtime::{block_on, run_thread, BuildPlan, ThreadPlan, Workload};
-use strandline_workloads::{describe, with_workload, Visitor};
+use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
+use crate::source::workloads::{self, describe, with_workload, Visitor};
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl fmt::Display for Ran {
 /// # Errors
 /// Bad input, memory that cannot be had, or an invariant that does not hold.
 pub fn run(args: &Args) -> Result<Ran, Error> {
-    let input = |error: strandline_workloads::Error| Error::Input(error.to_string());
+    let input = |error: workloads::Error| Error::Input(error.to_string());
     let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
     let plan = BuildPlan {
         threads: args.threads as usize,
@@ -154,8 +154,7 @@ impl Runner<'_> {
 
 fn one_thread<W: Workload, L: Lowered>(workload: &W, plan: ThreadPlan, start: &Barrier) {
     let cpu = NativeCpu::<L>::new(CoreId(plan.thread as u16), start);
-    let done = block_on(run_thread(workload, &cpu, plan));
-    assert!(done.is_ok(), "nothing waits on real memory");
+    run_thread(workload, &cpu, plan);
 }
 
 /// Maps memory, persistent memory to a new file at `path` if there is one, and fills it as `memory` is.
