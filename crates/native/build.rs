@@ -12,7 +12,7 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "runtime",
         &[
-            "alloc", "heap", "layout", "lock", "log", "random", "recovery", "rules", "thread", "workload",
+            "alloc", "heap", "layout", "list", "lock", "log", "random", "recovery", "rules", "thread", "workload",
         ],
     ),
     (
@@ -44,8 +44,17 @@ fn straight(source: &str, room: &str) -> String {
     // Tests run on the original.
     let program = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = program.lines().filter(|line| !line.starts_with("//!"));
-    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-    let text = text.replace(".await", "").replace("async fn ", "fn ").replace("async move {", "{");
+    let mut text = String::new();
+    for line in lines {
+        // One piece of code of a task, so that constants and the log's state are known wherever they are used.
+        let has_attribute = text.trim_end().ends_with("#[inline]") || text.trim_end().ends_with("#[inline(always)]");
+        if line.contains("async fn ") && !has_attribute {
+            text += "#[inline(always)]\n";
+        }
+        text += line;
+        text += "\n";
+    }
+    let text = text.replace(".await", "").replace("async fn ", "fn ").replace("async move {", "{").replace("#[inline]", "#[inline(always)]");
     results(&text)
         .replace("crate::", &format!("crate::source::{room}::"))
         .replace("strandline_isa::", "crate::source::isa::")

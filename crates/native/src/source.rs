@@ -33,7 +33,7 @@ pub mod runtime {
     pub use strandline_runtime::{Param, ParamError, Params};
 
     straight! {
-        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; lock: "runtime/lock";
+        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; rules: "runtime/rules";
         thread: "runtime/thread"; workload: "runtime/workload";
     }

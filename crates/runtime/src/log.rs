@@ -12,6 +12,7 @@
 //! Both rest on stores of one core to one line becoming visible in program order.
 
 use crate::layout::{field, Meta, MAX_THREADS, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
+use crate::list::List;
 use crate::rules::{Broken, Rule};
 use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
@@ -35,8 +36,8 @@ pub struct UndoLog<'c, C: Cpu> {
     clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    records: Vec<(W<'c, C>, u64)>,
-    lines: Vec<W<'c, C>>,
+    records: List<(W<'c, C>, u64), STEP_RECORDS>,
+    lines: List<W<'c, C>, STEP_RECORDS>,
     broken: Broken,
     /// The region before has not been waited for: a broken rule.
     owes: bool,
@@ -64,8 +65,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             region,
             clock: cpu.word(0),
             used: (0, 0),
-            records: Vec::with_capacity(64),
-            lines: Vec::with_capacity(64),
+            records: List::new((cpu.word(0), 0)),
+            lines: List::new(cpu.word(0)),
             broken: layout.broken,
             owes: false,
         }
@@ -143,14 +144,14 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
     #[inline]
     async fn seal(&mut self, step: Step) {
-        let count = self.records.len();
+        let count = self.records.as_slice().len();
         assert!(
             count <= STEP_RECORDS,
             "a step of {count} undo-log records: at most {STEP_RECORDS} fit"
         );
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
-        for (index, (slot, words)) in self.records.iter().enumerate() {
+        for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
             let meta = Meta {
                 words: *words,
                 last: step == Step::Last,
@@ -167,7 +168,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         #[cfg(feature = "mutants")]
         if self.broken.is(Rule::FlushBeforeFence) {
             self.cpu.intent(Intent::LogBeforeUpdate).await;
-            for (slot, _) in &self.records {
+            for (slot, _) in self.records.as_slice() {
                 slot.flush().await;
             }
         }
@@ -185,9 +186,12 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if log.owes {
             log.pay().await;
         }
-        if !log.lines.iter().any(|known| known.bits() == line.bits()) {
-            log.lines.push(line);
-        }
+        debug_assert!(
+            !log.lines.as_slice().iter().any(|known| known.bits() == line.bits()),
+            "{} is logged twice in a step",
+            Addr(line.bits())
+        );
+        log.lines.push(line);
         if !log.cpu.lowering().log {
             return;
         }
@@ -195,7 +199,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if !log.broken.is(Rule::ClockPassesTrailers) {
             log.clock = log.clock.max(trailer);
         }
-        if log.broken.is(Rule::EveryLineLogged) && !log.records.is_empty() {
+        if log.broken.is(Rule::EveryLineLogged) && !log.records.as_slice().is_empty() {
             return;
         }
         let mut done = 0;
@@ -259,7 +263,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     }
 
     fn logged(&self, line: Line) -> bool {
-        self.log.lines.iter().any(|known| Addr(known.bits()).line() == line)
+        self.log.lines.as_slice().iter().any(|known| Addr(known.bits()).line() == line)
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
@@ -268,8 +272,8 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     pub async fn finish(&mut self) {
         let cpu = self.log.cpu;
         let broken = self.log.broken;
-        let last = self.log.lines.len().saturating_sub(1);
-        for (index, line) in self.log.lines.iter().enumerate() {
+        let last = self.log.lines.as_slice().len().saturating_sub(1);
+        for (index, line) in self.log.lines.as_slice().iter().enumerate() {
             if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
                 line.at(TRAILER).store(self.log.clock).await;
             }
