@@ -1,8 +1,8 @@
-//! A list of bounded length in place.
+//! A list of bounded length.
 
-/// At most `N` items, where the list itself is: what a compiler can see through, as it cannot through an allocation.
+/// At most `N` items. It never grows, so a compiler that has seen all its uses knows its length.
 pub(crate) struct List<T, const N: usize> {
-    items: [T; N],
+    items: Box<[T; N]>,
     length: usize,
 }
 
@@ -10,7 +10,7 @@ impl<T: Copy, const N: usize> List<T, N> {
     /// No items; `filler` stands where none is.
     pub fn new(filler: T) -> Self {
         List {
-            items: [filler; N],
+            items: Box::new([filler; N]),
             length: 0,
         }
     }
@@ -21,6 +21,9 @@ impl<T: Copy, const N: usize> List<T, N> {
     /// If there are `N` already.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
+        if self.length >= N {
+            too_many(N);
+        }
         self.items[self.length] = item;
         self.length += 1;
     }
@@ -34,4 +37,10 @@ impl<T: Copy, const N: usize> List<T, N> {
     pub fn as_slice(&self) -> &[T] {
         &self.items[..self.length]
     }
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(most: usize) -> ! {
+    panic!("a step of more than {most} undo-log records or lines: at most {most} fit");
 }

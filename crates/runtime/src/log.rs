@@ -31,6 +31,8 @@ pub struct UndoLog<'c, C: Cpu> {
     cpu: &'c C,
     thread: u64,
     ring: (u64, u64),
+    /// Records that the ring holds.
+    capacity: u64,
     next: W<'c, C>,
     region: W<'c, C>,
     clock: W<'c, C>,
@@ -61,6 +63,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             cpu,
             thread: thread as u64,
             ring: (ring.start, ring.end),
+            capacity: layout.records(),
             next: cpu.word(ring.start),
             region,
             clock: cpu.word(0),
@@ -113,12 +116,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.used.0 += 1;
         // A record that overwrote one of the region before, while none of its own region is durable yet, would make
         // a committed region look unfinished.
-        assert!(
-            self.used.0 + self.used.1 <= (self.ring.1 - self.ring.0) / LINE_BYTES,
-            "the undo log's ring is too small for two regions of {} and {} records",
-            self.used.1,
-            self.used.0
-        );
+        let (before, now) = (self.used.1, self.used.0);
+        if before + now > self.capacity {
+            ring_too_small(before, now);
+        }
         slot
     }
 
@@ -145,10 +146,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline]
     async fn seal(&mut self, step: Step) {
         let count = self.records.as_slice().len();
-        assert!(
-            count <= STEP_RECORDS,
-            "a step of {count} undo-log records: at most {STEP_RECORDS} fit"
-        );
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
         for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
@@ -291,6 +288,12 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             cpu.note(Note::RegionDurable);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn ring_too_small(before: u64, now: u64) -> ! {
+    panic!("the undo log's ring is too small for two regions of {before} and {now} records");
 }
 
 #[cfg(test)]
