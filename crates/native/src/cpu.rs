@@ -3,34 +3,35 @@
 use crate::modes::Lowered;
 use crate::real;
 use std::marker::PhantomData;
-use std::sync::Barrier;
+use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
 use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
 
-/// One thread on real memory.
-pub(crate) struct NativeCpu<'s, L> {
-    core: CoreId,
-    start: &'s Barrier,
-    lowering: PhantomData<L>,
-}
+/// Where all threads meet before the timed region. A process runs one program ([`real::Real`] has fixed places, too).
+static START: OnceLock<Barrier> = OnceLock::new();
 
-impl<'s, L: Lowered> NativeCpu<'s, L> {
-    /// A thread that begins its timed region when all come to `start`.
-    pub fn new(core: CoreId, start: &'s Barrier) -> Self {
-        NativeCpu {
-            core,
-            start,
-            lowering: PhantomData,
-        }
+/// A thread on real memory.
+///
+/// There is nothing in it: register values carry a reference to their back end, which costs no instruction only if the
+/// compiler knows that it is always this constant.
+pub(crate) struct NativeCpu<L>(PhantomData<L>);
+
+impl<L: Lowered + 'static> NativeCpu<L> {
+    /// The back end of every thread.
+    pub const ANY: &'static Self = &NativeCpu(PhantomData);
+
+    /// Says how many threads come to the start line.
+    pub fn expect(threads: usize) {
+        START.get_or_init(|| Barrier::new(threads));
     }
 }
 
-impl<L: Lowered> Cpu for NativeCpu<'_, L> {
+impl<L: Lowered> Cpu for NativeCpu<L> {
     type Tag = ();
 
-    #[inline(always)]
+    /// The operating system moves threads; no program here asks.
     fn core(&self) -> CoreId {
-        self.core
+        CoreId(0)
     }
 
     #[inline(always)]
@@ -92,9 +93,10 @@ impl<L: Lowered> Cpu for NativeCpu<'_, L> {
 
     /// The marked region begins while all threads wait, so none of it is lost.
     fn start_line(&self) {
-        if self.start.wait().is_leader() {
+        let Some(start) = START.get() else { return };
+        if start.wait().is_leader() {
             real::mark::<{ Marker::RegionBegin.displacement() }>();
         }
-        self.start.wait();
+        start.wait();
     }
 }

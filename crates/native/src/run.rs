@@ -9,9 +9,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Barrier;
 use strandline_capture::Marker;
-use strandline_isa::{Addr, CoreId, Flush, Image, Memory, PM_BASE};
+use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
 use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
 
@@ -121,11 +120,11 @@ impl Visitor for Runner<'_> {
 
 impl Runner<'_> {
     /// Runs all threads to their end; the instruction that they wrote lines back by.
-    fn threads<W: Workload, L: Lowered>(&self, workload: &W) -> Option<Flush> {
-        let start = Barrier::new(self.args.threads as usize);
+    fn threads<W: Workload, L: Lowered + 'static>(&self, workload: &W) -> Option<Flush> {
+        NativeCpu::<L>::expect(self.args.threads as usize);
         let running = AtomicU64::new(self.args.threads);
         let one = |thread: u64| {
-            one_thread::<W, L>(workload, self.plan_of(thread), &start);
+            run_thread(workload, NativeCpu::<L>::ANY, self.plan_of(thread));
             // The last one ends the region.
             if running.fetch_sub(1, Ordering::SeqCst) == 1 {
                 real::mark::<{ Marker::RegionEnd.displacement() }>();
@@ -150,11 +149,6 @@ impl Runner<'_> {
             seed: self.args.seed,
         }
     }
-}
-
-fn one_thread<W: Workload, L: Lowered>(workload: &W, plan: ThreadPlan, start: &Barrier) {
-    let cpu = NativeCpu::<L>::new(CoreId(plan.thread as u16), start);
-    run_thread(workload, &cpu, plan);
 }
 
 /// Maps memory, persistent memory to a new file at `path` if there is one, and fills it as `memory` is.
