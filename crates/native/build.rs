@@ -18,7 +18,16 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "workloads",
         &[
-            "cq", "filler", "pc", "registry", "sps", "tatp", "tpcc/check", "tpcc/mod", "tpcc/tables", "tpcc/task",
+            "cq",
+            "filler",
+            "pc",
+            "registry",
+            "sps",
+            "tatp",
+            "tpcc/check",
+            "tpcc/mod",
+            "tpcc/tables",
+            "tpcc/task",
         ],
     ),
 ];
@@ -54,7 +63,11 @@ fn straight(source: &str, room: &str) -> String {
         text += line;
         text += "\n";
     }
-    let text = text.replace(".await", "").replace("async fn ", "fn ").replace("async move {", "{").replace("#[inline]", "#[inline(always)]");
+    let text = text
+        .replace(".await", "")
+        .replace("async fn ", "fn ")
+        .replace("async move {", "{")
+        .replace("#[inline]", "#[inline(always)]");
     results(&text)
         .replace("crate::", &format!("crate::source::{room}::"))
         .replace("strandline_isa::", "crate::source::isa::")

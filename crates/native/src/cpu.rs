@@ -2,10 +2,10 @@
 
 use crate::modes::Lowered;
 use crate::real;
+use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
 use std::marker::PhantomData;
 use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
-use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// Where all threads meet before the timed region. A process runs one program ([`real::Real`] has fixed places, too).
 static START: OnceLock<Barrier> = OnceLock::new();

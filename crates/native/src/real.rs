@@ -6,13 +6,13 @@
 //!
 //! Loads acquire and stores release, as every load and store of x86 does; the compiler neither reorders nor removes them.
 
+use crate::source::isa::Rmw;
 use std::arch::asm;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
-use crate::source::isa::Rmw;
 use strandline_isa::{Addr, Flush, Image, Primitive, PM_BASE};
 
 /// Where a program's address 0 is: above what the system keeps free at the bottom, below where programs are loaded, and

@@ -3,6 +3,8 @@
 use crate::cpu::NativeCpu;
 use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Lowered, Nothing};
 use crate::real::{self, Real};
+use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
+use crate::source::workloads::{self, describe, with_workload, Visitor};
 use crate::{Args, Mode};
 use std::fmt;
 use std::fs::File;
@@ -11,8 +13,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use strandline_capture::Marker;
 use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
-use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
-use crate::source::workloads::{self, describe, with_workload, Visitor};
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]

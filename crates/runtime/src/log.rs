@@ -114,12 +114,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             false => next,
         };
         self.used.0 += 1;
-        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
-        // a committed region look unfinished.
-        let (before, now) = (self.used.1, self.used.0);
-        if before + now > self.capacity {
-            ring_too_small(before, now);
-        }
         slot
     }
 
@@ -146,6 +140,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline]
     async fn seal(&mut self, step: Step) {
         let count = self.records.as_slice().len();
+        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
+        // a committed region look unfinished; the step has updated nothing yet.
+        let (before, now) = (self.used.1, self.used.0);
+        if before + now > self.capacity {
+            ring_too_small(before, now);
+        }
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
         for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
@@ -260,7 +260,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     }
 
     fn logged(&self, line: Line) -> bool {
-        self.log.lines.as_slice().iter().any(|known| Addr(known.bits()).line() == line)
+        self.log
+            .lines
+            .as_slice()
+            .iter()
+            .any(|known| Addr(known.bits()).line() == line)
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
