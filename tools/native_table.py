@@ -1,7 +1,7 @@
 """Records the workloads as native programs and holds each against the built-in one, both simulated on one machine.
 
-For instructions per flush (CKI), instructions per fence (SKI), flushes per task and cycles per task: the built-in workload's
-number, the recording's, and their ratio. Exits 1 if any is off by more than 15 %.
+For instructions per flush (CKI), instructions per fence (SKI), flushes per task and cycles per task: the built-in
+workload's number, the recording's, and their ratio. Exits 1 if any is off by more than 15 %.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def compare(workload: str, folder: Path) -> bool:
     """Prints a workload's row; whether all is near enough."""
     built_in = simulate(workload, "--tasks", str(TASKS[workload]))
     native = recorded(workload, folder)
-    fine = built_in["tasks"] == native["tasks"]
+    fine: bool = built_in["tasks"] == native["tasks"]
     cells = [f"{workload:5}"]
     for value in COLUMNS.values():
         ratio = value(native) / value(built_in)
