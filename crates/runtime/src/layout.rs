@@ -17,7 +17,7 @@ pub(crate) mod field {
 /// The most payload words that one record holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
 
-/// The most records of one step: what the count in a record's meta word can say.
+/// The most records, and lines, of one step. A record's meta word could count up to 1023.
 pub(crate) const STEP_RECORDS: usize = 64;
 
 /// The most threads: they are told apart by the low bits of their sequence numbers.
