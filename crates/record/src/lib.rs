@@ -1,5 +1,6 @@
 //! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
 
+pub mod code;
 mod recording;
 
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};

@@ -1,0 +1,111 @@
+//! Recorded machine code as a program of a back end: its instructions are issued again, with the registers that they wait for, and timed anew.
+
+mod access;
+mod counts;
+mod policy;
+mod space;
+mod walk;
+
+pub use counts::Counts;
+pub use policy::{Policy, NAME as POLICY};
+pub use space::{Lookup, Space, PAGE};
+
+use crate::micro::Code;
+use crate::{RecordError, Recording};
+use std::ops::Range;
+use strandline_isa::{Memory, Replay, PM_BASE};
+use walk::Walk;
+
+/// A recording made ready to be replayed, under whatever design.
+pub struct Replayed {
+    recording: Recording,
+    code: Code,
+    space: Space,
+    /// Pages of persistent memory that hold something at first.
+    filled: Vec<u64>,
+}
+
+impl Replayed {
+    /// Decodes the code of a recording and gives its memory its place.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
+        let space = Space::new(recording.regions(), recording.volatile_pages(), recording.signals());
+        Ok(Replayed {
+            code: Code::of(recording.blocks()),
+            space,
+            filled: Vec::new(),
+            recording,
+        })
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Where its memory lies.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Simulated memory as the recording began; volatile memory, whose contents nobody asks for, holds zeros.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn memory(&mut self) -> Result<Memory, RecordError> {
+        let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
+        self.filled.clear();
+        for page in self.recording.initial_pages()? {
+            let (recorded, bytes) = page?;
+            let at = self.space.simulated(recorded);
+            if !at.is_persistent() {
+                continue;
+            }
+            self.filled.push(at.0);
+            for (index, word) in bytes.chunks_exact(8).enumerate() {
+                let value = word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+                memory.write(strandline_isa::Addr(at.0 + 8 * index as u64), 8, value);
+            }
+        }
+        Ok(memory)
+    }
+
+    /// What a warm shared cache of so many bytes holds: the volatile pages that the recording touches, then those pages of persistent
+    /// memory that hold something at first, as far as they fit.
+    #[must_use]
+    pub fn footprint(&self, bytes: u64) -> Vec<Range<u64>> {
+        let volatile = PAGE..self.space.dram_bytes();
+        let persistent = self.filled.iter().map(|start| *start..start + PAGE);
+        let mut left = bytes;
+        let mut footprint = Vec::new();
+        for range in std::iter::once(volatile).chain(persistent) {
+            let taken = (range.end.saturating_sub(range.start)).min(left);
+            if taken > 0 {
+                footprint.push(range.start..range.start + taken);
+            }
+            left -= taken;
+        }
+        footprint
+    }
+}
+
+/// Replays what a thread of the recording did.
+///
+/// Accesses that threads synchronise by keep their recorded order, each waiting for its turn at no cost in instructions. A recording that
+/// turns out to be damaged ends the thread, and [`Counts::failure`] says why.
+pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
+    let walk = Walk::new(&replayed.code, &replayed.space, cpu, counts);
+    let walked = match replayed.recording.stream(thread) {
+        Ok(stream) => walk.all(stream).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = walked {
+        *counts.failure.borrow_mut() = Some(error);
+    }
+}
+
+const _: () = assert!(PM_BASE % PAGE == 0, "places in pages are kept");
