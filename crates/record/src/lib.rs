@@ -1,7 +1,14 @@
 //! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
 
-pub mod code;
+mod code;
+mod error;
+mod format;
+pub mod micro;
+mod ranges;
 mod recording;
+pub mod replay;
 
+pub use error::RecordError;
+pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
 pub use strandline_capture::{Access, AccessKind, Marker};

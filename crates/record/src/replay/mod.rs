@@ -5,13 +5,15 @@ mod counts;
 mod policy;
 mod space;
 mod walk;
+mod write;
 
 pub use counts::Counts;
 pub use policy::{Policy, NAME as POLICY};
 pub use space::{Lookup, Space, PAGE};
 
 use crate::micro::Code;
-use crate::{RecordError, Recording};
+use crate::{Event, RecordError, Recording, Step};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use strandline_isa::{Memory, Replay, PM_BASE};
 use walk::Walk;
@@ -31,7 +33,7 @@ impl Replayed {
     /// # Errors
     /// The file is damaged.
     pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
-        let space = Space::new(recording.regions(), recording.volatile_pages(), recording.signals());
+        let space = Space::new(recording.regions(), recording.volatile_pages(), signals(&recording)?);
         Ok(Replayed {
             code: Code::of(recording.blocks()),
             space,
@@ -59,8 +61,7 @@ impl Replayed {
     pub fn memory(&mut self) -> Result<Memory, RecordError> {
         let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
         self.filled.clear();
-        for page in self.recording.initial_pages()? {
-            let (recorded, bytes) = page?;
+        for (recorded, bytes) in self.recording.initial_pages()? {
             let at = self.space.simulated(recorded);
             if !at.is_persistent() {
                 continue;
@@ -91,6 +92,21 @@ impl Replayed {
         }
         footprint
     }
+}
+
+/// The numbers of the signals that its threads give. Where there is one thread nobody waits for any.
+fn signals(recording: &Recording) -> Result<Vec<u32>, RecordError> {
+    let threads = recording.threads().len();
+    let mut numbers = BTreeSet::new();
+    for thread in 0..if threads > 1 { threads } else { 0 } {
+        let mut stream = recording.stream(thread)?;
+        while let Some(step) = stream.next()? {
+            if let Step::Event(Event::Signal { number }) = step {
+                numbers.insert(number);
+            }
+        }
+    }
+    Ok(numbers.into_iter().collect())
 }
 
 /// Replays what a thread of the recording did.

@@ -2,7 +2,7 @@
 
 use crate::Region;
 use std::ops::Range;
-use strandline_isa::{Addr, PM_BASE};
+use strandline_isa::{Addr, LINE_BYTES, PM_BASE};
 
 /// Bytes of a page: what is mapped as a whole.
 pub const PAGE: u64 = 4096;
@@ -18,7 +18,9 @@ pub struct Space {
     spans: Vec<Span>,
     /// Where each region lies, without the rounding.
     regions: Vec<Range<u64>>,
-    signals: u64,
+    /// The signals' numbers, sorted, and where the first one's word is.
+    signals: Vec<u32>,
+    signals_at: u64,
     dram_bytes: u64,
     pm_bytes: u64,
 }
@@ -32,17 +34,20 @@ struct Span {
 }
 
 impl Space {
-    /// A place for all of it: regions, runs of volatile pages, and so many signals.
+    /// A place for all of it: regions, runs of volatile pages, and the signals of these numbers.
     #[must_use]
-    pub fn new(regions: &[Region], volatile: &[Range<u64>], signals: u32) -> Space {
+    pub fn new(regions: &[Region], volatile: &[Range<u64>], mut signals: Vec<u32>) -> Space {
+        signals.sort_unstable();
+        signals.dedup();
         let mut spans: Vec<Span> = Vec::new();
         let pm_end = place(&mut spans, PM_BASE, regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)));
         let dram_end = place(&mut spans, PAGE, volatile.iter().cloned());
         let mut space = Space {
             spans,
             regions: Vec::new(),
-            signals: dram_end,
-            dram_bytes: dram_end + u64::from(signals) * 64,
+            signals_at: dram_end,
+            dram_bytes: dram_end + signals.len() as u64 * LINE_BYTES,
+            signals,
             pm_bytes: pm_end - PM_BASE,
         };
         space.regions = regions
@@ -67,10 +72,11 @@ impl Space {
         self.regions.get(index).cloned()
     }
 
-    /// The word that stands for a signal.
+    /// The word that stands for a signal, if anybody gives it.
     #[must_use]
-    pub fn signal(&self, number: u32) -> Addr {
-        Addr(self.signals + u64::from(number) * 64)
+    pub fn signal(&self, number: u32) -> Option<Addr> {
+        let index = self.signals.binary_search(&number).ok()?;
+        Some(Addr(self.signals_at + index as u64 * LINE_BYTES))
     }
 
     /// Bytes of volatile memory.
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn regions_lie_one_behind_the_other_and_keep_the_places_in_their_pages() {
-        let space = Space::new(&[region(0x7000_0000, 0x3000), region(0x1_0040, 0x100)], &[], 0);
+        let space = Space::new(&[region(0x7000_0000, 0x3000), region(0x1_0040, 0x100)], &[], Vec::new());
         assert_eq!(space.simulated(0x1_0048), Addr(PM_BASE + 0x48), "the lower one comes first");
         assert_eq!(space.simulated(0x7000_2fff), Addr(PM_BASE + PAGE + 0x2fff));
         assert_eq!(space.region(0), Some(PM_BASE + PAGE..PM_BASE + 4 * PAGE));
@@ -188,18 +194,19 @@ mod tests {
     #[test]
     fn volatile_pages_are_dense_and_do_not_hide_persistent_ones() {
         let runs = [0x1000..0x3000, 0x10_0000..0x10_4000];
-        let space = Space::new(&[region(0x10_1000, 0x1000)], &runs, 2);
+        let space = Space::new(&[region(0x10_1000, 0x1000)], &runs, vec![7, 3]);
         assert_eq!(space.simulated(0x1008), Addr(PAGE + 8));
         assert_eq!(space.simulated(0x10_0000), Addr(3 * PAGE));
         assert_eq!(space.simulated(0x10_1010), Addr(PM_BASE + 0x10));
         assert_eq!(space.simulated(0x10_2000), Addr(4 * PAGE));
-        assert_eq!(space.signal(1).0, 6 * PAGE + 64);
+        assert_eq!(space.signal(7), Some(Addr(6 * PAGE + 64)));
+        assert_eq!(space.signal(5), None);
         assert_eq!(space.dram_bytes(), 6 * PAGE + 128);
     }
 
     #[test]
     fn an_address_that_nobody_knows_falls_into_the_first_page() {
-        let space = Space::new(&[], &[0x1000..0x2000], 0);
+        let space = Space::new(&[], &[0x1000..0x2000], Vec::new());
         for recorded in [0, 0x2345, u64::MAX / 2, u64::MAX] {
             assert_eq!(space.simulated(recorded), Addr(recorded % PAGE));
         }
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_lookup_says_the_same_as_the_space() {
-        let space = Space::new(&[region(0x40_0000, 0x40_0000)], &[0..0x30_0000], 0);
+        let space = Space::new(&[region(0x40_0000, 0x40_0000)], &[0..0x30_0000], Vec::new());
         let mut lookup = Lookup::default();
         for step in 0..10_000u64 {
             let recorded = step.wrapping_mul(0x9e37_79b9) % 0x90_0000;

@@ -1,29 +1,28 @@
 //! A thread's steps, issued one micro-op after the other.
 
-use super::access::{bytes, mask, piece};
 use super::counts::{count, Counts};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
 use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
 use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn};
 use strandline_capture::VALUE_BYTES;
-use strandline_isa::{Addr, Alu, Flush, Intent, Note, Primitive, Replay, Rmw, Site, LINE_BYTES};
+use strandline_isa::{Addr, Alu, Intent, Note, Primitive, Replay, Site, LINE_BYTES};
 
 /// A thread on its way through its recording.
 pub struct Walk<'r, C: Replay> {
     code: &'r Code,
     space: &'r Space,
-    cpu: &'r C,
-    counts: &'r Counts,
-    policy: Policy,
+    pub(super) cpu: &'r C,
+    pub(super) counts: &'r Counts,
+    pub(super) policy: Policy,
     lookup: Lookup,
     tags: [C::Tag; SLOTS],
     branch: Pending<C::Tag>,
     /// Where the jump or call at each block's end went last.
     last_targets: Vec<u32>,
     /// What the primitives since the last access to persistent memory have done already.
-    covered: Covered,
-    string: LastLines,
+    pub(super) covered: Covered,
+    pub(super) string: LastLines,
 }
 
 /// A branch that waits for its target: the block that comes next.
@@ -36,7 +35,7 @@ enum Pending<T> {
 
 /// How much the last primitives have ordered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Covered {
+pub(super) enum Covered {
     Nothing,
     Order,
     Durable,
@@ -44,10 +43,10 @@ enum Covered {
 
 /// The lines that the last iteration of a string instruction touched: the next one needs none of its own to touch them again.
 #[derive(Clone, Copy)]
-struct LastLines {
+pub(super) struct LastLines {
     block: u32,
-    load: u64,
-    store: u64,
+    pub load: u64,
+    pub store: u64,
 }
 
 impl LastLines {
@@ -59,7 +58,7 @@ impl LastLines {
 }
 
 /// How far the execution of a block has come.
-struct Cursor<'s> {
+pub(super) struct Cursor<'s> {
     executed: Executed<'s>,
     /// Accesses, value words, fences and turns so far.
     access: usize,
@@ -68,7 +67,8 @@ struct Cursor<'s> {
     turn: usize,
     /// The access that waits for its turn next; none if out of range.
     turn_at: usize,
-    repeats: bool,
+    /// It is an iteration of a string instruction.
+    pub(super) repeats: bool,
 }
 
 impl<'s> Cursor<'s> {
@@ -92,7 +92,7 @@ impl<'s> Cursor<'s> {
 
     /// The value of the next access, of so many bytes.
     #[inline(always)]
-    fn words(&mut self, size: u16) -> &'s [u64] {
+    pub(super) fn words(&mut self, size: u16) -> &'s [u64] {
         if size > VALUE_BYTES {
             return &[];
         }
@@ -227,18 +227,18 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     #[inline(always)]
-    fn address_tag(&self, op: &Op) -> C::Tag {
+    pub(super) fn address_tag(&self, op: &Op) -> C::Tag {
         self.cpu.both(self.tag(op.address[0]), self.tag(op.address[1]))
     }
 
     #[inline(always)]
-    fn data_tag(&self, op: &Op) -> C::Tag {
+    pub(super) fn data_tag(&self, op: &Op) -> C::Tag {
         let [a, b, c] = self.sources(op);
         self.cpu.both(self.cpu.both(a, b), c)
     }
 
     #[inline(always)]
-    fn simulated(&mut self, recorded: u64) -> Addr {
+    pub(super) fn simulated(&mut self, recorded: u64) -> Addr {
         self.lookup.simulated(self.space, recorded)
     }
 
@@ -254,7 +254,7 @@ impl<'r, C: Replay> Walk<'r, C> {
 
     /// The next write counts, if it has a turn.
     #[inline(always)]
-    fn count_write(&self, at: &Cursor<'_>) {
+    pub(super) fn count_write(&self, at: &Cursor<'_>) {
         if at.access == at.turn_at {
             self.cpu.count_next();
         }
@@ -272,7 +272,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     /// One load a line.
-    async fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
+    pub(super) async fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
         let address = self.address_tag(op);
         let first = self.simulated(recorded);
         if at.repeats {
@@ -294,4 +294,110 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
         done
     }
+
+    /// A branch at the block's end waits until the next block is known.
+    fn note_branch(&mut self, op: &Op, body: &Body, block: u32) {
+        let tag = self.data_tag(op);
+        let site = op.site;
+        match op.kind {
+            Kind::Branch => {
+                self.branch = Pending::Conditional {
+                    tag,
+                    site,
+                    falls_to: body.falls_to,
+                }
+            }
+            Kind::Indirect => self.branch = Pending::Indirect { tag, site, block },
+            _ => self.cpu.branch(tag, false, Site(site)),
+        }
+    }
+
+    /// The block at this address comes next (or none): the branch before it went there.
+    #[inline(always)]
+    fn decide(&mut self, next: Option<u64>) {
+        match self.branch {
+            Pending::None => return,
+            Pending::Conditional { tag, site, falls_to } => {
+                let taken = next.is_some_and(|pc| pc != falls_to);
+                self.cpu.branch(tag, taken, Site(site));
+            }
+            Pending::Indirect { tag, site, block } => {
+                let target = next.map_or(0, |pc| (pc ^ pc >> 32) as u32);
+                let last = &mut self.last_targets[block as usize];
+                let moved = std::mem::replace(last, target) != target;
+                self.cpu.branch(tag, moved, Site(site));
+            }
+        }
+        self.branch = Pending::None;
+    }
+
+    async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
+        let class = match marker(op.site) {
+            Some(Marker::Durable) => FenceClass::Durable,
+            Some(Marker::Order) => FenceClass::Order,
+            _ => recorded_class,
+        };
+        let (counter, covers) = match class {
+            FenceClass::Idle => (&self.counts.fences_idle, Covered::Nothing),
+            FenceClass::Order => (&self.counts.fences_order, Covered::Order),
+            FenceClass::Durable => (&self.counts.fences_durable, Covered::Durable),
+        };
+        count(counter);
+        let recorded = match op.kind {
+            Kind::Mfence => Primitive::Mfence,
+            _ => Primitive::Sfence,
+        };
+        for primitive in self.policy.fence(class, recorded) {
+            let kept = if *primitive == Primitive::Sfence { recorded } else { *primitive };
+            self.cpu.primitive(kept).await;
+        }
+        let covers = if self.policy.is_exact() { Covered::Durable } else { covers };
+        self.covered = self.covered.max(covers);
+    }
+
+    async fn marker(&mut self, number: u32) {
+        let Some(marker) = marker(number) else { return };
+        count(&self.counts.markers);
+        match marker {
+            Marker::TaskBegin => self.cpu.note(Note::TaskBegin),
+            Marker::TaskEnd => self.cpu.note(Note::TaskEnd),
+            Marker::Durable => self.cover(Covered::Durable, Intent::Durable).await,
+            Marker::Order => self.cover(Covered::Order, Intent::LogBeforeUpdate).await,
+            Marker::NewStrand => self.cpu.intent(Intent::NewStrand).await,
+            Marker::Acquire => self.cpu.intent(Intent::Acquire).await,
+            Marker::Release => self.cpu.intent(Intent::Release).await,
+            Marker::RegionBegin | Marker::RegionEnd => {}
+        }
+    }
+
+    /// An intent, unless the primitives since the last access to persistent memory have done as much.
+    async fn cover(&mut self, covers: Covered, intent: Intent) {
+        if self.covered < covers {
+            self.cpu.intent(intent).await;
+            self.covered = covers;
+        }
+    }
+
+    async fn event(&mut self, event: Event) {
+        match event {
+            Event::Syscall(_) => count(&self.counts.syscalls),
+            Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable).await,
+            Event::Signal { number } => {
+                if let Some(word) = self.space.signal(number) {
+                    self.cpu.count_next();
+                    let none = C::Tag::default();
+                    self.cpu.store(word, none, 8, 0, none).await;
+                }
+            }
+            Event::Wait { number, times } => {
+                if let Some(word) = self.space.signal(number) {
+                    self.cpu.written(word, times).await;
+                }
+            }
+        }
+    }
+}
+
+fn marker(number: u32) -> Option<Marker> {
+    Marker::ALL.into_iter().find(|marker| *marker as u32 == number)
 }
