@@ -15,7 +15,7 @@ use crate::micro::Code;
 use crate::{Event, RecordError, Recording, Step};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use strandline_isa::{Memory, Replay, PM_BASE};
+use strandline_isa::{Addr, Memory, Replay, PM_BASE};
 use walk::Walk;
 
 /// A recording made ready to be replayed, under whatever design.
@@ -23,8 +23,14 @@ pub struct Replayed {
     recording: Recording,
     code: Code,
     space: Space,
-    /// Pages of persistent memory that hold something at first.
-    filled: Vec<u64>,
+}
+
+/// Simulated memory at the beginning of a recording.
+pub struct Start {
+    /// Persistent memory as it was; volatile memory, whose contents nobody asks for, holds zeros.
+    pub memory: Memory,
+    /// The pages of persistent memory that hold something.
+    pub filled: Vec<Addr>,
 }
 
 impl Replayed {
@@ -37,7 +43,6 @@ impl Replayed {
         Ok(Replayed {
             code: Code::of(recording.blocks()),
             space,
-            filled: Vec::new(),
             recording,
         })
     }
@@ -54,33 +59,33 @@ impl Replayed {
         &self.space
     }
 
-    /// Simulated memory as the recording began; volatile memory, whose contents nobody asks for, holds zeros.
+    /// Simulated memory as the recording began.
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn memory(&mut self) -> Result<Memory, RecordError> {
+    pub fn start(&self) -> Result<Start, RecordError> {
         let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
-        self.filled.clear();
+        let mut filled = Vec::new();
         for (recorded, bytes) in self.recording.initial_pages()? {
             let at = self.space.simulated(recorded);
             if !at.is_persistent() {
                 continue;
             }
-            self.filled.push(at.0);
+            filled.push(at);
             for (index, word) in bytes.chunks_exact(8).enumerate() {
                 let value = word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-                memory.write(strandline_isa::Addr(at.0 + 8 * index as u64), 8, value);
+                memory.write(Addr(at.0 + 8 * index as u64), 8, value);
             }
         }
-        Ok(memory)
+        Ok(Start { memory, filled })
     }
 
     /// What a warm shared cache of so many bytes holds: the volatile pages that the recording touches, then those pages of persistent
     /// memory that hold something at first, as far as they fit.
     #[must_use]
-    pub fn footprint(&self, bytes: u64) -> Vec<Range<u64>> {
+    pub fn footprint(&self, filled: &[Addr], bytes: u64) -> Vec<Range<u64>> {
         let volatile = PAGE..self.space.dram_bytes();
-        let persistent = self.filled.iter().map(|start| *start..start + PAGE);
+        let persistent = filled.iter().map(|page| page.0..page.0 + PAGE);
         let mut left = bytes;
         let mut footprint = Vec::new();
         for range in std::iter::once(volatile).chain(persistent) {
