@@ -9,11 +9,10 @@ use strandline_isa::Alu;
 /// packed multiplication, bit counts, `crc32`, `aes`) is `Mul`; all else `Simple` (source: the common ground of uops.info's
 /// tables for Intel since Skylake and AMD since Zen 2).
 pub fn latency(instruction: &Instruction) -> Alu {
-    let name = format!("{:?}", instruction.mnemonic());
-    let name = name.strip_prefix('V').unwrap_or(&name);
+    let name = name(instruction);
     let vector = touches_vectors(instruction);
     let begins = |with: &[&str]| with.iter().any(|w| name.starts_with(w));
-    if begins(&["Div", "Idiv", "Fdiv", "Fidiv", "Fsqrt"]) || (vector && begins(&["Sqrt"])) {
+    if begins(&["div", "idiv", "fdiv", "fidiv", "fsqrt"]) || (vector && begins(&["sqrt"])) {
         Alu::Div
     } else if begins(SLOW) || (vector && begins(FLOATING)) {
         Alu::Mul
@@ -24,15 +23,21 @@ pub fn latency(instruction: &Instruction) -> Alu {
 
 /// Instructions of three to five cycles, by how their names begin.
 const SLOW: &[&str] = &[
-    "Imul", "Mul", "Crc32", "Popcnt", "Lzcnt", "Tzcnt", "Bsf", "Bsr", "Pdep", "Pext", "Aes", "Pclmul", "Pmul", "Pmadd", "Psadbw",
-    "Fadd", "Fiadd", "Fsub", "Fisub", "Fmul", "Fimul", "Fcom", "Fucom", "Fld", "Fild", "Fist", "Sha",
+    "imul", "mul", "crc32", "popcnt", "lzcnt", "tzcnt", "bsf", "bsr", "pdep", "pext", "aes", "pclmul", "pmul", "pmadd", "psadbw",
+    "fadd", "fiadd", "fsub", "fisub", "fmul", "fimul", "fcom", "fucom", "fld", "fild", "fist", "sha",
 ];
 
 /// Floating-point instructions, by how their names begin; integer instructions of these names use no vector registers.
 const FLOATING: &[&str] = &[
-    "Add", "Sub", "Hadd", "Hsub", "Max", "Min", "Round", "Rndscale", "Cmp", "Comis", "Ucomis", "Cvt", "Fm", "Fnm", "Dpp", "Rcp",
-    "Rsqrt", "Scalef", "Getexp", "Getmant",
+    "add", "sub", "hadd", "hsub", "max", "min", "round", "rndscale", "cmp", "comis", "ucomis", "cvt", "fm", "fnm", "dpp", "rcp",
+    "rsqrt", "scalef", "getexp", "getmant",
 ];
+
+/// Its mnemonic in small letters, without the `v` of instructions with three operands.
+fn name(instruction: &Instruction) -> String {
+    let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+    name.strip_prefix('v').map_or(name.clone(), str::to_owned)
+}
 
 fn touches_vectors(instruction: &Instruction) -> bool {
     registers(instruction).any(|r| r.is_vector_register())
@@ -124,9 +129,8 @@ pub fn is_empty(instruction: &Instruction) -> bool {
 
 /// Whether it loads a register and does nothing else: its targets are ready when its load is.
 pub fn is_plain_load(instruction: &Instruction) -> bool {
-    let name = format!("{:?}", instruction.mnemonic());
-    let name = name.strip_prefix('V').unwrap_or(&name);
-    ["Mov", "Pop", "Lddqu", "Broadcast", "Pbroadcast", "Lods", "Fld"]
+    let name = name(instruction);
+    ["mov", "pop", "lddqu", "broadcast", "pbroadcast", "lods", "fld"]
         .iter()
         .any(|begin| name.starts_with(begin))
         && !matches!(instruction.mnemonic(), Mnemonic::Popcnt)

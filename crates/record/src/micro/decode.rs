@@ -390,7 +390,10 @@ impl<'i> Shape<'i> {
         op.size = access.size;
         op.address = match kind {
             Kind::Load | Kind::UpdateLoad => self.from,
-            _ => self.to,
+            Kind::Store | Kind::StoreNt | Kind::Locked => self.to,
+            // Of a flush one of them is that of its line.
+            _ if self.from == [Slot::READY; 2] => self.to,
+            _ => self.from,
         };
         op
     }

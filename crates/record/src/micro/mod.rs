@@ -9,6 +9,8 @@ mod decode;
 mod emit;
 mod op;
 mod registers;
+#[cfg(test)]
+mod tests;
 
 pub use op::{Kind, Op};
 pub use registers::{Slot, SLOTS};
