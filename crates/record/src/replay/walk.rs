@@ -332,7 +332,11 @@ impl<'r, C: Replay> Walk<'r, C> {
     }
 
     async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
-        let class = match marker(op.site) {
+        let marker = marker(op.site);
+        if marker.is_some() {
+            count(&self.counts.markers);
+        }
+        let class = match marker {
             Some(Marker::Durable) => FenceClass::Durable,
             Some(Marker::Order) => FenceClass::Order,
             _ => recorded_class,
