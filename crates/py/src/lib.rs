@@ -98,7 +98,7 @@ fn run(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = Spec::from(asked.run);
     let record = py.detach(|| {
         let mut record = strandline_sim::run(&spec)?;
-        if asked.recovers {
+        if asked.recovers && !spec.is_recording() {
             record.recovers = Some(strandline_crash::recovers(&spec)?);
         }
         Ok(record)

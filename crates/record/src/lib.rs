@@ -5,8 +5,10 @@ mod collect;
 mod error;
 mod format;
 mod import;
+pub mod micro;
 mod ranges;
 mod recording;
+pub mod replay;
 
 pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;
