@@ -3,10 +3,14 @@
 mod code;
 mod error;
 mod format;
+pub mod order;
 mod ranges;
 mod recording;
+mod source;
+pub mod states;
 
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
+pub use source::{Site, Source};
 pub use strandline_capture::{Access, AccessKind, Marker};

@@ -8,7 +8,7 @@ mod thread;
 pub use op::{Fence, Flush, Op, Piece, Place, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
 
-use crate::{Recording, RecordError};
+use crate::{RecordError, Recording};
 use code::{points, Point};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -58,7 +58,13 @@ impl Interleaved {
         let mut waiting = 0;
         for _ in 0..self.runners.len() {
             let runner = &mut self.runners[self.current];
-            let ran = runner.step(&self.recording, &self.blocks, &self.places, &mut self.shared, &mut self.ready)?;
+            let ran = runner.step(
+                &self.recording,
+                &self.blocks,
+                &self.places,
+                &mut self.shared,
+                &mut self.ready,
+            )?;
             match ran {
                 Ran::On => return Ok(true),
                 Ran::Waits => waiting += 1,
@@ -93,7 +99,3 @@ impl Iterator for Interleaved {
         self.ready.pop_front().map(Ok)
     }
 }
-
-#[cfg(test)]
-#[path = "tests.rs"]
-mod tests;

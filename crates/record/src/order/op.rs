@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn a_store_is_cut_at_words() {
         let pieces: Vec<Piece> = Piece::of(6, &[1, 2, 3]).collect();
-        let expected = [(0, [0, 0, 0, 0, 0, 0, 1, 2], 0b1100_0000), (8, [3, 0, 0, 0, 0, 0, 0, 0], 1)];
-        assert_eq!(
-            pieces,
-            expected.map(|(word, bytes, mask)| Piece { word, bytes, mask })
-        );
+        let expected = [
+            (0, [0, 0, 0, 0, 0, 0, 1, 2], 0b1100_0000),
+            (8, [3, 0, 0, 0, 0, 0, 0, 0], 1),
+        ];
+        assert_eq!(pieces, expected.map(|(word, bytes, mask)| Piece { word, bytes, mask }));
     }
 }

@@ -47,7 +47,10 @@ impl Places {
     }
 
     fn file(&mut self, region: &Region) -> usize {
-        let known = self.files.iter().position(|file| !region.path.is_empty() && file.path == region.path);
+        let known = self
+            .files
+            .iter()
+            .position(|file| !region.path.is_empty() && file.path == region.path);
         known.unwrap_or_else(|| {
             let base = Path::new(&region.path).file_name().and_then(|name| name.to_str());
             let base = base.map_or_else(|| format!("memory-{:x}", region.start), str::to_owned);
@@ -88,7 +91,10 @@ impl Places {
     /// A place for people: the file's name and the offset.
     #[must_use]
     pub fn show(&self, place: Place) -> String {
-        let name = self.files.get((place >> OFFSET_BITS) as usize).map_or("?", |file| &file.name);
+        let name = self
+            .files
+            .get((place >> OFFSET_BITS) as usize)
+            .map_or("?", |file| &file.name);
         format!("{name}+{:#x}", place & ((1 << OFFSET_BITS) - 1))
     }
 
@@ -114,7 +120,10 @@ mod tests {
 
     #[test]
     fn a_file_that_is_mapped_twice_is_one_file() {
-        let places = Places::of(&[region(0x20000, 0x2000, 0x1000, "/pm/a"), region(0x10000, 0x1000, 0, "/pm/a")]);
+        let places = Places::of(&[
+            region(0x20000, 0x2000, 0x1000, "/pm/a"),
+            region(0x10000, 0x1000, 0, "/pm/a"),
+        ]);
         assert_eq!(places.files().len(), 1);
         assert_eq!(places.files()[0].bytes, 0x3000);
         assert_eq!(places.of_address(0x20010), Some((0x1010, 0x1ff0)));
@@ -124,10 +133,18 @@ mod tests {
 
     #[test]
     fn files_of_one_name_in_two_folders_are_told_apart() {
-        let places = Places::of(&[region(0x1000, 0x1000, 0, "/a/pool"), region(0x3000, 0x1000, 0, "/b/pool"), region(0x5010, 8, 0, "")]);
+        let places = Places::of(&[
+            region(0x1000, 0x1000, 0, "/a/pool"),
+            region(0x3000, 0x1000, 0, "/b/pool"),
+            region(0x5010, 8, 0, ""),
+        ]);
         let names: Vec<&str> = places.files().iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["pool", "pool.2", "memory-5010"]);
-        assert_eq!(places.of_address(0x5010), Some((2 << OFFSET_BITS | 0x10, 8)), "lines stay lines");
+        assert_eq!(
+            places.of_address(0x5010),
+            Some((2 << OFFSET_BITS | 0x10, 8)),
+            "lines stay lines"
+        );
         assert_eq!(places.show(1 << OFFSET_BITS | 0x40), "pool.2+0x40");
     }
 }

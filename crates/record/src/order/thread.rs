@@ -164,7 +164,8 @@ impl Sink<'_> {
     fn run(&mut self, block: &Block, points: &[Point], executed: &Executed<'_>, from: usize) -> usize {
         for (index, point) in points.iter().enumerate().skip(from) {
             match point.kind {
-                PointKind::Fence(_) | PointKind::Marker(_) if u32::from(point.instruction) >= executed.instructions => {}
+                PointKind::Fence(_) | PointKind::Marker(_) if u32::from(point.instruction) >= executed.instructions => {
+                }
                 PointKind::Fence(fence) => self.put(point.pc, What::Fence(fence)),
                 PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
                 PointKind::Access(access, words) => {
@@ -239,7 +240,10 @@ impl Sink<'_> {
             for (chunk, value) in bytes.chunks_exact_mut(8).zip(&values[..words]) {
                 chunk.copy_from_slice(&value.to_le_bytes());
             }
-            let (from, upto) = ((at - address) as usize, (end.min(at.saturating_add(mapped)) - address) as usize);
+            let (from, upto) = (
+                (at - address) as usize,
+                (end.min(at.saturating_add(mapped)) - address) as usize,
+            );
             for (index, piece) in Piece::of(place, &bytes[from..upto]).enumerate() {
                 let what = if nt { What::StoreNt(piece) } else { What::Store(piece) };
                 self.push(pc, index > 0, what);

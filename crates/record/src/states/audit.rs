@@ -138,8 +138,15 @@ impl Audit {
             }
         }
         let lines = &self.pending.lines;
-        for (line, before, pc, kind) in self.pending.threads().iter().flat_map(|thread| thread.flushed.iter().copied()) {
-            let waits = lines.get(&line).is_some_and(|line| line.items.iter().any(|item| !item.nt && item.serial < before));
+        for (line, before, pc, kind) in self
+            .pending
+            .threads()
+            .iter()
+            .flat_map(|thread| thread.flushed.iter().copied())
+        {
+            let waits = lines
+                .get(&line)
+                .is_some_and(|line| line.items.iter().any(|item| !item.nt && item.serial < before));
             if waits {
                 found.push((Finding::NeverFenced, pc, Flush::name(kind), 1));
             }

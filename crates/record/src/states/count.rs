@@ -35,7 +35,11 @@ impl Count {
     #[must_use]
     pub fn plus(self, other: Count) -> Count {
         let exact = self.exact.zip(other.exact).and_then(|(a, b)| a.checked_add(b));
-        let (small, large) = if self.log2 < other.log2 { (self, other) } else { (other, self) };
+        let (small, large) = if self.log2 < other.log2 {
+            (self, other)
+        } else {
+            (other, self)
+        };
         let log2 = match small.log2 == f64::NEG_INFINITY {
             true => large.log2,
             false => large.log2 + (small.log2 - large.log2).exp2().ln_1p() / std::f64::consts::LN_2,

@@ -79,8 +79,8 @@ impl<'p> Interval<'p> {
             if found.is_full() {
                 return;
             }
-            found.add(Which::All(BTreeMap::from([(*at, 0)])));
-            found.add(Which::None(BTreeMap::from([(*at, count - 1)])));
+            found.add(Which::All(BTreeMap::from([(at, 0)])));
+            found.add(Which::None(BTreeMap::from([(at, count - 1)])));
         }
     }
 
@@ -157,8 +157,8 @@ impl<'p> Interval<'p> {
     fn is_new(&self, kept: &Kept) -> bool {
         let own = |(at, _, _): &&(Place, &Line, u64)| {
             let line = &self.pending.lines[at];
-            let kept = kept.get(at).into_iter().flatten().zip(&line.items);
-            kept.rev().any(|(kept, item)| *kept && item.serial > self.boundary)
+            let mut kept = kept.get(at).into_iter().flatten().zip(&line.items);
+            kept.any(|(kept, item)| *kept && item.serial > self.boundary)
         };
         self.lines.iter().any(|line| own(&line))
     }
@@ -201,7 +201,11 @@ impl Found<'_, '_> {
     }
 
     fn add_drawn(&mut self, drawn: Which, lines: BTreeMap<Place, u64>) {
-        let new = |lines| self.interval.kept_of(lines).is_some_and(|kept| self.interval.is_new(&kept));
+        let new = |lines| {
+            self.interval
+                .kept_of(lines)
+                .is_some_and(|kept| self.interval.is_new(&kept))
+        };
         if self.is_full() || !new(&lines) {
             return;
         }

@@ -122,7 +122,11 @@ fn in_segment(items: &[Item], ordinary: usize, words: &Words, mut index: u64) ->
     }
     let mut left = ordinary;
     let mut keep = |item: &Item| {
-        let budget = if item.nt { &mut nts[item.word()] } else { return take(&mut left) };
+        let budget = if item.nt {
+            &mut nts[item.word()]
+        } else {
+            return take(&mut left);
+        };
         match *budget {
             0 => false,
             _ => {

@@ -8,6 +8,9 @@
 mod audit;
 mod budget;
 mod count;
+mod crash;
+mod explain;
+mod files;
 mod image;
 mod interval;
 mod ledger;
@@ -19,6 +22,8 @@ mod walk;
 pub use audit::{Audit, Finding, Spot};
 pub use budget::{quotas, Budget};
 pub use count::Count;
+pub use crash::{Asked, CrashStates, Plan};
+pub use explain::{Stored, Visit};
 pub use image::{patch, Image, PAGE};
 pub use interval::{Interval, Kept};
 pub use ledger::Ledger;

@@ -45,7 +45,9 @@ impl fmt::Display for Which {
             Which::Drawn(seed, number) => return write!(f, "r{seed}.{number}"),
         };
         f.write_str(base)?;
-        lines.iter().try_for_each(|(line, index)| write!(f, ",{:x}={index}", line / 64))
+        lines
+            .iter()
+            .try_for_each(|(line, index)| write!(f, ",{:x}={index}", line / 64))
     }
 }
 
@@ -58,9 +60,9 @@ impl FromStr for StateName {
             "final" => return Ok(StateName::Final),
             _ => {}
         }
-        let named = text.split_once(':').and_then(|(interval, which)| {
-            Some(StateName::In(interval.parse().ok()?, self::which(which)?))
-        });
+        let named = text
+            .split_once(':')
+            .and_then(|(interval, which)| Some(StateName::In(interval.parse().ok()?, self::which(which)?)));
         let mend = "give one as a failing case names it, such as 7:all,3f=0";
         named.ok_or_else(|| format!("`{text}` is no crash state: {mend}"))
     }
@@ -91,15 +93,40 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for name in ["initial", "final", "0:all", "7:all,3f=0,41=2", "12:none,1000000000000=7", "3:r18446744073709551615.4"] {
-            assert_eq!(name.parse::<StateName>().map(|state| state.to_string()), Ok(name.to_owned()));
+        for name in [
+            "initial",
+            "final",
+            "0:all",
+            "7:all,3f=0,41=2",
+            "12:none,1000000000000=7",
+            "3:r18446744073709551615.4",
+        ] {
+            assert_eq!(
+                name.parse::<StateName>().map(|state| state.to_string()),
+                Ok(name.to_owned())
+            );
         }
     }
 
     #[test]
     fn other_texts_are_no_names() {
-        for text in ["", "7", ":all", "7:most", "7:all,", "7:all,3f", "7:r1", "7:none,xyz=1", "x:all", "7:all,ffffffffffffffff=1"] {
-            assert!(text.parse::<StateName>().is_err_and(|why| why.contains("no crash state")), "{text}");
+        for text in [
+            "",
+            "7",
+            ":all",
+            "7:most",
+            "7:all,",
+            "7:all,3f",
+            "7:r1",
+            "7:none,xyz=1",
+            "x:all",
+            "7:all,ffffffffffffffff=1",
+        ] {
+            assert!(
+                text.parse::<StateName>()
+                    .is_err_and(|why| why.contains("no crash state")),
+                "{text}"
+            );
         }
     }
 }

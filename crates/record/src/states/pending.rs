@@ -93,7 +93,9 @@ impl Pending {
         match op.what {
             What::Fence(_) => {
                 let thread = self.thread(op.thread);
-                let flushed = |(line, before, ..): &(Place, u64, u64, Flush)| has(line, &|item| !item.nt && item.serial < *before);
+                let flushed = |(line, before, ..): &(Place, u64, u64, Flush)| {
+                    has(line, &|item| !item.nt && item.serial < *before)
+                };
                 let own = |item: &Item| item.nt && item.thread == op.thread;
                 thread.flushed.iter().any(flushed) || thread.nts.iter().any(|line| has(line, &own))
             }
@@ -137,6 +139,15 @@ impl Pending {
         }
     }
 
+    /// What memory holds once everything is durable.
+    #[must_use]
+    pub fn all_durable(mut self) -> Image {
+        for item in self.lines.values().flat_map(|line| &line.items) {
+            self.durable.store(&item.piece);
+        }
+        self.durable
+    }
+
     /// Makes durable what is durable by itself.
     pub fn settle_due(&mut self) {
         if let Some((line, serial)) = self.due.take() {
@@ -177,7 +188,9 @@ impl Pending {
             self.threads[op.thread as usize].clflush = Some(self.serial);
             return self.settle(line, |item| !item.nt);
         }
-        let Some(pending) = self.lines.get_mut(&line) else { return };
+        let Some(pending) = self.lines.get_mut(&line) else {
+            return;
+        };
         pending.covered = self.serial;
         let flush = (line, self.serial, op.pc, kind);
         self.threads[op.thread as usize].flushed.push(flush);

@@ -1,7 +1,7 @@
 //! From interval to interval.
 
 use super::pending::Pending;
-use super::Interval;
+use super::{Image, Interval};
 use crate::order::{Op, Place, What};
 use crate::{Marker, RecordError};
 use std::collections::BTreeSet;
@@ -110,9 +110,23 @@ impl<'r> Walk<'r> {
         Interval::new(&self.pending, self.boundary)
     }
 
+    /// Memory with everything durable that is not yet.
+    #[must_use]
+    pub fn all_durable(self) -> Image {
+        self.pending.all_durable()
+    }
+
     /// Memory.
     #[must_use]
     pub fn pending(&self) -> &Pending {
         &self.pending
+    }
+}
+
+impl std::fmt::Debug for Walk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Walk")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
