@@ -2,6 +2,7 @@
 
 mod lists;
 mod litmus;
+mod recording;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -173,6 +174,7 @@ fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;
