@@ -4,6 +4,8 @@ Every `str` that is a specification or a result holds one JSON document. The int
 function runs, so several runs proceed at once on a thread pool.
 """
 
+from collections.abc import Callable
+
 class InputError(Exception):
     """The caller asked for something that cannot be; the message is one line: what, where, how to mend."""
 
@@ -85,4 +87,11 @@ def random(spec: str) -> str:
 
     `{"designs", "first_seed", "programs"}`. Answers `{"designs": [{"design", "programs", "crash_states"}],
     "violations": [{"design", "seed", "machine", "size", "program", "detail": [LINE]}]}`; `size` counts instructions.
+    """
+
+def collect(source: str, out: str, advance: Callable[[int], None]) -> str:
+    """Reads a recorder's packets from the file or pipe `source` to its end and writes the recording `out`.
+
+    `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes", "program", "status",
+    "threads", "totals", "warnings"}`; see `recorder.Recorded`.
     """

@@ -150,6 +150,7 @@ class Native(Protocol):
     def litmus_shelf(self) -> str: ...
     def litmus_dot(self, spec: str, /) -> str: ...
     def random(self, spec: str, /) -> str: ...
+    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,11 @@ class Engine:
     def random(self, spec: RandomSpec) -> RandomResult:
         """Holds what random programs leave against the designs' models."""
         return read_random(self._ask(lambda: self.native.random(json.dumps(asdict(spec)))))
+
+    def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
+        """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
+        collected: dict[str, Any] = self._ask(lambda: self.native.collect(source, out, advance))
+        return collected
 
     def _ask(self, question: Callable[[], str]) -> Any:
         return json.loads(self._tell(question))

@@ -157,8 +157,8 @@ fn a_random_program_that_fails_is_shrunk_and_comes_again() {
         .find(|mutant| mutant.name == "x86/sfence-passes")
         .expect("a mutant");
     let found = conformance::random_violation(mutant, 1, 2000).expect("is found");
-    // A non-temporal store, a fence and what follows it, or a store and its flush in place of the first.
-    assert!((3..=5).contains(&found.size), "{}\n{:#?}", found.program, found.detail);
+    // A non-temporal store (or a store and its flush), a fence and what follows it; the machine's own traffic may stand for the store.
+    assert!((2..=5).contains(&found.size), "{}\n{:#?}", found.program, found.detail);
     let again = conformance::random_violation(mutant, found.seed, 1).expect("comes again");
     assert_eq!(again.program, found.program);
     assert_eq!(again.detail, found.detail);

@@ -15,6 +15,7 @@ from strandline.cli.crash import crash
 from strandline.cli.figure import figure
 from strandline.cli.list import list_
 from strandline.cli.litmus import litmus
+from strandline.cli.record import record_
 from strandline.cli.run import run
 from strandline.engine import load
 from strandline.errors import InputError, InterruptError, StuckError
@@ -40,7 +41,7 @@ def commands() -> None:
     """Times and crash-tests the ways of ordering persists on one simulated machine."""
 
 
-for command in (run, list_, figure, claims, crash, litmus):
+for command in (run, record_, list_, figure, claims, crash, litmus):
     commands.add_command(command)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -43,6 +43,22 @@ def tell(sentence: str, style: str = "") -> None:
 def print_json(document: dict[str, Any]) -> None:
     """Prints one JSON document."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+@contextmanager
+def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """Counts what has no known end on a terminal; silent elsewhere."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f} " + unit),
+        TimeElapsedColumn(),
+        console=Console(file=sys.stderr),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task(label, total=None)
+        yield lambda count: bar.advance(task, count)
 
 
 class Advance(Protocol):

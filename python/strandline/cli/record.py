@@ -1,0 +1,62 @@
+"""`strandline record`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from strandline.cli import output
+from strandline.cli.app import App
+from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
+from strandline.recorder import Recorded, RecordSpec, record, stem
+from strandline.report import recordings
+
+
+@click.command("record", context_settings={"ignore_unknown_options": False})
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The recording. [default: PROGRAM.strand]")
+@click.option(
+    "--pm",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A file, or a folder of files, whose mappings are persistent memory. May be given several times.",
+)
+@click.option(
+    "--pm-range", "pm_ranges", multiple=True, metavar="START:END", help="Addresses that are persistent memory, as 0x...:0x...."
+)
+@click.option("--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker.")
+@click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions.")
+@json_option
+@seed_option
+@click.pass_obj
+def record_(app: App, /, **given: Any) -> None:
+    """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
+
+    Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
+    """
+    spec = RecordSpec(
+        program=given["program"],
+        out=given["out"] or Path(stem(given["program"])),
+        pm=given["pm"],
+        pm_ranges=given["pm_ranges"],
+        begin=given["begin"],
+        max_instructions=given["max_instructions"],
+    )
+    with output.counter("recording", "instructions") as advance:
+        recorded = record(spec, app.engine.collect, advance)
+    if given["as_json"]:
+        output.print_json(asdict(recorded))
+        return
+    _print(recorded)
+
+
+def _print(recorded: Recorded) -> None:
+    output.show(recordings.totals(recorded))
+    output.say("")
+    output.say(recordings.summary(recorded), style="dim")
+    for warning in recorded.warnings:
+        output.tell(f"warning: {warning}")

@@ -1,0 +1,129 @@
+"""Starting a program under the recorder, and what comes back of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strandline.errors import InputError
+
+OVERRIDE = "STRANDLINE_RECORDER"
+"""The variable of the environment that names another folder of the recorder's."""
+
+LAUNCHER = "strandline-launch"
+
+NOT_BUILT = "the recorder is not built: run `make recorder` (needs cmake and libclang, and some minutes)"
+
+
+@dataclass(frozen=True)
+class RecordSpec:
+    """What to record of a program."""
+
+    program: tuple[str, ...]
+    """The program and its arguments."""
+    out: Path
+    pm: tuple[Path, ...] = ()
+    """Files, or folders of files, whose mappings are persistent memory."""
+    pm_ranges: tuple[str, ...] = ()
+    """Ranges of addresses that are, as `START:END`."""
+    begin: str | None = None
+    """The function at which recording begins, or `marker`."""
+    max_instructions: int | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a recording holds."""
+
+    recording: str
+    """The file."""
+    bytes: int
+    program: list[str]
+    status: int
+    """The program's exit status as a shell counts it."""
+    threads: int
+    totals: dict[str, int]
+    """Counts of what was executed."""
+    warnings: list[str] = field(default_factory=list)
+
+
+Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
+"""Reads packets from the first path, writes the recording to the second, tells of instructions; see `Engine.collect`."""
+
+
+def launcher() -> Path:
+    """The program that starts others under the recorder."""
+    named = os.environ.get(OVERRIDE)
+    folder = Path(named) if named else Path(sys.prefix) / "share" / "strandline" / "recorder"
+    path = folder / LAUNCHER
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: {NOT_BUILT}")
+    return path
+
+
+def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -> Recorded:
+    """Runs the program to its end and writes the recording, whole or not at all."""
+    start = launcher()
+    program = executable(spec.program[0])
+    reader, writer = os.pipe()
+    try:
+        command = [str(start), *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
+        process = subprocess.Popen(command, pass_fds=[writer])  # noqa: S603 (what the user asks to run)
+        os.close(writer)
+        writer = -1
+        with interrupts_for(process):
+            collected = collect(f"/proc/self/fd/{reader}", str(spec.out), advance)
+    finally:
+        for end in (reader, writer):
+            if end >= 0:
+                os.close(end)
+    return Recorded(**collected)
+
+
+def options(spec: RecordSpec, pipe: str) -> Iterator[str]:
+    """The launcher's options."""
+    yield from ("--pipe", pipe)
+    for path in spec.pm:
+        yield from ("--pm", str(path))
+    for addresses in spec.pm_ranges:
+        yield from ("--pm-range", addresses)
+    if spec.begin is not None:
+        yield from ("--from", spec.begin)
+    if spec.max_instructions is not None:
+        yield from ("--max-instructions", str(spec.max_instructions))
+
+
+def executable(name: str) -> str:
+    """The program's file, found as a shell finds it."""
+    found = shutil.which(name)
+    if found is None:
+        there = Path(name).exists()
+        raise InputError(f"{name}: {'is no program that may be run' if there else 'there is no such program'}")
+    return found
+
+
+@contextmanager
+def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Ctrl-C is the program's, which the recording outlives: many programs are ended so."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        process.wait()
+        signal.signal(signal.SIGINT, before)
+
+
+def stem(program: Sequence[str]) -> str:
+    """What a recording of this program is called where the user does not say."""
+    return f"{Path(program[0]).name}.strand"
