@@ -54,7 +54,7 @@ class Verdict:
 def verify(
     states: CrashStates, checker: Checker, scratch: Path | None, jobs: int, done: Callable[[], None]
 ) -> list[Verdict]:
-    """The verdicts on all states, in their order; an `InputError` if the checker does not accept a finished run either."""
+    """The verdicts on all states, in their order; an `InputError` if the checker accepts no finished run either."""
     with _scratch(scratch) as root, _Running(checker) as running:
         ends = [running.check(state, root) for state in _some(states, root, 2)]
         for _ in ends:
@@ -64,9 +64,7 @@ def verify(
         return ends + _rest(states, running, root, jobs, done)
 
 
-def _rest(
-    states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None]
-) -> list[Verdict]:
+def _rest(states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None]) -> list[Verdict]:
     checks: list[Future[Verdict]] = []
     under_way: set[Future[Verdict]] = set()
     pool = ThreadPoolExecutor(max_workers=jobs)
@@ -137,7 +135,7 @@ class _Running:
         with said.open("wb") as out, self._lock:
             if self._stopped:
                 return "stopped"
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - the user's own command
                 ["/bin/sh", "-c", self._checker.of(pool)],
                 cwd=folder,
                 env=environment,

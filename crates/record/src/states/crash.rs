@@ -237,7 +237,7 @@ impl CrashStates {
         let kept = interval.kept(number, &which);
         let name = StateName::In(number, which).to_string();
         let kept = kept.ok_or_else(|| no_such_state(&name))?;
-        let stores = files::stores(walk.pending(), &kept);
+        let stores = interval.stores(&kept);
         files::write(&self.places, &walk.pending().durable, &stores, folder(&name).as_path())?;
         Ok(Visit {
             name,

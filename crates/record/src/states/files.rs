@@ -1,8 +1,6 @@
 //! Crash states as files.
 
 use super::image::{patch, Image, PAGE};
-use super::pending::Pending;
-use super::Kept;
 use crate::order::{Piece, Place, Places};
 use crate::RecordError;
 use std::collections::BTreeMap;
@@ -60,15 +58,4 @@ fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std:
 fn patched(mut page: [u8; PAGE as usize], pieces: &[&Piece]) -> [u8; PAGE as usize] {
     pieces.iter().for_each(|piece| patch(&mut page, piece));
     page
-}
-
-/// The pending stores that a state has, in their order.
-#[must_use]
-pub fn stores(pending: &Pending, kept: &Kept) -> Vec<Piece> {
-    let line = |(at, kept): (&Place, &Vec<bool>)| {
-        let items = pending.lines.get(at).into_iter().flat_map(|line| &line.items);
-        let kept = items.zip(kept).filter(|(_, kept)| **kept);
-        kept.map(|(item, _)| item.piece).collect::<Vec<_>>()
-    };
-    kept.iter().flat_map(line).collect()
 }

@@ -3,7 +3,7 @@
 use super::line::{self, chosen};
 use super::name::Which;
 use super::pending::{Line, Pending};
-use crate::order::Place;
+use crate::order::{Piece, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_kernel::Rng;
 
@@ -98,8 +98,8 @@ impl<'p> Interval<'p> {
 
     /// How many sets of pending stores there are, those of earlier intervals included.
     fn exactly(&self) -> Option<u64> {
-        let counts = self.lines.iter().map(|(_, _, count)| *count);
-        counts.fold(Some(1), |all, count| all.and_then(|all: u64| all.checked_mul(count)))
+        let mut counts = self.lines.iter().map(|(_, _, count)| *count);
+        counts.try_fold(1, u64::checked_mul)
     }
 
     fn numbered(&self, mut index: u64) -> Which {
@@ -151,6 +151,17 @@ impl<'p> Interval<'p> {
     #[must_use]
     pub fn kept(&self, number: u64, which: &Which) -> Option<Kept> {
         self.kept_of(&self.lines_of(number, which))
+    }
+
+    /// The pending stores that a state has, in the order of their lines.
+    #[must_use]
+    pub fn stores(&self, kept: &Kept) -> Vec<Piece> {
+        let line = |(at, kept): (&Place, &Vec<bool>)| {
+            let items = self.pending.lines.get(at).into_iter().flat_map(|line| &line.items);
+            let kept = items.zip(kept).filter(|(_, kept)| **kept);
+            kept.map(|(item, _)| item.piece).collect::<Vec<_>>()
+        };
+        kept.iter().flat_map(line).collect()
     }
 
     /// Whether a store of the interval's own is durable.
