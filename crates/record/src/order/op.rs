@@ -101,7 +101,7 @@ pub enum Fence {
     Sfence,
     /// `mfence`.
     Mfence,
-    /// A locked instruction, before its own store.
+    /// A locked instruction: one before its own store and one after it.
     Locked,
 }
 

@@ -214,7 +214,8 @@ impl Sink<'_> {
             AccessKind::Clflush => Flush::Clflush,
             AccessKind::Atomic => {
                 self.put(pc, What::Fence(Fence::Locked));
-                return self.store(pc, false, size, address, values);
+                self.store(pc, false, size, address, values);
+                return self.put(pc, What::Fence(Fence::Locked));
             }
             AccessKind::Store | AccessKind::Update => return self.store(pc, false, size, address, values),
             AccessKind::StoreNt => return self.store(pc, true, size, address, values),

@@ -2,8 +2,8 @@
 //!
 //! By `models/px86.cat` (`whole-lines`), ordinary stores of a line persist in the order in which they became visible. A
 //! non-temporal store goes around the caches and is ordered by `models/lib/tso.cat` only after earlier stores to its own
-//! word, before later ones, and by a `clflush` between (`[W] ; po ; [CLFLUSH] ; po ; [W]`). So the sets are those closed under:
-//! ordinary stores in order; the stores of a word in order; a *segment* (what lies between two `clflush`es) after those before.
+//! word, before later ones, and by a fence, a locked instruction or a `clflush` between. So the sets are those closed under:
+//! ordinary stores in order; the stores of a word in order; a *segment* (what lies between two of those) after the ones before.
 
 use crate::order::Piece;
 

@@ -11,6 +11,7 @@ mod count;
 mod crash;
 mod explain;
 mod files;
+mod hoist;
 mod image;
 mod interval;
 mod ledger;

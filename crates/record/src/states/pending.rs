@@ -28,8 +28,8 @@ pub struct Thread {
     pub flushed: Vec<(Place, u64, u64, Flush)>,
     /// Lines with non-temporal stores since its last fence.
     pub nts: Vec<Place>,
-    /// The place of its last `clflush`.
-    clflush: Option<u64>,
+    /// The place of its last fence or `clflush`, which all its later stores come after.
+    barrier: Option<u64>,
 }
 
 /// Persistent memory while a program runs.
@@ -63,7 +63,13 @@ impl Pending {
         }
     }
 
-    /// The place of the next operation in the global order.
+    /// When stores are durable.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The place of the last operation in the global order.
     #[must_use]
     pub fn serial(&self) -> u64 {
         self.serial
@@ -164,7 +170,7 @@ impl Pending {
         }
         let line = self.lines.entry(at).or_default();
         // Where threads share a line, this takes what the others have stored there as ordered, too.
-        if line.items.is_empty() || thread.clflush.is_some_and(|clflush| clflush > line.segment.1) {
+        if line.items.is_empty() || thread.barrier.is_some_and(|barrier| barrier > line.segment.1) {
             line.segment = (line.segment.0 + 1, serial);
         }
         line.items.push(Item {
@@ -185,7 +191,7 @@ impl Pending {
 
     fn flush(&mut self, op: &Op, kind: Flush, line: Place) {
         if kind == Flush::Clflush {
-            self.threads[op.thread as usize].clflush = Some(self.serial);
+            self.threads[op.thread as usize].barrier = Some(self.serial);
             return self.settle(line, |item| !item.nt);
         }
         let Some(pending) = self.lines.get_mut(&line) else {
@@ -198,7 +204,7 @@ impl Pending {
 
     fn fence(&mut self, thread: u32) {
         let own = std::mem::take(&mut self.threads[thread as usize]);
-        self.threads[thread as usize].clflush = own.clflush;
+        self.threads[thread as usize].barrier = Some(self.serial);
         for (line, before, ..) in own.flushed {
             self.settle(line, |item| !item.nt && item.serial < before);
         }

@@ -1,7 +1,8 @@
 //! From interval to interval.
 
 use super::pending::Pending;
-use super::{Image, Interval};
+use super::hoist::Hoist;
+use super::{Image, Interval, Rules};
 use crate::order::{Op, Place, What};
 use crate::{Marker, RecordError};
 use std::collections::BTreeSet;
@@ -27,6 +28,10 @@ pub struct Walk<'r> {
 impl<'r> Walk<'r> {
     /// Nothing was done yet.
     pub fn new(ops: Ops<'r>, pending: Pending) -> Walk<'r> {
+        let ops = match pending.rules() {
+            Rules::Flushed => ops,
+            Rules::Visible => Box::new(Hoist::new(ops)),
+        };
         Walk {
             ops,
             pending,
