@@ -70,7 +70,13 @@ fn ops(program: &[Do]) -> Vec<Op> {
             Do::StoreNt(at) => vec![op(What::StoreNt(piece(at)))],
             Do::Flush(kind, at) => vec![op(What::Flush(kind, Some(PLACES[at] & !63)))],
             Do::Fence(fence) => vec![op(What::Fence(fence))],
-            Do::Xchg(at) => [What::Fence(Fence::Locked), What::Store(piece(at)), What::Fence(Fence::Locked)].map(op).into(),
+            Do::Xchg(at) => [
+                What::Fence(Fence::Locked),
+                What::Store(piece(at)),
+                What::Fence(Fence::Locked),
+            ]
+            .map(op)
+            .into(),
         }
     };
     program.iter().enumerate().flat_map(one).collect()

@@ -99,3 +99,7 @@ impl Iterator for Interleaved {
         self.ready.pop_front().map(Ok)
     }
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -254,3 +254,12 @@ fn no_such_state(name: &str) -> RecordError {
     let mend = "name one of this recording under this design, as a failing case does";
     RecordError::new(format!("the recording has no crash state `{name}`"), mend)
 }
+
+impl std::fmt::Debug for CrashStates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CrashStates")
+            .field("asked", &self.asked)
+            .field("plan", &self.plan)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,7 +1,7 @@
 //! From interval to interval.
 
-use super::pending::Pending;
 use super::hoist::Hoist;
+use super::pending::Pending;
 use super::{Image, Interval, Rules};
 use crate::order::{Op, Place, What};
 use crate::{Marker, RecordError};
