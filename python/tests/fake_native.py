@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import fake_litmus
+from strandline.engine import NativeStates
 
 InputError = fake_litmus.InputError
 
@@ -53,6 +54,11 @@ class FakeNative:
         points = 1 if spec["replay"] else 40 if spec["points"] == "all" else spec["points"]
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
         return json.dumps({**answer, "runs": 3, "failures": failures, "record": _record(spec)})
+
+    def RecordingStates(self, text: str, /) -> NativeStates:  # noqa: N802
+        spec = json.loads(text)
+        self.specs.append(spec)
+        raise InputError(f"{spec['recording']}: cannot be opened (No such file or directory); name a recording")
 
     def listing(self, kind: str, /) -> str:
         return json.dumps(LISTINGS[kind])
