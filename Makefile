@@ -13,7 +13,7 @@ RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 
 .PHONY: help
 help: ## Say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline
@@ -25,6 +25,10 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 .PHONY: test
 test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
 	@$(PY) tools/check.py
+
+.PHONY: test-recorder
+test-recorder: $(VENV)/.dev setup ## Build PMDK's examples, record them, and hold counts and crash states against others'
+	@$(PY) -m pytest -m recorder python/tests/recorder
 
 .PHONY: figures
 figures: setup ## Rerun every figure in experiments/ into out/

@@ -1,6 +1,7 @@
 //! Recorded programs: the file that holds one, what the recorder tells, replay, imports.
 
 mod code;
+mod collect;
 mod error;
 mod format;
 pub mod order;
@@ -9,6 +10,7 @@ mod recording;
 mod source;
 pub mod states;
 
+pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;
 pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_VERSION};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};

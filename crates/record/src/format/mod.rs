@@ -18,6 +18,7 @@ mod tests;
 mod writer;
 
 pub use reader::Recording;
+pub(crate) use shapes::check;
 pub use stream::Stream;
 pub use writer::Writer;
 

@@ -38,19 +38,7 @@ pub(crate) struct Shapes {
 impl Shapes {
     /// Adds a block; says what is wrong with it if something is.
     pub fn add(&mut self, block: &Block) -> Result<(), &'static str> {
-        if block.accesses.len() > MAX_ACCESSES {
-            return Err("a block of code has too many accesses");
-        }
-        let inside = |instruction: u16| u32::from(instruction) < block.instructions;
-        if !block.accesses.iter().all(|access| inside(access.instruction))
-            || !block.fences.iter().all(|fence| inside(*fence))
-        {
-            return Err("an access or fence lies behind the end of its block of code");
-        }
-        let sorted = block.accesses.is_sorted_by_key(|access| access.instruction);
-        if !sorted || !block.fences.is_sorted_by(|a, b| a < b) {
-            return Err("accesses or fences of a block of code are not in order");
-        }
+        check(block)?;
         if self.words.len() + block.accesses.len() > 1 << 28 || self.blocks.len() >= 1 << 28 {
             return Err("there are too many blocks of code");
         }
@@ -77,4 +65,22 @@ impl Shapes {
         let first = shape.slot as usize;
         &self.words[first..first + accesses]
     }
+}
+
+/// Says what is wrong with the definition of a block if something is.
+pub(crate) fn check(block: &Block) -> Result<(), &'static str> {
+    if block.accesses.len() > MAX_ACCESSES {
+        return Err("a block of code has too many accesses");
+    }
+    let inside = |instruction: u16| u32::from(instruction) < block.instructions;
+    if !block.accesses.iter().all(|access| inside(access.instruction))
+        || !block.fences.iter().all(|fence| inside(*fence))
+    {
+        return Err("an access or fence lies behind the end of its block of code");
+    }
+    let sorted = block.accesses.is_sorted_by_key(|access| access.instruction);
+    if !sorted || !block.fences.is_sorted_by(|a, b| a < b) {
+        return Err("accesses or fences of a block of code are not in order");
+    }
+    Ok(())
 }

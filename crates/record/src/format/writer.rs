@@ -160,7 +160,7 @@ impl<W: Write> Writer<W> {
         self.index.modules.push(module);
     }
 
-    /// Persistent memory was mapped. Regions that are equal are kept once.
+    /// Persistent memory was mapped. Regions that are parts of the same file at the same place and touch or overlap are kept as one.
     pub fn region(&mut self, region: Region) {
         match region.start.checked_add(region.bytes) {
             Some(end) if end < 1 << 63 => self.regions.add(region.start..end),
@@ -192,6 +192,14 @@ impl<W: Write> Writer<W> {
     #[must_use]
     pub fn steps(&self, thread: u32) -> u64 {
         self.threads.get(thread as usize).map_or(0, |state| state.steps)
+    }
+
+    /// There is such a thread, and all before it, whether or not it does something.
+    ///
+    /// # Errors
+    /// There are too many threads.
+    pub fn thread(&mut self, thread: u32) -> Result<(), RecordError> {
+        state(&mut self.threads, thread).map(|_| ())
     }
 
     /// A thread executed so many instructions of a block.
@@ -467,6 +475,7 @@ impl<W: Write> Writer<W> {
         index.status = ending.status;
         index.warnings = ending.warnings;
         index.threads = self.threads.iter().map(thread).collect();
+        index.regions = merged(index.regions);
         index.volatile = self.touched.outside(&self.regions).into_vec();
         index.places = std::mem::take(&mut self.file.places);
         self.raw.clear();
@@ -494,4 +503,21 @@ fn state(threads: &mut Vec<State>, thread: u32) -> Result<&mut State, RecordErro
         threads.resize_with(thread as usize + 1, new);
     }
     Ok(&mut threads[thread as usize])
+}
+
+/// Regions in the order of their addresses; those that continue each other as one.
+fn merged(mut regions: Vec<Region>) -> Vec<Region> {
+    regions.sort_by(|a, b| (a.start, a.bytes, a.offset, &a.path).cmp(&(b.start, b.bytes, b.offset, &b.path)));
+    let mut merged: Vec<Region> = Vec::new();
+    for region in regions {
+        let shift = |region: &Region| region.start.wrapping_sub(region.offset);
+        let same = |other: &&mut Region| {
+            other.path == region.path && shift(other) == shift(&region) && region.start <= other.start + other.bytes
+        };
+        match merged.iter_mut().rev().find(same) {
+            Some(other) => other.bytes = other.bytes.max(region.start + region.bytes - other.start),
+            None => merged.push(region),
+        }
+    }
+    merged
 }

@@ -1,0 +1,1 @@
+"""Real programs under the recorder: `make test-recorder` runs these, `make test` does not."""

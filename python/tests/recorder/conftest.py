@@ -1,0 +1,28 @@
+"""The real programs, built once, and a folder for their persistent files."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
+
+from real_programs.build import Built, build
+from real_programs.drive import SHM
+
+
+@pytest.fixture(scope="session")
+def built() -> Built:
+    """The folder of the programs."""
+    return build()
+
+
+@pytest.fixture
+def shm() -> Iterator[Path]:
+    """A folder that stands in for persistent memory."""
+    with tempfile.TemporaryDirectory(dir=SHM, prefix="strandline-test-") as folder:
+        yield Path(folder)

@@ -1,0 +1,77 @@
+"""What a recording counts, against what others have counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from real_programs.build import Built
+from real_programs.count import Run, count
+from real_programs.drive import List, Map, table_run
+from real_programs.keys import keys
+from real_programs.recorder import record
+
+pytestmark = pytest.mark.recorder
+
+PER_INSERT = {
+    "btree": (8.6, 6.0, 19),
+    "rbtree": (9.4, 18, 35),
+    "hashmap_tx": (7.9, 11, 21),
+    "hashmap_atomic": (19, 13, 22),
+    "hashmap_rp": (9.8, 4.0, 16),
+    "skiplist": (5.5, 8.7, 15),
+    "rtree": (83, 8, 14),
+}
+"""clwb, sfence and non-temporal stores of PMDK 1.12.1 per insert, measured by others on another machine (Zen 4)."""
+
+KINDS = ("clwbs", "sfences", "stores_nt")
+
+
+@pytest.mark.parametrize("structure", PER_INSERT)
+def test_flushes_per_insert_are_those_measured_elsewhere(
+    structure: str, built: Built, shm: Path, tmp_path: Path
+) -> None:
+    run, inserts = table_run(structure, shm / "pool", built)
+    totals = record(run, tmp_path / "map.strand", shm / "pool").totals
+    assert [totals[kind] / inserts for kind in KINDS] == pytest.approx(PER_INSERT[structure], rel=0.05)
+
+
+@pytest.mark.parametrize("structure", PER_INSERT)
+def test_qemu_counts_the_same_flushes(structure: str, built: Built, shm: Path, tmp_path: Path) -> None:
+    """Flushes are libpmem's own, so that no choice of code by processor can change their number."""
+    every = keys(7, 60)
+    driven = Map(structure, shm / "pool")
+    driven.prepare(built, every[:20])
+    saved = driven.pool.read_bytes()
+    counted = count(driven.run(built, (), every[20:]), "qemu", built)
+    driven.pool.write_bytes(saved)
+    totals = record(driven.run(built, (), every[20:]), tmp_path / "map.strand", driven.pool).totals
+    assert {kind: totals[kind] for kind in KINDS} == {kind: counted[kind] for kind in KINDS}
+
+
+def test_instructions_of_a_program_without_a_library_are_counted_as_by_qemu(built: Built, tmp_path: Path) -> None:
+    run = Run((str(built["arithmetic"]),))
+    totals = record(run, tmp_path / "arithmetic.strand").totals
+    assert totals["instructions"] == pytest.approx(count(run, "qemu", built)["instructions"], rel=0.01)
+
+
+def test_instructions_of_inserts_are_counted_as_by_single_steps(built: Built, shm: Path, tmp_path: Path) -> None:
+    """On the same processor, so that the C library takes the same code. Some four million steps."""
+    every = keys(7, 50)
+    driven = Map("btree", shm / "pool")
+    driven.prepare(built, every[:20])
+    saved = driven.pool.read_bytes()
+    stepped = count(driven.run(built, (), every[20:]), "step", built)
+    driven.pool.write_bytes(saved)
+    totals = record(driven.run(built, (), every[20:]), tmp_path / "map.strand", driven.pool).totals
+    assert totals["instructions"] == pytest.approx(stepped["instructions"], rel=0.01)
+
+
+def test_a_list_of_eight_has_two_flushes_and_fences_each(built: Built, shm: Path, tmp_path: Path) -> None:
+    """The program has as many calls of pmem_persist, each of one line."""
+    driven = List(shm / "list")
+    driven.prepare()
+    totals = record(replace(driven.run(built, "g"), begin="main"), tmp_path / "list.strand", driven.file).totals
+    assert (totals["clwbs"], totals["sfences"]) == (16, 16)

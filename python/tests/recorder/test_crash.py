@@ -1,0 +1,46 @@
+"""Crash states of recorded programs, each before the program's own recovery and check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from real_programs.build import Built
+from real_programs.recorder import document, record, strandline
+from real_programs.recordings import case
+
+pytestmark = pytest.mark.recorder
+
+
+def crash(name: str, built: Built, shm: Path, tmp_path: Path, points: str) -> tuple[int, dict[str, Any]]:
+    """Records a case and puts crash states of it before its checker."""
+    of = case(name, built, shm)
+    recorded = record(of.run, tmp_path / f"{name}.strand", of.file, of.max_instructions)
+    command = ["crash", str(recorded.path), "-d", "x86", "--points", points, "--verify", of.verify, "--json"]
+    done = strandline(command)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, document(done.stdout)
+
+
+def test_the_bad_list_is_broken_and_its_state_can_be_had_again(built: Built, shm: Path, tmp_path: Path) -> None:
+    code, answer = crash("list-bad", built, shm, tmp_path, "all")
+    assert code == 1
+    state = answer["failures"][0]["replay"]
+    verify = case("list-bad", built, shm).verify
+    command = ["crash", str(tmp_path / "list-bad.strand"), "-d", "x86", "--replay", state, "--verify", verify, "--json"]
+    again = strandline(command)
+    assert again.returncode == 1
+    assert [failure["replay"] for failure in document(again.stdout)["failures"]] == [state]
+
+
+def test_the_good_list_is_not_broken(built: Built, shm: Path, tmp_path: Path) -> None:
+    code, answer = crash("list-good", built, shm, tmp_path, "all")
+    assert (code, answer["failures"]) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["pmdk-btree", "pmdk-rbtree", "pmdk-hashmap-tx", "pmdk-skiplist", "pmdk-queue"])
+def test_libpmemobj_recovers_from_every_crash(name: str, built: Built, shm: Path, tmp_path: Path) -> None:
+    code, answer = crash(name, built, shm, tmp_path, "300")
+    assert (code, answer["failures"]) == (0, [])

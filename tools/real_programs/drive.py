@@ -1,0 +1,123 @@
+"""How each program is driven: pools made beforehand, then the run that is worth recording."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .build import Built
+from .count import Run
+from .errors import InputError
+from .keys import inserts, keys
+
+STRUCTURES = ("btree", "rbtree", "hashmap_tx", "hashmap_atomic", "hashmap_rp", "skiplist", "rtree")
+
+ENVIRONMENT = {
+    # A pool on tmpfs takes the path of persistent memory, with flushes.
+    "PMEM_IS_PMEM_FORCE": "1",
+    # What libpmem uses for non-temporal stores depends on the processor (16, 32 or 64 bytes each): always 32.
+    "PMEM_AVX": "1",
+    "PMEM_AVX512F": "0",
+    "PMEM_MOVDIR64B": "0",
+    # Which flush it uses depends on the processor, too; one that has clwb must use it.
+    "PMEM_NO_FLUSH": "0",
+    "PMEM_NO_CLWB": "0",
+    "PMEM_NO_MOVNT": "0",
+    "PMEM_MOVNT_THRESHOLD": "256",
+    # The pool lies at the same address each time.
+    "PMEM_MMAP_HINT": "0x10000000000",
+}
+"""What decides libpmem's instructions, beside the program itself."""
+
+SHM = Path("/dev/shm")  # noqa: S108 (persistent memory's stand-in; files go into a folder of the caller's)
+
+SEED = "1"
+"""Of mapcli's own random numbers: hash functions, levels of the skip list."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """One of mapcli's structures in a pool."""
+
+    structure: str
+    pool: Path
+
+    def prepare(self, built: Built, before: Sequence[int]) -> None:
+        """Makes a pool of 8 MiB, the least that libpmemobj allows, and a structure of these keys in it."""
+        self.remove()
+        run_to_end(Run((str(built["pool"]), "new", "map", str(self.pool)), environment=ENVIRONMENT))
+        run_to_end(self.run(built, before, ()))
+
+    def remove(self) -> None:
+        """Removes the pool; mapcli makes one of 160 MiB where there is none."""
+        self.pool.unlink(missing_ok=True)
+
+    def run(self, built: Built, warm: Sequence[int], new: Sequence[int]) -> Run:
+        """Inserts the warm keys, looks one key up, and inserts the new ones.
+
+        The look-up is the place at which recording begins: before it lies what opening a pool costs (creating one: some
+        50,000 clwb; in each process about a million instructions when its first few objects are used up).
+        """
+        command = (str(built["mapcli"]), self.structure, str(self.pool), SEED)
+        return Run(command, inserts(warm) + "c 1\n" + inserts(new), ENVIRONMENT, "map_lookup")
+
+
+@dataclass(frozen=True)
+class Queue:
+    """PMDK's queue in a pool. Every operation is a process of its own."""
+
+    pool: Path
+
+    def prepare(self, built: Built, capacity: int, before: Sequence[str] = ()) -> None:
+        """Makes the pool and the queue, and fills it."""
+        self.pool.unlink(missing_ok=True)
+        run_to_end(Run((str(built["pool"]), "new", "queue", str(self.pool)), environment=ENVIRONMENT))
+        run_to_end(self.run(built, "new", str(capacity)))
+        for text in before:
+            run_to_end(self.run(built, "enqueue", text))
+
+    def run(self, built: Built, *operation: str) -> Run:
+        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording begins at its transaction: the pool is open."""
+        return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="pmemobj_tx_begin")
+
+
+@dataclass(frozen=True)
+class List:
+    """pmreorder's list, right (`g`) or wrong (`b`)."""
+
+    file: Path
+
+    def prepare(self) -> None:
+        """Makes the file: a page of zeros."""
+        self.file.write_bytes(bytes(4096))
+
+    def run(self, built: Built, variant: str) -> Run:
+        """All its insertions."""
+        return Run((str(built["list"]), variant, str(self.file)), environment=ENVIRONMENT, begin="main")
+
+
+def run_to_end(run: Run, seconds: float = 60) -> str:
+    """Runs it natively; what it prints."""
+    environment = {**os.environ, **(run.environment or {})}
+    done = subprocess.run(
+        run.command, input=run.stdin, env=environment, text=True, capture_output=True, timeout=seconds, check=False
+    )
+    if done.returncode != 0:
+        raise InputError(f"{' '.join(run.command)}: status {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def table_run(structure: str, pool: Path, built: Built) -> tuple[Run, int]:
+    """The run whose counts per insert are those of the table, and how many inserts it has.
+
+    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes. Counts of the hash
+    tables depend on how many inserts follow the last time they grew, those of the trees on random keys.
+    """
+    warm, new = 100, 1000
+    every = keys(1, warm + new)
+    driven = Map(structure, pool)
+    driven.remove()
+    return driven.run(built, every[:warm], every[warm:]), new

@@ -1,0 +1,68 @@
+"""Recording a run by the command line, as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .build import ROOT
+from .count import Run
+from .errors import InputError
+
+STRANDLINE = ROOT / ".venv" / "bin" / "strandline"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording and what `strandline record --json` says of it."""
+
+    path: Path
+    document: dict[str, Any]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Counts of what was executed."""
+        totals: dict[str, int] = self.document["totals"]
+        return totals
+
+
+def record(run: Run, out: Path, pm: Path | None = None, max_instructions: int | None = None) -> Recorded:
+    """Records a run into a file; `pm` is the file that is persistent memory."""
+    command = ["record", "--json", "-o", str(out)]
+    command += ["--pm", str(pm)] if pm else []
+    command += ["--from", run.begin] if run.begin else []
+    command += ["--max-instructions", str(max_instructions)] if max_instructions else []
+    done = strandline([*command, "--", *run.command], run.stdin, dict(run.environment or {}))
+    if done.returncode != 0:
+        raise InputError(f"strandline record ended with status {done.returncode}: {done.stderr.strip()}")
+    return Recorded(out, document(done.stdout))
+
+
+def strandline(
+    arguments: list[str], stdin: str = "", environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the installed command line."""
+    if not STRANDLINE.is_file():
+        raise InputError(f"{STRANDLINE} does not exist: make setup recorder")
+    return subprocess.run(
+        [str(STRANDLINE), *arguments],
+        input=stdin,
+        env={**os.environ, **(environment or {})},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+
+
+def document(stdout: str) -> dict[str, Any]:
+    """The JSON document that ends the output: what the recorded program printed comes before it."""
+    lines = stdout.splitlines()
+    for index, line in enumerate(lines):
+        if line.startswith("{"):
+            found: dict[str, Any] = json.loads("\n".join(lines[index:]))
+            return found
+    raise InputError(f"strandline printed no JSON document, but: {stdout.strip()[:200]!r}")
