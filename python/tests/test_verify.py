@@ -71,7 +71,7 @@ def test_a_checker_that_dies_fails(tmp_path: Path) -> None:
 
 
 def test_a_checker_that_accepts_no_finished_run_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="fails on the pool as it was before .* says `sh: what`"):
+    with pytest.raises(InputError, match=r"fails on the pool as it was before .* says `sh: what`"):
         run(["a", "b", "c"], "echo sh: what; false", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -88,7 +88,8 @@ def test_a_scratch_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None
 INTERRUPTED = """
 import sys, test_verify
 from pathlib import Path
-test_verify.run(["good", "good", *["bad"] * 50], "grep -q good {} || { echo x > started; sleep 60; }", Path(sys.argv[1]))
+states = ["good", "good", *["bad"] * 50]
+test_verify.run(states, "grep -q good {} || { echo x > started; sleep 60; }", Path(sys.argv[1]))
 """
 
 
@@ -119,7 +120,7 @@ def test_a_dump_goes_into_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_a_dump_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    def fail(count: int = 1) -> None:
+    def fail(_count: int = 1) -> None:
         raise KeyboardInterrupt
 
     (tmp_path / "empty").mkdir()

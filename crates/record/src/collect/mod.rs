@@ -2,9 +2,11 @@
 //!
 //! Everything that the stream says is checked: a recorder lives in a program that may do anything to it.
 
+mod accesses;
 mod file;
 mod locks;
 mod memory;
+mod order;
 mod packets;
 #[cfg(test)]
 mod tests;
