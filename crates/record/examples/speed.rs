@@ -6,7 +6,7 @@
 //! have about six instructions. Times are those of the processor. The numbers depend on the machine; nothing that is tested does.
 
 use strandline_capture::{Access, AccessKind, Control, Kind, MAGIC, NOBODY, VERSION};
-use strandline_record::{collect_to, CollectOptions, Recording, Step};
+use strandline_record::{collect_to, Recording, Step};
 
 const PM: u64 = 0x7000_0000_0000;
 const BLOCKS: u64 = 2000;
@@ -171,8 +171,7 @@ fn main() {
         .unwrap_or(50);
     let told = stream(millions * 1_000_000);
     let begun = seconds();
-    let (bytes, collected) =
-        collect_to(&told[..], Vec::new(), &CollectOptions::default(), &mut |_| ()).expect("a good stream");
+    let (bytes, collected) = collect_to(&told[..], Vec::new(), &mut |_| ()).expect("a good stream");
     if let Some(folder) = std::env::args().nth(2).map(std::path::PathBuf::from) {
         std::fs::write(folder.join("stream"), &told).expect("the folder can be written");
         std::fs::write(folder.join("recording"), &bytes).expect("the folder can be written");

@@ -17,7 +17,6 @@ from strandline.engine import CrashResult, CrashSpec
 from strandline.report import crashes
 from strandline.sweep import parallel
 
-
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "bmo", "settings")
