@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     writer.region(Region {
         start: POOL,
-        bytes: 0x10_0000,
+        bytes: (64 * (nodes.parse::<u64>()? + 1)).next_multiple_of(0x10_0000),
         offset: 0,
         path: "/dev/shm/my pool".to_owned(),
     });

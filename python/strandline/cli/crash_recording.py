@@ -31,6 +31,8 @@ def examine(app: App, given: dict[str, Any]) -> bool:
     designs: Sequence[str] = given["designs"] or (DEFAULT_DESIGN,)
     if given["dump"] and (given["verify"] or len(designs) > 1):
         raise InputError("--dump: goes with one design and without --verify: run once for each")
+    if given["scratch"] and not given["verify"]:
+        raise InputError("--scratch: is for --verify's files: name a checker with --verify")
     results = [_examine(app, given, design) for design in designs]
     _print_json(results, given) if given["as_json"] else _print(results, given)
     return not any(result.failures for result in results)

@@ -107,6 +107,7 @@ BAD = {
     "--replay 1": "no crash state",
     "--replay 99:all --verify true": "no crash state `99:all`",
     "--dump . --verify true": "without --verify",
+    "--scratch .": "name a checker",
     "--verify false": "accepts a finished run",
     "--time-limit 0 --verify true": "time-limit",
 }
