@@ -18,6 +18,29 @@ def run(spec: str) -> str:
 def crash(spec: str) -> str:
     """Crash-tests one program under one design; `engine.CrashSpec` and `engine.CrashResult` list the keys."""
 
+class RecordingStates:
+    """The crash states of a recording under a design; `engine.StatesSpec` lists the keys of `spec`."""
+
+    def __init__(self, spec: str) -> None:
+        """Reads the recording once, counts its states and decides which to visit."""
+
+    def plan(self) -> str:
+        """What there is.
+
+        `{"program", "values", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files":
+        [{"name", "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2",
+        "taken_together", "audit": [{"finding", "instruction", "count", SITE}]}`. `states` is a number as text, null
+        where it is beyond 2^100. SITE is `"site", "pc", "symbol", "file", "line", "module", "offset"`, the first a
+        text, the last four null where unknown. `taken_together`: some lines were stored to more than 512 times
+        without becoming durable, and old stores of theirs are not told apart.
+        """
+
+    def next(self, folder: str) -> str | None:
+        """Writes the next state as files into a folder of its name in `folder`; `engine.StateVisit` lists the keys.
+
+        The states before and after the program come first. `None` after the last.
+        """
+
 def listing(kind: str) -> str:
     """Lists `workloads`, `designs`, `machines` or `models`: an array of `{"name", "paper", "summary", ...}`.
 

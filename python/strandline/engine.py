@@ -6,6 +6,7 @@ import importlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from strandline.errors import InputError, StuckError
@@ -79,6 +80,60 @@ class CrashResult:
     record: Record
 
 
+@dataclass(frozen=True)
+class StatesSpec:
+    """Crash states of a recording: how many to visit, or the one that a failure named."""
+
+    recording: str
+    design: str = "x86"
+    points: int | str = 1000
+    seed: int = 1
+    replay: str | None = None
+
+
+@dataclass(frozen=True)
+class StateVisit:
+    """A crash state of a recording, as files."""
+
+    name: str
+    interval: int | None
+    """Intervals lie between moments at which something became durable; none for `initial` and `final`."""
+    tasks: int
+    """Tasks that the program's markers had begun."""
+    differs: int
+    """Lines that differ from all persisted, or from none, whichever is fewer."""
+    files: list[str]
+    began: dict[str, Any] | None
+    """The instruction that began the interval."""
+    ends: dict[str, Any] | None
+    has: list[dict[str, Any]]
+    """Stores that need not be durable and are, the first few."""
+    lacks: list[dict[str, Any]]
+    has_stores: int
+    lacks_stores: int
+
+
+class NativeStates(Protocol):
+    """`RecordingStates` of the native module."""
+
+    def plan(self) -> str: ...
+    def next(self, folder: str, /) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class CrashStates:
+    """The crash states of a recording, written one after the other."""
+
+    plan: dict[str, Any]
+    """What there is; `_native.pyi` lists the keys."""
+    _write: Callable[[Path], Any]
+
+    def next(self, folder: Path) -> StateVisit | None:
+        """Writes the next state into a folder of its name in `folder`; `None` after the last."""
+        visit = self._write(folder)
+        return None if visit is None else StateVisit(**visit)
+
+
 class Native(Protocol):
     """What the native module offers; see `_native.pyi`."""
 
@@ -88,6 +143,7 @@ class Native(Protocol):
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
     def run(self, spec: str, /) -> str: ...
     def crash(self, spec: str, /) -> str: ...
+    def RecordingStates(self, spec: str, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> str: ...
     def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
     def litmus(self, spec: str, /) -> str: ...
@@ -114,6 +170,13 @@ class Engine:
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = Record(answer["record"])
         return CrashResult(**answer)
+
+    def crash_states(self, spec: StatesSpec) -> CrashStates:
+        """Reads a recording once, counts its crash states and decides which to visit."""
+        states = self._tell(lambda: self.native.RecordingStates(json.dumps(asdict(spec))))
+        plan = json.loads(states.plan())
+        plan["states"] = None if plan["states"] is None else int(plan["states"])
+        return CrashStates(plan, lambda folder: self._ask(lambda: states.next(str(folder)) or "null"))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
         """The `workloads`, `designs`, `machines` or `models` that there are."""
@@ -163,8 +226,11 @@ class Engine:
         return imported
 
     def _ask(self, question: Callable[[], str]) -> Any:
+        return json.loads(self._tell(question))
+
+    def _tell(self, question: Callable[[], Answer]) -> Answer:
         try:
-            return json.loads(question())
+            return question()
         except self.native.InputError as error:
             raise InputError(str(error)) from error
         except self.native.StuckError as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import fake_litmus
+from strandline.engine import NativeStates
 
 InputError = fake_litmus.InputError
 
@@ -68,6 +69,11 @@ class FakeNative:
         warnings = ["the trace holds no values: the recording is good for timing only"]
         head = {"recording": out, "bytes": 800, "program": ["app"], "status": 0, "threads": 2}
         return json.dumps({**head, "totals": totals, "warnings": warnings})
+
+    def RecordingStates(self, text: str, /) -> NativeStates:  # noqa: N802
+        spec = json.loads(text)
+        self.specs.append(spec)
+        raise InputError(f"{spec['recording']}: cannot be opened (No such file or directory); name a recording")
 
     def listing(self, kind: str, /) -> str:
         return json.dumps(LISTINGS[kind])

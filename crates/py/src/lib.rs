@@ -4,6 +4,7 @@ mod collect;
 mod import;
 mod lists;
 mod litmus;
+mod recording;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -194,6 +195,7 @@ fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;

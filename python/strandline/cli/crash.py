@@ -4,37 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from strandline.cli import output
+from strandline.cli import crash_recording, output
 from strandline.cli.app import App
-from strandline.cli.options import points, run_options, run_specs
+from strandline.cli.options import points, run_options_of, run_specs
 from strandline.engine import CrashResult, CrashSpec
 from strandline.report import crashes
 from strandline.sweep import parallel
 
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "bmo", "settings")
+ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
+
 
 @click.command()
-@run_options
+@run_options_of(design_required=False)
 @click.option(
     "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Crash states to check."
 )
 @click.option("--replay", metavar="CASE", help="Check one crash state again, as a failure names it.")
+@click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states as files into a folder.")
+@click.option("--verify", metavar="CMD", help="Run a shell command on each crash state of a recording, {} its pool.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long --verify may take for a state.",
+)
+@click.option("--scratch", type=FOLDER, metavar="DIR", help="Where --verify's files are for a while. [default: memory]")
 @click.pass_obj
 @click.pass_context
 def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
-    """Cut the power in WORKLOAD, recover, and check what is left.
+    """Cut the power in WORKLOAD (or a recording), recover, and check what is left.
 
     A state is right if the design's model allows it, and if recovery leaves the structure whole and holds every
     operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case.
+
+    Of a recording (a file that `strandline record` wrote), the states are files: the pool as it would stand. Those that
+    tell apart a line written from one not come first. A state is right if your own checker says so: --verify
+    'pmempool check {}' (exit status 0 = right).
     """
+    if crash_recording.is_recording(given["workload"], app.engine.names("workloads")):
+        _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
+        ctx.exit(0 if crash_recording.examine(app, given) else 1)
+    _refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
+    if not given["designs"]:
+        raise click.MissingParameter(ctx=ctx, param=_parameter(ctx, "designs"))
     specs = [CrashSpec(run, given["points"], given["replay"]) for run in run_specs(given, recovers=False)]
     with output.progress("crashing", len(specs)) as done:
         results = parallel(app.engine.crash, specs, given["jobs"], done)
     _print_json(results) if given["as_json"] else _print(results)
     ctx.exit(1 if any(result.failures for result in results) else 0)
+
+
+def _parameter(ctx: click.Context, name: str) -> click.Parameter:
+    return next(parameter for parameter in ctx.command.params if parameter.name == name)
+
+
+def _refuse(ctx: click.Context, names: Sequence[str], why: str) -> None:
+    for name in names:
+        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise click.BadOptionUsage(name, f"{_parameter(ctx, name).opts[-1]} {why}", ctx=ctx)
 
 
 def _print(results: Sequence[CrashResult]) -> None:

@@ -75,8 +75,6 @@ set_option = click.option(
 )
 
 _RUN_OPTIONS = (
-    click.argument("workload"),
-    click.option("-d", "--design", "designs", type=designs, required=True, metavar="D1,D2", help="Designs to compare."),
     click.option("-m", "--machine", metavar="NAME|FILE", help="Machine preset or TOML file. [default: the workload's]"),
     click.option("--runtime", metavar="NAME", help="How regions are made failure-atomic. [default: the workload's]"),
     click.option("--threads", type=AT_LEAST_ONE, default=1, show_default=True, help="Threads, each on its own core."),
@@ -90,11 +88,21 @@ _RUN_OPTIONS = (
 )
 
 
-def run_options(command: Command) -> Command:
-    """Everything that describes runs of one workload under several designs."""
-    for option in reversed(_RUN_OPTIONS):
-        command = option(command)
-    return command
+def run_options_of(design_required: bool) -> Callable[[Command], Command]:
+    """Everything that describes runs of one workload under several designs, which may have to be named."""
+    design = click.option(
+        "-d", "--design", "designs", type=designs, required=design_required, metavar="D1,D2", help="Designs to compare."
+    )
+
+    def describe(command: Command) -> Command:
+        for option in reversed((click.argument("workload"), design, *_RUN_OPTIONS)):
+            command = option(command)
+        return command
+
+    return describe
+
+
+run_options = run_options_of(design_required=True)
 
 
 def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:

@@ -27,12 +27,12 @@ def crash(name: str, built: Built, shm: Path, tmp_path: Path, points: str) -> tu
 def test_the_bad_list_is_broken_and_its_state_can_be_had_again(built: Built, shm: Path, tmp_path: Path) -> None:
     code, answer = crash("list-bad", built, shm, tmp_path, "all")
     assert code == 1
-    state = answer["failures"][0]["replay"]
+    state = answer["failures"][0]["state"]
     verify = case("list-bad", built, shm).verify
     command = ["crash", str(tmp_path / "list-bad.strand"), "-d", "x86", "--replay", state, "--verify", verify, "--json"]
     again = strandline(command)
     assert again.returncode == 1
-    assert [failure["replay"] for failure in document(again.stdout)["failures"]] == [state]
+    assert [failure["state"] for failure in document(again.stdout)["failures"]] == [state]
 
 
 def test_the_good_list_is_not_broken(built: Built, shm: Path, tmp_path: Path) -> None:

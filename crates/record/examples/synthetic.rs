@@ -1,0 +1,81 @@
+//! Writes a small recording of a list in persistent memory, for tests that need one but no recorder.
+//!
+//! `synthetic fenced|unfenced NODES OUT`. The pool has the offset of the first node at 8. Node n lies at 64 n: the offset of the
+//! next one, and n. `unfenced` leaves out the fence between a node and the pointer to it.
+
+use std::fs::File;
+use strandline_record::{Access, AccessKind, Block, Ending, Meta, Module, Origin, Region, Writer};
+
+/// Where the pool is mapped.
+const POOL: u64 = 0x7000_0000_0000;
+
+/// `mov [rdi], rax`, `clwb [rdi]`, `sfence`, each as a block, one after the other.
+const STORE_NEXT: u32 = 0;
+const STORE_VALUE: u32 = 1;
+const STORE_HEAD: u32 = 2;
+const FLUSH: u32 = 3;
+const FENCE: u32 = 4;
+
+fn block(number: u64, code: &[u8], kind: Option<AccessKind>) -> Block {
+    let access = |kind: AccessKind| Access {
+        instruction: 0,
+        kind,
+        size: if kind.flushes() { 64 } else { 8 },
+    };
+    Block {
+        pc: 0x40_1000 + 0x10 * number,
+        code: code.to_vec(),
+        instructions: 1,
+        accesses: kind.map(access).into_iter().collect(),
+        repeats: false,
+        fences: if kind.is_none() { vec![0] } else { vec![] },
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, nodes, out] = arguments.as_slice() else {
+        return Err("usage: synthetic fenced|unfenced NODES OUT".into());
+    };
+    let meta = Meta {
+        origin: Origin::Recorder,
+        program: vec!["list".to_owned(), nodes.clone()],
+        values: true,
+    };
+    let mut writer = Writer::new(File::create(out)?, &meta)?;
+    let store = [0x48, 0x89, 0x07];
+    for number in 0..3 {
+        writer.block(block(number, &store, Some(AccessKind::Store)));
+    }
+    writer.block(block(3, &[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb)));
+    writer.block(block(4, &[0x0f, 0xae, 0xf8], None));
+    writer.module(Module {
+        base: 0x40_0000,
+        end: 0x40_2000,
+        offset: 0,
+        path: "/nowhere/list".to_owned(),
+    });
+    writer.region(Region {
+        start: POOL,
+        bytes: (64 * (nodes.parse::<u64>()? + 1)).next_multiple_of(0x10_0000),
+        offset: 0,
+        path: "/dev/shm/my pool".to_owned(),
+    });
+    let mut first = [0; 4096];
+    first[..4].copy_from_slice(b"LIST");
+    writer.page(POOL, &first);
+    for node in 1..=nodes.parse::<u64>()? {
+        let at = POOL + 64 * node;
+        writer.execute(0, STORE_NEXT, 1, &[at], &[64 * (node - 1)], &[true])?;
+        writer.execute(0, STORE_VALUE, 1, &[at + 8], &[node], &[true])?;
+        writer.execute(0, FLUSH, 1, &[at], &[], &[])?;
+        if kind == "fenced" {
+            writer.execute(0, FENCE, 1, &[], &[], &[])?;
+        }
+        writer.execute(0, STORE_HEAD, 1, &[POOL + 8], &[64 * node], &[true])?;
+        writer.execute(0, FLUSH, 1, &[POOL + 8], &[], &[])?;
+        writer.execute(0, FENCE, 1, &[], &[], &[])?;
+    }
+    writer.finish(Ending::default())?;
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! What of a block's code matters to persistence, in program order.
+
+use super::op::Fence;
+use crate::{AccessKind, Block, Marker};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction};
+
+/// Something in a block that may matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The index of its instruction.
+    pub instruction: u16,
+    /// The address of its instruction.
+    pub pc: u64,
+    /// What it is.
+    pub kind: PointKind,
+}
+
+/// Kinds of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointKind {
+    /// An access of this number, which writes, flushes or may have a turn; and where its bytes are among the values.
+    Access(u16, usize),
+    /// A fence.
+    Fence(Fence),
+    /// A marker.
+    Marker(Marker),
+}
+
+/// The points of a block. Loads are among them only if `turns` says that accesses may have turns.
+#[must_use]
+pub fn points(block: &Block, turns: bool) -> Vec<Point> {
+    let mut points = Vec::new();
+    let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
+    let instructions: Vec<Instruction> = decoder.into_iter().take(block.instructions as usize).collect();
+    let pc = |index: u16| instructions.get(usize::from(index)).map_or(block.pc, Instruction::ip);
+    for (index, instruction) in (0..=u16::MAX).zip(&instructions) {
+        if let Some(kind) = speaks(instruction) {
+            points.push(Point {
+                instruction: index,
+                pc: pc(index),
+                kind,
+            });
+        }
+    }
+    let mut words = 0;
+    for (index, access) in (0..=u16::MAX).zip(&block.accesses) {
+        if turns || access.kind != AccessKind::Load {
+            points.push(Point {
+                instruction: access.instruction,
+                pc: pc(access.instruction),
+                kind: PointKind::Access(index, words),
+            });
+        }
+        words += access.value_words();
+    }
+    // An instruction is a fence, a marker, or has accesses, which stay in their order.
+    points.sort_by_key(|point| point.instruction);
+    points
+}
+
+fn speaks(instruction: &Instruction) -> Option<PointKind> {
+    use Code::{Mfence, Mfence_F1, Mfence_F2, Mfence_F3, Mfence_F4, Mfence_F5, Mfence_F6, Mfence_F7};
+    use Code::{Nop_rm32, Sfence, Sfence_F9, Sfence_FA, Sfence_FB, Sfence_FC, Sfence_FD, Sfence_FE};
+    match instruction.code() {
+        Sfence | Sfence_F9 | Sfence_FA | Sfence_FB | Sfence_FC | Sfence_FD | Sfence_FE => {
+            Some(PointKind::Fence(Fence::Sfence))
+        }
+        Mfence | Mfence_F1 | Mfence_F2 | Mfence_F3 | Mfence_F4 | Mfence_F5 | Mfence_F6 | Mfence_F7 => {
+            Some(PointKind::Fence(Fence::Mfence))
+        }
+        Nop_rm32 => {
+            let displacement = u32::try_from(instruction.memory_displacement64()).ok()?;
+            Marker::of(displacement).map(PointKind::Marker)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,105 @@
+//! All threads of a recording in one legal order, seen from persistent memory.
+
+mod code;
+mod op;
+mod places;
+mod thread;
+
+pub use op::{Fence, Flush, Op, Piece, Place, What, LINE, OFFSET_BITS};
+pub use places::{Places, PoolFile};
+
+use crate::{RecordError, Recording};
+use code::{points, Point};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use thread::{Ran, Runner};
+
+/// What threads wait for: writes to words, and signals.
+#[derive(Debug, Default)]
+struct Shared {
+    words: HashMap<u64, u32>,
+    signals: HashMap<u32, u32>,
+}
+
+/// The operations of all threads. A thread goes on until it must wait for another; then the next one does, so the order is
+/// the same each time.
+pub struct Interleaved {
+    runners: Vec<Runner>,
+    current: usize,
+    shared: Shared,
+    blocks: Arc<[Vec<Point>]>,
+    places: Arc<Places>,
+    ready: VecDeque<Op>,
+    recording: Arc<Recording>,
+}
+
+impl Interleaved {
+    /// The operations of a recording, from its beginning.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn new(recording: &Arc<Recording>, places: &Arc<Places>) -> Result<Interleaved, RecordError> {
+        let threads = recording.threads().len();
+        let runners = (0..threads).map(|thread| Ok(Runner::new(thread as u32, recording.stream(thread)?)));
+        let blocks = recording.blocks().iter().map(|block| points(block, threads > 1));
+        Ok(Interleaved {
+            runners: runners.collect::<Result<_, RecordError>>()?,
+            current: 0,
+            shared: Shared::default(),
+            blocks: blocks.collect(),
+            places: Arc::clone(places),
+            ready: VecDeque::new(),
+            recording: Arc::clone(recording),
+        })
+    }
+
+    /// Lets a thread do something; `false` once all have ended.
+    fn go_on(&mut self) -> Result<bool, RecordError> {
+        let mut waiting = 0;
+        for _ in 0..self.runners.len() {
+            let runner = &mut self.runners[self.current];
+            let ran = runner.step(
+                &self.recording,
+                &self.blocks,
+                &self.places,
+                &mut self.shared,
+                &mut self.ready,
+            )?;
+            match ran {
+                Ran::On => return Ok(true),
+                Ran::Waits => waiting += 1,
+                Ran::Ended => {}
+            }
+            self.current = (self.current + 1) % self.runners.len();
+        }
+        match waiting {
+            0 => Ok(false),
+            _ => Err(RecordError::new(
+                format!("the recording's {waiting} threads that have not ended wait for each other"),
+                "record again",
+            )),
+        }
+    }
+}
+
+impl Iterator for Interleaved {
+    type Item = Result<Op, RecordError>;
+
+    fn next(&mut self) -> Option<Result<Op, RecordError>> {
+        while self.ready.is_empty() {
+            match self.go_on() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.runners.clear();
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.ready.pop_front().map(Ok)
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,151 @@
+//! What a program did to persistent memory.
+
+use crate::Marker;
+
+/// A place in persistent memory: the file's number in the upper 16 bits, the offset in the file below.
+pub type Place = u64;
+
+/// Bits of a [`Place`] that are the offset.
+pub const OFFSET_BITS: u32 = 48;
+
+/// Bytes of a cache line.
+pub const LINE: u64 = 64;
+
+/// One operation, in the global order of the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// The thread.
+    pub thread: u32,
+    /// The address of the instruction; 0 for what is no instruction.
+    pub pc: u64,
+    /// It is a further part of the store before.
+    pub rest: bool,
+    /// What it is.
+    pub what: What,
+}
+
+/// Kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A store, or a part of one, within an aligned word of 8 bytes.
+    Store(Piece),
+    /// The same of a non-temporal store.
+    StoreNt(Piece),
+    /// A store whose bytes the recording does not know (more than 64 at once).
+    Unknown,
+    /// A flush of the line at this place; `None` if it is not persistent.
+    Flush(Flush, Option<Place>),
+    /// An instruction that orders flushes.
+    Fence(Fence),
+    /// Everything in this range was made durable by the operating system.
+    Sync {
+        /// The first byte.
+        start: Place,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The program said something.
+    Marker(Marker),
+}
+
+/// Bytes that a store left in an aligned word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The aligned word.
+    pub word: Place,
+    /// Its bytes; those outside of the mask are zero.
+    pub bytes: [u8; 8],
+    /// Which of them were stored: bit 0 is the first.
+    pub mask: u8,
+}
+
+impl Fence {
+    /// What the instruction is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Fence::Sfence => "sfence",
+            Fence::Mfence => "mfence",
+            Fence::Locked => "locked instruction",
+        }
+    }
+}
+
+impl Flush {
+    /// What the instruction is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Flush::Clwb => "clwb",
+            Flush::ClflushOpt => "clflushopt",
+            Flush::Clflush => "clflush",
+        }
+    }
+}
+
+/// Kinds of flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flush {
+    /// `clwb`.
+    Clwb,
+    /// `clflushopt`.
+    ClflushOpt,
+    /// `clflush`.
+    Clflush,
+}
+
+/// Instructions that order flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fence {
+    /// `sfence`.
+    Sfence,
+    /// `mfence`.
+    Mfence,
+    /// A locked instruction: one before its own store and one after it.
+    Locked,
+}
+
+impl Piece {
+    /// The line.
+    #[must_use]
+    pub fn line(&self) -> Place {
+        self.word & !(LINE - 1)
+    }
+
+    /// The pieces of bytes stored at a place, in the order of their addresses.
+    pub fn of(at: Place, bytes: &[u8]) -> impl Iterator<Item = Piece> + '_ {
+        let first = at & !7;
+        let words = (at + bytes.len() as u64).div_ceil(8) - at / 8;
+        (0..words).map(move |index| {
+            let word = first + 8 * index;
+            let mut piece = Piece {
+                word,
+                bytes: [0; 8],
+                mask: 0,
+            };
+            for byte in 0..8u64 {
+                let stored = (word + byte).checked_sub(at).and_then(|i| bytes.get(i as usize));
+                if let Some(stored) = stored {
+                    piece.bytes[byte as usize] = *stored;
+                    piece.mask |= 1 << byte;
+                }
+            }
+            piece
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_cut_at_words() {
+        let pieces: Vec<Piece> = Piece::of(6, &[1, 2, 3]).collect();
+        let expected = [
+            (0, [0, 0, 0, 0, 0, 0, 1, 2], 0b1100_0000),
+            (8, [3, 0, 0, 0, 0, 0, 0, 0], 1),
+        ];
+        assert_eq!(pieces, expected.map(|(word, bytes, mask)| Piece { word, bytes, mask }));
+    }
+}

@@ -1,0 +1,163 @@
+use super::*;
+use crate::{Access, AccessKind, Block, Ending, Event, Meta, Origin, Region, TurnAt, Writer};
+use crate::{Marker, Turn};
+
+const POOL: u64 = 0x10_0000;
+/// A volatile word.
+const LOCK: u64 = 0x20_0000;
+
+fn block(pc: u64, code: &[u8], instructions: u32, accesses: &[(u16, AccessKind, u16)]) -> Block {
+    let access = |(instruction, kind, size): &(u16, AccessKind, u16)| Access {
+        instruction: *instruction,
+        kind: *kind,
+        size: *size,
+    };
+    Block {
+        pc,
+        code: code.to_vec(),
+        instructions,
+        accesses: accesses.iter().map(access).collect(),
+        repeats: false,
+        fences: vec![],
+    }
+}
+
+fn writer() -> Writer<Vec<u8>> {
+    let meta = Meta {
+        origin: Origin::Recorder,
+        program: vec!["test".to_owned()],
+        values: true,
+    };
+    let mut writer = Writer::new(Vec::new(), &meta).expect("memory can be written");
+    writer.region(Region {
+        start: POOL,
+        bytes: 0x1000,
+        offset: 0,
+        path: "/pm/pool".to_owned(),
+    });
+    writer
+}
+
+fn ops(writer: Writer<Vec<u8>>, ending: Ending) -> Result<Vec<Op>, RecordError> {
+    let bytes = writer.finish(ending).expect("memory can be written");
+    let recording = Arc::new(Recording::from_bytes(bytes).expect("what was written can be read"));
+    let places = Arc::new(Places::of(recording.regions()));
+    Interleaved::new(&recording, &places)?.collect()
+}
+
+fn piece(word: u64, bytes: [u8; 8], mask: u8) -> Piece {
+    Piece { word, bytes, mask }
+}
+
+#[test]
+fn a_block_gives_its_operations_in_program_order_with_their_addresses() {
+    let mut writer = writer();
+    let nop = [&[0x0f, 0x1f, 0x80][..], &Marker::TaskEnd.displacement().to_le_bytes()].concat();
+    // mov [rdi], rax; clwb [rdi]; sfence; the marker; clwb [rsi], which is not persistent.
+    let code = [
+        &[0x48, 0x89, 0x07, 0x66, 0x0f, 0xae, 0x37, 0x0f, 0xae, 0xf8][..],
+        &nop,
+        &[0x66, 0x0f, 0xae, 0x36],
+    ]
+    .concat();
+    let accesses = [
+        (0, AccessKind::Store, 8),
+        (1, AccessKind::Clwb, 64),
+        (4, AccessKind::Clwb, 64),
+    ];
+    let number = writer.block(block(0x1000, &code, 5, &accesses));
+    writer
+        .execute(0, number, 5, &[POOL + 8, POOL + 8, LOCK], &[7], &[true])
+        .expect("it fits");
+    // Cut short after the store.
+    writer
+        .execute(0, number, 1, &[POOL + 16], &[9], &[true])
+        .expect("it fits");
+    let expected = [
+        (0x1000, What::Store(piece(8, [7, 0, 0, 0, 0, 0, 0, 0], 0xff))),
+        (0x1003, What::Flush(Flush::Clwb, Some(0))),
+        (0x1007, What::Fence(Fence::Sfence)),
+        (0x100a, What::Marker(Marker::TaskEnd)),
+        (0x1011, What::Flush(Flush::Clwb, None)),
+        (0x1000, What::Store(piece(16, [9, 0, 0, 0, 0, 0, 0, 0], 0xff))),
+    ];
+    let found = ops(writer, Ending::default()).expect("it can be read");
+    assert_eq!(found.iter().map(|op| (op.pc, op.what)).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_store_that_leaves_the_region_is_persistent_within_it() {
+    let mut writer = writer();
+    let number = writer.block(block(0x1000, &[0x48, 0x89, 0x07], 1, &[(0, AccessKind::Store, 8)]));
+    let value = u64::from_le_bytes([1, 2, 3, 4, 5, 6, 7, 8]);
+    for address in [POOL - 4, POOL + 0xffc] {
+        writer
+            .execute(0, number, 1, &[address], &[value], &[true])
+            .expect("it fits");
+    }
+    let expected = [
+        What::Store(piece(0, [5, 6, 7, 8, 0, 0, 0, 0], 0x0f)),
+        What::Store(piece(0xff8, [0, 0, 0, 0, 1, 2, 3, 4], 0xf0)),
+    ];
+    let found = ops(writer, Ending::default()).expect("it can be read");
+    assert_eq!(found.iter().map(|op| op.what).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_locked_instruction_is_a_fence_before_and_after_its_store() {
+    let mut writer = writer();
+    let number = writer.block(block(0x1000, &[0x48, 0x87, 0x07], 1, &[(0, AccessKind::Atomic, 8)]));
+    writer.execute(0, number, 1, &[POOL], &[1], &[true]).expect("it fits");
+    let found = ops(writer, Ending::default()).expect("it can be read");
+    let kinds: Vec<bool> = found.iter().map(|op| op.what == What::Fence(Fence::Locked)).collect();
+    assert_eq!(kinds, [true, false, true]);
+}
+
+#[test]
+fn a_thread_waits_for_its_turn_at_a_lock() {
+    let mut writer = writer();
+    let xchg = writer.block(block(0x1000, &[0x48, 0x87, 0x07], 1, &[(0, AccessKind::Atomic, 8)]));
+    let store = writer.block(block(0x2000, &[0x48, 0x89, 0x07], 1, &[(0, AccessKind::Store, 8)]));
+    // The second thread has the lock first, and thread 0 comes first in the order.
+    for thread in 0..2u32 {
+        writer
+            .execute(thread, xchg, 1, &[LOCK], &[0], &[false])
+            .expect("it fits");
+        writer
+            .execute(thread, store, 1, &[POOL], &[u64::from(thread)], &[true])
+            .expect("it fits");
+        writer
+            .execute(thread, store, 1, &[LOCK], &[0], &[false])
+            .expect("it fits");
+    }
+    let turn = |step: u64, before: u32| TurnAt {
+        step,
+        turn: Turn { access: 0, before },
+    };
+    let ending = Ending {
+        turns: vec![vec![turn(0, 2), turn(2, 3)], vec![turn(0, 0), turn(2, 1)]],
+        ..Ending::default()
+    };
+    let found = ops(writer, ending).expect("it can be read");
+    let stores = found.iter().filter(|op| matches!(op.what, What::Store(_)));
+    assert_eq!(stores.map(|op| op.thread).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn a_thread_waits_for_a_signal_and_a_cycle_is_refused() {
+    let mut signalled = writer();
+    let store = signalled.block(block(0x2000, &[0x48, 0x89, 0x07], 1, &[(0, AccessKind::Store, 8)]));
+    signalled
+        .event(0, Event::Wait { number: 1, times: 1 })
+        .expect("it fits");
+    signalled.execute(0, store, 1, &[POOL], &[0], &[true]).expect("it fits");
+    signalled.execute(1, store, 1, &[POOL], &[1], &[true]).expect("it fits");
+    signalled.event(1, Event::Signal { number: 1 }).expect("it fits");
+    let found = ops(signalled, Ending::default()).expect("it can be read");
+    assert_eq!(found.iter().map(|op| op.thread).collect::<Vec<_>>(), [1, 0]);
+
+    let mut cycle = writer();
+    cycle.event(0, Event::Wait { number: 1, times: 1 }).expect("it fits");
+    let error = ops(cycle, Ending::default()).expect_err("nobody signals");
+    assert!(error.to_string().contains("wait for each other"), "{error}");
+}

@@ -1,0 +1,262 @@
+//! One thread of the order.
+
+use super::code::{Point, PointKind};
+use super::op::{Fence, Flush, Op, Piece, What, LINE};
+use super::places::Places;
+use super::Shared;
+use crate::{AccessKind, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
+use std::collections::VecDeque;
+
+/// What came of letting a thread go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// It did something.
+    On,
+    /// It waits for another thread.
+    Waits,
+    /// It has ended.
+    Ended,
+}
+
+/// A thread on its way.
+#[derive(Debug)]
+pub struct Runner {
+    thread: u32,
+    stream: Stream,
+    held: Held,
+}
+
+/// What a thread could not finish.
+#[derive(Debug)]
+enum Held {
+    Nothing,
+    Signal(u32, u32),
+    Block(Stopped),
+}
+
+/// A block's execution that waits for a turn.
+#[derive(Debug)]
+struct Stopped {
+    block: u32,
+    instructions: u32,
+    addresses: Vec<u64>,
+    values: Vec<u64>,
+    turns: Vec<Turn>,
+    /// Points that are done.
+    done: usize,
+}
+
+/// Where operations go.
+struct Sink<'a> {
+    thread: u32,
+    places: &'a Places,
+    shared: &'a mut Shared,
+    ready: &'a mut VecDeque<Op>,
+}
+
+impl Runner {
+    pub fn new(thread: u32, stream: Stream) -> Runner {
+        Runner {
+            thread,
+            stream,
+            held: Held::Nothing,
+        }
+    }
+
+    /// Does one step, or what is left of one.
+    pub fn step(
+        &mut self,
+        recording: &Recording,
+        blocks: &[Vec<Point>],
+        places: &Places,
+        shared: &mut Shared,
+        ready: &mut VecDeque<Op>,
+    ) -> Result<Ran, RecordError> {
+        let mut sink = Sink {
+            thread: self.thread,
+            places,
+            shared,
+            ready,
+        };
+        match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Nothing => {}
+            Held::Signal(number, times) => return Ok(self.wait(&sink, number, times)),
+            Held::Block(stopped) => {
+                let executed = stopped.executed();
+                let block = &recording.blocks()[executed.block as usize];
+                let points = &blocks[executed.block as usize];
+                let done = sink.run(block, points, &executed, stopped.done);
+                return Ok(match done == points.len() {
+                    true => Ran::On,
+                    false => {
+                        let on = if done > stopped.done { Ran::On } else { Ran::Waits };
+                        self.held = Held::Block(Stopped { done, ..stopped });
+                        on
+                    }
+                });
+            }
+        }
+        match self.stream.next()? {
+            None => Ok(Ran::Ended),
+            Some(Step::Block(executed)) => {
+                let block = &recording.blocks()[executed.block as usize];
+                let points = &blocks[executed.block as usize];
+                let done = sink.run(block, points, &executed, 0);
+                if done < points.len() {
+                    self.held = Held::Block(Stopped::of(&executed, done));
+                }
+                Ok(Ran::On)
+            }
+            Some(Step::Event(event)) => Ok(self.event(&mut sink, event)),
+        }
+    }
+
+    fn event(&mut self, sink: &mut Sink<'_>, event: Event) -> Ran {
+        match event {
+            Event::Syscall(_) => {}
+            Event::Sync { start, bytes } => sink.sync(start, bytes),
+            Event::Signal { number } => *sink.shared.signals.entry(number).or_default() += 1,
+            Event::Wait { number, times } => {
+                self.wait(sink, number, times);
+            }
+        }
+        Ran::On
+    }
+
+    fn wait(&mut self, sink: &Sink<'_>, number: u32, times: u32) -> Ran {
+        let given = sink.shared.signals.get(&number).copied().unwrap_or_default();
+        match given >= times {
+            true => Ran::On,
+            false => {
+                self.held = Held::Signal(number, times);
+                Ran::Waits
+            }
+        }
+    }
+}
+
+impl Stopped {
+    fn of(executed: &Executed<'_>, done: usize) -> Stopped {
+        Stopped {
+            block: executed.block,
+            instructions: executed.instructions,
+            addresses: executed.addresses.to_vec(),
+            values: executed.values.to_vec(),
+            turns: executed.turns.to_vec(),
+            done,
+        }
+    }
+
+    fn executed(&self) -> Executed<'_> {
+        Executed {
+            block: self.block,
+            instructions: self.instructions,
+            addresses: &self.addresses,
+            values: &self.values,
+            fences: &[],
+            turns: &self.turns,
+        }
+    }
+}
+
+impl Sink<'_> {
+    /// Does a block's points from this one on; the first one that must wait, or their number.
+    fn run(&mut self, block: &Block, points: &[Point], executed: &Executed<'_>, from: usize) -> usize {
+        for (index, point) in points.iter().enumerate().skip(from) {
+            match point.kind {
+                PointKind::Fence(_) | PointKind::Marker(_) if u32::from(point.instruction) >= executed.instructions => {
+                }
+                PointKind::Fence(fence) => self.put(point.pc, What::Fence(fence)),
+                PointKind::Marker(marker) => self.put(point.pc, What::Marker(marker)),
+                PointKind::Access(access, words) => {
+                    let Some(address) = executed.addresses.get(usize::from(access)) else {
+                        continue;
+                    };
+                    let access_of = &block.accesses[usize::from(access)];
+                    let turn = executed.turns.iter().find(|turn| turn.access == access);
+                    if turn.is_some_and(|turn| !self.may(turn, *address, access_of.kind)) {
+                        return index;
+                    }
+                    let values = executed.values.get(words..).unwrap_or_default();
+                    self.access(point.pc, access_of.kind, access_of.size, *address, values);
+                }
+            }
+        }
+        points.len()
+    }
+
+    /// Whether it is an access's turn; then it counts.
+    fn may(&mut self, turn: &Turn, address: u64, kind: AccessKind) -> bool {
+        let before = self.shared.words.entry(Turn::word(address)).or_default();
+        let may = *before >= turn.before;
+        *before += u32::from(may && kind.writes());
+        may
+    }
+
+    fn put(&mut self, pc: u64, what: What) {
+        self.push(pc, false, what);
+    }
+
+    fn push(&mut self, pc: u64, rest: bool, what: What) {
+        self.ready.push_back(Op {
+            thread: self.thread,
+            pc,
+            rest,
+            what,
+        });
+    }
+
+    fn access(&mut self, pc: u64, kind: AccessKind, size: u16, address: u64, values: &[u64]) {
+        let flush = match kind {
+            AccessKind::Load => return,
+            AccessKind::Clwb => Flush::Clwb,
+            AccessKind::ClflushOpt => Flush::ClflushOpt,
+            AccessKind::Clflush => Flush::Clflush,
+            AccessKind::Atomic => {
+                self.put(pc, What::Fence(Fence::Locked));
+                self.store(pc, false, size, address, values);
+                return self.put(pc, What::Fence(Fence::Locked));
+            }
+            AccessKind::Store | AccessKind::Update => return self.store(pc, false, size, address, values),
+            AccessKind::StoreNt => return self.store(pc, true, size, address, values),
+        };
+        let line = self.places.of_address(address).map(|(place, _)| place & !(LINE - 1));
+        self.put(pc, What::Flush(flush, line));
+    }
+
+    fn store(&mut self, pc: u64, nt: bool, size: u16, address: u64, values: &[u64]) {
+        let size = u64::from(size);
+        let words = size.div_ceil(8) as usize;
+        // A store may begin before a region, or end after one.
+        let (mut at, end) = (address, address.saturating_add(size));
+        while at < end {
+            let Some((place, mapped)) = self.places.of_address(at) else {
+                at = (at | 7).saturating_add(1);
+                continue;
+            };
+            if size > u64::from(strandline_capture::VALUE_BYTES) || values.len() < words {
+                return self.put(pc, What::Unknown);
+            }
+            let mut bytes = [0; 64];
+            for (chunk, value) in bytes.chunks_exact_mut(8).zip(&values[..words]) {
+                chunk.copy_from_slice(&value.to_le_bytes());
+            }
+            let (from, upto) = (
+                (at - address) as usize,
+                (end.min(at.saturating_add(mapped)) - address) as usize,
+            );
+            for (index, piece) in Piece::of(place, &bytes[from..upto]).enumerate() {
+                let what = if nt { What::StoreNt(piece) } else { What::Store(piece) };
+                self.push(pc, index > 0, what);
+            }
+            at += (upto - from) as u64;
+        }
+    }
+
+    fn sync(&mut self, start: u64, bytes: u64) {
+        let places = self.places;
+        for (start, bytes) in places.within(start, start.saturating_add(bytes)) {
+            self.put(0, What::Sync { start, bytes });
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Where in the program's source an instruction is, from the DWARF of the files that were mapped as code.
+
+use crate::Module;
+use addr2line::Loader;
+use object::{Object, ObjectSegment};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+/// Where an instruction is. Prints as `append (list.c:31)`, `memcpy (libc.so.6+0x1234)`, `list+0x1234` or `0x1234`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// The address.
+    pub pc: u64,
+    /// The function.
+    pub symbol: Option<String>,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    pub line: Option<u32>,
+    /// The mapped file.
+    pub module: Option<String>,
+    /// The place in the mapped file's addresses, as `addr2line` takes it.
+    pub offset: Option<u64>,
+}
+
+/// Finds where instructions are. Files are read when they are first asked for; one that is gone is no error.
+pub struct Source {
+    modules: Vec<Module>,
+    loaded: HashMap<String, Option<Loaded>>,
+    sites: HashMap<u64, Site>,
+}
+
+/// A mapped file.
+struct Loaded {
+    loader: Loader,
+    /// Of each segment its place in the file, its bytes there and its address.
+    segments: Vec<(u64, u64, u64)>,
+}
+
+impl Source {
+    /// Of these mapped files.
+    #[must_use]
+    pub fn new(modules: &[Module]) -> Source {
+        Source {
+            modules: modules.to_vec(),
+            loaded: HashMap::new(),
+            sites: HashMap::new(),
+        }
+    }
+
+    /// Where the instruction at this address is.
+    pub fn site(&mut self, pc: u64) -> &Site {
+        if !self.sites.contains_key(&pc) {
+            let site = self.find(pc);
+            self.sites.insert(pc, site);
+        }
+        &self.sites[&pc]
+    }
+
+    fn find(&mut self, pc: u64) -> Site {
+        // Where one was unmapped and another took its place, the later one is likelier.
+        let module = self
+            .modules
+            .iter()
+            .rev()
+            .find(|module| (module.base..module.end).contains(&pc));
+        let Some(module) = module else {
+            return Site { pc, ..Site::default() };
+        };
+        let loaded = self
+            .loaded
+            .entry(module.path.clone())
+            .or_insert_with(|| Loaded::of(Path::new(&module.path)));
+        let within = pc - module.base;
+        let address = loaded.as_ref().and_then(|loaded| loaded.address(module.offset, within));
+        let mut site = Site {
+            pc,
+            module: Some(base_name(&module.path)),
+            offset: Some(address.unwrap_or(module.offset + within)),
+            ..Site::default()
+        };
+        if let (Some(loaded), Some(address)) = (loaded, address) {
+            loaded.fill(&mut site, address);
+        }
+        site
+    }
+}
+
+impl Loaded {
+    fn of(path: &Path) -> Option<Loaded> {
+        let loader = Loader::new(path).ok()?;
+        let bytes = std::fs::read(path).ok()?;
+        let file = object::File::parse(&*bytes).ok()?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset, size, segment.address())
+        });
+        Some(Loaded {
+            segments: segments.collect(),
+            loader,
+        })
+    }
+
+    /// The address that the file itself gives to what is so far behind a mapping of this place.
+    fn address(&self, offset: u64, within: u64) -> Option<u64> {
+        let holds =
+            |(start, size, _): &&(u64, u64, u64)| start & !4095 <= offset && offset < start.saturating_add(*size);
+        let (start, _, address) = self.segments.iter().rev().find(holds)?;
+        Some(offset.wrapping_sub(*start).wrapping_add(*address).wrapping_add(within))
+    }
+
+    fn fill(&self, site: &mut Site, address: u64) {
+        if let Ok(Some(location)) = self.loader.find_location(address) {
+            site.file = location.file.map(str::to_owned);
+            site.line = location.line;
+        }
+        let frame = self
+            .loader
+            .find_frames(address)
+            .ok()
+            .and_then(|mut frames| frames.next().ok().flatten());
+        let function = frame.and_then(|frame| Some(frame.function?.demangle().ok()?.into_owned()));
+        let symbol = || {
+            let name = self.loader.find_symbol(address)?;
+            Some(addr2line::demangle_auto(name.into(), None).into_owned())
+        };
+        site.symbol = function.or_else(symbol);
+    }
+}
+
+fn base_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match (&self.file, self.line, &self.module, self.offset) {
+            (Some(file), Some(line), ..) => Some(format!("{}:{line}", base_name(file))),
+            (_, _, Some(module), Some(offset)) => Some(format!("{module}+{offset:#x}")),
+            _ => None,
+        };
+        match (&self.symbol, place) {
+            (Some(symbol), Some(place)) => write!(f, "{symbol} ({place})"),
+            (None, Some(place)) => f.write_str(&place),
+            _ => write!(f, "{:#x}", self.pc),
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("modules", &self.modules)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function to look for.
+    #[inline(never)]
+    fn planted(more: u32) -> u32 {
+        line!() + more
+    }
+
+    #[test]
+    fn an_instruction_of_this_test_is_found_by_function_and_line() {
+        let line = planted(std::hint::black_box(0));
+        let pc = planted as fn(u32) -> u32 as usize as u64;
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux tells mappings");
+        let module = maps.lines().find_map(|map| {
+            let mut words = map.split_whitespace();
+            let (base, end) = words.next()?.split_once('-')?;
+            let number = |text| u64::from_str_radix(text, 16).ok();
+            let (base, end, offset) = (number(base)?, number(end)?, number(words.nth(1)?)?);
+            (base..end).contains(&pc).then(|| Module {
+                base,
+                end,
+                offset,
+                path: words.nth(2).unwrap_or_default().to_owned(),
+            })
+        });
+        let mut source = Source::new(&[module.expect("the test is mapped")]);
+        let site = source.site(pc).clone();
+        assert!(
+            site.symbol.as_ref().is_some_and(|symbol| symbol.contains("planted")),
+            "{site:?}"
+        );
+        assert!(
+            site.file.as_ref().is_some_and(|file| file.ends_with("source.rs")),
+            "{site:?}"
+        );
+        assert!(site.line.is_some_and(|found| line.abs_diff(found) <= 1), "{site:?}");
+    }
+
+    #[test]
+    fn without_its_file_an_instruction_is_named_by_module_and_offset() {
+        let module = Module {
+            base: 0x1000,
+            end: 0x3000,
+            offset: 0x400,
+            path: "/gone/program".to_owned(),
+        };
+        let mut source = Source::new(&[module]);
+        assert_eq!(source.site(0x1010).to_string(), "program+0x410");
+        assert_eq!(source.site(0x3000).to_string(), "0x3000");
+    }
+}

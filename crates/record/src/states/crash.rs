@@ -1,0 +1,265 @@
+//! The crash states of a recording: how many there are, and some of them as files.
+
+use super::{
+    files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which, PAGE,
+};
+use crate::order::{Interleaved, Places};
+use crate::{RecordError, Recording};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Which crash states are asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// When stores are durable.
+    pub rules: Rules,
+    /// How many states to visit.
+    pub budget: Budget,
+    /// Draws states where there are too many.
+    pub seed: u64,
+    /// Only this state.
+    pub only: Option<StateName>,
+}
+
+/// Beyond so many, not all states are visited.
+const MOST_STATES: u64 = 100_000_000;
+
+/// What a recording has of crash states.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Intervals with states of their own.
+    pub intervals: u64,
+    /// Different states, as far as the model tells them apart; that before the program is one.
+    pub states: Count,
+    /// How many of them are visited.
+    pub visits: u64,
+    /// Intervals of which states are visited.
+    pub visited_intervals: u64,
+    /// Lines were stored to so often without becoming durable that old stores were taken together.
+    pub taken_together: bool,
+    /// Tasks that the program's markers began.
+    pub tasks: u64,
+    /// Instructions that do too little or nothing, and how often.
+    pub audit: BTreeMap<Spot, u64>,
+}
+
+/// The crash states of a recording, one after the other.
+pub struct CrashStates {
+    recording: Arc<Recording>,
+    places: Arc<Places>,
+    asked: Asked,
+    plan: Plan,
+    quotas: Vec<u32>,
+    last: Image,
+    edges: VecDeque<StateName>,
+    walk: Option<(Walk<'static>, Option<u64>)>,
+    queue: VecDeque<Which>,
+}
+
+impl CrashStates {
+    /// Reads the recording once, counts its states and decides which to visit.
+    ///
+    /// # Errors
+    /// The recording cannot be read, or has too many states for all of them.
+    pub fn new(recording: Recording, asked: Asked) -> Result<CrashStates, RecordError> {
+        let places = Arc::new(Places::of(recording.regions()));
+        let mut states = CrashStates {
+            recording: Arc::new(recording),
+            places,
+            asked,
+            plan: Plan {
+                intervals: 0,
+                states: Count::exactly(1),
+                visits: 0,
+                visited_intervals: 0,
+                taken_together: false,
+                tasks: 0,
+                audit: BTreeMap::new(),
+            },
+            quotas: Vec::new(),
+            last: Image::default(),
+            edges: VecDeque::new(),
+            walk: None,
+            queue: VecDeque::new(),
+        };
+        states.count()?;
+        Ok(states)
+    }
+
+    fn count(&mut self) -> Result<(), RecordError> {
+        let mut audit = Audit::new(self.recording.threads().len());
+        let mut walk = self.start()?;
+        let (mut ledger, mut own) = (Ledger::default(), Vec::new());
+        while walk.next(&mut |op| audit.see(op))?.is_some() {
+            let changed = walk.changed();
+            let count = ledger.close(walk.pending(), changed, walk.boundary());
+            own.push(count.at_most(u32::MAX));
+            self.plan.states = self.plan.states.plus(count);
+        }
+        self.plan.intervals = own.len() as u64;
+        self.plan.taken_together = walk.pending().taken_together;
+        self.plan.tasks = walk.tasks;
+        self.plan.audit = audit.finish();
+        self.last = walk.all_durable();
+        self.decide(&own)
+    }
+
+    fn decide(&mut self, own: &[u32]) -> Result<(), RecordError> {
+        let most = u128::from(MOST_STATES);
+        if self.asked.budget == Budget::All && self.plan.states.exact.is_none_or(|exact| exact > most) {
+            let states = self.plan.states;
+            let many = states
+                .exact
+                .map_or_else(|| format!("about 2^{:.0}", states.log2), |exact| exact.to_string());
+            let what = format!("there are {many} crash states, too many to visit all");
+            return Err(RecordError::new(what, "give a number: --points 100000"));
+        }
+        self.edges = match &self.asked.only {
+            Some(only @ (StateName::Initial | StateName::Final)) => [only.clone()].into(),
+            Some(StateName::In(..)) => VecDeque::new(),
+            None => [StateName::Initial, StateName::Final].into(),
+        };
+        if self.asked.only.is_none() {
+            self.quotas = quotas(own, self.asked.budget, self.asked.seed);
+        }
+        self.plan.visited_intervals = self.quotas.iter().filter(|quota| **quota > 0).count() as u64;
+        self.plan.visits = match self.asked.only {
+            Some(_) => 1,
+            None => self.quotas.iter().map(|quota| u64::from(*quota)).sum::<u64>() + 2,
+        };
+        Ok(())
+    }
+
+    fn start(&self) -> Result<Walk<'static>, RecordError> {
+        let ops = Interleaved::new(&self.recording, &self.places)?;
+        let threads = self.recording.threads().len();
+        let pending = Pending::new(self.asked.rules, threads, self.initial()?);
+        Ok(Walk::new(Box::new(ops), pending))
+    }
+
+    /// Memory as it was at first. Where a file was mapped twice, what the lower address held counts.
+    fn initial(&self) -> Result<Image, RecordError> {
+        let mut image = Image::default();
+        for (address, bytes) in self.recording.initial_pages()? {
+            if let Some((place, _)) = self.places.of_address(address) {
+                if image.pages(place, place + PAGE).next().is_none() {
+                    image.set_page(place, &bytes);
+                }
+            }
+        }
+        Ok(image)
+    }
+
+    /// What there is.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Its files of persistent memory.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Writes the next state into the folder that `folder` makes of its name, and says which it is: the one before the program and
+    /// the one after it first.
+    ///
+    /// # Errors
+    /// The recording cannot be read, the state cannot be written, or there is no such state.
+    pub fn next(&mut self, folder: &mut dyn FnMut(&str) -> std::path::PathBuf) -> Result<Option<Visit>, RecordError> {
+        if let Some(edge) = self.edges.pop_front() {
+            return self.edge(&edge, folder(&edge.to_string()).as_path()).map(Some);
+        }
+        match self.asked.only {
+            Some(StateName::Initial | StateName::Final) => return Ok(None),
+            Some(StateName::In(..)) if self.walk.is_some() => return Ok(None),
+            _ => {}
+        }
+        while self.queue.is_empty() {
+            if !self.advance()? {
+                return Ok(None);
+            }
+        }
+        match (&self.walk, self.queue.pop_front()) {
+            (Some((walk, Some(number))), Some(which)) => self.visit(walk, *number, which, folder).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn edge(&self, name: &StateName, folder: &Path) -> Result<Visit, RecordError> {
+        match name {
+            StateName::Initial => files::write(&self.places, &self.initial()?, &[], folder)?,
+            _ => files::write(&self.places, &self.last, &[], folder)?,
+        };
+        Ok(Visit {
+            name: name.to_string(),
+            ..Visit::default()
+        })
+    }
+
+    /// Goes to the next interval; `false` if there is none.
+    fn advance(&mut self) -> Result<bool, RecordError> {
+        let (mut walk, _) = match self.walk.take() {
+            Some(walk) => walk,
+            None => (self.start()?, None),
+        };
+        let number = walk.next(&mut |_| {})?;
+        let wanted = match (&self.asked.only, number) {
+            (Some(StateName::In(interval, which)), Some(number)) if *interval == number => vec![which.clone()],
+            (None, Some(number)) => match self.quotas.get(number as usize) {
+                Some(quota) if *quota > 0 => walk.interval().visits(number, *quota, self.asked.seed),
+                _ => vec![],
+            },
+            (Some(only), None) => return Err(no_such_state(&only.to_string())),
+            _ => vec![],
+        };
+        self.queue.extend(wanted);
+        self.walk = Some((walk, number));
+        Ok(number.is_some())
+    }
+
+    fn visit(
+        &self,
+        walk: &Walk<'static>,
+        number: u64,
+        which: Which,
+        folder: &mut dyn FnMut(&str) -> std::path::PathBuf,
+    ) -> Result<Visit, RecordError> {
+        let interval = walk.interval();
+        let kept = interval.kept(number, &which);
+        let name = StateName::In(number, which).to_string();
+        let kept = kept.ok_or_else(|| no_such_state(&name))?;
+        let stores = interval.stores(&kept);
+        files::write(&self.places, &walk.pending().durable, &stores, folder(&name).as_path())?;
+        Ok(Visit {
+            name,
+            interval: Some(number),
+            tasks: walk.tasks,
+            began: walk.began,
+            ends: walk.ends(),
+            ..Visit::of(&interval, &kept)
+        })
+    }
+}
+
+fn no_such_state(name: &str) -> RecordError {
+    let mend = "name one of this recording under this design, as a failing case does";
+    RecordError::new(format!("the recording has no crash state `{name}`"), mend)
+}
+
+impl std::fmt::Debug for CrashStates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CrashStates")
+            .field("asked", &self.asked)
+            .field("plan", &self.plan)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,65 @@
+//! A crash state in words: which stores it has and which it lacks.
+
+use super::{Interval, Kept};
+use crate::order::{Op, Place};
+use std::collections::BTreeMap;
+
+/// A crash state that was visited.
+#[derive(Clone, Debug, Default)]
+pub struct Visit {
+    /// The state's name.
+    pub name: String,
+    /// Its interval.
+    pub interval: Option<u64>,
+    /// Tasks that the program's markers had begun.
+    pub tasks: u64,
+    /// Lines that differ from all persisted, or from none, whichever is fewer.
+    pub differs: usize,
+    /// The operation that began the interval.
+    pub began: Option<Op>,
+    /// The operation that would have ended it.
+    pub ends: Option<Op>,
+    /// Stores that could be durable and are.
+    pub has: Vec<Stored>,
+    /// Stores that could be durable and are not.
+    pub lacks: Vec<Stored>,
+}
+
+/// Stores of an instruction to a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The address of the instruction.
+    pub pc: u64,
+    /// Where it stored first.
+    pub place: Place,
+    /// How often.
+    pub times: u64,
+}
+
+impl Visit {
+    /// What a state of an interval has and lacks.
+    #[must_use]
+    pub fn of(interval: &Interval<'_>, kept: &Kept) -> Visit {
+        let (mut visit, mut not_full, mut not_empty) = (Visit::default(), 0, 0);
+        for (at, kept) in kept {
+            not_full += usize::from(kept.contains(&false));
+            not_empty += usize::from(kept.contains(&true));
+            let items = interval.pending().lines.get(at).map_or(&[][..], |line| &line.items);
+            let mut stores: BTreeMap<(bool, u64), Stored> = BTreeMap::new();
+            for (item, kept) in items.iter().zip(kept) {
+                let place = item.piece.word + u64::from(item.piece.mask.trailing_zeros());
+                let store = stores.entry((*kept, item.pc)).or_insert(Stored {
+                    pc: item.pc,
+                    place,
+                    times: 0,
+                });
+                store.times += u64::from(!item.rest || store.times == 0);
+            }
+            for ((kept, _), store) in stores {
+                if kept { &mut visit.has } else { &mut visit.lacks }.push(store);
+            }
+        }
+        visit.differs = not_full.min(not_empty);
+        visit
+    }
+}

@@ -1,0 +1,61 @@
+//! Crash states as files.
+
+use super::image::{patch, Image, PAGE};
+use crate::order::{Piece, Place, Places};
+use crate::RecordError;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes what a crash leaves into a new folder, one file for each file of persistent memory, and says their paths. The folder
+/// is there with all of them or not at all. Pages of zeros are holes.
+///
+/// # Errors
+/// Something cannot be written.
+pub fn write(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let mut partial = folder.as_os_str().to_owned();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let written = fill(places, image, stores, &partial).and_then(|()| fs::rename(&partial, folder));
+    written.map_err(|error| {
+        // What is half written helps nobody; if it cannot be removed, the first error still says why.
+        let _ = fs::remove_dir_all(&partial);
+        let mend = "give a folder on a disk with room that you may write";
+        RecordError::new(format!("{}: cannot be written ({error})", folder.display()), mend)
+    })?;
+    Ok(places.files().iter().map(|file| folder.join(&file.name)).collect())
+}
+
+fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std::io::Result<()> {
+    fs::create_dir(folder)?;
+    let mut patches: BTreeMap<Place, Vec<&Piece>> = BTreeMap::new();
+    for piece in stores {
+        patches.entry(piece.word & !(PAGE - 1)).or_default().push(piece);
+    }
+    for (number, pool) in places.files().iter().enumerate() {
+        let (start, mut file) = (Places::start(number), File::create_new(folder.join(&pool.name))?);
+        let end = start + pool.bytes;
+        file.set_len(pool.bytes)?;
+        let mut put = |at: Place, page: &[u8]| {
+            let length = PAGE.min(end - at) as usize;
+            file.seek(SeekFrom::Start(at - start))?;
+            file.write_all(&page[..length])
+        };
+        for (at, page) in image.pages(start, end) {
+            match patches.remove(&at) {
+                Some(pieces) => put(at, &patched(*page, &pieces))?,
+                None => put(at, page)?,
+            }
+        }
+        for (at, pieces) in patches.range(start..end) {
+            put(*at, &patched([0; PAGE as usize], pieces))?;
+        }
+    }
+    Ok(())
+}
+
+fn patched(mut page: [u8; PAGE as usize], pieces: &[&Piece]) -> [u8; PAGE as usize] {
+    pieces.iter().for_each(|piece| patch(&mut page, piece));
+    page
+}

@@ -1,0 +1,278 @@
+//! What is durable, what need not be yet, and what makes it so.
+
+use super::line::{self, Item};
+use super::{Image, Rules};
+use crate::order::{Flush, Op, Piece, Place, What, LINE};
+use std::collections::BTreeMap;
+
+/// Ordinary stores of a line that are told apart; of more, the oldest half is taken as one.
+const MOST_ITEMS: usize = 512;
+
+/// A line with stores that need not be durable yet.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Its stores, in order.
+    pub items: Vec<Item>,
+    /// Everything before this place in the global order is covered by a flush that no fence has followed yet.
+    pub covered: u64,
+    /// Where those stores are that were taken together with others: instructions and how often.
+    pub taken_together: BTreeMap<u64, u64>,
+    /// The segment of the next store, and the place of its first.
+    segment: (u32, u64),
+}
+
+/// What a thread has under way.
+#[derive(Clone, Debug, Default)]
+pub struct Thread {
+    /// Flushes since its last fence: line, place in the global order, instruction and its kind.
+    pub flushed: Vec<(Place, u64, u64, Flush)>,
+    /// Lines with non-temporal stores since its last fence.
+    pub nts: Vec<Place>,
+    /// The place of its last fence or `clflush`, which all its later stores come after.
+    barrier: Option<u64>,
+}
+
+/// Persistent memory while a program runs.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    rules: Rules,
+    /// What is surely durable.
+    pub durable: Image,
+    /// Lines with stores that need not be.
+    pub lines: BTreeMap<Place, Line>,
+    threads: Vec<Thread>,
+    serial: u64,
+    /// With caches in the persistence domain: the line of the ordinary store that has just become durable, and its place.
+    due: Option<(Place, u64)>,
+    /// Some stores were taken together.
+    pub taken_together: bool,
+}
+
+impl Pending {
+    /// Memory as it was at first.
+    #[must_use]
+    pub fn new(rules: Rules, threads: usize, initial: Image) -> Pending {
+        Pending {
+            rules,
+            durable: initial,
+            lines: BTreeMap::new(),
+            threads: vec![Thread::default(); threads],
+            serial: 0,
+            due: None,
+            taken_together: false,
+        }
+    }
+
+    /// When stores are durable.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The place of the last operation in the global order.
+    #[must_use]
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// What a thread has under way.
+    #[must_use]
+    pub fn thread(&self, thread: u32) -> &Thread {
+        &self.threads[thread as usize]
+    }
+
+    /// All threads, in order.
+    #[must_use]
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// Whether something that a crash could still undo is durable once this operation is done.
+    #[must_use]
+    pub fn settles(&self, op: &Op) -> bool {
+        if self.due.is_some() {
+            return true;
+        }
+        let has = |line: &Place, which: &dyn Fn(&Item) -> bool| {
+            self.lines.get(line).is_some_and(|line| line.items.iter().any(which))
+        };
+        match op.what {
+            What::Fence(_) => {
+                let thread = self.thread(op.thread);
+                let flushed = |(line, before, ..): &(Place, u64, u64, Flush)| {
+                    has(line, &|item| !item.nt && item.serial < *before)
+                };
+                let own = |item: &Item| item.nt && item.thread == op.thread;
+                thread.flushed.iter().any(flushed) || thread.nts.iter().any(|line| has(line, &own))
+            }
+            What::Flush(Flush::Clflush, Some(line)) => has(&line, &|item| !item.nt),
+            What::Sync { start, bytes } => self.lines.range(range(start, bytes)).next().is_some(),
+            _ => false,
+        }
+    }
+
+    /// The lines of which an operation may settle something.
+    #[must_use]
+    pub fn settled_by(&self, op: &Op) -> Vec<Place> {
+        let mut lines: Vec<Place> = self.due.iter().map(|(line, _)| *line).collect();
+        match op.what {
+            What::Fence(_) => {
+                let thread = self.thread(op.thread);
+                lines.extend(thread.flushed.iter().map(|(line, ..)| *line));
+                lines.extend(&thread.nts);
+            }
+            What::Flush(Flush::Clflush, Some(line)) => lines.push(line),
+            What::Sync { start, bytes } => lines.extend(self.lines.range(range(start, bytes)).map(|(line, _)| *line)),
+            _ => {}
+        }
+        lines
+    }
+
+    /// Does an operation.
+    pub fn apply(&mut self, op: &Op) {
+        self.serial += 1;
+        self.settle_due();
+        match op.what {
+            What::Store(piece) => self.store(op, piece, false),
+            What::StoreNt(piece) => self.store(op, piece, true),
+            What::Flush(kind, Some(line)) => self.flush(op, kind, line),
+            What::Fence(_) => self.fence(op.thread),
+            What::Sync { start, bytes } => {
+                let lines: Vec<Place> = self.lines.range(range(start, bytes)).map(|(line, _)| *line).collect();
+                lines.iter().for_each(|line| self.settle(*line, |_| true));
+            }
+            What::Flush(_, None) | What::Unknown | What::Marker(_) => {}
+        }
+    }
+
+    /// What memory holds once everything is durable.
+    #[must_use]
+    pub fn all_durable(mut self) -> Image {
+        for item in self.lines.values().flat_map(|line| &line.items) {
+            self.durable.store(&item.piece);
+        }
+        self.durable
+    }
+
+    /// Makes durable what is durable by itself.
+    pub fn settle_due(&mut self) {
+        if let Some((line, serial)) = self.due.take() {
+            self.settle(line, |item| item.serial == serial);
+        }
+    }
+
+    fn store(&mut self, op: &Op, piece: Piece, nt: bool) {
+        let at = piece.line();
+        let serial = self.serial;
+        let thread = &mut self.threads[op.thread as usize];
+        if nt && thread.nts.last() != Some(&at) {
+            thread.nts.push(at);
+        }
+        let line = self.lines.entry(at).or_default();
+        // Where threads share a line, this takes what the others have stored there as ordered, too.
+        if line.items.is_empty() || thread.barrier.is_some_and(|barrier| barrier > line.segment.1) {
+            line.segment = (line.segment.0 + 1, serial);
+        }
+        line.items.push(Item {
+            serial,
+            thread: op.thread,
+            pc: op.pc,
+            rest: op.rest,
+            piece,
+            nt,
+            segment: line.segment.0,
+            glued: false,
+        });
+        self.taken_together |= line.take_together();
+        if self.rules == Rules::Visible && !nt {
+            self.due = Some((at, serial));
+        }
+    }
+
+    fn flush(&mut self, op: &Op, kind: Flush, line: Place) {
+        if kind == Flush::Clflush {
+            self.threads[op.thread as usize].barrier = Some(self.serial);
+            return self.settle(line, |item| !item.nt);
+        }
+        let Some(pending) = self.lines.get_mut(&line) else {
+            return;
+        };
+        pending.covered = self.serial;
+        let flush = (line, self.serial, op.pc, kind);
+        self.threads[op.thread as usize].flushed.push(flush);
+    }
+
+    fn fence(&mut self, thread: u32) {
+        let own = std::mem::take(&mut self.threads[thread as usize]);
+        self.threads[thread as usize].barrier = Some(self.serial);
+        for (line, before, ..) in own.flushed {
+            self.settle(line, |item| !item.nt && item.serial < before);
+        }
+        for line in own.nts {
+            self.settle(line, |item| item.nt && item.thread == thread);
+        }
+    }
+
+    fn settle(&mut self, at: Place, which: impl Fn(&Item) -> bool) {
+        let Some(line) = self.lines.get_mut(&at) else { return };
+        let durable = line::close(&line.items, line.items.iter().map(which).collect());
+        if durable.first() == Some(&true) {
+            line.taken_together.clear();
+        }
+        let mut durable = durable.into_iter();
+        let image = &mut self.durable;
+        line.items.retain(|item| {
+            let gone = durable.next() == Some(true);
+            if gone {
+                image.store(&item.piece);
+            }
+            !gone
+        });
+        if line.items.is_empty() {
+            self.lines.remove(&at);
+        }
+    }
+}
+
+impl Line {
+    /// Takes the older half of too many stores as one; whether it did.
+    fn take_together(&mut self) -> bool {
+        let first = self.items.partition_point(|item| item.serial <= self.covered);
+        if self.items.len() - first < MOST_ITEMS || self.items[first..].iter().any(|item| item.nt) {
+            return false;
+        }
+        let older: Vec<Item> = self.items.drain(first..first + MOST_ITEMS / 2).collect();
+        let mut words: Vec<Item> = Vec::new();
+        for item in older {
+            match words.iter().position(|other| other.piece.word == item.piece.word) {
+                Some(index) => {
+                    let before = words.remove(index);
+                    *self.taken_together.entry(before.pc).or_default() += u64::from(!before.rest);
+                    words.push(over(&before, item));
+                }
+                None => words.push(item),
+            }
+        }
+        // All in one segment: a later non-temporal store may be taken as ordered after more of them than it is.
+        let segment = words.iter().map(|item| item.segment).min().unwrap_or_default();
+        words.iter_mut().for_each(|item| item.segment = segment);
+        let last = words.len() - 1;
+        words[..last].iter_mut().for_each(|item| item.glued = true);
+        words[last].glued = false;
+        self.items.splice(first..first, words);
+        true
+    }
+}
+
+/// A store over another one to the same word.
+fn over(before: &Item, mut item: Item) -> Item {
+    for byte in (0..8).filter(|byte| item.piece.mask >> byte & 1 == 0) {
+        item.piece.bytes[byte] = before.piece.bytes[byte];
+    }
+    item.piece.mask |= before.piece.mask;
+    item
+}
+
+fn range(start: Place, bytes: u64) -> std::ops::Range<Place> {
+    start & !(LINE - 1)..start.saturating_add(bytes)
+}

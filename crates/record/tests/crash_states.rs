@@ -1,0 +1,194 @@
+//! Crash states of a recording as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use strandline_record::states::{Asked, Budget, CrashStates, Rules, Visit};
+use strandline_record::{Access, AccessKind, Block, Ending, Meta, Origin, Recording, Region, Writer};
+
+const POOL: u64 = 0x7000_0000_0000;
+const BYTES: u64 = 0x10_0000;
+
+/// An empty folder of the test's own, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("strandline {name} {}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the system has a folder for files that are temporary");
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn block(code: &[u8], kind: Option<AccessKind>) -> Block {
+    let access = |kind| Access {
+        instruction: 0,
+        kind,
+        size: 8,
+    };
+    Block {
+        pc: 0x1000,
+        code: code.to_vec(),
+        instructions: 1,
+        accesses: kind.map(access).into_iter().collect(),
+        repeats: false,
+        fences: if kind.is_none() { vec![0] } else { vec![] },
+    }
+}
+
+/// Stores `values` one after the other to lines of their own, flushing each; a fence follows all.
+fn recording(values: u64) -> Recording {
+    let meta = Meta {
+        origin: Origin::Recorder,
+        program: vec![],
+        values: true,
+    };
+    let mut writer = Writer::new(Vec::new(), &meta).expect("memory can be written");
+    writer.region(Region {
+        start: POOL,
+        bytes: BYTES,
+        offset: 0,
+        path: "/pm/a pool".to_owned(),
+    });
+    writer.page(POOL, &[0x5a; 4096]);
+    let store = writer.block(block(&[0x48, 0x89, 0x07], Some(AccessKind::Store)));
+    let clwb = writer.block(block(&[0x66, 0x0f, 0xae, 0x37], Some(AccessKind::Clwb)));
+    let fence = writer.block(block(&[0x0f, 0xae, 0xf8], None));
+    for value in 1..=values {
+        let address = POOL + 0x1000 * value;
+        writer
+            .execute(0, store, 1, &[address], &[value], &[true])
+            .expect("it fits");
+        writer.execute(0, clwb, 1, &[address], &[], &[]).expect("it fits");
+    }
+    writer.execute(0, fence, 1, &[], &[], &[]).expect("it fits");
+    let bytes = writer.finish(Ending::default()).expect("memory can be written");
+    Recording::from_bytes(bytes).expect("what was written can be read")
+}
+
+fn asked(budget: Budget, only: Option<&str>) -> Asked {
+    Asked {
+        rules: Rules::Flushed,
+        budget,
+        seed: 7,
+        only: only.map(|name| name.parse().expect("a state's name")),
+    }
+}
+
+fn visit_all(states: &mut CrashStates, folder: &Path) -> Vec<Visit> {
+    let mut visits = Vec::new();
+    while let Some(visit) = states
+        .next(&mut |name| folder.join(name))
+        .expect("states can be written")
+    {
+        visits.push(visit);
+    }
+    visits
+}
+
+fn values(folder: &Path, name: &str, values: u64) -> Vec<u8> {
+    let pool = fs::read(folder.join(name).join("a pool")).expect("a state is a file");
+    assert_eq!(pool.len() as u64, BYTES, "as long as the pool");
+    assert!(pool[..4096].iter().all(|byte| *byte == 0x5a), "what was there at first");
+    (1..=values).map(|value| pool[0x1000 * value as usize]).collect()
+}
+
+#[test]
+fn every_state_of_an_interval_is_written_once() {
+    let folder = Folder::new("all");
+    let mut states = CrashStates::new(recording(3), asked(Budget::All, None)).expect("few states");
+    assert_eq!(states.plan().states.exact, Some(8), "two to the power of three lines");
+    let visits = visit_all(&mut states, &folder.0);
+    let mut left: Vec<Vec<u8>> = visits.iter().map(|visit| values(&folder.0, &visit.name, 3)).collect();
+    assert_eq!(
+        (&left[0], &left[1]),
+        (&vec![0, 0, 0], &vec![1, 2, 3]),
+        "the ends come first"
+    );
+    let separating = [
+        [1, 2, 3],
+        [0, 2, 3],
+        [1, 0, 0],
+        [1, 0, 3],
+        [0, 2, 0],
+        [1, 2, 0],
+        [0, 0, 3],
+    ];
+    assert_eq!(left[2..], separating, "all, then each line missing and each alone");
+    left.sort();
+    left.dedup();
+    assert_eq!(left.len(), 8);
+}
+
+#[test]
+fn a_state_is_visited_again_by_its_name() {
+    for name in ["0:all,80=0", "0:none,80=1", "initial", "final", "0:r7.3"] {
+        let (one, two) = (Folder::new("again"), Folder::new("again too"));
+        let read = |folder: &Folder| {
+            let mut states = CrashStates::new(recording(3), asked(Budget::Most(1), Some(name))).expect("few states");
+            let visits = visit_all(&mut states, &folder.0);
+            assert_eq!(visits.len(), 1);
+            assert_eq!(visits[0].name, name);
+            values(&folder.0, name, 3)
+        };
+        assert_eq!(read(&one), read(&two), "{name}");
+    }
+}
+
+#[test]
+fn a_state_that_there_is_not_is_refused() {
+    let folder = Folder::new("none");
+    for name in ["1:all", "0:all,81=0", "0:all,80=5"] {
+        let mut states = CrashStates::new(recording(3), asked(Budget::Most(1), Some(name))).expect("few states");
+        let error = states.next(&mut |name| folder.0.join(name)).expect_err("there is none");
+        assert!(error.to_string().contains("no crash state"), "{error}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).expect("a folder").count(), 0);
+}
+
+#[test]
+fn of_too_many_states_some_are_drawn_and_all_are_counted() {
+    let folder = Folder::new("many");
+    let mut states = CrashStates::new(recording(200), asked(Budget::Most(450), None)).expect("a number was given");
+    let plan = states.plan();
+    assert!(
+        (plan.states.log2 - 200.0).abs() < 1e-9,
+        "two to the power of 200 lines: {:?}",
+        plan.states
+    );
+    let names: Vec<String> = visit_all(&mut states, &folder.0)
+        .into_iter()
+        .map(|visit| visit.name)
+        .collect();
+    assert_eq!(names.len(), 452, "the budget and the two ends");
+    assert!(
+        names[2..403].iter().all(|name| !name.contains(":r")),
+        "1 + 2 x 200 separate a line"
+    );
+    assert!(
+        names[403..].iter().all(|name| name.contains(":r")),
+        "the others are drawn"
+    );
+    let error = CrashStates::new(recording(200), asked(Budget::All, None)).expect_err("too many");
+    assert!(error.to_string().contains("--points"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn pages_of_zeros_are_holes() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = Folder::new("holes");
+    let mut states = CrashStates::new(recording(3), asked(Budget::All, Some("final"))).expect("few states");
+    visit_all(&mut states, &folder.0);
+    let file = fs::metadata(folder.0.join("final/a pool")).expect("a state is a file");
+    assert!(
+        file.blocks() * 512 <= 64 << 10,
+        "4 of 256 pages hold something: {} blocks",
+        file.blocks()
+    );
+}

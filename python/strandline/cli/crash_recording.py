@@ -1,0 +1,165 @@
+"""`strandline crash` of a recording."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from strandline.cli import output
+from strandline.cli.app import App
+from strandline.engine import CrashStates, StatesSpec
+from strandline.errors import InputError, InterruptError
+from strandline.report import crash_states
+from strandline.report.crash_states import Examined
+from strandline.verify import Checker, Verdict, dump, verify
+
+DEFAULT_DESIGN = "x86"
+SUFFIX = ".strand"
+
+
+def is_recording(name: str, workloads: Sequence[str]) -> bool:
+    """Whether a workload's name is the path of a recording."""
+    return name.endswith(SUFFIX) or "/" in name or (name not in workloads and Path(name).is_file())
+
+
+def examine(app: App, given: dict[str, Any]) -> bool:
+    """Visits crash states of a recording and prints what was found; whether nothing failed."""
+    designs: Sequence[str] = given["designs"] or (DEFAULT_DESIGN,)
+    if given["dump"] and (given["verify"] or len(designs) > 1):
+        raise InputError("--dump: goes with one design and without --verify: run once for each")
+    if given["scratch"] and not given["verify"]:
+        raise InputError("--scratch: is for --verify's files: name a checker with --verify")
+    results = [_examine(app, given, design) for design in designs]
+    _print_json(results, given) if given["as_json"] else _print(results, given)
+    return not any(result.failures for result in results)
+
+
+def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
+    spec = StatesSpec(given["workload"], design, given["points"], given["seed"], given["replay"])
+    states = app.engine.crash_states(spec)
+    visits = given["verify"] or given["dump"] or given["replay"]
+    if visits:
+        _check_files(spec.recording, states.plan)
+    with output.progress("crash states", states.plan["visits"] if visits else 0) as done:
+        verdicts = _visit(states, given, done)
+    checked = verdicts if given["verify"] else None
+    # The state after the program is the last interval's, too.
+    visited = [verdict for verdict in verdicts if verdict.state.name != "final" or given["replay"]]
+    if given["replay"] and not given["as_json"] and not given["verify"]:
+        for verdict in verdicts:
+            output.say(f"{verdict.state.name}: power lost {crash_states.place(verdict.state)}")
+            for line in crash_states.stores(verdict.state):
+                output.say(f"  {line}")
+            output.say("")
+    return Examined(spec.recording, design, states.plan, len(visited), checked)
+
+
+def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> list[Verdict]:
+    try:
+        if given["verify"]:
+            checker = Checker(given["verify"], given["time_limit"])
+            return verify(states, checker, given["scratch"], given["jobs"], done)
+        if given["dump"]:
+            return [Verdict(state, "") for state in dump(states, given["dump"], done)]
+        if given["replay"]:
+            with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
+                return [Verdict(state, "") for state in dump(states, Path(folder), done)]
+    except KeyboardInterrupt:
+        raise InterruptError from None
+    return []
+
+
+def _check_files(recording: str, plan: dict[str, Any]) -> None:
+    if not plan["values"]:
+        raise InputError(
+            f"{recording}: has no values (timing only), so no crash states: record with `strandline record`"
+        )
+    if not plan["files"]:
+        raise InputError(
+            f"{recording}: has no persistent memory: record again and name it: strandline record --pm PATH"
+        )
+
+
+def _again(result: Examined, verdict: Verdict, given: dict[str, Any]) -> str:
+    """The arguments of `strandline` that show a failure once more."""
+    words = [
+        "crash",
+        result.recording,
+        "-d",
+        result.design,
+        "--replay",
+        verdict.state.name,
+        "--verify",
+        given["verify"],
+    ]
+    return shlex.join(words)
+
+
+def _print(results: Sequence[Examined], given: dict[str, Any]) -> None:
+    output.show(crash_states.verdicts(results))
+    output.say("")
+    output.say(crash_states.circumstances(results[0]), style="dim")
+    for warning in results[0].plan["warnings"]:
+        output.tell(f"warning: {warning}")
+    if given["dump"]:
+        output.say(f"{results[0].plan['visits']:,} states are in {given['dump']}")
+    for result in results:
+        if result.initial:
+            output.tell(
+                f"note: the checker does not accept memory as it was before the program ({result.initial.why}); "
+                "states from before the pool was made fail for that reason"
+            )
+        if result.failures:
+            output.say("")
+            for line in crash_states.explain(result, f"strandline {_again(result, result.failures[0], given)}"):
+                output.say(line)
+    if table := crash_states.audit(results[0].plan):
+        output.say("")
+        output.show(table)
+
+
+def _print_json(results: Sequence[Examined], given: dict[str, Any]) -> None:
+    failures = [_failure(result, verdict, given) for result in results for verdict in result.failures]
+    output.print_json(
+        {
+            "failures": failures,
+            "results": [_summary(result) for result in results],
+            "audit": results[0].plan["audit"],
+            "records": [],
+        }
+    )
+
+
+def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[str, Any]:
+    state = verdict.state
+    stored = asdict(state)
+    return {
+        "workload": result.recording,
+        "design": result.design,
+        "at_cycles": None,
+        "event": state.interval,
+        "why": verdict.why,
+        "replay": _again(result, verdict, given),
+        "tasks": state.tasks,
+        "threads": result.plan["threads"],
+        "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
+        "state": state.name,
+        "output": list(verdict.output),
+        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks")},
+    }
+
+
+def _summary(result: Examined) -> dict[str, Any]:
+    plan = result.plan
+    keys = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "model", "warnings")
+    return {
+        "workload": result.recording,
+        "design": result.design,
+        "points": result.visited,
+        **{key: plan[key] for key in keys},
+        "recovers": None if result.verdicts is None else not result.failures,
+    }

@@ -1,0 +1,154 @@
+"""What `strandline crash` says of a recording: its crash states, what the checker found, idle instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.engine import StateVisit
+from strandline.report.numbers import counted, whole
+from strandline.report.table import Column, Table
+from strandline.verify import Verdict
+
+COLUMNS = (
+    Column("design", numeric=False),
+    Column("crash states"),
+    Column("visited"),
+    Column("intervals"),
+    Column("fail"),
+    Column("verdict", numeric=False),
+)
+AUDIT = (Column("finding", numeric=False), Column("times"), Column("where", numeric=False))
+
+FINDINGS = {
+    "stored_never_flushed": "stored, never flushed",
+    "flushed_never_fenced": "flushed, never fenced",
+    "nt_store_never_fenced": "non-temporal store, never fenced",
+    "flush_of_clean_line": "{} of a line that is durable already",
+    "line_flushed_twice": "{} of a line flushed before, not stored to since",
+    "flush_of_volatile_memory": "{} of memory that is not persistent",
+    "fence_orders_nothing": "{} with nothing to order",
+    "store_of_unknown_bytes": "store of more than 64 bytes, not recorded",
+}
+"""What the audit finds, the gravest first. `{}` stands for the instruction."""
+
+MOST_ROWS = 24
+MOST_STORES = 6
+EXACT = 10**12
+"""Up to so many, states are shown as a whole number."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The crash states of a recording under one design."""
+
+    recording: str
+    design: str
+    plan: dict[str, Any]
+    visited: int
+    verdicts: list[Verdict] | None
+    """None if no checker was asked."""
+
+    @property
+    def failures(self) -> list[Verdict]:
+        """States that the checker does not accept, those that differ in the fewest lines first."""
+        failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
+        return sorted(failing, key=lambda verdict: verdict.state.differs)
+
+    @property
+    def initial(self) -> Verdict | None:
+        """The verdict on memory before the program, if the checker does not accept that."""
+        initial = (verdict for verdict in self.verdicts or [] if verdict.state.name == "initial")
+        return next((verdict for verdict in initial if verdict.why), None)
+
+
+def states(plan: dict[str, Any]) -> str:
+    """How many crash states there are."""
+    exact = plan["states"]
+    return whole(exact) if exact is not None and exact < EXACT else f"2^{plan['states_log2']:.1f}"
+
+
+def verdicts(results: Sequence[Examined]) -> Table:
+    """One row a design."""
+    return Table(COLUMNS, tuple(_row(result) for result in results))
+
+
+def _row(result: Examined) -> tuple[str, ...]:
+    if result.verdicts is None:
+        failing, verdict = "-", "not checked"
+    else:
+        failing, verdict = whole(len(result.failures)), "FAILS" if result.failures else "recovers"
+    plan = result.plan
+    return result.design, states(plan), whole(result.visited), whole(plan["intervals"]), failing, verdict
+
+
+def circumstances(result: Examined) -> str:
+    """What was recorded, and how far its states were visited."""
+    plan = result.plan
+    parts = [
+        f"{' '.join(plan['program']) or result.recording}: {counted(plan['instructions'], 'instruction')}",
+        counted(plan["threads"], "thread"),
+        counted(plan["persistent_stores"], "store") + " to persistent memory",
+    ]
+    if plan["taken_together"]:
+        parts.append("stores beyond 512 to a line that is not durable were not told apart")
+    return ", ".join(parts)
+
+
+def place(state: StateVisit) -> str:
+    """Where in the program power was lost."""
+    if state.interval is None:
+        return "before the program began" if state.name == "initial" else "after the program's end, with all it stored"
+    began = f"after the {_operation(state.began)}" if state.began else "before anything was surely durable"
+    ends = f"before the {_operation(state.ends)}" if state.ends else "with nothing made durable any more"
+    task = f", in task {state.tasks:,}" if state.tasks else ""
+    return f"{began} and {ends}{task}"
+
+
+def _operation(operation: dict[str, Any]) -> str:
+    return f"{operation['instruction']} in {operation['site']}" if operation["pc"] else operation["instruction"]
+
+
+def stores(state: StateVisit) -> list[str]:
+    """Which stores the state lacks, and which it has of those that it could lack."""
+    lacks = _stores("lacks", state.lacks, state.lacks_stores)
+    return lacks + _stores("has", state.has, state.has_stores)
+
+
+def _stores(verb: str, shown: list[dict[str, Any]], total: int) -> list[str]:
+    def line(store: dict[str, Any]) -> str:
+        times = f", {store['times']:,} times" if store["times"] > 1 else ""
+        return f"{verb:5} {store['site']}, at {store['place']}{times}"
+
+    lines = [line(store) for store in shown[:MOST_STORES]]
+    more = total - len(lines)
+    return [*lines, f"{verb:5} the stores of {more:,} more"] if more > 0 else lines
+
+
+def explain(result: Examined, again: str) -> list[str]:
+    """The smallest failing case in words; `again` is the command that shows it once more."""
+    verdict = result.failures[0]
+    state = verdict.state
+    differs = f", {counted(state.differs, 'line')} of memory apart from an orderly one" if state.differs else ""
+    return [
+        f"{result.design}: {verdict.why}",
+        f"  smallest case: state {state.name}{differs}",
+        f"  power lost {place(state)}",
+        *(f"  {line}" for line in stores(state)),
+        *(f"  checker: {line}" for line in verdict.output[-5:]),
+        f"  again: {again}",
+    ]
+
+
+def audit(plan: dict[str, Any]) -> Table | None:
+    """Instructions that do too little or nothing, the gravest first; `None` if there are none."""
+    order = list(FINDINGS)
+    entries = sorted(plan["audit"], key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
+    rows = [
+        (FINDINGS[entry["finding"]].format(entry["instruction"]), whole(entry["count"]), entry["site"])
+        for entry in entries[:MOST_ROWS]
+    ]
+    if more := entries[MOST_ROWS:]:
+        rows.append((f"... {len(more):,} more places", whole(sum(entry["count"] for entry in more)), "--json has all"))
+    return Table(AUDIT, tuple(rows)) if rows else None

@@ -1,0 +1,232 @@
+"""The user's own checker over crash states that are files, several at once, each in a scratch directory."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from strandline.engine import CrashStates, StateVisit
+from strandline.errors import InputError
+
+PLACE = "{}"
+"""Stands for the pool's path in a checker's command."""
+
+TAIL_LINES, TAIL_BYTES = 20, 4096
+AHEAD = 2
+"""States written ahead of the checker, for each that it checks at once."""
+
+
+@dataclass(frozen=True)
+class Checker:
+    """A shell command that looks at a pool, and how long it may take."""
+
+    command: str
+    seconds: float
+
+    def of(self, pool: Path) -> str:
+        """The command for this pool: its quoted path in place of `{}`, or at the end."""
+        path = shlex.quote(str(pool))
+        return self.command.replace(PLACE, path) if PLACE in self.command else f"{self.command} {path}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker says of a state."""
+
+    state: StateVisit
+    why: str
+    """What went wrong; empty if nothing did."""
+    output: tuple[str, ...] = ()
+    """The last lines that the checker printed, if something did."""
+
+
+def verify(
+    states: CrashStates, checker: Checker, scratch: Path | None, jobs: int, done: Callable[[], None]
+) -> list[Verdict]:
+    """The verdicts on all states, in their order; an `InputError` if the checker accepts no finished run either."""
+    with _scratch(scratch) as root, _Running(checker) as running:
+        ends = [running.check(state, root) for state in _some(states, root, 2)]
+        for _ in ends:
+            done()
+        if len(ends) == 2 and all(verdict.why for verdict in ends):
+            raise InputError(_unfit(ends[1]))
+        return ends + _rest(states, running, root, jobs, done)
+
+
+def _rest(states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None]) -> list[Verdict]:
+    checks: list[Future[Verdict]] = []
+    under_way: set[Future[Verdict]] = set()
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        while state := states.next(root):
+            checks.append(pool.submit(running.check, state, root))
+            checks[-1].add_done_callback(lambda check: None if check.cancelled() else done())
+            under_way.add(checks[-1])
+            if len(under_way) >= jobs * AHEAD:
+                under_way = wait(under_way, return_when=FIRST_COMPLETED).not_done
+        return [check.result() for check in checks]
+    finally:
+        # Where an error or Ctrl-C ends this early, nothing may write into the scratch directory that is about to go.
+        running.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _some(states: CrashStates, root: Path, most: int) -> Iterator[StateVisit]:
+    for _ in range(most):
+        state = states.next(root)
+        if state is None:
+            return
+        yield state
+
+
+def _unfit(last: Verdict) -> str:
+    said = f" and says `{last.output[-1]}`" if last.output else ""
+    return (
+        "--verify: the command fails on the pool as it was before the program and on the pool as the program left it"
+        f"{said} ({last.why}): give one that accepts a finished run"
+    )
+
+
+class _Running:
+    """The checkers that are running, so that none outlives us."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def __enter__(self) -> _Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends all that are running, and lets no more begin."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _kill(process)
+
+    def check(self, state: StateVisit, root: Path) -> Verdict:
+        """Runs the checker on a state and removes the state."""
+        folder, said = root / state.name, root / f"{state.name}.out"
+        try:
+            why = self._run(Path(state.files[0]), folder, said)
+            return Verdict(state, why, _tail(said) if why else ())
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            said.unlink(missing_ok=True)
+
+    def _run(self, pool: Path, folder: Path, said: Path) -> str:
+        environment = {**os.environ, "STRANDLINE_POOL": str(pool)}
+        with said.open("wb") as out, self._lock:
+            if self._stopped:
+                return "stopped"
+            process = subprocess.Popen(  # noqa: S603 - the user's own command
+                ["/bin/sh", "-c", self._checker.of(pool)],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            return _why(process.wait(timeout=self._checker.seconds))
+        except subprocess.TimeoutExpired:
+            return f"the checker gave no answer in {self._checker.seconds:g} s"
+        finally:
+            with self._lock:
+                self._running.discard(process)
+                _kill(process)
+            process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    # The group goes with all that the shell has started; it is gone already if they all ended.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _why(status: int) -> str:
+    if status == 0:
+        return ""
+    return f"the checker was killed by signal {-status}" if status < 0 else f"the checker exited with status {status}"
+
+
+def _tail(said: Path) -> tuple[str, ...]:
+    with said.open("rb") as file:
+        file.seek(max(0, said.stat().st_size - TAIL_BYTES))
+        lines = file.read().decode(errors="replace").splitlines()
+    return tuple(lines[-TAIL_LINES:])
+
+
+@contextmanager
+def _scratch(asked: Path | None) -> Iterator[Path]:
+    """A directory of our own that is gone afterwards, whatever ends us but SIGKILL."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    where = asked or (memory if os.access(memory, os.W_OK) else None)
+    try:
+        root = Path(tempfile.mkdtemp(prefix="strandline-", dir=where))
+    except OSError as error:
+        raise InputError(f"--scratch {where}: cannot be written ({error.strerror}): name a folder that can") from error
+    try:
+        with _terminated_as_interrupted():
+            yield root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[StateVisit]:
+    """Writes every state into a folder of its own; all of them, or none is left."""
+    made = not folder.exists()
+    _empty(folder)
+    dumped: list[StateVisit] = []
+    try:
+        while state := states.next(folder):
+            dumped.append(state)
+            done()
+    except BaseException:
+        for entry in [folder] if made else folder.iterdir():
+            shutil.rmtree(entry, ignore_errors=True)
+        raise
+    return dumped
+
+
+def _empty(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if next(folder.iterdir(), None) is not None:
+            raise InputError(f"--dump {folder}: the folder is not empty: name a new or an empty one")
+    except OSError as error:
+        raise InputError(f"--dump {folder}: cannot be written ({error.strerror}): name another folder") from error

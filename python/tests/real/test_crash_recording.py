@@ -1,0 +1,126 @@
+"""Crash states of a recording, from the command line to the checker and back."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Installed
+
+ROOT = Path(__file__).resolve().parents[3]
+
+CHECKER = """
+import struct, sys
+
+pool = open(sys.argv[1], "rb").read()
+if pool[:4] != b"LIST":
+    sys.exit("no list")
+(node,) = struct.unpack_from("<Q", pool, 8)
+while node:
+    following, value = struct.unpack_from("<QQ", pool, node)
+    if value != node // 64 or following != node - 64:
+        sys.exit(f"node {node // 64} holds {value}")
+    node = following
+"""
+
+
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a list's appends, `fenced.strand` and `unfenced.strand`, and a `check.py` of the list."""
+    folder = tmp_path_factory.mktemp("some recordings")
+    build = ("cargo", "run", "--quiet", "--locked", "-p", "strandline-record", "--example", "synthetic", "--")
+    for kind in ("fenced", "unfenced"):
+        subprocess.run([*build, kind, "5", folder / f"{kind}.strand"], cwd=ROOT, check=True)
+    (folder / "check.py").write_text(CHECKER)
+    return folder
+
+
+def check(recordings: Path) -> str:
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(recordings / 'check.py'))} {{}}"
+
+
+def test_a_list_with_its_fences_recovers_from_every_crash(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "fenced.strand")
+    done = installed("crash", recording, "--points", "all", "--verify", check(recordings), "--json")
+    assert (done.code, done.err) == (0, "")
+    (result,) = done.document["results"]
+    # Each append: the node's line has two stores, so two new states; then the head one. And the pool as it was.
+    assert (result["states"], result["points"], result["recovers"]) == (16, 16, True)
+    assert done.document["audit"] == []
+
+
+def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "unfenced.strand")
+    done = installed("crash", recording, "--points", "all", "--verify", check(recordings), "--json")
+    assert done.code == 1
+    # Of five appends each: the head without the node, and the head with the node's first store only.
+    assert len(done.document["failures"]) == 10
+    first = done.document["failures"][0]
+    assert first["output"] == ["node 1 holds 0"]
+    assert first["differs"] == 1
+    again = installed(*shlex.split(first["replay"]), "--json")
+    assert again.code == 1
+    assert [failure["state"] for failure in again.document["failures"]] == [first["state"]]
+    said = installed(*shlex.split(first["replay"]))
+    assert f"again: strandline {first['replay']}" in said.out
+    assert "lacks list+0x1010, at my pool+0x48" in said.out
+
+
+def test_visible_stores_are_durable_under_eadr(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "unfenced.strand")
+    done = installed("crash", recording, "-d", "eadr,x86", "--points", "all", "--verify", check(recordings), "--json")
+    assert done.code == 1
+    assert [result["recovers"] for result in done.document["results"]] == [True, False]
+
+
+def test_states_are_dumped_as_files(installed: Installed, recordings: Path, tmp_path: Path) -> None:
+    done = installed("crash", str(recordings / "unfenced.strand"), "--dump", "the states", "--points", "7")
+    assert (done.code, done.err) == (0, "")
+    pools = sorted((tmp_path / "the states").glob("*/my pool"))
+    assert len(pools) == 9
+    assert {pool.stat().st_size for pool in pools} == {1 << 20}
+
+
+def test_without_a_checker_states_are_counted(installed: Installed, recordings: Path) -> None:
+    done = installed("crash", str(recordings / "unfenced.strand"))
+    assert (done.code, done.err) == (0, "")
+    assert "not checked" in done.out
+
+
+def test_a_damaged_recording_is_refused_in_a_line(installed: Installed, recordings: Path, tmp_path: Path) -> None:
+    whole = (recordings / "fenced.strand").read_bytes()
+    (tmp_path / "half.strand").write_bytes(whole[: len(whole) // 2])
+    for name in ("half.strand", "none.strand"):
+        done = installed("crash", name)
+        assert (done.code, done.out) == (2, "")
+        assert name in done.err
+        assert done.err.count("\n") == 1
+
+
+BAD = {
+    "--threads 2": "--threads does not fit a recording",
+    "-d x86-pcommit": "models px86, eadr and bbb",
+    "-d none": "none",
+    "--replay 1": "no crash state",
+    "--replay 99:all --verify true": "no crash state `99:all`",
+    "--dump . --verify true": "without --verify",
+    "--scratch .": "name a checker",
+    "--verify false": "accepts a finished run",
+    "--time-limit 0 --verify true": "time-limit",
+}
+
+
+@pytest.mark.parametrize("options", BAD)
+def test_bad_input_is_refused_in_a_line(installed: Installed, recordings: Path, options: str) -> None:
+    done = installed("crash", str(recordings / "fenced.strand"), *options.split())
+    assert (done.code, done.out) == (2, "")
+    assert BAD[options] in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_json_is_one_document(installed: Installed, recordings: Path) -> None:
+    done = installed("crash", str(recordings / "unfenced.strand"), "--json")
+    assert set(json.loads(done.out)) == {"failures", "results", "audit", "records"}

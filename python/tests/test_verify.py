@@ -1,0 +1,131 @@
+"""The user's checker over crash states, without the native module."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strandline.engine import CrashStates
+from strandline.errors import InputError
+from strandline.verify import Checker, Verdict, dump, verify
+
+
+def states_of(contents: list[str]) -> CrashStates:
+    """States with these contents of one file; the first two are `initial` and `final`."""
+    left = list(enumerate(contents))
+
+    def write(folder: Path) -> dict[str, Any] | None:
+        if not left:
+            return None
+        index, text = left.pop(0)
+        name = ("initial", "final")[index] if index < 2 else f"0:none,{index:x}=1"
+        (folder / name).mkdir()
+        pool = folder / name / "my pool"
+        pool.write_text(text)
+        lists = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0}
+        where = {"interval": None, "tasks": 0, "differs": index, "began": None, "ends": None}
+        return {"name": name, "files": [str(pool)], **where, **lists}
+
+    return CrashStates({}, write)
+
+
+def nothing(count: int = 1) -> None:
+    """Counts nothing."""
+
+
+def run(contents: list[str], command: str, scratch: Path, seconds: float = 20, jobs: int = 2) -> list[Verdict]:
+    return verify(states_of(contents), Checker(command, seconds), scratch, jobs, nothing)
+
+
+def test_what_the_checker_does_not_accept_is_found_with_its_words(tmp_path: Path) -> None:
+    contents = ["good", "good", *("bad" if index % 3 == 0 else "good" for index in range(30))]
+    verdicts = run(contents, "grep -q good {} || { echo no good; exit 3; }", tmp_path, jobs=4)
+    assert [bool(verdict.why) for verdict in verdicts] == [text == "bad" for text in contents], "in their order"
+    assert {(verdict.why, verdict.output) for verdict in verdicts if verdict.why} == {
+        ("the checker exited with status 3", ("no good",))
+    }
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["test -s", "test -s {}", 'test -s "$STRANDLINE_POOL" #', 'test -s "my pool" #'])
+def test_the_pool_is_named_in_every_way(tmp_path: Path, command: str) -> None:
+    assert not any(verdict.why for verdict in run(["a", "b", "c"], command, tmp_path))
+
+
+def test_a_checker_that_does_not_answer_is_killed_with_its_children(tmp_path: Path) -> None:
+    began = time.monotonic()
+    verdicts = run(["good", "good", "bad"], "grep -q good {} || { sleep 60 & sleep 60; }", tmp_path, seconds=0.3)
+    assert verdicts[2].why == "the checker gave no answer in 0.3 s"
+    assert time.monotonic() - began < 30
+
+
+def test_a_checker_that_dies_fails(tmp_path: Path) -> None:
+    verdicts = run(["good", "good", "bad"], "grep -q good {} || kill -SEGV $$", tmp_path)
+    assert verdicts[2].why == f"the checker was killed by signal {int(signal.SIGSEGV)}"
+
+
+def test_a_checker_that_accepts_no_finished_run_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"fails on the pool as it was before .* says `sh: what`"):
+        run(["a", "b", "c"], "echo sh: what; false", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_state_alone_is_checked_as_it_is(tmp_path: Path) -> None:
+    assert [verdict.why for verdict in run(["a"], "false", tmp_path)] == ["the checker exited with status 1"]
+
+
+def test_a_scratch_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--scratch"):
+        run(["a"], "true", tmp_path / "none")
+
+
+INTERRUPTED = """
+import sys, test_verify
+from pathlib import Path
+states = ["good", "good", *["bad"] * 50]
+test_verify.run(states, "grep -q good {} || { echo x > started; sleep 60; }", Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_after_an_interrupt(tmp_path: Path, by: signal.Signals) -> None:
+    path = [str(Path(__file__).parent), *sys.path]
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import sys; sys.path = {path!r}\n{INTERRUPTED}", str(tmp_path)],
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 30
+    while not list(tmp_path.glob("*/*/started")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(by)
+    assert process.wait(timeout=20) != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dump_goes_into_an_empty_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "a new folder"
+    dump(states_of(["a", "b", "c"]), folder, nothing)
+    names = {"initial", "final", "0:none,2=1"}
+    assert {path.name for path in folder.iterdir()} == names
+    assert (folder / "0:none,2=1" / "my pool").read_text() == "c"
+    with pytest.raises(InputError, match="not empty"):
+        dump(states_of(["d"]), folder, nothing)
+    assert {path.name for path in folder.iterdir()} == names
+
+
+def test_a_dump_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(_count: int = 1) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "new", tmp_path / "empty"):
+        with pytest.raises(KeyboardInterrupt):
+            dump(states_of(["a", "b"]), folder, fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+    assert list((tmp_path / "empty").iterdir()) == []
