@@ -1,5 +1,6 @@
 //! Python bindings, thin: JSON in, JSON out, the interpreter lock released meanwhile. `_native.pyi` describes them.
 
+mod collect;
 mod lists;
 mod litmus;
 
@@ -169,6 +170,13 @@ fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
     answer.map(|answer| answer.to_string()).map_err(raise)
 }
 
+#[pyfunction]
+#[pyo3(name = "collect")]
+fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> PyResult<String> {
+    let answer = collect::collect(py, source, out, advance);
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
@@ -181,5 +189,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_shelf, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
+    m.add_function(wrap_pyfunction!(collect_recording, m)?)?;
     Ok(())
 }

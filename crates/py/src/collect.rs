@@ -1,0 +1,60 @@
+//! Making recordings of what the recorder tells.
+
+use crate::Error;
+use pyo3::prelude::*;
+use serde_json::{json, Value};
+use std::fs::File;
+use std::path::Path;
+use strandline_record::{Recording, Totals};
+
+/// Reads packets from `source` to their end, writes the recording `out` and says what it holds. Every now and then
+/// `advance` is called with the instructions since the call before; what it raises is heard when all is done.
+pub fn collect(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
+    let answer = py.detach(|| {
+        let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
+        let mut told = 0;
+        let mut progress = |instructions: u64| {
+            let news = instructions - told;
+            told = instructions;
+            // A bar that cannot be drawn is no reason to lose a recording.
+            let _ = Python::attach(|py| advance.call1(py, (news,)));
+        };
+        let collected = strandline_record::collect(input, Path::new(out), &mut progress);
+        collected.map_err(|e| Error::Input(e.to_string()))?;
+        describe(out)
+    });
+    answer
+}
+
+/// What a recording holds, in numbers.
+fn describe(path: &str) -> Result<Value, Error> {
+    let wrong = |e: &dyn std::fmt::Display| Error::Input(format!("{path}: {e}"));
+    let bytes = std::fs::metadata(path).map_err(|e| wrong(&e))?.len();
+    let recording = Recording::open(Path::new(path)).map_err(|e| Error::Input(e.to_string()))?;
+    Ok(json!({
+        "recording": path,
+        "bytes": bytes,
+        "program": recording.meta().program,
+        "status": recording.status(),
+        "threads": recording.threads().len(),
+        "totals": totals(recording.totals()),
+        "warnings": recording.warnings(),
+    }))
+}
+
+fn totals(t: &Totals) -> Value {
+    json!({
+        "instructions": t.instructions,
+        "loads": t.loads,
+        "stores": t.stores,
+        "atomics": t.atomics,
+        "stores_nt": t.stores_nt,
+        "clwbs": t.clwbs,
+        "clflushopts": t.clflushopts,
+        "clflushes": t.clflushes,
+        "sfences": t.sfences,
+        "mfences": t.mfences,
+        "tasks": t.tasks,
+        "persistent_stores": t.persistent_stores,
+    })
+}

@@ -1,0 +1,119 @@
+//! What the machine code of a block says: its fences and markers.
+
+use crate::recording::{Block, Totals};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction};
+use strandline_capture::Marker;
+
+/// An instruction that says something about the order of what is around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// `sfence`
+    Sfence,
+    /// `mfence`
+    Mfence,
+    /// A marker.
+    Marker(Marker),
+}
+
+impl Sign {
+    fn of(instruction: &Instruction) -> Option<Sign> {
+        match instruction.code() {
+            Code::Sfence
+            | Code::Sfence_FA
+            | Code::Sfence_F9
+            | Code::Sfence_FB
+            | Code::Sfence_FC
+            | Code::Sfence_FD
+            | Code::Sfence_FE => Some(Sign::Sfence),
+            Code::Mfence
+            | Code::Mfence_F1
+            | Code::Mfence_F2
+            | Code::Mfence_F3
+            | Code::Mfence_F4
+            | Code::Mfence_F5
+            | Code::Mfence_F6
+            | Code::Mfence_F7 => Some(Sign::Mfence),
+            Code::Nop_rm32 => Marker::of(u32::try_from(instruction.memory_displacement64()).ok()?).map(Sign::Marker),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a fence.
+    pub fn fences(self) -> bool {
+        matches!(self, Sign::Sfence | Sign::Mfence)
+    }
+}
+
+/// The signs of code at this address, each with the index of its instruction.
+pub(crate) fn signs(pc: u64, code: &[u8]) -> Vec<(u16, Sign)> {
+    let decoder = Decoder::with_ip(64, code, pc, DecoderOptions::NONE);
+    let signs = decoder.into_iter().zip(0..=u16::MAX);
+    signs
+        .filter_map(|(instruction, index)| Some((index, Sign::of(&instruction)?)))
+        .collect()
+}
+
+/// What so many instructions of a block and so many of its accesses count as. Persistent stores are not among it.
+pub(crate) fn totals(block: &Block, instructions: u32, accesses: usize) -> Totals {
+    let mut totals = Totals {
+        blocks: 1,
+        instructions: u64::from(instructions),
+        ..Totals::default()
+    };
+    for access in &block.accesses[..accesses] {
+        totals.count(access.kind);
+    }
+    for (index, sign) in signs(block.pc, &block.code) {
+        match sign {
+            _ if u32::from(index) >= instructions => {}
+            Sign::Sfence => totals.sfences += 1,
+            Sign::Mfence => totals.mfences += 1,
+            Sign::Marker(Marker::TaskEnd) => totals.tasks += 1,
+            Sign::Marker(_) => {}
+        }
+    }
+    totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of this code.
+    fn block(code: &[u8], instructions: u32) -> Block {
+        Block {
+            pc: 0x1000,
+            code: code.to_vec(),
+            instructions,
+            accesses: vec![],
+            repeats: false,
+            fences: vec![],
+        }
+    }
+
+    /// `nop dword ptr [rax + displacement]`
+    fn nop(displacement: u32) -> Vec<u8> {
+        [&[0x0f, 0x1f, 0x80][..], &displacement.to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn fences_and_markers_are_found_among_other_instructions() {
+        let sfence = [0x0f, 0xae, 0xf8];
+        let mfence = [0x0f, 0xae, 0xf0];
+        let clwb = [0x66, 0x0f, 0xae, 0x30];
+        let code = [
+            &clwb[..],
+            &sfence,
+            &nop(Marker::TaskEnd.displacement()),
+            &nop(0x100),
+            &mfence,
+        ]
+        .concat();
+        let found = [(1, Sign::Sfence), (2, Sign::Marker(Marker::TaskEnd)), (4, Sign::Mfence)];
+        assert_eq!(signs(0x1000, &code), found);
+        let all = totals(&block(&code, 5), 5, 0);
+        assert_eq!((all.sfences, all.tasks, all.mfences, all.instructions), (1, 1, 1, 5));
+        let cut = totals(&block(&code, 5), 2, 0);
+        assert_eq!((cut.sfences, cut.tasks, cut.mfences, cut.instructions), (1, 0, 0, 2));
+    }
+}

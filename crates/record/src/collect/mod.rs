@@ -1,0 +1,232 @@
+//! The collector: makes a recording of what a recorder tells while the program runs.
+//!
+//! Everything that the stream says is checked: a recorder lives in a program that may do anything to it.
+
+mod file;
+mod locks;
+mod memory;
+mod packets;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod threads;
+mod turns;
+
+pub use file::collect;
+
+use crate::error::RecordError;
+use crate::format::{check, Meta, Writer};
+use crate::recording::{Block, Module, Origin};
+use memory::Memory;
+use packets::{Fields, Packet, Packets};
+use std::io::{Read, Write};
+use strandline_capture::{Kind, VERSION};
+use thread::{Known, Trace};
+use threads::Threads;
+
+/// The status of a program that was killed (SIGKILL) as the shell counts it.
+const KILLED: u64 = 128 + 9;
+
+/// What was collected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Instructions of all threads.
+    pub instructions: u64,
+    /// Threads that began.
+    pub threads: u32,
+    /// The program's exit status as the shell counts it.
+    pub status: u64,
+    /// What the user should know; the recording has it, too.
+    pub warnings: Vec<String>,
+    /// Whether the stream had an end.
+    pub complete: bool,
+    /// Bytes of the stream.
+    pub bytes: u64,
+}
+
+/// Makes a recording of a stream, written to `out`.
+///
+/// # Errors
+/// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or `out` cannot be
+/// written.
+pub fn collect_to<W: Write>(
+    input: impl Read,
+    out: W,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(W, Collected), RecordError> {
+    let mut packets = Packets::new(input)?;
+    let meta = start(&mut packets)?;
+    let mut collector = Collector {
+        writer: Writer::new(out, &meta)?,
+        known: Vec::new(),
+        memory: Memory::default(),
+        threads: Threads::default(),
+        warnings: Vec::new(),
+        status: None,
+    };
+    let mut told = 0;
+    while collector.status.is_none() {
+        let Some(packet) = packets.next()? else { break };
+        collector.packet(packet)?;
+        if collector.threads.instructions() >> 20 != told {
+            told = collector.threads.instructions() >> 20;
+            progress(collector.threads.instructions());
+        }
+    }
+    collector.finish(packets.offset())
+}
+
+/// The first packet says what the program is.
+fn start(packets: &mut Packets<impl Read>) -> Result<Meta, RecordError> {
+    let Some(packet) = packets.next()? else {
+        return Err(RecordError::at(
+            packets.offset(),
+            "the recorder told nothing: did the program start?",
+        ));
+    };
+    let mut fields = Fields::new(&packet);
+    if packet.kind == Kind::Refused {
+        return Err(refused(&packet));
+    }
+    if packet.kind != Kind::Start {
+        return Err(packet.wrong("the recorder does not begin with a start"));
+    }
+    let version = fields.number()? & 0xffff_ffff;
+    if version != u64::from(VERSION) {
+        let what = format!("the recorder speaks version {version}, and this program version {VERSION}");
+        return Err(RecordError::new(what, "build the recorder again: make recorder"));
+    }
+    let program = fields.rest();
+    let program = program.strip_suffix(&[0]).unwrap_or(program);
+    let program = program.split(|byte| *byte == 0).map(text).collect();
+    Ok(Meta {
+        origin: Origin::Recorder,
+        program,
+        values: true,
+    })
+}
+
+/// Bytes as a text, whatever they are.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn refused(packet: &Packet<'_>) -> RecordError {
+    RecordError::new(text(packet.payload), "")
+}
+
+/// What was told so far.
+struct Collector<W: Write> {
+    writer: Writer<W>,
+    known: Vec<Known>,
+    memory: Memory,
+    threads: Threads,
+    warnings: Vec<String>,
+    status: Option<u64>,
+}
+
+impl<W: Write> Collector<W> {
+    fn packet(&mut self, packet: Packet<'_>) -> Result<(), RecordError> {
+        let mut fields = Fields::new(&packet);
+        match packet.kind {
+            Kind::Start => return Err(packet.wrong("the recorder starts twice")),
+            Kind::Module => {
+                let (base, end, offset) = (fields.number()?, fields.number()?, fields.number()?);
+                self.writer.module(Module {
+                    base,
+                    end,
+                    offset,
+                    path: text(fields.rest()),
+                });
+            }
+            Kind::Blocks => self.blocks(fields)?,
+            Kind::Trace => self.trace(&packet)?,
+            Kind::ThreadStart => {
+                let (own, parent, clears) = (fields.number()?, fields.number()?, fields.number()?);
+                let begun = self.threads.begin(packet.thread, own, parent, clears);
+                begun.map_err(|what| packet.wrong(what))?;
+            }
+            Kind::ThreadEnd => self.thread_end(&packet, fields.number()?)?,
+            Kind::PmMap => self.memory.map(&packet, fields, &mut self.writer, &mut self.warnings)?,
+            Kind::PmPage => self.memory.page(&packet, fields, &mut self.writer)?,
+            Kind::PmUnmap => {
+                fields.number()?;
+                fields.number()?;
+            }
+            Kind::Refused => return Err(refused(&packet)),
+            Kind::End => self.status = Some(fields.number()?),
+            Kind::Warning => self
+                .warnings
+                .push(RecordError::new(text(packet.payload), "").what().to_string()),
+        }
+        Ok(())
+    }
+
+    fn blocks(&mut self, mut fields: Fields<'_>) -> Result<(), RecordError> {
+        while !fields.is_empty() {
+            let place = fields.place();
+            let (id, block) = fields.block()?;
+            if id != self.known.len() as u64 {
+                return Err(RecordError::at(
+                    place,
+                    format!("block {id} is defined after {} others", self.known.len()),
+                ));
+            }
+            check(&block).map_err(|what| RecordError::at(place, what))?;
+            self.define(block);
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, mut block: Block) {
+        let known = Known::new(&mut block);
+        self.known.push(known);
+        self.writer.block(block);
+    }
+
+    fn trace(&mut self, packet: &Packet<'_>) -> Result<(), RecordError> {
+        let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
+        let mut trace = Trace {
+            writer,
+            known,
+            persistent: memory.persistent(),
+        };
+        self.threads.trace(packet.thread, packet, &mut trace)
+    }
+
+    fn thread_end(&mut self, packet: &Packet<'_>, ticket: u64) -> Result<(), RecordError> {
+        let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
+        let mut trace = Trace {
+            writer,
+            known,
+            persistent: memory.persistent(),
+        };
+        self.threads.end(packet.thread, ticket, packet, &mut trace)
+    }
+
+    fn finish(mut self, offset: u64) -> Result<(W, Collected), RecordError> {
+        let complete = self.status.is_some();
+        if !complete {
+            let what = "the program was killed; the recording ends where the recorder was stopped";
+            self.warnings.push(what.to_string());
+        }
+        let (writer, known, memory) = (&mut self.writer, &self.known[..], &self.memory);
+        let mut trace = Trace {
+            writer,
+            known,
+            persistent: memory.persistent(),
+        };
+        let mut ending = self.threads.finish(offset, &mut trace)?;
+        ending.status = self.status.unwrap_or(KILLED);
+        ending.warnings = self.warnings;
+        let collected = Collected {
+            instructions: self.threads.instructions(),
+            threads: self.threads.count(),
+            status: ending.status,
+            warnings: ending.warnings.clone(),
+            complete,
+            bytes: offset,
+        };
+        Ok((self.writer.finish(ending)?, collected))
+    }
+}

@@ -1,0 +1,6 @@
+//! The collector on streams that are made by hand.
+
+mod build;
+mod damage;
+mod kept;
+mod together;

@@ -1,0 +1,252 @@
+//! All threads, and by what they wait for each other.
+
+use super::packets::{wrong, Packet};
+use super::thread::{Thread, Trace};
+use super::turns::{place, Words};
+use crate::error::RecordError;
+use crate::format::{Ending, WaitAt};
+use crate::recording::Event;
+use std::collections::HashMap;
+use std::io::Write;
+use strandline_capture::{CONTROL, NOBODY};
+
+/// System calls that begin threads: `clone` and `clone3`.
+const BEGINS: [u64; 2] = [56, 435];
+
+/// What a futex returns if the word was another already.
+const EAGAIN: u64 = -11i64 as u64;
+
+/// What threads have in common.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Whether there are, or may soon be, several threads.
+    pub several: bool,
+    /// Words that atomic instructions accessed so far.
+    pub atomics: Words,
+    numbers: HashMap<Cause, u32>,
+    /// For each number, when it was given: tickets.
+    given: Vec<Vec<u64>>,
+    waits: Vec<Waited>,
+    /// How many threads with each of the system's numbers began.
+    begun: HashMap<u64, u32>,
+}
+
+/// What a signal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Cause {
+    /// A thread with the system's number was started.
+    Started(u64),
+    /// A futex at this address was woken.
+    Woken(u64),
+}
+
+/// A wait that ended.
+#[derive(Clone, Copy, Debug)]
+struct Waited {
+    thread: u32,
+    step: u64,
+    number: u32,
+    until: Until,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    /// All signals with smaller tickets were given.
+    Ticket(u64),
+    /// So many were given.
+    Times(u32),
+}
+
+impl Shared {
+    fn number(&mut self, cause: Cause) -> u32 {
+        let next = self.given.len() as u32;
+        let number = *self.numbers.entry(cause).or_insert(next);
+        if number == next {
+            self.given.push(Vec::new());
+        }
+        number
+    }
+
+    /// A system call is made.
+    pub fn called(&mut self, number: u64) {
+        self.several |= BEGINS.contains(&number);
+    }
+
+    /// A system call returned; the signal to give if it started a thread.
+    pub fn started(&mut self, call: u64, result: u64) -> Option<u32> {
+        let starts = BEGINS.contains(&call) && result != 0 && result & CONTROL == 0;
+        starts.then(|| {
+            let number = self.number(Cause::Started(result));
+            self.given[number as usize].push(0);
+            number
+        })
+    }
+
+    /// A futex was woken; the signal to give.
+    pub fn woken(&mut self, address: u64, ticket: u64) -> u32 {
+        let number = self.number(Cause::Woken(address));
+        self.given[number as usize].push(ticket);
+        number
+    }
+
+    /// A wait on a futex ended.
+    pub fn waited(&mut self, thread: u32, step: u64, address: u64, result: u64, ticket: u64) {
+        // One that was given up, or interrupted, waited for nobody.
+        if result == 0 || result == EAGAIN {
+            let number = self.number(Cause::Woken(address));
+            self.waits.push(Waited {
+                thread,
+                step,
+                number,
+                until: Until::Ticket(ticket),
+            });
+        }
+    }
+
+    /// A thread begins, started by another.
+    fn begins(&mut self, thread: u32, own: u64) {
+        let begun = self.begun.entry(own).or_default();
+        *begun += 1;
+        let until = Until::Times(*begun);
+        let number = self.number(Cause::Started(own));
+        self.waits.push(Waited {
+            thread,
+            step: 0,
+            number,
+            until,
+        });
+    }
+
+    /// For each thread, what it waits for.
+    fn resolve(&mut self, threads: usize) -> Vec<Vec<WaitAt>> {
+        self.given.iter_mut().for_each(|given| given.sort_unstable());
+        let mut waits = vec![Vec::new(); threads];
+        for wait in &self.waits {
+            let given = &self.given[wait.number as usize];
+            let times = match wait.until {
+                Until::Ticket(ticket) => given.partition_point(|given| *given < ticket),
+                // If the thread that gives it was killed before, nobody ever will.
+                Until::Times(times) => given.len().min(times as usize),
+            };
+            if times > 0 {
+                let (step, number, times) = (wait.step, wait.number, times as u32);
+                waits[wait.thread as usize].push(WaitAt { step, number, times });
+            }
+        }
+        waits
+    }
+}
+
+/// The threads.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    threads: Vec<Option<Thread>>,
+    shared: Shared,
+}
+
+impl Threads {
+    /// Instructions of all threads so far.
+    pub fn instructions(&self) -> u64 {
+        self.threads.iter().flatten().map(|thread| thread.instructions).sum()
+    }
+
+    /// Threads that began.
+    pub fn count(&self) -> u32 {
+        self.threads.iter().flatten().count() as u32
+    }
+
+    /// A thread begins.
+    pub fn begin(&mut self, number: u32, own: u64, parent: u64, clears: u64) -> Result<(), &'static str> {
+        if number >= 1 << 16 {
+            return Err("too many threads");
+        }
+        let at = number as usize;
+        if at >= self.threads.len() {
+            self.threads.resize_with(at + 1, || None);
+        }
+        if self.threads[at].is_some() {
+            return Err("a thread begins twice");
+        }
+        self.threads[at] = Some(Thread::new(number, clears));
+        self.shared.several |= self.count() > 1;
+        if parent != NOBODY {
+            self.shared.begins(number, own);
+        }
+        Ok(())
+    }
+
+    fn running<'t>(
+        threads: &'t mut [Option<Thread>],
+        number: u32,
+        packet: &Packet<'_>,
+    ) -> Result<&'t mut Thread, RecordError> {
+        match threads.get_mut(number as usize) {
+            Some(Some(thread)) if !thread.ended => Ok(thread),
+            _ => Err(packet.wrong(format!("thread {number} is not running"))),
+        }
+    }
+
+    /// What a thread did.
+    pub fn trace<W: Write>(
+        &mut self,
+        number: u32,
+        packet: &Packet<'_>,
+        trace: &mut Trace<'_, W>,
+    ) -> Result<(), RecordError> {
+        let thread = Self::running(&mut self.threads, number, packet)?;
+        thread.read(packet.payload, packet.place, false, trace, &mut self.shared)
+    }
+
+    /// A thread ends.
+    pub fn end<W: Write>(
+        &mut self,
+        number: u32,
+        ticket: u64,
+        packet: &Packet<'_>,
+        trace: &mut Trace<'_, W>,
+    ) -> Result<(), RecordError> {
+        let thread = Self::running(&mut self.threads, number, packet)?;
+        thread.read(&[], packet.place, true, trace, &mut self.shared)?;
+        thread.turns.ticket(ticket).map_err(|wrong| wrong.at(packet.place))?;
+        thread.ended = true;
+        thread.fences.end();
+        if thread.clears != 0 {
+            // The kernel clears the word and wakes who waits for that.
+            let number = self.shared.woken(thread.clears, ticket);
+            thread
+                .event(Event::Signal { number }, trace)
+                .map_err(|wrong| wrong.at(packet.place))?;
+        }
+        Ok(())
+    }
+
+    /// The stream ends here.
+    pub fn finish<W: Write>(&mut self, offset: u64, trace: &mut Trace<'_, W>) -> Result<Ending, RecordError> {
+        for thread in self.threads.iter_mut().flatten().filter(|thread| !thread.ended) {
+            thread.read(&[], offset, true, trace, &mut self.shared)?;
+            thread.fences.end();
+        }
+        let count = self.threads.len();
+        for number in 0..count as u32 {
+            // Threads that did nothing have their place, too.
+            trace
+                .writer
+                .thread(number)
+                .map_err(|error| wrong(offset, error.what()))?;
+        }
+        let mut waits = self.shared.resolve(count);
+        waits.iter_mut().for_each(|waits| waits.sort_by_key(|wait| wait.step));
+        let (mut fences, mut turns) = (Vec::new(), Vec::new());
+        for thread in &mut self.threads {
+            let thread = thread.get_or_insert_with(Thread::default);
+            fences.push(std::mem::take(&mut thread.fences.classes));
+            turns.push(std::mem::take(&mut thread.turns));
+        }
+        Ok(Ending {
+            waits,
+            fences,
+            turns: place(turns),
+            ..Ending::default()
+        })
+    }
+}

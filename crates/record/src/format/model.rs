@@ -1,0 +1,165 @@
+//! What encoder and decoder of a thread both expect of its next step, so that only surprises cost bytes.
+//!
+//! - The next block is expected to be the one that followed the last two the last time, or else the last one.
+//! - An access's address is expected to have changed since its last execution by what its *mode* says: by nothing, as much as the
+//!   last time, or as much as one of the eight accesses before it (those through the same pointer move together).
+//! - A value is expected to be what the same access left the last time.
+
+use super::shapes::Shapes;
+
+/// The first bytes of steps, in the column of steps. What follows, if anything, is in the column of details.
+pub(crate) mod step {
+    /// The block that followed the last two.
+    pub const AFTER_TWO: u8 = 0;
+    /// The block that followed the last one.
+    pub const AFTER_ONE: u8 = 1;
+    /// Another block: its number.
+    pub const BLOCK: u8 = 2;
+    /// A block cut short: its number, instructions, accesses.
+    pub const CUT: u8 = 3;
+    /// A system call: its number.
+    pub const SYSCALL: u8 = 4;
+    /// Memory was made durable: start and bytes.
+    pub const SYNC: u8 = 5;
+    /// A signal: its number.
+    pub const SIGNAL: u8 = 6;
+    /// A wait: number and times.
+    pub const WAIT: u8 = 7;
+}
+
+/// Bytes of the column of addresses.
+pub(crate) mod address {
+    /// The mode was right.
+    pub const EXPECTED: u8 = 0;
+    /// The mode of this number plus one would have been right.
+    pub const MODES: u8 = 1;
+    /// Modes.
+    pub const MODE_COUNT: u8 = 10;
+    /// Another address: its distance from the access's last one follows in the column of distances.
+    pub const OWN: u8 = MODES + MODE_COUNT;
+    /// Another address: its distance from the address before it follows in the column of distances.
+    pub const BEFORE: u8 = OWN + 1;
+    /// Added if the value's presence is not what it was the last time.
+    pub const PRESENCE: u8 = 0x80;
+}
+
+/// How far accesses look back for one that moved as far.
+const REACH: usize = 8;
+
+/// What is known of an access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slot {
+    /// Its last address.
+    pub last: u64,
+    /// How far that was from the one before.
+    pub stride: u64,
+    /// Which expectation was right: 0 same address, 1 same stride, 2 and more: moved as the access so many minus 1 before.
+    pub mode: u8,
+    /// Whether its value was there.
+    pub present: bool,
+}
+
+/// How far the last accesses of the thread moved, and where the last one was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moves {
+    moves: [u64; REACH],
+    next: usize,
+    /// The last address.
+    pub before: u64,
+}
+
+impl Moves {
+    /// How far the access moves if this mode is right.
+    #[inline]
+    pub fn expected(&self, slot: &Slot, mode: u8) -> u64 {
+        match mode {
+            0 => 0,
+            1 => slot.stride,
+            back => self.moves[self.next.wrapping_add(2).wrapping_sub(usize::from(back)) % REACH],
+        }
+    }
+
+    /// The access moved to this address.
+    #[inline]
+    pub fn moved(&mut self, slot: &mut Slot, address: u64) {
+        slot.stride = address.wrapping_sub(slot.last);
+        slot.last = address;
+        self.next = self.next.wrapping_add(1);
+        self.moves[self.next % REACH] = slot.stride;
+        self.before = address;
+    }
+}
+
+/// Entries of the table of blocks after two blocks.
+const PAIRS: usize = 1 << 14;
+
+/// What is known of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    /// The last block and the one before.
+    last: [u32; 2],
+    after_two: Vec<u32>,
+    after_one: Vec<u32>,
+    /// An entry an access of each block.
+    pub slots: Vec<Slot>,
+    /// The moves of the last accesses.
+    pub moves: Moves,
+    /// The last value words of each block.
+    pub values: Vec<u64>,
+}
+
+impl Model {
+    /// Nothing is known.
+    pub fn new() -> Model {
+        Model {
+            last: [0; 2],
+            after_two: vec![0; PAIRS],
+            after_one: Vec::new(),
+            slots: Vec::new(),
+            moves: Moves::default(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Makes room for all blocks that are known by now.
+    pub fn grow(&mut self, shapes: &Shapes) {
+        self.after_one.resize(shapes.blocks.len(), 0);
+        self.slots.resize(shapes.words.len(), Slot::default());
+        self.values.resize(shapes.values as usize, 0);
+    }
+
+    /// The blocks that there is room for.
+    #[inline]
+    pub fn blocks(&self) -> usize {
+        self.after_one.len()
+    }
+
+    #[inline]
+    fn pair(&self) -> usize {
+        let [last, before] = self.last;
+        (last.wrapping_mul(0x9e37_79b1) ^ before.wrapping_mul(0x85eb_ca6b)) as usize >> 7 & (PAIRS - 1)
+    }
+
+    /// The block that followed the last two the last time.
+    #[inline]
+    pub fn after_two(&self) -> u32 {
+        self.after_two[self.pair()]
+    }
+
+    /// The block that followed the last one the last time.
+    #[inline]
+    pub fn after_one(&self) -> u32 {
+        self.after_one.get(self.last[0] as usize).copied().unwrap_or(0)
+    }
+
+    /// This block was executed; it is known.
+    #[inline]
+    pub fn executed(&mut self, block: u32) {
+        let pair = self.pair();
+        self.after_two[pair] = block;
+        if let Some(after) = self.after_one.get_mut(self.last[0] as usize) {
+            *after = block;
+        }
+        self.last = [block, self.last[0]];
+    }
+}

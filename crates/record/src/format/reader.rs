@@ -1,0 +1,381 @@
+//! Reads a recording.
+
+use super::bytes::{Bad, Cursor, Parsed};
+use super::seal::{Head, Kind, HEAD_BYTES};
+use super::shapes::Shapes;
+use super::stream::Stream;
+use super::summary::{self, Index, Place};
+use super::{Meta, END, FILE_VERSION, MAGIC, PREFIX_BYTES, SUFFIX_BYTES};
+use crate::error::RecordError;
+use crate::recording::{Block, Module, Region, Thread, Totals};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use strandline_capture::PAGE_BYTES;
+
+/// A page of memory.
+type Page = [u8; PAGE_BYTES as usize];
+
+/// A recording that can be read: what it says of the whole is in memory, the threads' steps are read as they are needed.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    contents: Arc<Contents>,
+}
+
+/// What a recording and its streams share.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    source: Source,
+    meta: Meta,
+    blocks: Vec<Block>,
+    /// The blocks, as decoding needs them.
+    pub shapes: Shapes,
+    index: Index,
+    /// The blocks of the file of each kind and thread, in order.
+    places: BTreeMap<(Kind, u32), Vec<Place>>,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Source {
+    File(File, PathBuf, u64),
+    Bytes(Vec<u8>),
+}
+
+impl Source {
+    fn len(&self) -> u64 {
+        match self {
+            Source::File(_, _, bytes) => *bytes,
+            Source::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Fills `out` with the bytes at `offset`.
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), RecordError> {
+        let short = || RecordError::at(offset, "the recording ends too early");
+        match self {
+            Source::File(file, ..) => file.read_exact_at(out, offset).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => short(),
+                _ => RecordError::at(offset, format!("the recording cannot be read: {error}")),
+            }),
+            Source::Bytes(bytes) => {
+                let from = usize::try_from(offset).ok().and_then(|from| bytes.get(from..));
+                let from = from.and_then(|from| from.get(..out.len())).ok_or_else(short)?;
+                out.copy_from_slice(from);
+                Ok(())
+            }
+        }
+    }
+
+    /// Says which file an error is about.
+    fn name(&self, error: RecordError) -> RecordError {
+        match self {
+            Source::File(_, path, _) => error.of(path),
+            Source::Bytes(_) => error,
+        }
+    }
+
+    /// Reads the block at `offset` into `raw`; `end` is where what may follow it begins.
+    fn block(&self, offset: u64, end: u64, raw: &mut Vec<u8>) -> Result<Head, RecordError> {
+        let mut head_bytes = [0; HEAD_BYTES];
+        self.read(offset, &mut head_bytes)?;
+        let limit = end.saturating_sub(offset).saturating_sub(HEAD_BYTES as u64);
+        let head = Head::parse(&head_bytes, offset, limit)?;
+        let mut stored = vec![0; head.stored as usize];
+        self.read(offset + HEAD_BYTES as u64, &mut stored)?;
+        head.open(&head_bytes, offset, &stored, raw)?;
+        Ok(head)
+    }
+
+    /// Reads the block at a place of the index into `raw`.
+    fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
+        let head = self.block(place.offset, place.end(), raw)?;
+        let same = head.kind == place.kind && head.thread == place.thread;
+        match same && head.items == place.items && head.stored == place.stored {
+            true => Ok(()),
+            false => Err(RecordError::at(place.offset, "a block is not what the index says")),
+        }
+    }
+
+    /// Checks beginning and end; returns where the index begins.
+    fn ends(&self) -> Result<u64, RecordError> {
+        let mut prefix = [0; PREFIX_BYTES as usize];
+        let foreign = || RecordError::new("this is no recording of strandline", "make one by strandline record");
+        self.read(0, &mut prefix[..8]).map_err(|_| foreign())?;
+        if prefix[..8] != MAGIC {
+            return Err(foreign());
+        }
+        self.read(0, &mut prefix)?;
+        let version = u32::from_le_bytes([prefix[8], prefix[9], prefix[10], prefix[11]]);
+        if version != FILE_VERSION {
+            let what = format!("the recording is of version {version}, and this program reads version {FILE_VERSION}");
+            return Err(RecordError::new(
+                what,
+                "use the strandline that made it, or record again",
+            ));
+        }
+        if prefix[12..] != [0; 4] {
+            return Err(RecordError::at(12, "the recording's beginning is damaged"));
+        }
+        let bytes = self.len();
+        let cut = || RecordError::at(bytes, "the recording ends too early");
+        let at = bytes
+            .checked_sub(SUFFIX_BYTES)
+            .filter(|at| *at >= PREFIX_BYTES)
+            .ok_or_else(cut)?;
+        let mut suffix = [0; SUFFIX_BYTES as usize];
+        self.read(at, &mut suffix)?;
+        let (index, end) = suffix.split_at(8);
+        if end != END {
+            return Err(cut());
+        }
+        Ok(u64::from_le_bytes(index.try_into().unwrap_or_default()))
+    }
+}
+
+/// Tells where content is bad.
+pub(crate) fn at<T>(offset: u64, parsed: Parsed<T>) -> Result<T, RecordError> {
+    parsed.map_err(|Bad(what)| RecordError::at(offset, what))
+}
+
+impl Contents {
+    fn new(source: Source) -> Result<Contents, RecordError> {
+        Contents::read(&source).map_err(|error| source.name(error)).map(|read| {
+            let (meta, blocks, shapes, index) = read;
+            let mut places: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+            for place in &index.places {
+                places.entry((place.kind, place.thread)).or_default().push(*place);
+            }
+            Contents {
+                source,
+                meta,
+                blocks,
+                shapes,
+                index,
+                places,
+            }
+        })
+    }
+
+    fn read(source: &Source) -> Result<(Meta, Vec<Block>, Shapes, Index), RecordError> {
+        let place = source.ends()?;
+        let (end, mut raw) = (source.len() - SUFFIX_BYTES, Vec::new());
+        let head = source.block(place, end, &mut raw)?;
+        let fits = place.checked_add((HEAD_BYTES + head.stored as usize) as u64) == Some(end);
+        if head.kind != Kind::Index || head.items != 1 || head.thread != 0 || !fits {
+            return Err(RecordError::at(place, "the index is not where it should be"));
+        }
+        let index = at(place, Index::parse(&raw, PREFIX_BYTES))?;
+        if index.places.last().map(Place::end) != Some(place) {
+            return Err(RecordError::at(place, "the index does not fit the recording"));
+        }
+        let threads = index.threads.len() as u32;
+        let stray = |p: &&Place| p.kind == Kind::Index || p.thread >= threads && p.thread != 0;
+        if let Some(stray) = index.places.iter().find(stray) {
+            return Err(RecordError::at(
+                place,
+                format!("the index misplaces the block at byte {}", stray.offset),
+            ));
+        }
+        let meta = match index.places.first() {
+            Some(first) if first.kind == Kind::Meta => {
+                source.placed(first, &mut raw)?;
+                at(first.offset, summary::meta(&raw))?
+            }
+            _ => return Err(RecordError::at(place, "the index names no header")),
+        };
+        let (blocks, shapes) = code(source, &index, &mut raw)?;
+        Ok((meta, blocks, shapes, index))
+    }
+
+    /// The places of blocks of this kind and thread.
+    pub fn places(&self, kind: Kind, thread: u32) -> &[Place] {
+        self.places.get(&(kind, thread)).map_or(&[], |places| places)
+    }
+
+    /// Reads the block at a place into `raw`.
+    pub fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
+        self.source.placed(place, raw).map_err(|error| self.source.name(error))
+    }
+
+    /// Tells where content is bad, and of which file.
+    pub fn at<T>(&self, offset: u64, parsed: Parsed<T>) -> Result<T, RecordError> {
+        at(offset, parsed).map_err(|error| self.source.name(error))
+    }
+
+    /// The blocks of code.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// A thread.
+    pub fn thread(&self, thread: usize) -> Option<&Thread> {
+        self.index.threads.get(thread)
+    }
+
+    /// Where the index says what it says.
+    pub fn index_offset(&self) -> u64 {
+        self.index.places.last().map_or(0, Place::end)
+    }
+}
+
+fn code(source: &Source, index: &Index, raw: &mut Vec<u8>) -> Result<(Vec<Block>, Shapes), RecordError> {
+    let (mut blocks, mut shapes) = (Vec::new(), Shapes::default());
+    for place in index.places.iter().filter(|place| place.kind == Kind::Code) {
+        source.placed(place, raw)?;
+        let mut cursor = Cursor::new(raw);
+        for _ in 0..place.items {
+            let block = at(place.offset, summary::block(&mut cursor))?;
+            shapes.add(&block).map_err(|what| RecordError::at(place.offset, what))?;
+            blocks.push(block);
+        }
+        at(place.offset, cursor.end())?;
+    }
+    Ok((blocks, shapes))
+}
+
+impl Recording {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is no recording, is of another version, or is damaged.
+    pub fn open(path: &Path) -> Result<Recording, RecordError> {
+        let unreadable =
+            |error: std::io::Error| RecordError::new(format!("cannot be read: {error}"), "check the path").of(path);
+        let file = File::open(path).map_err(unreadable)?;
+        let about = file.metadata().map_err(unreadable)?;
+        if !about.is_file() {
+            return Err(RecordError::new("is no file", "give a recording made by strandline record").of(path));
+        }
+        let contents = Contents::new(Source::File(file, path.to_path_buf(), about.len()))?;
+        Ok(Recording {
+            contents: Arc::new(contents),
+        })
+    }
+
+    /// Reads a recording that is in memory.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Recording, RecordError> {
+        let contents = Contents::new(Source::Bytes(bytes))?;
+        Ok(Recording {
+            contents: Arc::new(contents),
+        })
+    }
+
+    /// What was known at its beginning.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.contents.meta
+    }
+
+    /// The blocks of code, by their numbers.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.contents.blocks
+    }
+
+    /// The files that were mapped as code.
+    #[must_use]
+    pub fn modules(&self) -> &[Module] {
+        &self.contents.index.modules
+    }
+
+    /// All memory that ever was persistent.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.contents.index.regions
+    }
+
+    /// The threads, in the order in which they began.
+    #[must_use]
+    pub fn threads(&self) -> &[Thread] {
+        &self.contents.index.threads
+    }
+
+    /// How often what was done.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.contents.index.totals
+    }
+
+    /// What the user should know of it.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.contents.index.warnings
+    }
+
+    /// The program's exit status, as the shell counts it.
+    #[must_use]
+    pub fn status(&self) -> u64 {
+        self.contents.index.status
+    }
+
+    /// Runs of pages of 4 KiB that accesses touch and that are not wholly persistent, in order.
+    #[must_use]
+    pub fn volatile_pages(&self) -> &[Range<u64>] {
+        &self.contents.index.volatile
+    }
+
+    /// The pages of persistent memory as they were at first, with their addresses; those left out were zero.
+    ///
+    /// They are held compressed; all are checked before the first is given.
+    ///
+    /// # Errors
+    /// The recording cannot be read or is damaged.
+    pub fn initial_pages(&self) -> Result<impl Iterator<Item = (u64, Page)>, RecordError> {
+        let contents = &self.contents;
+        let (mut raw, mut groups) = (Vec::new(), Vec::new());
+        for place in contents.places(Kind::Pages, 0) {
+            contents.placed(place, &mut raw)?;
+            contents.at(place.offset, pages(&raw, place.items))?;
+            let packed = zstd::bulk::compress(&raw, 1);
+            let packed = packed.map_err(|error| RecordError::new(format!("zstd: {error}"), ""))?;
+            groups.push((packed, raw.len(), place.items));
+        }
+        // What was compressed a moment ago can be decompressed.
+        let open = |(packed, bytes, items): (Vec<u8>, usize, u32)| {
+            let raw = zstd::bulk::decompress(&packed, bytes).unwrap_or_default();
+            pages(&raw, items).unwrap_or_default()
+        };
+        Ok(groups.into_iter().flat_map(open))
+    }
+
+    /// What a thread did, from its beginning.
+    ///
+    /// # Errors
+    /// There is no such thread.
+    pub fn stream(&self, thread: usize) -> Result<Stream, RecordError> {
+        match thread < self.threads().len() {
+            true => Ok(Stream::new(self.contents.clone(), thread)),
+            false => Err(RecordError::new(
+                format!("the recording has no thread {thread}"),
+                "name one that it has",
+            )),
+        }
+    }
+}
+
+/// The pages of a block of the file: first their addresses, then their contents.
+fn pages(raw: &[u8], items: u32) -> Parsed<Vec<(u64, Page)>> {
+    const ODD: Bad = Bad("a block of pages is of another size than its header says");
+    let items = items as usize;
+    let (addresses, contents) = raw.split_at_checked(items.saturating_mul(8)).ok_or(ODD)?;
+    if contents.len() as u64 != items as u64 * PAGE_BYTES {
+        return Err(ODD);
+    }
+    let addresses = addresses.chunks_exact(8);
+    let contents = contents.chunks_exact(PAGE_BYTES as usize);
+    let page = |(address, content): (&[u8], &[u8])| {
+        let address = u64::from_le_bytes(address.try_into().map_err(|_| ODD)?);
+        if address % PAGE_BYTES != 0 || address >= 1 << 63 {
+            return Err(Bad("a page is at no page's address"));
+        }
+        Ok((address, content.try_into().map_err(|_| ODD)?))
+    };
+    addresses.zip(contents).map(page).collect()
+}

@@ -1,0 +1,523 @@
+//! Writes a recording.
+
+use super::encode::{Encoder, Execution};
+use super::pages::Pages;
+use super::seal::{Kind, Sealer};
+use super::shapes::{Shape, Shapes};
+use super::summary::{add, put_block, put_meta, Index, Place};
+use super::sync::{merge, put_syncs};
+use super::{Ending, Meta, END, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
+use crate::code;
+use crate::error::{RecordError, RECORD_AGAIN};
+use crate::ranges::Ranges;
+use crate::recording::{Block, Event, Module, Region, Thread};
+use std::collections::HashSet;
+use std::io::Write;
+use strandline_capture::PAGE_BYTES;
+
+/// zstd's level: higher ones gain little on columns that are nearly all zeros.
+const LEVEL: i32 = 3;
+
+/// Pages of a block of the file.
+const PAGES: usize = 64;
+
+/// Bytes after which a block of definitions is full.
+const CODE_BYTES: usize = 1 << 20;
+
+/// Fences, or turns and waits, of a block of the file.
+const LIST: usize = 1 << 16;
+
+/// Writes a recording from its beginning to its end, without going back.
+///
+/// Memory: the definitions of blocks of code, a block of the file and expectations for each thread, and a bit for each page touched.
+pub struct Writer<W: Write> {
+    file: File<W>,
+    meta: Meta,
+    shapes: Shapes,
+    blocks: Vec<Block>,
+    /// How often each block was executed as a whole.
+    counts: Vec<u64>,
+    threads: Vec<State>,
+    index: Index,
+    regions: Ranges,
+    touched: Pages,
+    seen: HashSet<u64>,
+    pages: Vec<(u64, [u8; PAGE_BYTES as usize])>,
+    raw: Vec<u8>,
+    /// The first thing that went wrong where nobody could be told.
+    failed: Option<RecordError>,
+}
+
+/// A thread.
+struct State {
+    encoder: Encoder,
+    steps: u64,
+    instructions: u64,
+    fences: u64,
+}
+
+/// The file and what is in it.
+struct File<W> {
+    out: W,
+    sealer: Sealer,
+    offset: u64,
+    places: Vec<Place>,
+}
+
+impl<W: Write> File<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        write(&mut self.out, self.offset, bytes)?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn block(&mut self, kind: Kind, thread: usize, items: usize, raw: &[u8]) -> Result<(), RecordError> {
+        let thread = thread as u32;
+        let block = self.sealer.seal(self.offset, kind, thread, items, raw)?;
+        write(&mut self.out, self.offset, block)?;
+        let stored = (block.len() - super::seal::HEAD_BYTES) as u32;
+        let offset = self.offset;
+        let place = Place {
+            kind,
+            thread,
+            items: items as u32,
+            stored,
+            offset,
+        };
+        self.offset = place.end();
+        self.places.push(place);
+        Ok(())
+    }
+}
+
+fn write(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), RecordError> {
+    out.write_all(bytes).map_err(|error| {
+        let what = format!("the recording cannot be written at byte {offset}: {error}");
+        RecordError::new(what, "make room for it or give another place")
+    })
+}
+
+/// A call that no recording can hold: a mistake of the caller, or of who told the caller.
+fn misuse(what: impl Into<String>) -> RecordError {
+    RecordError::new(what, RECORD_AGAIN)
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a recording.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn new(out: W, meta: &Meta) -> Result<Writer<W>, RecordError> {
+        let mut file = File {
+            out,
+            sealer: Sealer::new(LEVEL)?,
+            offset: 0,
+            places: Vec::new(),
+        };
+        file.write(&MAGIC)?;
+        file.write(&FILE_VERSION.to_le_bytes())?;
+        file.write(&[0; 4])?;
+        debug_assert_eq!(file.offset, PREFIX_BYTES);
+        let mut raw = Vec::new();
+        put_meta(&mut raw, meta);
+        file.block(Kind::Meta, 0, 1, &raw)?;
+        Ok(Writer {
+            file,
+            meta: meta.clone(),
+            shapes: Shapes::default(),
+            blocks: Vec::new(),
+            counts: Vec::new(),
+            threads: Vec::new(),
+            index: Index::default(),
+            regions: Ranges::default(),
+            touched: Pages::new(),
+            seen: HashSet::new(),
+            pages: Vec::new(),
+            raw,
+            failed: None,
+        })
+    }
+
+    /// Defines a block of code and returns its number: numbers grow from 0. What is wrong with the definition is told by the next
+    /// call that can fail.
+    pub fn block(&mut self, block: Block) -> u32 {
+        if let Err(wrong) = self.shapes.add(&block) {
+            self.fail(misuse(format!(
+                "{wrong} (block {}, at {:#x})",
+                self.blocks.len(),
+                block.pc
+            )));
+            // Keeps numbers in step; nothing is written any more.
+            self.shapes.blocks.push(Shape::default());
+        }
+        self.blocks.push(block);
+        self.counts.push(0);
+        self.blocks.len() as u32 - 1
+    }
+
+    /// A file was mapped as code.
+    pub fn module(&mut self, module: Module) {
+        self.index.modules.push(module);
+    }
+
+    /// Persistent memory was mapped. Regions that are parts of the same file at the same place and touch or overlap are kept as one.
+    pub fn region(&mut self, region: Region) {
+        match region.start.checked_add(region.bytes) {
+            Some(end) if end < 1 << 63 => self.regions.add(region.start..end),
+            _ => self.fail(misuse(format!(
+                "the persistent memory at {:#x} has no end",
+                region.start
+            ))),
+        }
+        if !self.index.regions.contains(&region) {
+            self.index.regions.push(region);
+        }
+    }
+
+    /// What a page of persistent memory held at first. Of several calls for one page the first counts. What is wrong is told by
+    /// the next call that can fail.
+    pub fn page(&mut self, address: u64, bytes: &[u8; PAGE_BYTES as usize]) {
+        if address % PAGE_BYTES != 0 || address >= 1 << 63 {
+            self.fail(misuse(format!("{address:#x} is no page's address")));
+        } else if self.seen.insert(address / PAGE_BYTES) && bytes.iter().any(|byte| *byte != 0) {
+            self.pages.push((address, *bytes));
+            if self.pages.len() == PAGES {
+                let written = self.write_pages();
+                written.unwrap_or_else(|error| self.fail(error));
+            }
+        }
+    }
+
+    /// How many steps were written for this thread: the number of its next one.
+    #[must_use]
+    pub fn steps(&self, thread: u32) -> u64 {
+        self.threads.get(thread as usize).map_or(0, |state| state.steps)
+    }
+
+    /// There is such a thread, and all before it, whether or not it does something.
+    ///
+    /// # Errors
+    /// There are too many threads.
+    pub fn thread(&mut self, thread: u32) -> Result<(), RecordError> {
+        state(&mut self.threads, thread).map(|_| ())
+    }
+
+    /// A thread executed so many instructions of a block.
+    ///
+    /// `addresses` has an entry for each access (fewer only if the block was cut short), `values` [`strandline_capture::Access::value_words`] for
+    /// each access in `addresses`, and `present` an entry for each of these accesses that has values: whether they count. Without
+    /// [`Meta::values`], both may be empty.
+    ///
+    /// # Errors
+    /// The lengths do not fit the block's definition, an address has its highest bit set, or the recording cannot be written.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        thread: u32,
+        block: u32,
+        instructions: u32,
+        addresses: &[u64],
+        values: &[u64],
+        present: &[bool],
+    ) -> Result<(), RecordError> {
+        let Some(shape) = self.shapes.blocks.get(block as usize).copied() else {
+            return Err(misuse(format!("block {block} was never defined")));
+        };
+        let whole = instructions == shape.instructions && addresses.len() == shape.accesses as usize;
+        let none = !self.meta.values && values.is_empty() && present.is_empty();
+        let fits = whole && values.len() == shape.values as usize && present.len() == shape.valued as usize;
+        if self.failed.is_some() || !(fits || whole && none) {
+            self.check_cut(
+                &shape,
+                block,
+                instructions,
+                addresses,
+                none,
+                values.len(),
+                present.len(),
+            )?;
+        }
+        let persistent = self.touch(&shape, addresses)?;
+        let cut = (!whole).then_some(instructions);
+        let execution = Execution {
+            block,
+            cut,
+            addresses,
+            values,
+            present,
+        };
+        match whole {
+            true => self.counts[block as usize] += 1,
+            false => self.count_cut(block, instructions, addresses.len()),
+        }
+        self.index.totals.persistent_stores += persistent;
+        let fences = match whole {
+            true => shape.fences,
+            false => self.fences_before(block, instructions),
+        };
+        let state = state(&mut self.threads, thread)?;
+        state.instructions += u64::from(instructions);
+        state.fences += u64::from(fences);
+        state.steps += 1;
+        state.encoder.execute(&self.shapes, execution);
+        self.write_if_full(thread as usize)
+    }
+
+    /// A thread did something that is no code.
+    ///
+    /// # Errors
+    /// The recording cannot be written.
+    pub fn event(&mut self, thread: u32, event: Event) -> Result<(), RecordError> {
+        self.failed.clone().map_or(Ok(()), Err)?;
+        let state = state(&mut self.threads, thread)?;
+        state.steps += 1;
+        state.encoder.event(event);
+        self.write_if_full(thread as usize)
+    }
+
+    /// Ends the recording and returns what it was written to.
+    ///
+    /// # Errors
+    /// The recording cannot be written, or `ending` does not fit what was.
+    pub fn finish(mut self, ending: Ending) -> Result<W, RecordError> {
+        self.failed.clone().map_or(Ok(()), Err)?;
+        self.check(&ending)?;
+        for thread in 0..self.threads.len() {
+            self.write_steps(thread)?;
+        }
+        self.write_pages()?;
+        self.write_code()?;
+        self.write_lists(&ending)?;
+        self.write_index(ending)?;
+        self.file
+            .out
+            .flush()
+            .map_err(|error| misuse(format!("the recording cannot be written: {error}")))?;
+        Ok(self.file.out)
+    }
+
+    fn fail(&mut self, error: RecordError) {
+        self.failed.get_or_insert(error);
+    }
+
+    /// What is not a whole block with all it needs is a cut one, or a mistake.
+    #[cold]
+    #[allow(clippy::too_many_arguments, reason = "those of execute")]
+    fn check_cut(
+        &self,
+        shape: &Shape,
+        block: u32,
+        instructions: u32,
+        addresses: &[u64],
+        none: bool,
+        values: usize,
+        present: usize,
+    ) -> Result<(), RecordError> {
+        self.failed.clone().map_or(Ok(()), Err)?;
+        let short = addresses.len() <= shape.accesses as usize && instructions <= shape.instructions;
+        if !short || instructions == shape.instructions && addresses.len() < shape.accesses as usize {
+            return Err(misuse(format!(
+                "block {block} was executed with {} addresses",
+                addresses.len()
+            )));
+        }
+        let words = self
+            .shapes
+            .words(shape, addresses.len())
+            .iter()
+            .map(|words| usize::from(*words));
+        let valued = words.clone().filter(|words| *words > 0).count();
+        match none || values == words.sum::<usize>() && present == valued {
+            true => Ok(()),
+            false => Err(misuse(format!(
+                "block {block} was executed with {values} words of values"
+            ))),
+        }
+    }
+
+    /// Notes the pages that are touched; returns how many stores are to persistent memory.
+    #[inline]
+    fn touch(&mut self, shape: &Shape, addresses: &[u64]) -> Result<u64, RecordError> {
+        let first = shape.slot as usize;
+        let extents = &self.shapes.extents[first..first + addresses.len()];
+        let mut persistent = 0;
+        for (address, (bytes, writes)) in addresses.iter().zip(extents) {
+            if address >> 63 != 0 {
+                return Err(misuse(format!("{address:#x} is no address of a program")));
+            }
+            self.touched.touch(*address, *bytes);
+            persistent += u64::from(*writes && self.regions.contains(*address));
+        }
+        Ok(persistent)
+    }
+
+    #[cold]
+    fn count_cut(&mut self, block: u32, instructions: u32, accesses: usize) {
+        let totals = code::totals(&self.blocks[block as usize], instructions, accesses);
+        add(&mut self.index.totals, &totals, 1);
+    }
+
+    #[cold]
+    fn fences_before(&self, block: u32, instructions: u32) -> u32 {
+        let fences = &self.blocks[block as usize].fences;
+        fences.iter().filter(|fence| u32::from(**fence) < instructions).count() as u32
+    }
+
+    fn write_if_full(&mut self, thread: usize) -> Result<(), RecordError> {
+        match self.threads[thread].encoder.full() {
+            true => self.write_steps(thread),
+            false => Ok(()),
+        }
+    }
+
+    fn write_steps(&mut self, thread: usize) -> Result<(), RecordError> {
+        let encoder = &mut self.threads[thread].encoder;
+        if encoder.steps() == 0 {
+            return Ok(());
+        }
+        let steps = encoder.take(&mut self.raw);
+        self.file.block(Kind::Steps, thread, steps, &self.raw)
+    }
+
+    fn write_pages(&mut self) -> Result<(), RecordError> {
+        if self.pages.is_empty() {
+            return Ok(());
+        }
+        self.raw.clear();
+        for (address, _) in &self.pages {
+            self.raw.extend_from_slice(&address.to_le_bytes());
+        }
+        for (_, bytes) in &self.pages {
+            self.raw.extend_from_slice(bytes);
+        }
+        let pages = self.pages.len();
+        self.pages.clear();
+        self.file.block(Kind::Pages, 0, pages, &self.raw)
+    }
+
+    fn write_code(&mut self) -> Result<(), RecordError> {
+        self.raw.clear();
+        let mut items = 0;
+        for block in &self.blocks {
+            put_block(&mut self.raw, block);
+            items += 1;
+            if self.raw.len() >= CODE_BYTES {
+                self.file.block(Kind::Code, 0, items, &self.raw)?;
+                self.raw.clear();
+                items = 0;
+            }
+        }
+        match items {
+            0 => Ok(()),
+            _ => self.file.block(Kind::Code, 0, items, &self.raw),
+        }
+    }
+
+    /// Every list of the ending is about what was written.
+    fn check(&self, ending: &Ending) -> Result<(), RecordError> {
+        let known = self.threads.len();
+        if ending.turns.len() > known || ending.waits.len() > known || ending.fences.len() > known {
+            return Err(misuse("the recording's end tells of a thread that did nothing"));
+        }
+        for (thread, state) in self.threads.iter().enumerate() {
+            let fences = ending.fences.get(thread).map_or(0, Vec::len) as u64;
+            if fences != 0 && fences != state.fences {
+                return Err(misuse(format!(
+                    "thread {thread} has {} fences and {fences} classes",
+                    state.fences
+                )));
+            }
+            let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
+            let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
+            let late = turns.iter().any(|turn| turn.step >= state.steps);
+            let later = waits.iter().any(|wait| wait.step > state.steps);
+            let sorted = turns.is_sorted_by(|a, b| (a.step, a.turn.access) < (b.step, b.turn.access));
+            if late || later || !sorted || !waits.is_sorted_by_key(|wait| wait.step) {
+                return Err(misuse(format!(
+                    "the turns or waits of thread {thread} are out of order"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn write_lists(&mut self, ending: &Ending) -> Result<(), RecordError> {
+        for thread in 0..self.threads.len() {
+            for classes in ending.fences.get(thread).map_or(&[][..], |fences| fences).chunks(LIST) {
+                self.raw.clear();
+                self.raw.extend(classes.iter().map(|class| *class as u8));
+                self.file.block(Kind::Fences, thread, classes.len(), &self.raw)?;
+            }
+            let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
+            let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
+            for syncs in merge(turns, waits).chunks(LIST) {
+                self.raw.clear();
+                put_syncs(&mut self.raw, syncs);
+                self.file.block(Kind::Sync, thread, syncs.len(), &self.raw)?;
+            }
+            self.threads[thread].steps += waits.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn write_index(&mut self, ending: Ending) -> Result<(), RecordError> {
+        let mut index = std::mem::take(&mut self.index);
+        for (block, count) in self.blocks.iter().zip(&self.counts) {
+            if *count > 0 {
+                let totals = code::totals(block, block.instructions, block.accesses.len());
+                add(&mut index.totals, &totals, *count);
+            }
+        }
+        let thread = |state: &State| Thread {
+            instructions: state.instructions,
+            steps: state.steps,
+        };
+        index.status = ending.status;
+        index.warnings = ending.warnings;
+        index.threads = self.threads.iter().map(thread).collect();
+        index.regions = merged(index.regions);
+        index.volatile = self.touched.outside(&self.regions).into_vec();
+        index.places = std::mem::take(&mut self.file.places);
+        self.raw.clear();
+        index.put(&mut self.raw);
+        let place = self.file.offset;
+        self.file.block(Kind::Index, 0, 1, &self.raw)?;
+        self.file.write(&place.to_le_bytes())?;
+        self.file.write(&END)
+    }
+}
+
+/// The state of a thread, which may be new.
+#[inline]
+fn state(threads: &mut Vec<State>, thread: u32) -> Result<&mut State, RecordError> {
+    if thread as usize >= threads.len() {
+        if thread >= MAX_THREADS {
+            return Err(misuse(format!("there are more than {MAX_THREADS} threads")));
+        }
+        let new = || State {
+            encoder: Encoder::new(),
+            steps: 0,
+            instructions: 0,
+            fences: 0,
+        };
+        threads.resize_with(thread as usize + 1, new);
+    }
+    Ok(&mut threads[thread as usize])
+}
+
+/// Regions in the order of their addresses; those that continue each other as one.
+fn merged(mut regions: Vec<Region>) -> Vec<Region> {
+    regions.sort_by(|a, b| (a.start, a.bytes, a.offset, &a.path).cmp(&(b.start, b.bytes, b.offset, &b.path)));
+    let mut merged: Vec<Region> = Vec::new();
+    for region in regions {
+        let shift = |region: &Region| region.start.wrapping_sub(region.offset);
+        let same = |other: &&mut Region| {
+            other.path == region.path && shift(other) == shift(&region) && region.start <= other.start + other.bytes
+        };
+        match merged.iter_mut().rev().find(same) {
+            Some(other) => other.bytes = other.bytes.max(region.start + region.bytes - other.start),
+            None => merged.push(region),
+        }
+    }
+    merged
+}

@@ -1,0 +1,267 @@
+//! Which memory an instruction accesses, and how.
+
+use dynamorio_sys::*;
+use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
+
+/// How the bytes that an access leaves are learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Not at all: it writes none, or too many.
+    None,
+    /// By reading them back after the instruction.
+    Read,
+    /// So, too, but some may not be mapped: a masked store need not touch them.
+    Careful,
+    /// They are known beforehand: the return address that a call pushes.
+    Known(u64),
+}
+
+/// An access.
+pub struct Found {
+    /// Where, as DynamoRIO says it.
+    pub operand: opnd_t,
+    /// What it does.
+    pub kind: AccessKind,
+    /// Bytes.
+    pub size: u16,
+    /// How its value is learnt.
+    pub value: Value,
+    /// A bit string: the register that holds the bit's number, which moves the address.
+    pub bit: Option<reg_id_t>,
+}
+
+/// Bytes of a cache line, which is what a flush is about.
+const LINE_BYTES: u16 = 64;
+
+/// The accesses of this instruction: reads first, then writes.
+///
+/// # Errors
+/// A few words on what cannot be recorded.
+///
+/// # Safety
+/// The instruction is a decoded one of the program.
+pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<Found>, &'static str> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let opcode = instr_get_opcode(instruction) as u32;
+        if touches_nothing(opcode) {
+            return Ok(Vec::new());
+        }
+        let reads = operands(instruction, instr_num_srcs(instruction), instr_get_src);
+        let writes = operands(instruction, instr_num_dsts(instruction), instr_get_dst);
+        if reads.iter().chain(&writes).any(|operand| opnd_is_vsib(*operand) != 0) {
+            return Err("a gather or scatter instruction (build the program without AVX2 and AVX-512 gathers, as with -mno-avx2)");
+        }
+        if let Some(kind) = flush(opcode) {
+            let operand = reads.first().or(writes.first()).ok_or("a flush without an address")?;
+            return Ok(vec![found(*operand, kind, LINE_BYTES, Value::None)]);
+        }
+        let mut all = Vec::new();
+        for operand in &reads {
+            if !writes.iter().any(|write| opnd_same(*operand, *write) != 0) {
+                all.extend(access(instruction, *operand, AccessKind::Load)?);
+            }
+        }
+        for operand in &writes {
+            let both = reads.iter().any(|read| opnd_same(*operand, *read) != 0);
+            all.extend(access(instruction, *operand, kind_of_write(instruction, opcode, both))?);
+        }
+        if let Some(bit) = bit_index(instruction, opcode) {
+            for access in &mut all {
+                access.bit = Some(bit);
+            }
+        }
+        Ok(all)
+    }
+}
+
+unsafe fn operands(
+    instruction: *mut instr_t,
+    count: i32,
+    get: unsafe extern "C" fn(*mut instr_t, u32) -> opnd_t,
+) -> Vec<opnd_t> {
+    // SAFETY: indices are below the count.
+    unsafe {
+        (0..count as u32)
+            .map(|index| get(instruction, index))
+            .filter(|operand| opnd_is_memory_reference(*operand) != 0)
+            .collect()
+    }
+}
+
+unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -> Result<Option<Found>, &'static str> {
+    // SAFETY: the operand is the instruction's.
+    unsafe {
+        let size = drutil_opnd_mem_size_in_bytes(operand, instruction);
+        if size == 0 {
+            return Ok(None);
+        }
+        let size = u16::try_from(size).map_err(|_| "an access of more than 65535 bytes")?;
+        let value = match kind.writes() && size <= VALUE_BYTES {
+            false => Value::None,
+            true if instr_is_call(instruction) != 0 => Value::Known(return_address(instruction)),
+            true if masked(instruction) => Value::Careful,
+            true => Value::Read,
+        };
+        let operand = popped(instruction, operand);
+        if kind == AccessKind::Atomic && size > 16 {
+            return Err("a locked instruction of more than 16 bytes");
+        }
+        Ok(Some(found(operand, kind, size, value)))
+    }
+}
+
+fn found(operand: opnd_t, kind: AccessKind, size: u16, value: Value) -> Found {
+    Found {
+        operand,
+        kind,
+        size,
+        value,
+        bit: None,
+    }
+}
+
+/// `pop [rsp + x]` finds its address after it has moved `rsp`.
+unsafe fn popped(instruction: *mut instr_t, operand: opnd_t) -> opnd_t {
+    // SAFETY: the operand is the instruction's.
+    unsafe {
+        let by_stack = opnd_is_base_disp(operand) != 0 && u32::from(opnd_get_base(operand)) == DR_REG_RSP;
+        let mut operand = operand;
+        let is_destination = instr_num_dsts(instruction) > 0 && opnd_same(instr_get_dst(instruction, 0), operand) != 0;
+        if by_stack && is_destination && instr_get_opcode(instruction) as u32 == OP_pop {
+            let size = drutil_opnd_mem_size_in_bytes(operand, instruction) as i32;
+            opnd_set_disp(&mut operand, opnd_get_disp(operand) + size);
+        }
+        operand
+    }
+}
+
+unsafe fn return_address(instruction: *mut instr_t) -> u64 {
+    // SAFETY: it is decoded.
+    unsafe { instr_get_app_pc(instruction) as u64 + instr_length(dr_get_current_drcontext(), instruction) as u64 }
+}
+
+fn touches_nothing(opcode: u32) -> bool {
+    matches!(
+        opcode,
+        OP_lea
+            | OP_nop_modrm
+            | OP_prefetch
+            | OP_prefetchw
+            | OP_prefetchnta
+            | OP_prefetcht0
+            | OP_prefetcht1
+            | OP_prefetcht2
+            | OP_cldemote
+            | OP_invlpg
+            | OP_vgatherpf0dpd
+            | OP_vgatherpf0dps
+            | OP_vgatherpf0qpd
+            | OP_vgatherpf0qps
+            | OP_vgatherpf1dpd
+            | OP_vgatherpf1dps
+            | OP_vgatherpf1qpd
+            | OP_vgatherpf1qps
+            | OP_vscatterpf0dpd
+            | OP_vscatterpf0dps
+            | OP_vscatterpf0qpd
+            | OP_vscatterpf0qps
+            | OP_vscatterpf1dpd
+            | OP_vscatterpf1dps
+            | OP_vscatterpf1qpd
+            | OP_vscatterpf1qps
+    )
+}
+
+fn flush(opcode: u32) -> Option<AccessKind> {
+    match opcode {
+        OP_clwb => Some(AccessKind::Clwb),
+        OP_clflushopt => Some(AccessKind::ClflushOpt),
+        OP_clflush => Some(AccessKind::Clflush),
+        _ => None,
+    }
+}
+
+unsafe fn kind_of_write(instruction: *mut instr_t, opcode: u32, reads_too: bool) -> AccessKind {
+    // SAFETY: it is decoded.
+    if opcode == OP_xchg || unsafe { locked(instruction) } {
+        return AccessKind::Atomic;
+    }
+    match opcode {
+        OP_movnti | OP_movntps | OP_movntpd | OP_movntq | OP_movntdq | OP_vmovntps | OP_vmovntpd | OP_vmovntdq
+        | OP_movntss | OP_movntsd | OP_movdiri | OP_movdir64b | OP_maskmovq | OP_maskmovdqu | OP_vmaskmovdqu => {
+            AccessKind::StoreNt
+        }
+        _ if reads_too => AccessKind::Update,
+        _ => AccessKind::Store,
+    }
+}
+
+/// Whether there is a `lock` among the prefixes.
+unsafe fn locked(instruction: *mut instr_t) -> bool {
+    // SAFETY: it is decoded.
+    unsafe { bytes(instruction) }
+        .iter()
+        .take_while(|byte| PREFIXES.contains(byte))
+        .any(|byte| *byte == LOCK)
+}
+
+const LOCK: u8 = 0xf0;
+const PREFIXES: [u8; 11] = [LOCK, 0xf2, 0xf3, 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65];
+
+/// A store that may leave some of its bytes alone.
+unsafe fn masked(instruction: *mut instr_t) -> bool {
+    // SAFETY: indices are below the count.
+    unsafe {
+        let opcode = instr_get_opcode(instruction) as u32;
+        let by_vector = matches!(
+            opcode,
+            OP_maskmovq | OP_maskmovdqu | OP_vmaskmovdqu | OP_vmaskmovps | OP_vmaskmovpd | OP_vpmaskmovd | OP_vpmaskmovq
+        );
+        by_vector
+            || (0..instr_num_srcs(instruction) as u32).any(|index| {
+                let source = instr_get_src(instruction, index);
+                opnd_is_reg(source) != 0 && (DR_REG_K0..=DR_REG_K7).contains(&u32::from(opnd_get_reg(source)))
+            })
+    }
+}
+
+/// The register whose bits above the operand's size move the address of `bt`, `bts`, `btr` and `btc`.
+unsafe fn bit_index(instruction: *mut instr_t, opcode: u32) -> Option<reg_id_t> {
+    if !matches!(opcode, OP_bt | OP_bts | OP_btr | OP_btc) {
+        return None;
+    }
+    // SAFETY: indices are below the count.
+    unsafe {
+        (0..instr_num_srcs(instruction) as u32)
+            .map(|index| instr_get_src(instruction, index))
+            .find(|source| opnd_is_reg(*source) != 0)
+            .map(|source| opnd_get_reg(source))
+    }
+}
+
+/// The marker that this instruction is, if any.
+///
+/// # Safety
+/// The instruction is a decoded one of the program.
+pub unsafe fn marker(instruction: *mut instr_t) -> Option<Marker> {
+    // SAFETY: the caller's promise.
+    let displacement = unsafe { bytes(instruction) }.strip_prefix(&[0x0f, 0x1f, 0x80])?;
+    Marker::of(u32::from_le_bytes(displacement.try_into().ok()?))
+}
+
+/// The bytes of an instruction; none if DynamoRIO made it up.
+///
+/// # Safety
+/// The instruction is a decoded one of the program and stays alive.
+pub unsafe fn bytes<'i>(instruction: *mut instr_t) -> &'i [u8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let bits = instr_get_raw_bits(instruction);
+        let length = instr_length(dr_get_current_drcontext(), instruction);
+        match bits.is_null() {
+            true => &[],
+            false => std::slice::from_raw_parts(bits, length as usize),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Locked instructions: they perform one at a time per address, as far as the recorder can see to it, so that tickets say their order.
+
+use std::ffi::c_void;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dynamorio_sys::{dr_safe_read, dr_thread_yield};
+
+use crate::recorder;
+use crate::thread::Thread;
+
+/// Addresses that share a lock.
+pub const STRIPES: usize = 1024;
+
+/// A thread that holds a stripe may have been stopped by DynamoRIO, which then waits for those that wait: they must give up.
+const SPINS: u32 = 2000;
+const YIELDS: u32 = 2000;
+
+/// Before a locked instruction: takes the stripe and keeps the old bytes.
+pub extern "C" fn before(address: i32, size: i32) {
+    // SAFETY: called from the program's code in the cache.
+    let thread = unsafe { Thread::current() };
+    let words = thread.slot(address);
+    // SAFETY: the block's words are in the buffer.
+    let place = unsafe { *words };
+    let stripe = (place >> 6) as usize % STRIPES;
+    thread.held = take(&recorder().stripes[stripe]).then_some(stripe);
+    read(place, words.wrapping_add(1), size as usize);
+}
+
+/// After it: the new bytes and a ticket.
+pub extern "C" fn after(address: i32, size: i32) {
+    // SAFETY: called from the program's code in the cache.
+    let thread = unsafe { Thread::current() };
+    let words = thread.slot(address);
+    let count = (size as usize).div_ceil(8);
+    // SAFETY: the block's words are in the buffer.
+    unsafe {
+        read(*words, words.wrapping_add(1 + count), size as usize);
+        *words.add(1 + 2 * count) = recorder().ticket();
+    }
+    release(thread);
+}
+
+/// Gives the stripe back, if it holds one.
+pub fn release(thread: &mut Thread) {
+    if let Some(stripe) = thread.held.take() {
+        recorder().stripes[stripe].store(false, Ordering::Release);
+    }
+}
+
+fn take(stripe: &AtomicBool) -> bool {
+    for round in 0..SPINS + YIELDS {
+        if !stripe.load(Ordering::Relaxed) && !stripe.swap(true, Ordering::Acquire) {
+            return true;
+        }
+        match round < SPINS {
+            true => spin_loop(),
+            // SAFETY: in a clean call.
+            false => unsafe { dr_thread_yield() },
+        }
+    }
+    false
+}
+
+/// After a store that may not touch all of its bytes: those that can be read, zeros for others.
+pub extern "C" fn careful(address: i32, value: i32, size: i32) {
+    // SAFETY: called from the program's code in the cache; the block's words are in the buffer.
+    unsafe {
+        let thread = Thread::current();
+        let place = *thread.slot(address);
+        read(place, thread.slot(value), size as usize);
+    }
+}
+
+/// Reads the program's memory into words of the buffer.
+fn read(place: u64, into: *mut u64, size: usize) {
+    let mut bytes = [0u8; 64];
+    let mut done = 0;
+    // SAFETY: reading is safe, the buffer is as long as an access with values.
+    unsafe {
+        if dr_safe_read(place as *const c_void, size, bytes.as_mut_ptr().cast(), &mut done) == 0 {
+            bytewise(place, &mut bytes[..size]);
+        }
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.cast::<u8>(), size.next_multiple_of(8));
+    }
+}
+
+fn bytewise(place: u64, bytes: &mut [u8]) {
+    for (offset, byte) in bytes.iter_mut().enumerate() {
+        let mut done = 0;
+        // SAFETY: reading is safe.
+        if unsafe { dr_safe_read((place + offset as u64) as *const c_void, 1, std::ptr::from_mut(byte).cast(), &mut done) } == 0 {
+            *byte = 0;
+        }
+    }
+}

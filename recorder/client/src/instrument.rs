@@ -1,0 +1,362 @@
+//! What is inserted into the program's code.
+//!
+//! A block's words have their places before it runs: at its beginning inserted code moves the buffer's end past all of them, and
+//! each access then writes to its own. A fault therefore leaves words that were not written; [`crate::thread::Thread::cut`]
+//! takes them back.
+
+use std::ffi::c_void;
+
+use dynamorio_sys::*;
+use strandline_capture::{Access, AccessKind, CONTROL, REPEATS};
+
+use crate::access::{self, Found, Value};
+use crate::atomic;
+use crate::block::{words_of, Block};
+use crate::emit::{memory, widened, Place};
+use crate::thread::{Thread, BLOCK_BYTES};
+use crate::{recorder, region, State};
+
+/// What to insert into a block.
+struct Plan {
+    /// Something to do before the block.
+    watch: Option<region::Watch>,
+    pc: u64,
+    id: u32,
+    words: usize,
+    /// One for each instruction that accesses memory, and the first.
+    steps: Vec<Step>,
+    /// The next step.
+    next: usize,
+    /// The step whose values are to be read before the next instruction.
+    unread: Option<usize>,
+}
+
+struct Step {
+    instruction: *mut instr_t,
+    accesses: Vec<Planned>,
+}
+
+struct Planned {
+    found: Found,
+    /// Where its words are, in bytes back from the end of the block's words.
+    back: i32,
+}
+
+impl Planned {
+    fn value_words(&self) -> usize {
+        usize::from(self.found.size.div_ceil(8))
+    }
+}
+
+/// First phase: one block for each iteration of a string instruction, for markers of a region and for instructions after which
+/// something is to be read.
+pub unsafe extern "C" fn rewrite(drcontext: *mut c_void, _tag: *mut c_void, list: *mut instrlist_t, _trace: bool_, _translating: bool_) -> dr_emit_flags_t {
+    // SAFETY: DynamoRIO's list.
+    unsafe {
+        if recorder().state() != State::Recording {
+            region::split(drcontext, list);
+            return dr_emit_flags_t::DR_EMIT_DEFAULT;
+        }
+        let expanded = drutil_expand_rep_string(drcontext, list);
+        crate::expect(expanded != 0, "a string instruction cannot be expanded");
+        region::split(drcontext, list);
+        let last = instrlist_last(list);
+        if !last.is_null() && instr_is_app(last) != 0 && instr_is_cti(last) == 0 && instr_writes_memory(last) != 0 {
+            let label = instr_create_0dst_0src(drcontext, OP_LABEL as i32);
+            instrlist_meta_postinsert(list, last, label);
+        }
+    }
+    dr_emit_flags_t::DR_EMIT_DEFAULT
+}
+
+/// Second phase: the block's definition and the plan.
+pub unsafe extern "C" fn analyse(
+    _drcontext: *mut c_void,
+    tag: *mut c_void,
+    list: *mut instrlist_t,
+    _trace: bool_,
+    _translating: bool_,
+    user_data: *mut *mut c_void,
+) -> dr_emit_flags_t {
+    // SAFETY: DynamoRIO's list and our own pointer.
+    unsafe {
+        let pc = dr_fragment_app_pc(tag) as u64;
+        let watch = region::watch(list);
+        let plan = match recorder().state() {
+            State::Recording => plan(pc, list, watch),
+            _ => watch.map(|watch| idle(pc, watch, list)),
+        };
+        *user_data = plan.map_or(std::ptr::null_mut(), |plan| Box::into_raw(Box::new(plan)).cast());
+    }
+    // What was inserted depends on whether recording was on: it cannot be asked for again.
+    dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
+}
+
+unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
+    // SAFETY: DynamoRIO's list.
+    let first = unsafe { instrlist_first_app(list) };
+    Plan {
+        pc,
+        watch: Some(watch),
+        id: 0,
+        words: 0,
+        steps: vec![Step { instruction: first, accesses: Vec::new() }],
+        next: 0,
+        unread: None,
+    }
+}
+
+unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) -> Option<Plan> {
+    // SAFETY: DynamoRIO's list.
+    unsafe {
+        let (instructions, original) = instructions(list)?;
+        let mut code = Vec::new();
+        let mut offsets = Vec::new();
+        let mut accesses = Vec::new();
+        let mut steps = Vec::new();
+        for (index, instruction) in instructions.iter().copied().enumerate() {
+            offsets.push(u16::try_from(code.len()).unwrap_or(u16::MAX));
+            code.extend(access::bytes(original.unwrap_or(instruction)));
+            let found = match access::of(instruction) {
+                Ok(found) => found,
+                Err(what) => {
+                    region::refuse(&format!("the program executes {what} at {:#x}, which cannot be recorded", instr_get_app_pc(instruction) as u64));
+                    Vec::new()
+                }
+            };
+            let of = |found: &Found| Access { instruction: index as u16, kind: found.kind, size: found.size };
+            accesses.extend(found.iter().map(of));
+            if index == 0 || !found.is_empty() {
+                let accesses = found.into_iter().map(|found| Planned { found, back: 0 }).collect();
+                steps.push(Step { instruction, accesses });
+            }
+        }
+        let repeats = original.is_some();
+        let block = Block::new(pc, code, accesses.clone(), offsets, if repeats { REPEATS } else { 0 });
+        let words = block.words();
+        if words * 8 > BLOCK_BYTES {
+            region::refuse("the program has a block of code that is too long to record");
+        }
+        let mut back = words - 1;
+        let planned = steps.iter_mut().flat_map(|step| &mut step.accesses);
+        for (planned, access) in planned.zip(&accesses) {
+            planned.back = 8 * back as i32;
+            back -= words_of(*access);
+        }
+        let id = recorder().blocks.lock().define(block);
+        Some(Plan { pc, watch, id, words, steps, next: 0, unread: None })
+    }
+}
+
+/// The instructions of a block; of an expanded string instruction the one that is executed each time, and the original.
+unsafe fn instructions(list: *mut instrlist_t) -> Option<(Vec<*mut instr_t>, Option<*mut instr_t>)> {
+    // SAFETY: DynamoRIO's list.
+    unsafe {
+        let mut all = Vec::new();
+        let mut original = None;
+        let mut next = instrlist_first(list);
+        while !next.is_null() {
+            if drmgr_is_emulation_start(next) != 0 {
+                let mut emulated: emulated_instr_t = std::mem::zeroed();
+                emulated.size = std::mem::size_of::<emulated_instr_t>();
+                drmgr_get_emulated_instr_data(next, &mut emulated);
+                original = Some(emulated.instr);
+            } else if instr_is_app(next) != 0 && (original.is_none() || is_string(instr_get_opcode(next) as u32)) {
+                all.push(next);
+            }
+            next = instr_get_next(next);
+        }
+        (!all.is_empty()).then_some((all, original))
+    }
+}
+
+fn is_string(opcode: u32) -> bool {
+    matches!(opcode, OP_movs | OP_stos | OP_lods | OP_cmps | OP_scas | OP_ins | OP_outs)
+}
+
+/// Third phase: inserts what the plan says before this instruction.
+pub unsafe extern "C" fn insert(
+    drcontext: *mut c_void,
+    _tag: *mut c_void,
+    list: *mut instrlist_t,
+    instruction: *mut instr_t,
+    _trace: bool_,
+    _translating: bool_,
+    user_data: *mut c_void,
+) -> dr_emit_flags_t {
+    if user_data.is_null() {
+        return dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS;
+    }
+    // SAFETY: the plan that `analyse` made for this block.
+    unsafe {
+        let plan = user_data.cast::<Plan>();
+        let place = Place { drcontext, list, before: instruction };
+        (*plan).before(place);
+        if drmgr_is_last_instr(drcontext, instruction) != 0 {
+            drop(Box::from_raw(plan));
+        }
+    }
+    dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
+}
+
+impl Plan {
+    fn before(&mut self, place: Place) {
+        let unread = self.unread.take();
+        let step = self.steps.get(self.next).filter(|step| step.instruction == place.before);
+        if unread.is_none() && step.is_none() {
+            return;
+        }
+        if step.is_some() && self.next == 0 {
+            if let Some(watch) = self.watch {
+                place.call(region::entered as *mut c_void, FULL_CONTEXT, &[watch as i32, self.pc as i32, (self.pc >> 32) as i32]);
+            }
+            if self.words == 0 {
+                self.next += 1;
+                return;
+            }
+            self.begin(place);
+        }
+        if let Some(index) = unread {
+            values(place, &self.steps[index]);
+        }
+        if let Some(step) = self.steps.get(self.next).filter(|step| step.instruction == place.before) {
+            addresses(place, step);
+            let writes = step.accesses.iter().any(|access| matches!(access.found.value, Value::Read | Value::Careful));
+            self.unread = writes.then_some(self.next);
+            self.next += 1;
+        }
+    }
+
+    /// Makes room for the block's words and writes the first.
+    fn begin(&self, place: Place) {
+        let slots = recorder().slots;
+        place.take_flags();
+        let end = place.take();
+        place.load(end, slots.next(place.drcontext));
+        place.compare(end, slots.limit(place.drcontext));
+        let fits = place.label();
+        place.jump_below(fits);
+        match recorder().options.max_instructions {
+            None => place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]),
+            Some(_) => place.call(full_or_over as *mut c_void, PATH_CONTEXT, &[self.pc as i32, (self.pc >> 32) as i32]),
+        }
+        place.load(end, slots.next(place.drcontext));
+        place.insert(fits);
+        place.store_long(end, 0, CONTROL | u64::from(self.id));
+        place.advance(end, 8 * self.words as i32);
+        place.store(slots.next(place.drcontext), end, 8);
+        place.give_back(end);
+        place.give_back_flags();
+    }
+}
+
+const FULL_CONTEXT: dr_cleancall_save_t =
+    dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
+
+const PATH_CONTEXT: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT
+    | dr_cleancall_save_t_DR_CLEANCALL_MULTIPATH
+    | dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
+
+/// Writes the addresses of an instruction's accesses and what of their values is known before it.
+fn addresses(place: Place, step: &Step) {
+    if step.accesses.is_empty() {
+        return;
+    }
+    let shifts = step.accesses.iter().any(|access| access.found.bit.is_some());
+    if shifts {
+        place.take_flags();
+    }
+    let (address, end) = (place.take(), place.take());
+    for access in &step.accesses {
+        address_of(place, &access.found, address, end);
+        place.load(end, recorder().slots.next(place.drcontext));
+        place.store(memory(end, -access.back, 8), address, 8);
+        if let Value::Known(value) = access.found.value {
+            place.store_long(end, 8 - access.back, value);
+        }
+    }
+    place.give_back(end);
+    place.give_back(address);
+    if shifts {
+        place.give_back_flags();
+    }
+    for access in step.accesses.iter().filter(|access| access.found.kind == AccessKind::Atomic) {
+        place.call(atomic::before as *mut c_void, 0, &[access.back, i32::from(access.found.size)]);
+    }
+}
+
+fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t) {
+    let Place { drcontext, list, before } = place;
+    // SAFETY: the registers are taken, the operand is the instruction's.
+    unsafe {
+        let restored = drreg_restore_app_values(drcontext, list, before, found.operand, std::ptr::null_mut());
+        crate::expect(restored == drreg_status_t_DRREG_SUCCESS || restored == drreg_status_t_DRREG_ERROR_NO_APP_VALUE, "a register is lost");
+        let computed = drutil_insert_get_mem_addr(drcontext, list, before, found.operand, address, scratch);
+        crate::expect(computed != 0, "an address cannot be computed");
+        let Some(bit) = found.bit else { return };
+        // The bit's number, with its sign, picks the operand-sized part of memory.
+        let bytes = usize::from(found.size);
+        let got = drreg_get_app_value(drcontext, list, before, widened(bit), scratch);
+        crate::expect(got == drreg_status_t_DRREG_SUCCESS, "a register is lost");
+        place.extend(scratch, bytes);
+        place.shift_right(scratch, (8 * bytes as i32).trailing_zeros() as i32);
+        place.add_scaled(address, scratch, if bytes == 2 { 2 } else { bytes as i32 });
+    }
+}
+
+/// Reads back what the instruction before left.
+fn values(place: Place, step: &Step) {
+    let plain = |access: &&Planned| access.found.value == Value::Read && access.found.kind != AccessKind::Atomic;
+    if step.accesses.iter().any(|access| plain(&access)) {
+        let (value, end) = (place.take(), place.take());
+        place.load(end, recorder().slots.next(place.drcontext));
+        for access in step.accesses.iter().filter(plain) {
+            read_back(place, access, value, end);
+        }
+        place.give_back(end);
+        place.give_back(value);
+    }
+    for access in &step.accesses {
+        let (back, size) = (access.back, i32::from(access.found.size));
+        match (access.found.kind, access.found.value) {
+            (AccessKind::Atomic, _) => place.call(atomic::after as *mut c_void, 0, &[back, size]),
+            (_, Value::Careful) => place.call(atomic::careful as *mut c_void, 0, &[back, back - 8, size]),
+            _ => {}
+        }
+    }
+}
+
+/// Copies exactly the bytes that were written: what is after them may not be mapped.
+fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
+    let size = usize::from(access.found.size);
+    let words = access.value_words();
+    let first = 8 - access.back;
+    if !matches!(size % 8, 0 | 1 | 2 | 4) {
+        place.store_long(end, first + 8 * (words as i32 - 1), 0);
+    }
+    let mut done = 0;
+    while done < size {
+        let bytes = [8, 4, 2, 1].into_iter().find(|bytes| done + bytes <= size).unwrap_or(1);
+        place.load(value, memory(end, -access.back, 8));
+        place.load_zeros(value, value, done as i32, bytes);
+        let whole = done % 8 == 0 && size - done == bytes;
+        place.store(memory(end, first + done as i32, if whole { 8 } else { bytes }), value, if whole { 8 } else { bytes });
+        done += bytes;
+    }
+}
+
+/// The buffer is full.
+extern "C" fn full() {
+    // SAFETY: called from the program's code in the cache.
+    unsafe { Thread::current() }.flush();
+}
+
+/// The buffer is full, before the block at this address, which comes in two halves. If that was the last one to be recorded, the
+/// program goes on in code made anew.
+extern "C" fn full_or_over(low: i32, high: i32) {
+    full();
+    if recorder().state() == State::Stopped {
+        region::forget_code_now();
+        region::again(low, high);
+    }
+}

@@ -1,0 +1,344 @@
+//! The recorder inside the program: a client of DynamoRIO that tells the collector, through a pipe, what the program executes
+//! (`strandline-capture` says how).
+
+#![allow(unsafe_code, reason = "DynamoRIO is a C library; nothing here is done without it")]
+
+mod access;
+mod atomic;
+mod block;
+mod emit;
+mod instrument;
+mod lock;
+mod options;
+mod pm;
+mod region;
+mod signal;
+mod stream;
+mod syscall;
+mod sys;
+mod thread;
+
+use std::collections::BTreeSet;
+use std::ffi::{c_char, c_int, c_void, CStr};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicU8, Ordering};
+
+use dynamorio_sys::*;
+use strandline_capture::{Kind, NOBODY, VERSION};
+
+use block::Blocks;
+use lock::Lock;
+use options::Options;
+use stream::{words, Stream};
+use thread::{Birth, Thread};
+
+/// DynamoRIO looks for it: the version that this client was built for.
+#[no_mangle]
+pub static _USES_DR_VERSION_: c_int = 1190;
+
+/// What is going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// The region has not begun.
+    Waiting = 0,
+    /// The program is recorded.
+    Recording = 1,
+    /// The region has ended.
+    Stopped = 2,
+}
+
+/// Where inserted code finds a thread's buffer.
+#[derive(Clone, Copy)]
+pub struct Slots {
+    segment: reg_id_t,
+    offset: u32,
+}
+
+impl Slots {
+    /// The place of the next word.
+    pub fn next(self, drcontext: *mut c_void) -> opnd_t {
+        // SAFETY: the slots were allocated.
+        unsafe { dr_raw_tls_opnd(drcontext, self.segment, self.offset) }
+    }
+
+    /// The buffer's end.
+    pub fn limit(self, drcontext: *mut c_void) -> opnd_t {
+        // SAFETY: the slots were allocated.
+        unsafe { dr_raw_tls_opnd(drcontext, self.segment, self.offset + 8) }
+    }
+}
+
+/// Everything that the threads share.
+pub struct Recorder {
+    options: Options,
+    slots: Slots,
+    thread_field: c_int,
+    stream: Lock<Stream>,
+    blocks: Lock<Blocks>,
+    /// Threads that run.
+    threads: Lock<Vec<*mut Thread>>,
+    /// Threads that have begun so far.
+    begun: AtomicU64,
+    /// Threads that are about to begin.
+    births: Lock<Vec<Birth>>,
+    /// Persistent memory that is mapped.
+    mappings: Lock<Vec<pm::Mapping>>,
+    /// Addresses of the function with which recording begins.
+    symbols: Lock<BTreeSet<u64>>,
+    /// Instructions that were written.
+    written: AtomicU64,
+    process: u64,
+    /// Where the recorder's own libraries are, which are no part of the program.
+    folder: Vec<u8>,
+    state: AtomicU8,
+    tickets: AtomicU64,
+    stripes: Vec<AtomicBool>,
+    status: AtomicU64,
+}
+
+static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
+
+fn recorder() -> &'static Recorder {
+    // SAFETY: set before the first event and never freed.
+    unsafe { &*RECORDER.load(Ordering::Relaxed) }
+}
+
+impl Recorder {
+    fn state(&self) -> State {
+        match self.state.load(Ordering::Relaxed) {
+            0 => State::Waiting,
+            1 => State::Recording,
+            _ => State::Stopped,
+        }
+    }
+
+    fn ticket(&self) -> u64 {
+        self.tickets.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Goes from one state to another, if it is in that one.
+    fn change(&self, from: State, to: State) -> bool {
+        self.state.compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Whether this is the process that is recorded, not one that it made.
+    fn own_process(&self) -> bool {
+        syscall::process() == self.process
+    }
+
+    /// How many of these words may be written before the limit of instructions is reached; if it is, recording stops.
+    fn within_limit(&self, blocks: &Blocks, words: &[u64]) -> usize {
+        let Some(limit) = self.options.max_instructions else {
+            return words.len();
+        };
+        let mut at = 0;
+        while at < words.len() {
+            if self.written.load(Ordering::Relaxed) >= limit {
+                self.change(State::Recording, State::Stopped);
+                return at;
+            }
+            self.written.fetch_add(thread::instructions(blocks, words[at]), Ordering::Relaxed);
+            at += thread::length(blocks, words[at]);
+        }
+        words.len()
+    }
+
+    /// Writes what all other threads still hold after recording has stopped. Where they stand in their last block is not known.
+    fn drain(&self, except: u32) {
+        let threads = self.threads.lock();
+        let mut stream = self.stream.lock();
+        for thread in threads.iter() {
+            // SAFETY: it runs, so it lives, and it does not write: recorded code was left.
+            let thread = unsafe { &mut **thread };
+            if thread.number != except {
+                thread.take_back();
+                thread.write(&mut stream);
+            }
+        }
+    }
+}
+
+/// Tells the user.
+fn say(what: &str) {
+    let text = format!("strandline: {what}\n");
+    // SAFETY: the text lives.
+    unsafe { dr_write_file(dr_stderr(), text.as_ptr().cast(), text.len()) };
+}
+
+/// Ends the program before it begins.
+fn give_up(what: &str) -> ! {
+    say(what);
+    loop {
+        // SAFETY: it does not return.
+        unsafe { sys::call(sys::number::EXIT_GROUP, [2, 0, 0, 0]) };
+    }
+}
+
+/// What must hold, or the recording would be wrong.
+fn expect(holds: bool, otherwise: &str) {
+    if !holds {
+        give_up(&format!("the recorder failed: {otherwise}"));
+    }
+}
+
+/// DynamoRIO calls it first.
+///
+/// # Safety
+/// Called by DynamoRIO alone.
+#[no_mangle]
+pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _arguments: *const *const c_char) {
+    let Some(options) = options::read() else {
+        give_up("the recorder has no settings: start programs by 'strandline record'");
+    };
+    let Some(mut stream) = Stream::open(&options.pipe) else {
+        give_up(&format!("{}: cannot be opened to write a recording to", options.pipe));
+    };
+    stream.packet(Kind::Start, 0, &[&VERSION.to_le_bytes(), &std::process::id().to_le_bytes(), &command_line()]);
+    // SAFETY: DynamoRIO is up.
+    unsafe {
+        let mut registers: drreg_options_t = std::mem::zeroed();
+        registers.struct_size = std::mem::size_of::<drreg_options_t>();
+        registers.num_spill_slots = 5;
+        let ready = drmgr_init() != 0 && drutil_init() != 0 && drreg_init(&mut registers) == drreg_status_t_DRREG_SUCCESS;
+        expect(ready, "DynamoRIO's extensions do not start");
+        let mut slots = Slots { segment: 0, offset: 0 };
+        expect(dr_raw_tls_calloc(&mut slots.segment, &mut slots.offset, 2, 0) != 0, "no thread-local slot is free");
+        let state = match options.from {
+            options::From::Start => State::Recording,
+            _ => State::Waiting,
+        };
+        let mappings = pm::ranges(&options.ranges);
+        let recorder = Recorder {
+            options,
+            slots,
+            thread_field: drmgr_register_tls_field(),
+            stream: Lock::new(stream),
+            blocks: Lock::new(Blocks::default()),
+            threads: Lock::new(Vec::new()),
+            begun: AtomicU64::new(0),
+            births: Lock::new(Vec::new()),
+            mappings: Lock::new(mappings),
+            symbols: Lock::new(BTreeSet::new()),
+            written: AtomicU64::new(0),
+            process: syscall::process(),
+            folder: folder(),
+            state: AtomicU8::new(state as u8),
+            tickets: AtomicU64::new(0),
+            stripes: (0..atomic::STRIPES).map(|_| AtomicBool::new(false)).collect(),
+            status: AtomicU64::new(0),
+        };
+        RECORDER.store(Box::into_raw(Box::new(recorder)), Ordering::Relaxed);
+        if state == State::Recording {
+            pm::announce_all();
+        }
+        dr_register_exit_event(Some(exit));
+        dr_register_fork_init_event(Some(syscall::forked));
+        dr_register_filter_syscall_event(Some(syscall::filter));
+        let registered = drmgr_register_thread_init_event(Some(thread_begins)) != 0
+            && drmgr_register_thread_exit_event(Some(thread_ends)) != 0
+            && drmgr_register_module_load_event(Some(module_loaded)) != 0
+            && drmgr_register_pre_syscall_event(Some(syscall::before)) != 0
+            && drmgr_register_post_syscall_event(Some(syscall::after)) != 0
+            && drmgr_register_signal_event(Some(signal::came)) != 0
+            && drmgr_register_bb_app2app_event(Some(instrument::rewrite), std::ptr::null_mut()) != 0
+            && drmgr_register_bb_instrumentation_event(Some(instrument::analyse), Some(instrument::insert), std::ptr::null_mut()) != 0;
+        expect(registered, "DynamoRIO takes no event");
+    }
+}
+
+/// The folder of this library, with a slash.
+fn folder() -> Vec<u8> {
+    // SAFETY: DynamoRIO knows its client.
+    let path = unsafe { CStr::from_ptr(dr_get_client_path(0)) }.to_bytes();
+    let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    path[..end].to_vec()
+}
+
+/// The program and its arguments, separated by NUL.
+fn command_line() -> Vec<u8> {
+    let mut text = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    text.pop_if(|last| *last == 0);
+    text
+}
+
+unsafe extern "C" fn thread_begins(drcontext: *mut c_void) {
+    let recorder = recorder();
+    // SAFETY: this thread's own slots.
+    unsafe {
+        let base = dr_get_dr_segment_base(recorder.slots.segment);
+        let slots = base.wrapping_byte_add(recorder.slots.offset as usize);
+        let tid = dr_get_thread_id(drcontext) as u64;
+        let mut threads = recorder.threads.lock();
+        let number = recorder.begun.fetch_add(1, Ordering::Relaxed) as u32;
+        let thread = Box::into_raw(Thread::begin(number, tid, slots.cast()));
+        drmgr_set_tls_field(drcontext, recorder.thread_field, thread.cast());
+        threads.push(thread);
+        let birth = birth(tid);
+        let parent = birth.map_or(NOBODY, |birth| u64::from(birth.parent));
+        let clears = birth.map_or(0, |birth| birth.clears);
+        recorder.stream.lock().packet(Kind::ThreadStart, number, &[words(&[tid, parent, clears])]);
+    }
+}
+
+/// How this thread was started: the kernel has told its number to the one that did.
+fn birth(tid: u64) -> Option<Birth> {
+    let mut births = recorder().births.lock();
+    let told = |birth: &Birth| {
+        let mut number = 0u32;
+        let mut done = 0;
+        // SAFETY: reading is safe.
+        let read = unsafe { dr_safe_read(birth.tells as *const c_void, 4, std::ptr::from_mut(&mut number).cast(), &mut done) };
+        read != 0 && u64::from(number) == tid
+    };
+    let index = births.iter().position(told).or(births.len().checked_sub(1))?;
+    Some(births.remove(index))
+}
+
+unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
+    let recorder = recorder();
+    // SAFETY: made when the thread began.
+    unsafe {
+        let mut thread = Box::from_raw(Thread::of(drcontext));
+        recorder.threads.lock().retain(|other| (**other).number != thread.number);
+        atomic::release(&mut thread);
+        if thread.tid != syscall::running() {
+            thread.take_back();
+        }
+        thread.flush();
+        recorder.stream.lock().packet(Kind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
+        thread.end();
+    }
+}
+
+unsafe extern "C" fn module_loaded(_drcontext: *mut c_void, module: *const module_data_t, _loaded: bool_) {
+    // SAFETY: DynamoRIO's own.
+    unsafe {
+        let module = &*module;
+        let path = CStr::from_ptr(module.full_path).to_bytes();
+        let offset = if module.num_segments > 0 { (*module.segments).offset } else { 0 };
+        let own = path.starts_with(&recorder().folder);
+        if own {
+            return;
+        }
+        let place = [module.__bindgen_anon_1.start as u64, module.end as u64, offset];
+        recorder().stream.lock().packet(Kind::Module, 0, &[words(&place), path]);
+        region::look_for_symbol(module, &String::from_utf8_lossy(path));
+    }
+}
+
+unsafe extern "C" fn exit() {
+    let recorder = recorder();
+    if !recorder.own_process() {
+        return;
+    }
+    let mut stream = recorder.stream.lock();
+    if recorder.state() == State::Waiting {
+        let what = match &recorder.options.from {
+            options::From::Symbol(name) => format!("the program never entered a function named {name}: nothing was recorded"),
+            _ => "the program never came to the marker of a region's beginning: nothing was recorded".to_owned(),
+        };
+        stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+    }
+    let status = recorder.status.load(Ordering::Relaxed);
+    stream.packet(Kind::End, 0, &[words(&[status])]);
+}

@@ -1,0 +1,58 @@
+//! What the launcher says.
+
+use std::fs;
+
+/// The environment variable that holds the settings.
+const SETTINGS: &str = "STRANDLINE_RECORDER=";
+
+/// When recording begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum From {
+    /// At once.
+    #[default]
+    Start,
+    /// When the program says so by a marker.
+    Marker,
+    /// When the function of this name is entered.
+    Symbol(String),
+}
+
+/// The settings.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Where packets go.
+    pub pipe: String,
+    /// Files and folders of persistent memory.
+    pub pm: Vec<String>,
+    /// Ranges of addresses of persistent memory: start and end.
+    pub ranges: Vec<(u64, u64)>,
+    /// When recording begins.
+    pub from: From,
+    /// After how many instructions it ends.
+    pub max_instructions: Option<u64>,
+}
+
+/// The settings that the launcher left in the environment.
+pub fn read() -> Option<Options> {
+    let environment = fs::read("/proc/self/environ").ok()?;
+    let variable = environment.split(|byte| *byte == 0).find_map(|text| text.strip_prefix(SETTINGS.as_bytes()))?;
+    let text = String::from_utf8_lossy(variable);
+    let mut options = Options::default();
+    for line in text.lines() {
+        let (name, value) = line.split_once('=')?;
+        let value = value.replace("%0a", "\n").replace("%25", "%");
+        match name {
+            "pipe" => options.pipe = value,
+            "pm" => options.pm.push(value),
+            "pm-range" => {
+                let (start, end) = value.split_once(':')?;
+                options.ranges.push((start.parse().ok()?, end.parse().ok()?));
+            }
+            "from" if value == "marker" => options.from = From::Marker,
+            "from" => options.from = From::Symbol(value),
+            "max-instructions" => options.max_instructions = value.parse().ok(),
+            _ => return None,
+        }
+    }
+    Some(options)
+}

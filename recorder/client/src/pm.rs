@@ -1,0 +1,159 @@
+//! Persistent memory: mappings of the files that the user named, and ranges of addresses.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use dynamorio_sys::dr_safe_read;
+use strandline_capture::{Control, Kind, PAGE_BYTES};
+
+use crate::stream::{words, Stream};
+use crate::sys;
+use crate::thread::Thread;
+use crate::{recorder, State};
+
+/// A mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    range: Range<u64>,
+    /// The place of its start in the file.
+    offset: u64,
+    /// Empty for a range of addresses.
+    path: String,
+}
+
+/// What the kernel adds to the name of a file that was removed.
+const REMOVED: &str = " (deleted)";
+
+/// Whether this file is persistent memory.
+fn named(path: &str) -> bool {
+    let path = path.strip_suffix(REMOVED).unwrap_or(path);
+    let inside = |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    recorder().options.pm.iter().any(inside)
+}
+
+/// The ranges of addresses that the user named.
+pub fn ranges(ranges: &[(u64, u64)]) -> Vec<Mapping> {
+    let mapping = |(start, end): &(u64, u64)| Mapping { range: *start..*end, offset: 0, path: String::new() };
+    ranges.iter().map(mapping).collect()
+}
+
+/// Something was mapped.
+pub fn mapped(thread: &mut Thread, range: Range<u64>, descriptor: i32, offset: u64) {
+    let recorder = recorder();
+    if recorder.options.pm.is_empty() {
+        return;
+    }
+    unmapped(thread, range.clone());
+    let path = if descriptor < 0 { None } else { sys::file_of(descriptor) };
+    if let Some(path) = path.filter(|path| named(path)) {
+        add(thread, Mapping { range, offset, path });
+    }
+}
+
+fn add(thread: &mut Thread, mapping: Mapping) {
+    let recorder = recorder();
+    thread.flush();
+    if recorder.state() == State::Recording {
+        announce(&mut recorder.stream.lock(), &mapping);
+    }
+    recorder.mappings.lock().push(mapping);
+}
+
+/// Something was unmapped.
+pub fn unmapped(thread: &mut Thread, range: Range<u64>) {
+    let recorder = recorder();
+    let gone = take(&mut recorder.mappings.lock(), &range);
+    if gone.is_empty() || recorder.state() != State::Recording {
+        return;
+    }
+    thread.flush();
+    for mapping in gone {
+        let range = mapping.range;
+        recorder.stream.lock().packet(Kind::PmUnmap, 0, &[words(&[range.start, range.end - range.start])]);
+    }
+}
+
+/// A mapping was moved or has grown.
+pub fn moved(thread: &mut Thread, old: Range<u64>, new: Range<u64>) {
+    let recorder = recorder();
+    let known = recorder.mappings.lock().iter().find(|mapping| !mapping.path.is_empty() && mapping.range.contains(&old.start)).cloned();
+    unmapped(thread, old.clone());
+    unmapped(thread, new.clone());
+    if let Some(mapping) = known {
+        let offset = mapping.offset + (old.start - mapping.range.start);
+        add(thread, Mapping { range: new, offset, path: mapping.path });
+    }
+}
+
+/// Takes the parts of files' mappings that lie in this range out.
+fn take(mappings: &mut Vec<Mapping>, range: &Range<u64>) -> Vec<Mapping> {
+    let mut gone = Vec::new();
+    for mapping in std::mem::take(mappings) {
+        let cut = mapping.range.start.max(range.start)..mapping.range.end.min(range.end);
+        if mapping.path.is_empty() || cut.is_empty() {
+            mappings.push(mapping);
+            continue;
+        }
+        let parts = [(mapping.range.start..cut.start, true), (cut.clone(), false), (cut.end..mapping.range.end, true)];
+        for (part, stays) in parts.into_iter().filter(|(part, _)| !part.is_empty()) {
+            let offset = mapping.offset + (part.start - mapping.range.start);
+            let part = Mapping { range: part, offset, path: mapping.path.clone() };
+            if stays { mappings.push(part) } else { gone.push(part) }
+        }
+    }
+    gone
+}
+
+/// Recording begins: says which persistent memory there is.
+pub fn announce_all() {
+    let recorder = recorder();
+    let mappings = recorder.mappings.lock().clone();
+    let mut stream = recorder.stream.lock();
+    for mapping in &mappings {
+        announce(&mut stream, mapping);
+    }
+}
+
+fn announce(stream: &mut Stream, mapping: &Mapping) {
+    let Range { start, end } = mapping.range;
+    stream.packet(Kind::PmMap, 0, &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()]);
+    let file = sys::Holes::open(&mapping.path);
+    let mut page = start & !(PAGE_BYTES - 1);
+    let mut bytes = [0u8; PAGE_BYTES as usize];
+    while page < end {
+        // A hole of the file is skipped unread: reading would fill it.
+        let here = mapping.offset + page.saturating_sub(start);
+        let data = file.data_after(here) & !(PAGE_BYTES - 1);
+        if data > here {
+            page = page.saturating_add(data - here);
+            continue;
+        }
+        let mut done = 0;
+        // SAFETY: reading is safe.
+        let read = unsafe { dr_safe_read(page as *const c_void, bytes.len(), bytes.as_mut_ptr().cast(), &mut done) } != 0;
+        if read && bytes.iter().any(|byte| *byte != 0) {
+            stream.packet(Kind::PmPage, 0, &[words(&[page]), &bytes]);
+        }
+        page += PAGE_BYTES;
+    }
+}
+
+/// A range of addresses was made durable.
+pub fn synced(thread: &mut Thread, range: &Range<u64>) {
+    let mappings = recorder().mappings.lock().clone();
+    for mapping in mappings {
+        let part = mapping.range.start.max(range.start)..mapping.range.end.min(range.end);
+        if !part.is_empty() {
+            thread.push(&[Control::Sync.word(0), part.start, part.end - part.start]);
+        }
+    }
+}
+
+/// A file was made durable.
+pub fn file_synced(thread: &mut Thread, descriptor: i32) {
+    let mappings = recorder().mappings.lock().clone();
+    let Some(path) = (if mappings.is_empty() { None } else { sys::file_of(descriptor) }) else { return };
+    for mapping in mappings.iter().filter(|mapping| mapping.path == path) {
+        thread.push(&[Control::Sync.word(0), mapping.range.start, mapping.range.end - mapping.range.start]);
+    }
+}

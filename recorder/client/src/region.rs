@@ -1,0 +1,187 @@
+//! Which part of the run is recorded.
+
+use std::ffi::{c_void, CString};
+use std::fs;
+use std::sync::atomic::Ordering;
+
+use dynamorio_sys::*;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol, SymbolKind};
+use strandline_capture::{Kind, Marker};
+
+use crate::access;
+use crate::options::From;
+use crate::thread::Thread;
+use crate::{pm, recorder, State};
+
+/// Something to do when a block is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Watch {
+    /// The region begins.
+    Begin = 0,
+    /// The region ends.
+    End = 1,
+}
+
+/// All of the program's addresses.
+const EVERYTHING: usize = usize::MAX;
+
+/// What executing this instruction does to the region.
+unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
+    let recorder = recorder();
+    let state = recorder.state();
+    // SAFETY: an instruction of the program.
+    unsafe {
+        match (&recorder.options.from, state) {
+            (From::Marker, State::Waiting) => (access::marker(instruction) == Some(Marker::RegionBegin)).then_some(Watch::Begin),
+            (From::Marker, State::Recording) => (access::marker(instruction) == Some(Marker::RegionEnd)).then_some(Watch::End),
+            (From::Symbol(_), State::Waiting) => {
+                let pc = instr_get_app_pc(instruction) as u64;
+                recorder.symbols.lock().contains(&pc).then_some(Watch::Begin)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Lets a block end before an instruction that is watched.
+///
+/// # Safety
+/// DynamoRIO's list, in the first phase.
+pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
+    if recorder().options.from == From::Start {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = instrlist_first_app(list);
+        let mut next = if first.is_null() { first } else { instr_get_next_app(first) };
+        while !next.is_null() && watched(next).is_none() {
+            next = instr_get_next_app(next);
+        }
+        while !next.is_null() {
+            let instruction = next;
+            next = instr_get_next(instruction);
+            instrlist_remove(list, instruction);
+            instr_destroy(drcontext, instruction);
+        }
+    }
+}
+
+/// What to do before this block.
+///
+/// # Safety
+/// DynamoRIO's list.
+pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = instrlist_first_app(list);
+        match first.is_null() {
+            true => None,
+            false => watched(first),
+        }
+    }
+}
+
+/// The program enters a block that is watched, whose address comes in two halves.
+pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
+    match watch == Watch::Begin as i32 {
+        true => begin(),
+        false => stop(),
+    }
+    again(low, high);
+}
+
+/// Continues at this address, in code made anew. The caller holds no lock and no value that is to be dropped: this does not return.
+pub fn again(low: i32, high: i32) {
+    // SAFETY: in a clean call that wants the program's registers.
+    unsafe {
+        let mut context: dr_mcontext_t = std::mem::zeroed();
+        context.size = std::mem::size_of::<dr_mcontext_t>();
+        context.flags = dr_mcontext_flags_t::DR_MC_ALL;
+        dr_get_mcontext(dr_get_current_drcontext(), &mut context);
+        context.__bindgen_anon_10.pc = (u64::from(high as u32) << 32 | u64::from(low as u32)) as *mut u8;
+        dr_redirect_execution(&mut context);
+    }
+}
+
+fn begin() {
+    if !recorder().change(State::Waiting, State::Recording) {
+        return;
+    }
+    // SAFETY: in a clean call, without a lock.
+    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
+    pm::announce_all();
+}
+
+/// Ends the region: other threads leave recorded code, and all that they did is written.
+fn stop() {
+    // SAFETY: in a clean call.
+    let thread = unsafe { Thread::current() };
+    thread.flush();
+    if !recorder().change(State::Recording, State::Stopped) {
+        return;
+    }
+    // SAFETY: in a clean call, without a lock.
+    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
+    recorder().drain(thread.number);
+}
+
+/// Recording has stopped elsewhere than at the region's end: makes code anew when it is convenient.
+pub fn forget_code() {
+    // SAFETY: no callback.
+    unsafe { dr_delay_flush_region(std::ptr::null_mut(), EVERYTHING, 0, None) };
+}
+
+/// Recording has stopped: makes all code anew at once. In a clean call.
+pub fn forget_code_now() {
+    // SAFETY: in a clean call, without a lock.
+    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
+}
+
+/// Looks for the symbol in a module: exported, or in the symbol table of its file.
+///
+/// # Safety
+/// DynamoRIO's description of a module.
+pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
+    let recorder = recorder();
+    let From::Symbol(name) = &recorder.options.from else { return };
+    let mut found = Vec::new();
+    // SAFETY: the module is mapped.
+    unsafe {
+        let start = module.__bindgen_anon_1.start as u64;
+        if let Ok(name) = CString::new(name.as_str()) {
+            found.extend(dr_get_proc_address(module.__bindgen_anon_1.handle, name.as_ptr()).map(|function| function as usize as u64));
+        }
+        if found.is_empty() {
+            let bias = start.wrapping_sub(module.preferred_base as u64);
+            found.extend(in_file(path, name).iter().map(|address| address.wrapping_add(bias)));
+        }
+    }
+    recorder.symbols.lock().extend(found);
+}
+
+fn in_file(path: &str, name: &str) -> Vec<u64> {
+    let Ok(data) = fs::read(path) else { return Vec::new() };
+    let Ok(file) = ElfFile64::<Endianness>::parse(data.as_slice()) else { return Vec::new() };
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    symbols
+        .filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text && symbol.name() == Ok(name))
+        .map(|symbol| symbol.address())
+        .collect()
+}
+
+/// Says what cannot be recorded and ends the program.
+pub fn refuse(what: &str) {
+    let mut stream = recorder().stream.lock();
+    if !stream.closed() {
+        stream.packet(Kind::Refused, 0, &[what.as_bytes()]);
+        stream.close();
+        crate::say(what);
+    }
+    drop(stream);
+    recorder().status.store(2, Ordering::Relaxed);
+    // SAFETY: not during initialisation.
+    unsafe { dr_exit_process(2) };
+}

@@ -1,0 +1,119 @@
+//! System calls of the recorder's own, which neither the program nor DynamoRIO sees.
+
+use std::arch::asm;
+
+/// Numbers of system calls (x86-64 Linux).
+#[allow(missing_docs, reason = "each is what it is called")]
+pub mod number {
+    pub const OPEN: i32 = 2;
+    pub const CLOSE: i32 = 3;
+    pub const LSEEK: i32 = 8;
+    pub const MMAP: i32 = 9;
+    pub const MUNMAP: i32 = 11;
+    pub const RT_SIGPROCMASK: i32 = 14;
+    pub const MREMAP: i32 = 25;
+    pub const MSYNC: i32 = 26;
+    pub const GETPID: i32 = 39;
+    pub const CLONE: i32 = 56;
+    pub const FORK: i32 = 57;
+    pub const VFORK: i32 = 58;
+    pub const EXECVE: i32 = 59;
+    pub const EXIT: i32 = 60;
+    pub const FCNTL: i32 = 72;
+    pub const FSYNC: i32 = 74;
+    pub const FDATASYNC: i32 = 75;
+    pub const FTRUNCATE: i32 = 77;
+    pub const READLINK: i32 = 89;
+    pub const RT_SIGTIMEDWAIT: i32 = 128;
+    pub const GETTID: i32 = 186;
+    pub const FUTEX: i32 = 202;
+    pub const EXIT_GROUP: i32 = 231;
+    pub const EXECVEAT: i32 = 322;
+    pub const CLONE3: i32 = 435;
+}
+
+const SIGPIPE: u64 = 13;
+const SIGNAL_SET_BYTES: usize = 8;
+
+/// Makes a system call.
+///
+/// # Safety
+/// As the system call is.
+pub unsafe fn call(number: i32, arguments: [usize; 4]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel clobbers rcx and r11 only; the rest is the caller's promise.
+    unsafe {
+        asm!("syscall", inlateout("rax") number as isize => result, in("rdi") arguments[0], in("rsi") arguments[1],
+            in("rdx") arguments[2], in("r10") arguments[3], lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+/// Runs `work` so that a pipe without a reader is an error, not a signal to the program.
+pub fn without_sigpipe<T>(work: impl FnOnce() -> T) -> T {
+    let pipe = 1u64 << (SIGPIPE - 1);
+    let mut before = 0u64;
+    let address = |set: &u64| std::ptr::from_ref(set) as usize;
+    let no_time = [0u64; 2];
+    // SAFETY: pointers to live variables; the mask is put back.
+    unsafe {
+        call(number::RT_SIGPROCMASK, [0, address(&pipe), std::ptr::from_mut(&mut before) as usize, SIGNAL_SET_BYTES]);
+        let result = work();
+        if before & pipe == 0 {
+            call(number::RT_SIGTIMEDWAIT, [address(&pipe), 0, no_time.as_ptr() as usize, SIGNAL_SET_BYTES]);
+            call(number::RT_SIGPROCMASK, [2, address(&before), 0, SIGNAL_SET_BYTES]);
+        }
+        result
+    }
+}
+
+/// The file behind a descriptor, as the kernel names it.
+#[must_use]
+pub fn file_of(descriptor: i32) -> Option<String> {
+    let link = format!("/proc/self/fd/{descriptor}\0");
+    let mut path = vec![0u8; 4096];
+    // SAFETY: the link is a text with a NUL, the buffer as long as said.
+    let bytes = unsafe { call(number::READLINK, [link.as_ptr() as usize, path.as_mut_ptr() as usize, path.len(), 0]) };
+    path.truncate(usize::try_from(bytes).ok()?);
+    Some(String::from_utf8_lossy(&path).into_owned())
+}
+
+/// Tells holes of a file from its data.
+pub struct Holes {
+    descriptor: isize,
+}
+
+const SEEK_DATA: usize = 3;
+const NO_MORE_DATA: isize = -6;
+
+impl Holes {
+    /// Of this file; one that cannot be opened has no holes.
+    #[must_use]
+    pub fn open(path: &str) -> Self {
+        let text = format!("{path}\0");
+        // SAFETY: a text with a NUL; no mode as nothing is created.
+        let descriptor = unsafe { call(number::OPEN, [text.as_ptr() as usize, 0, 0, 0]) };
+        Holes { descriptor }
+    }
+
+    /// The first place from `offset` on that holds data; the largest number if none does.
+    #[must_use]
+    pub fn data_after(&self, offset: u64) -> u64 {
+        if self.descriptor < 0 {
+            return offset;
+        }
+        // SAFETY: moves our own descriptor.
+        let data = unsafe { call(number::LSEEK, [self.descriptor as usize, offset as usize, SEEK_DATA, 0]) };
+        match data {
+            NO_MORE_DATA => u64::MAX,
+            data => u64::try_from(data).unwrap_or(offset),
+        }
+    }
+}
+
+impl Drop for Holes {
+    fn drop(&mut self) {
+        // SAFETY: our own descriptor.
+        unsafe { call(number::CLOSE, [self.descriptor as usize, 0, 0, 0]) };
+    }
+}

@@ -1,0 +1,144 @@
+//! System calls: what they say of threads, of persistent memory and of the program's end.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use dynamorio_sys::*;
+use strandline_capture::{Control, Kind};
+
+use crate::stream::words;
+use crate::sys::{self, number};
+use crate::thread::{Birth, Thread};
+use crate::{pm, recorder, region, State};
+
+/// The system call that a thread is in: its number and arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Call {
+    arguments: [u64; 6],
+}
+
+const CLONE_THREAD: u64 = 0x10000;
+const CLONE_PARENT_SETTID: u64 = 0x10_0000;
+const CLONE_CHILD_CLEARTID: u64 = 0x20_0000;
+const MAP_ANONYMOUS: u64 = 0x20;
+const MS_SYNC: u64 = 4;
+const PAGE: u64 = 4096;
+
+/// All system calls are of interest.
+pub unsafe extern "C" fn filter(_drcontext: *mut c_void, _number: i32) -> bool_ {
+    1
+}
+
+/// A system call is about to be made.
+pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
+    let recorder = recorder();
+    // SAFETY: the thread's own context.
+    let thread = unsafe { Thread::of(drcontext) };
+    for (index, argument) in thread.call.arguments.iter_mut().enumerate() {
+        // SAFETY: in the event before a system call.
+        *argument = unsafe { dr_syscall_get_param(drcontext, index as i32) } as u64;
+    }
+    let arguments = thread.call.arguments;
+    thread.push(&[Control::Syscall.word(number as u64), recorder.ticket()]);
+    match number {
+        number::FUTEX => futex(thread, arguments),
+        number::EXIT | number::EXIT_GROUP if recorder.own_process() => {
+            recorder.status.store(arguments[0] & 0xff, Ordering::Relaxed);
+        }
+        number::FORK | number::VFORK => child("fork"),
+        number::CLONE | number::CLONE3 => clone(thread, number, arguments),
+        number::EXECVE | number::EXECVEAT => replaced(),
+        _ => {}
+    }
+    1
+}
+
+/// A system call has returned.
+pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
+    // SAFETY: the thread's own context, in the event after a system call.
+    let (thread, result) = unsafe { (Thread::of(drcontext), dr_syscall_get_result(drcontext) as u64) };
+    thread.push(&[Control::Returned.word(number as u64), result, recorder().ticket()]);
+    let [first, second, third, fourth, fifth, sixth] = thread.call.arguments;
+    let failed = result > PAGE.wrapping_neg();
+    match number {
+        number::CLONE | number::CLONE3 if failed => recorder().births.lock().retain(|birth| birth.parent != thread.number),
+        _ if failed => {}
+        number::MMAP => {
+            let descriptor = if fourth & MAP_ANONYMOUS != 0 { -1 } else { fifth as i32 };
+            pm::mapped(thread, result..result + second.next_multiple_of(PAGE), descriptor, sixth);
+        }
+        number::MUNMAP => pm::unmapped(thread, first..first + second.next_multiple_of(PAGE)),
+        number::MREMAP => pm::moved(thread, first..first + second.next_multiple_of(PAGE), result..result + third.next_multiple_of(PAGE)),
+        number::MSYNC if third & MS_SYNC != 0 => pm::synced(thread, &(first..first + second)),
+        number::FSYNC | number::FDATASYNC => pm::file_synced(thread, first as i32),
+        _ => {}
+    }
+}
+
+/// Says which word a `futex` is about, before it waits or wakes.
+fn futex(thread: &mut Thread, arguments: [u64; 6]) {
+    // The operations that wait: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2; flags are above.
+    let waits = matches!(arguments[1] & 0x7f, 0 | 6 | 9 | 11 | 13);
+    thread.push(&[Control::Futex.word(u64::from(!waits)), arguments[0]]);
+}
+
+/// A new thread, or a new process, which is refused.
+fn clone(thread: &Thread, number: i32, arguments: [u64; 6]) {
+    let [mut flags, _, mut parent, mut clears, ..] = arguments;
+    if number == number::CLONE3 {
+        let mut fields = [0u64; 4];
+        let mut done = 0;
+        // SAFETY: reading is safe; flags, pidfd, child_tid and parent_tid come first.
+        unsafe { dr_safe_read(arguments[0] as *const c_void, 32, fields.as_mut_ptr().cast(), &mut done) };
+        [flags, _, clears, parent] = fields;
+    }
+    if flags & CLONE_THREAD == 0 {
+        return child("fork, vfork or posix_spawn");
+    }
+    recorder().births.lock().push(Birth {
+        parent: thread.number,
+        tells: if flags & CLONE_PARENT_SETTID != 0 { parent } else { 0 },
+        clears: if flags & CLONE_CHILD_CLEARTID != 0 { clears } else { 0 },
+    });
+}
+
+fn child(how: &str) {
+    if recorder().state() != State::Stopped {
+        region::refuse(&format!(
+            "the program starts another process ({how}), which cannot be recorded: record a program that stays one process"
+        ));
+    }
+}
+
+/// The program becomes another. One whose recording has ended may; its end is not seen.
+fn replaced() {
+    let recorder = recorder();
+    if !recorder.own_process() {
+        return;
+    }
+    if recorder.state() != State::Stopped {
+        region::refuse("the program replaces itself by another (execve), which cannot be recorded: record that one");
+        return;
+    }
+    let mut stream = recorder.stream.lock();
+    stream.packet(Kind::Warning, 0, &[b"after the recorded region the program replaced itself by another (execve): its exit status is not known"]);
+    stream.packet(Kind::End, 0, &[words(&[0])]);
+    stream.close();
+}
+
+/// A process made after the recording had ended says nothing.
+pub unsafe extern "C" fn forked(_drcontext: *mut c_void) {
+    recorder().stream.lock().close();
+}
+
+/// The operating system's number of the thread that runs.
+pub fn running() -> u64 {
+    // SAFETY: always allowed.
+    unsafe { sys::call(number::GETTID, [0; 4]) as u64 }
+}
+
+/// The operating system's number of the process that runs.
+pub fn process() -> u64 {
+    // SAFETY: always allowed.
+    unsafe { sys::call(number::GETPID, [0; 4]) as u64 }
+}

@@ -1,0 +1,229 @@
+//! A thread of the program and its buffer.
+
+use std::ffi::c_void;
+
+use dynamorio_sys::*;
+use strandline_capture::{Control, Kind};
+
+use crate::block::Blocks;
+use crate::stream::{words, Stream};
+use crate::{recorder, region, State};
+
+/// A buffer that holds more is written out before the next block.
+pub const BUFFER_BYTES: usize = 256 << 10;
+
+/// Room above for one block; a longer one is refused.
+pub const BLOCK_BYTES: usize = 64 << 10;
+
+/// Room above that for control words.
+const CONTROL_BYTES: usize = 4 << 10;
+
+/// A thread that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Birth {
+    /// The number of the thread that starts it.
+    pub parent: u32,
+    /// Where the kernel stores the new thread's number before it runs, or zero.
+    pub tells: u64,
+    /// What the kernel clears when the thread ends, or zero.
+    pub clears: u64,
+}
+
+/// A thread. DynamoRIO keeps a pointer to it.
+pub struct Thread {
+    /// Its number: threads are counted in the order in which they begin.
+    pub number: u32,
+    /// The operating system's number.
+    pub tid: u64,
+    /// What inserted code reads: where the next word goes, and where the buffer ends.
+    slots: *mut [*mut u64; 2],
+    base: *mut u64,
+    /// The beginning of the words that follow one another without a gap: what a [`Control::Cut`] cut short is before it.
+    whole: *mut u64,
+    /// The stripe of [`crate::atomic`] that it holds.
+    pub held: Option<usize>,
+    /// The system call that it is in.
+    pub call: crate::syscall::Call,
+}
+
+// SAFETY: used by its own thread, or while that stands still.
+unsafe impl Send for Thread {}
+
+impl Thread {
+    /// The thread that runs.
+    ///
+    /// # Safety
+    /// It runs under DynamoRIO and its [`Thread`] was made.
+    pub unsafe fn current() -> &'static mut Thread {
+        // SAFETY: the caller's promise.
+        unsafe { Self::of(dr_get_current_drcontext()) }
+    }
+
+    /// The thread of this context.
+    ///
+    /// # Safety
+    /// As [`Thread::current`].
+    pub unsafe fn of(drcontext: *mut c_void) -> &'static mut Thread {
+        // SAFETY: set when the thread began, freed when it ended.
+        unsafe { &mut *drmgr_get_tls_field(drcontext, recorder().thread_field).cast::<Thread>() }
+    }
+
+    /// A thread that begins, in its own context.
+    pub fn begin(number: u32, tid: u64, slots: *mut [*mut u64; 2]) -> Box<Thread> {
+        let bytes = BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES;
+        let access = DR_MEMPROT_READ | DR_MEMPROT_WRITE;
+        // SAFETY: fresh memory; the slots are this thread's.
+        unsafe {
+            let base = dr_raw_mem_alloc(bytes, access, std::ptr::null_mut()).cast::<u64>();
+            crate::expect(!base.is_null(), "no memory is left for a thread's buffer");
+            *slots = [base, base.byte_add(BUFFER_BYTES)];
+            Box::new(Thread {
+                number,
+                tid,
+                slots,
+                base,
+                whole: base,
+                held: None,
+                call: crate::syscall::Call::default(),
+            })
+        }
+    }
+
+    /// Frees its buffer.
+    pub fn end(self: Box<Self>) {
+        // SAFETY: allocated with this size.
+        unsafe { dr_raw_mem_free(self.base.cast(), BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES) };
+    }
+
+    /// The word that is so many bytes before the next one.
+    pub fn slot(&mut self, back: i32) -> *mut u64 {
+        self.next().wrapping_byte_sub(back as usize)
+    }
+
+    fn next(&self) -> *mut u64 {
+        // SAFETY: the slots live as long as the thread.
+        unsafe { (*self.slots)[0] }
+    }
+
+    fn set_next(&mut self, next: *mut u64) {
+        // SAFETY: the slots live as long as the thread.
+        unsafe { (*self.slots)[0] = next };
+    }
+
+    /// Adds words.
+    pub fn push(&mut self, new: &[u64]) {
+        if recorder().state() != State::Recording {
+            return;
+        }
+        let limit = self.base.wrapping_byte_add(BUFFER_BYTES);
+        if self.next() >= limit {
+            self.flush();
+        }
+        let next = self.next();
+        // SAFETY: below the limit, above which is room for more.
+        unsafe {
+            std::ptr::copy_nonoverlapping(new.as_ptr(), next, new.len());
+            self.set_next(next.add(new.len()));
+        }
+    }
+
+    /// Words that wait.
+    fn waiting(&self) -> &[u64] {
+        // SAFETY: all up to the next were written.
+        unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
+    }
+
+    /// Writes what waits, if recording is on.
+    pub fn flush(&mut self) {
+        let recorder = recorder();
+        let mut stream = recorder.stream.lock();
+        match recorder.state() {
+            State::Recording => self.write(&mut stream),
+            _ => self.empty(),
+        }
+        if stream.closed() && recorder.change(State::Recording, State::Stopped) {
+            drop(stream);
+            region::forget_code();
+        }
+    }
+
+    /// Writes what waits and is within the limit of instructions.
+    pub fn write(&mut self, stream: &mut Stream) {
+        let recorder = recorder();
+        let mut blocks = recorder.blocks.lock();
+        let keep = recorder.within_limit(&blocks, self.waiting());
+        if keep > 0 {
+            let fresh = blocks.take_pending();
+            drop(blocks);
+            if !fresh.is_empty() {
+                stream.packet(Kind::Blocks, 0, &[&fresh]);
+            }
+            stream.packet(Kind::Trace, self.number, &[words(&self.waiting()[..keep])]);
+        }
+        self.empty();
+    }
+
+    fn empty(&mut self) {
+        self.set_next(self.base);
+        self.whole = self.base;
+    }
+
+    /// Where the last block's word is, if the last word belongs to a block.
+    fn last_block(&self, blocks: &Blocks) -> Option<*mut u64> {
+        let mut at = self.whole;
+        let mut last = None;
+        while at < self.next() {
+            // SAFETY: below the next.
+            let word = unsafe { *at };
+            last = matches!(Control::of(word), Some((Control::Block, _))).then_some(at);
+            at = at.wrapping_add(length(blocks, word));
+        }
+        last
+    }
+
+    /// A fault at this address ended the last block early.
+    pub fn cut(&mut self, pc: u64) {
+        let recorder = recorder();
+        if recorder.state() != State::Recording {
+            return;
+        }
+        let done = {
+            let blocks = recorder.blocks.lock();
+            let Some(at) = self.last_block(&blocks) else { return };
+            // SAFETY: in the buffer.
+            let Some((_, id)) = Control::of(unsafe { *at }) else { return };
+            let Some(block) = blocks.get(id) else { return };
+            let Some(done) = block.instruction_at(pc) else { return };
+            self.set_next(at.wrapping_add(block.words_before(done)));
+            done
+        };
+        self.push(&[Control::Cut.word(done as u64)]);
+        self.whole = self.next();
+    }
+
+    /// Takes the last block back, which may not have been executed to its end: the thread was stopped somewhere.
+    pub fn take_back(&mut self) {
+        let last = self.last_block(&recorder().blocks.lock());
+        if let Some(at) = last {
+            self.set_next(at);
+        }
+    }
+}
+
+/// How many words this control word begins.
+pub fn length(blocks: &Blocks, word: u64) -> usize {
+    match Control::of(word) {
+        Some((Control::Block, id)) => blocks.get(id).map_or(1, |block| block.words()),
+        Some((Control::Syscall | Control::Futex, _)) => 2,
+        Some((Control::Returned | Control::Sync, _)) => 3,
+        Some((Control::Cut, _)) | None => 1,
+    }
+}
+
+/// How many instructions this control word stands for.
+pub fn instructions(blocks: &Blocks, word: u64) -> u64 {
+    match Control::of(word) {
+        Some((Control::Block, id)) => blocks.get(id).map_or(0, |block| block.instructions() as u64),
+        _ => 0,
+    }
+}

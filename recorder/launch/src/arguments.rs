@@ -1,0 +1,133 @@
+//! The command line.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const USAGE: &str = "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from SYMBOL|marker] \
+    [--max-instructions N] -- PROGRAM ARGS...";
+
+/// What to do.
+pub struct Arguments {
+    /// Settings of the client, by name, in order.
+    pub settings: Vec<(&'static str, OsString)>,
+    /// The program and its arguments; never empty.
+    pub program: Vec<OsString>,
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// One line that says what is wrong.
+pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
+    let mut settings: Vec<(&'static str, OsString)> = Vec::new();
+    loop {
+        let Some(word) = words.next() else {
+            return Err(format!("no program is named after '--'; {USAGE}"));
+        };
+        let word = word.to_string_lossy().into_owned();
+        if word == "--" {
+            break;
+        }
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value; {USAGE}"));
+        settings.push(match word.as_str() {
+            "--pipe" => ("pipe", absolute(&value()?)?.into_os_string()),
+            "--pm" => ("pm", resolved(&value()?)?.into_os_string()),
+            "--pm-range" => ("pm-range", range(&value()?)?),
+            "--from" => ("from", value()?),
+            "--max-instructions" => ("max-instructions", count(&value()?)?),
+            _ => return Err(format!("{word} is not known; {USAGE}")),
+        });
+    }
+    let program: Vec<OsString> = words.collect();
+    if program.is_empty() {
+        return Err(format!("no program is named after '--'; {USAGE}"));
+    }
+    if !settings.iter().any(|(name, _)| *name == "pipe") {
+        return Err(format!("--pipe is missing; {USAGE}"));
+    }
+    Ok(Arguments { settings, program })
+}
+
+fn absolute(path: &OsStr) -> Result<PathBuf, String> {
+    std::path::absolute(path).map_err(|error| format!("{}: {error}", Path::new(path).display()))
+}
+
+/// The path without symbolic links, as the kernel will name the file. It need not exist yet.
+fn resolved(path: &OsStr) -> Result<PathBuf, String> {
+    let path = absolute(path)?;
+    let mut missing = Vec::new();
+    let mut known = path.as_path();
+    loop {
+        if let Ok(real) = fs::canonicalize(known) {
+            return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
+        }
+        match (known.parent(), known.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name.to_owned());
+                known = parent;
+            }
+            _ => return Ok(path),
+        }
+    }
+}
+
+fn range(text: &OsStr) -> Result<OsString, String> {
+    let wrong = || format!("--pm-range {}: write START:END, addresses as 0x... or decimal, START below END", text.to_string_lossy());
+    let words = text.to_str().and_then(|text| text.split_once(':')).ok_or_else(wrong)?;
+    let start = number(words.0).ok_or_else(wrong)?;
+    let end = number(words.1).ok_or_else(wrong)?;
+    match start < end {
+        true => Ok(format!("{start}:{end}").into()),
+        false => Err(wrong()),
+    }
+}
+
+fn count(text: &OsStr) -> Result<OsString, String> {
+    let number = text.to_str().and_then(number).filter(|count| *count > 0);
+    let number = number.ok_or_else(|| format!("--max-instructions {}: write a number above 0", text.to_string_lossy()))?;
+    Ok(number.to_string().into())
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(words: &[&str]) -> Result<Arguments, String> {
+        read(words.iter().map(OsString::from))
+    }
+
+    fn failure(words: &[&str]) -> String {
+        of(words).err().expect("these arguments are wrong")
+    }
+
+    #[test]
+    fn the_programs_arguments_are_kept_exactly() {
+        let arguments = of(&["--pipe", "/p", "--", "a b", "--pm", ""]).expect("these arguments are right");
+        assert_eq!(arguments.program, ["a b", "--pm", ""]);
+        assert_eq!(arguments.settings.len(), 1);
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_yet_is_resolved_as_far_as_it_does() {
+        let arguments = of(&["--pipe", "/p", "--pm", "/proc/self/../no such/file", "--", "a"]).expect("these arguments are right");
+        assert_eq!(arguments.settings[1], ("pm", "/proc/no such/file".into()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(failure(&["--pipe"]).starts_with("--pipe needs a value"));
+        assert!(failure(&["--pip", "x", "--", "a"]).starts_with("--pip is not known"));
+        assert!(failure(&["--", "a"]).starts_with("--pipe is missing"));
+        assert!(failure(&["--pipe", "/p", "--"]).starts_with("no program"));
+        assert!(failure(&["--pipe", "/p", "--pm-range", "5:5", "--", "a"]).starts_with("--pm-range 5:5"));
+        assert!(failure(&["--pipe", "/p", "--max-instructions", "0", "--", "a"]).starts_with("--max-instructions 0"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Starts a program under DynamoRIO with the recorder's client: it replaces itself with DynamoRIO, which loads the program, so
+//! the exit status, the signals, the standard streams and the process id are the program's own.
+
+mod arguments;
+mod program;
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Where the client finds its settings.
+const SETTINGS: &str = "STRANDLINE_RECORDER";
+
+/// The exit status of bad input.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    let failure = match arguments::read(env::args_os().skip(1)) {
+        Ok(arguments) => start(&arguments),
+        Err(failure) => failure,
+    };
+    eprintln!("strandline-launch: {failure}");
+    ExitCode::from(BAD_INPUT)
+}
+
+/// Becomes the program; returns only what went wrong.
+fn start(arguments: &arguments::Arguments) -> String {
+    match prepare(arguments) {
+        Ok(mut command) => format!("cannot start DynamoRIO: {}: is the installation complete? run 'make recorder'", command.exec()),
+        Err(failure) => failure,
+    }
+}
+
+fn prepare(arguments: &arguments::Arguments) -> Result<Command, String> {
+    let here = env::current_exe().map_err(|error| format!("cannot find its own place: {error}"))?;
+    let folder = here.parent().unwrap_or(Path::new("/"));
+    let core = needed(folder, "libdynamorio.so")?;
+    let client = needed(folder, "libstrandline_client.so")?;
+    let quote = quote_for(&client)?;
+    let program = program::find(&arguments.program[0])?;
+    let mut options = OsString::from("-code_api -stderr_mask 12 -no_follow_children -client_lib ");
+    options.push(quote);
+    options.push(&client);
+    options.push(";0;");
+    options.push(quote);
+    let mut command = Command::new(core);
+    command
+        .arg0(&arguments.program[0])
+        .args(&arguments.program[1..])
+        .env("DYNAMORIO_EXE_PATH", program)
+        .env("DYNAMORIO_RUNUNDER", "1")
+        .env("DYNAMORIO_OPTIONS", options)
+        .env(SETTINGS, settings(arguments));
+    Ok(command)
+}
+
+fn needed(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let path = folder.join(name);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(format!("{} is missing: run 'make recorder'", path.display())),
+    }
+}
+
+/// DynamoRIO reads its options as words, and a client's library as a list with semicolons.
+fn quote_for(client: &Path) -> Result<&'static str, String> {
+    let bytes = client.as_os_str().as_bytes();
+    ["\"", "'", "`"]
+        .into_iter()
+        .find(|quote| !bytes.contains(&quote.as_bytes()[0]) && !bytes.contains(&b';'))
+        .ok_or_else(|| format!("DynamoRIO cannot load from {}: install where the path has no semicolon", client.display()))
+}
+
+/// Settings for the client, one a line: a name, `=` and a value, in which `%` and the end of a line are written as in a URL.
+fn settings(arguments: &arguments::Arguments) -> OsString {
+    let mut text = Vec::new();
+    for (name, value) in &arguments.settings {
+        text.extend(name.as_bytes());
+        text.push(b'=');
+        for byte in value.as_bytes() {
+            match byte {
+                b'%' | b'\n' => text.extend(format!("%{byte:02x}").as_bytes()),
+                byte => text.push(*byte),
+            }
+        }
+        text.push(b'\n');
+    }
+    OsString::from_vec(text)
+}
