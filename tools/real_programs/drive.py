@@ -22,6 +22,8 @@ ENVIRONMENT = {
     "PMEM_AVX": "1",
     "PMEM_AVX512F": "0",
     "PMEM_MOVDIR64B": "0",
+    # On Intel's processors libpmem fences long runs of non-temporal stores now and then: never, as on others.
+    "PMEM_WC_WORKAROUND": "0",
     # Which flush it uses depends on the processor, too; one that has clwb must use it.
     "PMEM_NO_FLUSH": "0",
     "PMEM_NO_CLWB": "0",
