@@ -1,6 +1,6 @@
 //! Host speed of a recording beside the built-in program that it resembles: swaps of two random elements with an undo log.
 //!
-//! `--only sps` and `--only speed.strand` run one of them, for a profiler.
+//! `--only sps` and `--only speed.strand` run one of them, for a profiler; `--file FILE.strand` takes another recording.
 
 #[path = "../tests/replay/tape.rs"]
 #[allow(dead_code, reason = "a part of what the tests use")]
@@ -124,6 +124,7 @@ fn record() -> String {
 fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
     let spec = Spec {
         tasks,
+        threads: u64::from(tasks.is_some()),
         warm: Some(0),
         ..Spec::new(workload, design)
     };
@@ -133,9 +134,10 @@ fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
 }
 
 fn main() {
-    let recording = record();
+    let after = |option: &str| std::env::args().skip_while(|a| a != option).nth(1);
+    let recording = after("--file").unwrap_or_else(record);
     println!("{:>12} {:>10} {:>12} {:>9} {:>9} {:>9}", "", "design", "instructions", "stores%", "flushes%", "host MIPS");
-    let only = std::env::args().skip_while(|a| a != "--only").nth(1);
+    let only = after("--only");
     for design in ["x86", "eadr", "volatile"] {
         for (name, tasks) in [("sps", Some(TASKS)), (recording.as_str(), None)] {
             if only.as_ref().is_some_and(|only| !name.ends_with(only.as_str())) {
