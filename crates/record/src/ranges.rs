@@ -74,7 +74,7 @@ mod tests {
         }
         assert_eq!(set.ranges, [5..6, 10..40, 50..70]);
         set.add(0..100);
-        assert_eq!(set.ranges, [0..100]);
+        assert_eq!(set.ranges, std::slice::from_ref(&(0..100)));
     }
 
     #[test]

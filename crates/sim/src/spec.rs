@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::rc::Rc;
 use strandline_machine::Machine;
+use strandline_runtime::ThreadPlan;
 use strandline_workloads::{describe, About};
 
 /// A run as the user asks for it.
@@ -110,9 +111,6 @@ pub enum Source {
 /// The most cores that the directory tells apart.
 const MAX_CORES: u64 = 64;
 
-/// The tasks of a timed region that are not worth more warming.
-const MOST_WARM_TASKS: u64 = 20_000;
-
 impl Plan {
     /// Makes every choice that the user has left open, and refuses what cannot be run.
     ///
@@ -131,7 +129,7 @@ impl Plan {
             Source::Workload(about) => {
                 let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
                 let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
-                let warm = spec.warm.unwrap_or((tasks / threads / 10).min(MOST_WARM_TASKS));
+                let warm = spec.warm.unwrap_or(ThreadPlan::usual_warm_tasks(tasks, threads));
                 (threads, tasks, warm)
             }
             Source::Recording(recorded) => (recorded.threads(), recorded.tasks(), 0),
@@ -148,10 +146,10 @@ impl Plan {
         })
     }
 
-    /// How many of the tasks a thread runs: an equal share, the first threads one more where it does not come out even.
+    /// How many of the tasks a thread runs.
     #[must_use]
     pub fn tasks_of(&self, thread: u64) -> u64 {
-        self.tasks / self.threads + u64::from(thread < self.tasks % self.threads)
+        ThreadPlan::share(self.tasks, thread, self.threads)
     }
 
     /// How the caches are warmed, for the record.

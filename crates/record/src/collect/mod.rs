@@ -2,9 +2,11 @@
 //!
 //! Everything that the stream says is checked: a recorder lives in a program that may do anything to it.
 
+mod accesses;
 mod file;
-mod locks;
+pub(crate) mod locks;
 mod memory;
+mod order;
 mod packets;
 #[cfg(test)]
 mod tests;
@@ -13,6 +15,7 @@ mod threads;
 mod turns;
 
 pub use file::collect;
+pub(crate) use file::write_whole;
 
 use crate::error::RecordError;
 use crate::format::{check, Meta, Writer};

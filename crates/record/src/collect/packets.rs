@@ -165,6 +165,12 @@ impl<R: Read> Packets<R> {
     }
 }
 
+/// Eight bytes as a number.
+#[inline]
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap_or_default())
+}
+
 /// The fields of a packet, one after the other.
 pub(super) struct Fields<'p> {
     rest: &'p [u8],
@@ -227,7 +233,7 @@ impl<'p> Fields<'p> {
         self.take(code_bytes.next_multiple_of(8) - code_bytes)?;
         let place = self.place;
         let words = self.take(accesses.saturating_mul(8))?.chunks_exact(8);
-        let words = words.map(|word| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+        let words = words.map(number);
         let accesses = words.map(Access::unpack).collect::<Option<Vec<_>>>();
         let accesses = accesses.ok_or_else(|| wrong(place, "an access that is none"))?;
         let repeats = flags & REPEATS != 0;

@@ -1,24 +1,25 @@
 //! A thread's trace becomes steps of the recording.
 
+use super::accesses::{cut_of, Reach};
 use super::locks::{Fences, Held};
-use super::packets::Wrong;
+use super::packets::{number, Wrong};
 use super::threads::Shared;
-use super::turns::{part, Turns};
+use super::turns::Turns;
 use crate::code::{signs, Sign};
 use crate::error::RecordError;
 use crate::format::Writer;
 use crate::ranges::Ranges;
 use crate::recording::{Block, Event};
 use std::io::Write;
-use strandline_capture::{Access, AccessKind, Control, Marker, CONTROL};
+use strandline_capture::{Access, AccessKind, Control};
 
 /// What the collector has to know of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    instructions: u32,
-    accesses: Box<[Access]>,
+    pub instructions: u32,
+    pub accesses: Box<[Access]>,
     /// Fences and markers, with their instructions.
-    signs: Box<[(u16, Sign)]>,
+    pub signs: Box<[(u16, Sign)]>,
     /// It has something that fences are about, or an atomic instruction.
     special: bool,
     /// It has a store that may let a lock go.
@@ -65,26 +66,18 @@ pub(super) struct Thread {
     /// Words that came and could not be read yet.
     words: Vec<u64>,
     pub fences: Fences,
-    held: Held,
+    pub held: Held,
     pub turns: Turns,
     syscall: Option<(u64, u64)>,
     /// The address that the thread waits on by a futex.
     pub waits: Option<u64>,
     pub instructions: u64,
     // Of the block that is read:
-    addresses: Vec<u64>,
-    values: Vec<u64>,
-    present: Vec<bool>,
+    pub addresses: Vec<u64>,
+    pub values: Vec<u64>,
+    pub present: Vec<bool>,
     /// Where among the words each access's address is.
-    places: Vec<usize>,
-}
-
-/// How far a block's words reach.
-enum Reach {
-    /// Up to this word, with so many instructions executed, if not all.
-    To(usize, Option<u32>),
-    /// Beyond what came.
-    Beyond,
+    pub places: Vec<usize>,
 }
 
 impl Thread {
@@ -108,8 +101,7 @@ impl Thread {
     ) -> Result<(), RecordError> {
         let mut words = std::mem::take(&mut self.words);
         let carried = words.len() as u64;
-        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        words.extend(bytes.chunks_exact(8).map(word));
+        words.extend(bytes.chunks_exact(8).map(number));
         let mut next = 0;
         while next < words.len() {
             let at = |wrong: Wrong| wrong.at(place + (next as u64).saturating_sub(carried) * 8);
@@ -254,174 +246,5 @@ impl Thread {
             &self.present,
         )?;
         Ok(Some(next))
-    }
-
-    /// Reads the accesses of a block.
-    #[inline]
-    fn accesses(&mut self, words: &[u64], at: usize, known: &Known, persistent: &Ranges) -> Result<Reach, Wrong> {
-        self.addresses.clear();
-        self.values.clear();
-        self.present.clear();
-        self.places.clear();
-        let mut next = at;
-        for access in &known.accesses[..] {
-            let Some(address) = words.get(next).copied() else {
-                return Ok(Reach::Beyond);
-            };
-            if address & CONTROL != 0 {
-                return cut_at(address, next, known).map(|(next, cut)| Reach::To(next, Some(cut)));
-            }
-            let place = next;
-            next += 1;
-            if access.kind.writes() {
-                let values = access.value_words();
-                let bytes = match access.kind {
-                    AccessKind::Atomic => 2 * values + 1,
-                    _ => values,
-                };
-                let Some(left) = words.get(next..next + bytes) else {
-                    let cut = words[next..].iter().position(|word| cuts(*word, access));
-                    return match cut {
-                        Some(after) => cut_at(words[next + after], next + after, known)
-                            .map(|(next, cut)| Reach::To(next, Some(cut))),
-                        None => Ok(Reach::Beyond),
-                    };
-                };
-                if let Some(after) = left.iter().position(|word| cuts(*word, access)) {
-                    let (next, cut) = cut_at(left[after], next + after, known)?;
-                    return Ok(Reach::To(next, Some(cut)));
-                }
-                let new = match access.kind {
-                    AccessKind::Atomic => &left[values..2 * values],
-                    _ => left,
-                };
-                if values > 0 {
-                    let counts = persistent.contains(address);
-                    self.present.push(counts);
-                    match counts {
-                        true => self.values.extend_from_slice(new),
-                        false => self.values.resize(self.values.len() + values, 0),
-                    }
-                }
-                next += bytes;
-            }
-            self.addresses.push(address);
-            self.places.push(place);
-        }
-        Ok(Reach::To(next, None))
-    }
-
-    /// How many instructions surely were completed if only these accesses came.
-    fn complete(&self, known: &Known) -> u32 {
-        known
-            .accesses
-            .get(self.addresses.len())
-            .map_or(known.instructions, |next| u32::from(next.instruction))
-    }
-
-    /// Forgets accesses of instructions that were not completed.
-    #[cold]
-    fn keep(&mut self, known: &Known, instructions: u32) {
-        let done = known
-            .accesses
-            .iter()
-            .take_while(|access| u32::from(access.instruction) < instructions);
-        let kept = done.count().min(self.addresses.len());
-        self.addresses.truncate(kept);
-        self.places.truncate(kept);
-        let words = known.accesses[..kept].iter().map(|access| access.value_words());
-        self.present.truncate(words.clone().filter(|words| *words > 0).count());
-        self.values.truncate(words.sum());
-    }
-
-    /// What a block does to fences, locks and turns, in the order of its instructions.
-    fn order(
-        &mut self,
-        known: &Known,
-        instructions: u32,
-        words: &[u64],
-        persistent: &Ranges,
-        shared: &mut Shared,
-    ) -> Result<(), Wrong> {
-        let mut signs = known
-            .signs
-            .iter()
-            .filter(|(index, _)| u32::from(*index) < instructions)
-            .peekable();
-        for (index, access) in known.accesses[..self.addresses.len()].iter().enumerate() {
-            while let Some((_, sign)) = signs.next_if(|(instruction, _)| *instruction < access.instruction) {
-                self.sign(*sign);
-            }
-            let address = self.addresses[index];
-            let after = &words[self.places[index] + 1..];
-            let flushes = access.kind.flushes() || access.kind == AccessKind::StoreNt;
-            if flushes && persistent.contains(address) {
-                self.fences.flushed();
-            }
-            match access.kind {
-                AccessKind::Atomic => self.atomic(*access, index, after, shared)?,
-                kind if kind.writes() => self.store(*access, index, after, shared),
-                _ => {}
-            }
-        }
-        signs.for_each(|(_, sign)| self.sign(*sign));
-        Ok(())
-    }
-
-    fn sign(&mut self, sign: Sign) {
-        match sign {
-            Sign::Sfence | Sign::Mfence => self.fences.fence(),
-            Sign::Marker(Marker::TaskEnd) => self.fences.end(),
-            Sign::Marker(_) => {}
-        }
-    }
-
-    fn atomic(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) -> Result<(), Wrong> {
-        let (address, values) = (self.addresses[index], access.value_words());
-        let first = |words: &[u64]| words.first().map_or(0, |word| *word);
-        let old = part(address, access.size, first(&after[..values]));
-        let new = part(address, access.size, first(&after[values..2 * values]));
-        let changed = after[..values] != after[values..2 * values];
-        self.turns.atomic(index, address, old, new, after[2 * values], shared)?;
-        if changed && self.held.changed(address & !7) {
-            self.fences.end();
-        }
-        Ok(())
-    }
-
-    fn store(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) {
-        let address = self.addresses[index];
-        if !self.held.is_empty() && self.held.stored(address & !7) {
-            self.fences.end();
-        }
-        if shared.several && shared.atomics.contains(address & !7) && access.value_words() > 0 {
-            self.turns.store(index, address, part(address, access.size, after[0]));
-        }
-    }
-}
-
-/// Whether this word, where a value should be, says that its instruction did not complete. A value that says so is taken for it, but
-/// no pointer and no usual number does.
-#[inline]
-fn cuts(word: u64, access: &Access) -> bool {
-    word == Control::Cut.word(u64::from(access.instruction))
-}
-
-/// A control word within a block must cut it.
-fn cut_at(word: u64, at: usize, known: &Known) -> Result<(usize, u32), Wrong> {
-    match Control::of(word) {
-        Some((Control::Cut, instructions)) => Ok((at + 1, cut_of(instructions, known)?)),
-        _ => Err(format!("{word:#x} stands where an address should").into()),
-    }
-}
-
-fn cut_of(instructions: u64, known: &Known) -> Result<u32, Wrong> {
-    match instructions <= u64::from(known.instructions) {
-        true => Ok(instructions as u32),
-        false => Err(format!(
-            "a block of {} instructions is cut after {instructions}",
-            known.instructions
-        )
-        .into()),
     }
 }

@@ -202,7 +202,7 @@ impl Decoder {
             let (mine, rest) = last.split_at_mut(usize::from(*words));
             last = rest;
             if !slot.present {
-                self.values.resize(self.values.len() + mine.len(), 0);
+                self.values.extend(mine.iter().map(|_| 0));
                 continue;
             }
             let lengths = lengths.take(&self.raw, mine.len())?;

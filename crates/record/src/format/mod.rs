@@ -5,11 +5,14 @@
 mod bytes;
 mod decode;
 mod encode;
+mod finish;
 mod model;
+mod output;
 mod pages;
 mod reader;
 mod seal;
 mod shapes;
+mod source;
 mod stream;
 mod summary;
 mod sync;

@@ -98,7 +98,9 @@ const PAIRS: usize = 1 << 14;
 pub(crate) struct Model {
     /// The last block and the one before.
     last: [u32; 2],
-    after_two: Vec<u32>,
+    /// Their entry in the table of blocks after two.
+    pair: usize,
+    after_two: Box<[u32; PAIRS]>,
     after_one: Vec<u32>,
     /// An entry an access of each block.
     pub slots: Vec<Slot>,
@@ -113,7 +115,8 @@ impl Model {
     pub fn new() -> Model {
         Model {
             last: [0; 2],
-            after_two: vec![0; PAIRS],
+            pair: 0,
+            after_two: Box::new([0; PAIRS]),
             after_one: Vec::new(),
             slots: Vec::new(),
             moves: Moves::default(),
@@ -134,16 +137,10 @@ impl Model {
         self.after_one.len()
     }
 
-    #[inline]
-    fn pair(&self) -> usize {
-        let [last, before] = self.last;
-        (last.wrapping_mul(0x9e37_79b1) ^ before.wrapping_mul(0x85eb_ca6b)) as usize >> 7 & (PAIRS - 1)
-    }
-
     /// The block that followed the last two the last time.
     #[inline]
     pub fn after_two(&self) -> u32 {
-        self.after_two[self.pair()]
+        self.after_two[self.pair % PAIRS]
     }
 
     /// The block that followed the last one the last time.
@@ -155,11 +152,13 @@ impl Model {
     /// This block was executed; it is known.
     #[inline]
     pub fn executed(&mut self, block: u32) {
-        let pair = self.pair();
-        self.after_two[pair] = block;
+        self.after_two[self.pair % PAIRS] = block;
         if let Some(after) = self.after_one.get_mut(self.last[0] as usize) {
             *after = block;
         }
-        self.last = [block, self.last[0]];
+        let before = self.last[0];
+        self.last = [block, before];
+        let hash = block.wrapping_mul(0x9e37_79b1) ^ before.wrapping_mul(0x85eb_ca6b);
+        self.pair = (hash >> 7) as usize % PAIRS;
     }
 }

@@ -1,104 +1,54 @@
 //! Writes a recording.
 
 use super::encode::{Encoder, Execution};
+use super::output::File;
 use super::pages::Pages;
-use super::seal::{Kind, Sealer};
+use super::seal::Kind;
 use super::shapes::{Shape, Shapes};
-use super::summary::{add, put_block, put_meta, Index, Place};
-use super::sync::{merge, put_syncs};
-use super::{Ending, Meta, END, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
+use super::summary::{add, put_meta, Index};
+use super::{Ending, Meta, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
 use crate::code;
 use crate::error::{RecordError, RECORD_AGAIN};
 use crate::ranges::Ranges;
-use crate::recording::{Block, Event, Module, Region, Thread};
+use crate::recording::{Block, Event, Module, Region};
 use std::collections::HashSet;
 use std::io::Write;
 use strandline_capture::PAGE_BYTES;
 
-/// zstd's level: higher ones gain little on columns that are nearly all zeros.
-const LEVEL: i32 = 3;
-
 /// Pages of a block of the file.
 const PAGES: usize = 64;
-
-/// Bytes after which a block of definitions is full.
-const CODE_BYTES: usize = 1 << 20;
-
-/// Fences, or turns and waits, of a block of the file.
-const LIST: usize = 1 << 16;
 
 /// Writes a recording from its beginning to its end, without going back.
 ///
 /// Memory: the definitions of blocks of code, a block of the file and expectations for each thread, and a bit for each page touched.
 pub struct Writer<W: Write> {
-    file: File<W>,
+    pub(super) file: File<W>,
     meta: Meta,
-    shapes: Shapes,
-    blocks: Vec<Block>,
+    pub(super) shapes: Shapes,
+    pub(super) blocks: Vec<Block>,
     /// How often each block was executed as a whole.
-    counts: Vec<u64>,
-    threads: Vec<State>,
-    index: Index,
-    regions: Ranges,
-    touched: Pages,
+    pub(super) counts: Vec<u64>,
+    pub(super) threads: Vec<State>,
+    pub(super) index: Index,
+    pub(super) regions: Ranges,
+    pub(super) touched: Pages,
     seen: HashSet<u64>,
     pages: Vec<(u64, [u8; PAGE_BYTES as usize])>,
-    raw: Vec<u8>,
+    pub(super) raw: Vec<u8>,
     /// The first thing that went wrong where nobody could be told.
     failed: Option<RecordError>,
 }
 
 /// A thread.
-struct State {
+pub(crate) struct State {
     encoder: Encoder,
-    steps: u64,
-    instructions: u64,
-    fences: u64,
-}
-
-/// The file and what is in it.
-struct File<W> {
-    out: W,
-    sealer: Sealer,
-    offset: u64,
-    places: Vec<Place>,
-}
-
-impl<W: Write> File<W> {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
-        write(&mut self.out, self.offset, bytes)?;
-        self.offset += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn block(&mut self, kind: Kind, thread: usize, items: usize, raw: &[u8]) -> Result<(), RecordError> {
-        let thread = thread as u32;
-        let block = self.sealer.seal(self.offset, kind, thread, items, raw)?;
-        write(&mut self.out, self.offset, block)?;
-        let stored = (block.len() - super::seal::HEAD_BYTES) as u32;
-        let offset = self.offset;
-        let place = Place {
-            kind,
-            thread,
-            items: items as u32,
-            stored,
-            offset,
-        };
-        self.offset = place.end();
-        self.places.push(place);
-        Ok(())
-    }
-}
-
-fn write(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), RecordError> {
-    out.write_all(bytes).map_err(|error| {
-        let what = format!("the recording cannot be written at byte {offset}: {error}");
-        RecordError::new(what, "make room for it or give another place")
-    })
+    pub steps: u64,
+    pub instructions: u64,
+    pub fences: u64,
 }
 
 /// A call that no recording can hold: a mistake of the caller, or of who told the caller.
-fn misuse(what: impl Into<String>) -> RecordError {
+pub(super) fn misuse(what: impl Into<String>) -> RecordError {
     RecordError::new(what, RECORD_AGAIN)
 }
 
@@ -108,12 +58,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// `out` cannot be written.
     pub fn new(out: W, meta: &Meta) -> Result<Writer<W>, RecordError> {
-        let mut file = File {
-            out,
-            sealer: Sealer::new(LEVEL)?,
-            offset: 0,
-            places: Vec::new(),
-        };
+        let mut file = File::new(out)?;
         file.write(&MAGIC)?;
         file.write(&FILE_VERSION.to_le_bytes())?;
         file.write(&[0; 4])?;
@@ -394,97 +339,6 @@ impl<W: Write> Writer<W> {
         self.pages.clear();
         self.file.block(Kind::Pages, 0, pages, &self.raw)
     }
-
-    fn write_code(&mut self) -> Result<(), RecordError> {
-        self.raw.clear();
-        let mut items = 0;
-        for block in &self.blocks {
-            put_block(&mut self.raw, block);
-            items += 1;
-            if self.raw.len() >= CODE_BYTES {
-                self.file.block(Kind::Code, 0, items, &self.raw)?;
-                self.raw.clear();
-                items = 0;
-            }
-        }
-        match items {
-            0 => Ok(()),
-            _ => self.file.block(Kind::Code, 0, items, &self.raw),
-        }
-    }
-
-    /// Every list of the ending is about what was written.
-    fn check(&self, ending: &Ending) -> Result<(), RecordError> {
-        let known = self.threads.len();
-        if ending.turns.len() > known || ending.waits.len() > known || ending.fences.len() > known {
-            return Err(misuse("the recording's end tells of a thread that did nothing"));
-        }
-        for (thread, state) in self.threads.iter().enumerate() {
-            let fences = ending.fences.get(thread).map_or(0, Vec::len) as u64;
-            if fences != 0 && fences != state.fences {
-                return Err(misuse(format!(
-                    "thread {thread} has {} fences and {fences} classes",
-                    state.fences
-                )));
-            }
-            let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
-            let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
-            let late = turns.iter().any(|turn| turn.step >= state.steps);
-            let later = waits.iter().any(|wait| wait.step > state.steps);
-            let sorted = turns.is_sorted_by(|a, b| (a.step, a.turn.access) < (b.step, b.turn.access));
-            if late || later || !sorted || !waits.is_sorted_by_key(|wait| wait.step) {
-                return Err(misuse(format!(
-                    "the turns or waits of thread {thread} are out of order"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn write_lists(&mut self, ending: &Ending) -> Result<(), RecordError> {
-        for thread in 0..self.threads.len() {
-            for classes in ending.fences.get(thread).map_or(&[][..], |fences| fences).chunks(LIST) {
-                self.raw.clear();
-                self.raw.extend(classes.iter().map(|class| *class as u8));
-                self.file.block(Kind::Fences, thread, classes.len(), &self.raw)?;
-            }
-            let turns = ending.turns.get(thread).map_or(&[][..], |turns| turns);
-            let waits = ending.waits.get(thread).map_or(&[][..], |waits| waits);
-            for syncs in merge(turns, waits).chunks(LIST) {
-                self.raw.clear();
-                put_syncs(&mut self.raw, syncs);
-                self.file.block(Kind::Sync, thread, syncs.len(), &self.raw)?;
-            }
-            self.threads[thread].steps += waits.len() as u64;
-        }
-        Ok(())
-    }
-
-    fn write_index(&mut self, ending: Ending) -> Result<(), RecordError> {
-        let mut index = std::mem::take(&mut self.index);
-        for (block, count) in self.blocks.iter().zip(&self.counts) {
-            if *count > 0 {
-                let totals = code::totals(block, block.instructions, block.accesses.len());
-                add(&mut index.totals, &totals, *count);
-            }
-        }
-        let thread = |state: &State| Thread {
-            instructions: state.instructions,
-            steps: state.steps,
-        };
-        index.status = ending.status;
-        index.warnings = ending.warnings;
-        index.threads = self.threads.iter().map(thread).collect();
-        index.regions = merged(index.regions);
-        index.volatile = self.touched.outside(&self.regions).into_vec();
-        index.places = std::mem::take(&mut self.file.places);
-        self.raw.clear();
-        index.put(&mut self.raw);
-        let place = self.file.offset;
-        self.file.block(Kind::Index, 0, 1, &self.raw)?;
-        self.file.write(&place.to_le_bytes())?;
-        self.file.write(&END)
-    }
 }
 
 /// The state of a thread, which may be new.
@@ -503,21 +357,4 @@ fn state(threads: &mut Vec<State>, thread: u32) -> Result<&mut State, RecordErro
         threads.resize_with(thread as usize + 1, new);
     }
     Ok(&mut threads[thread as usize])
-}
-
-/// Regions in the order of their addresses; those that continue each other as one.
-fn merged(mut regions: Vec<Region>) -> Vec<Region> {
-    regions.sort_by(|a, b| (a.start, a.bytes, a.offset, &a.path).cmp(&(b.start, b.bytes, b.offset, &b.path)));
-    let mut merged: Vec<Region> = Vec::new();
-    for region in regions {
-        let shift = |region: &Region| region.start.wrapping_sub(region.offset);
-        let same = |other: &&mut Region| {
-            other.path == region.path && shift(other) == shift(&region) && region.start <= other.start + other.bytes
-        };
-        match merged.iter_mut().rev().find(same) {
-            Some(other) => other.bytes = other.bytes.max(region.start + region.bytes - other.start),
-            None => merged.push(region),
-        }
-    }
-    merged
 }

@@ -40,7 +40,11 @@ impl Space {
         signals.sort_unstable();
         signals.dedup();
         let mut spans: Vec<Span> = Vec::new();
-        let pm_end = place(&mut spans, PM_BASE, regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)));
+        let pm_end = place(
+            &mut spans,
+            PM_BASE,
+            regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)),
+        );
         let dram_end = place(&mut spans, PAGE, volatile.iter().cloned());
         let mut space = Space {
             spans,
@@ -184,7 +188,11 @@ mod tests {
     #[test]
     fn regions_lie_one_behind_the_other_and_keep_the_places_in_their_pages() {
         let space = Space::new(&[region(0x7000_0000, 0x3000), region(0x1_0040, 0x100)], &[], Vec::new());
-        assert_eq!(space.simulated(0x1_0048), Addr(PM_BASE + 0x48), "the lower one comes first");
+        assert_eq!(
+            space.simulated(0x1_0048),
+            Addr(PM_BASE + 0x48),
+            "the lower one comes first"
+        );
         assert_eq!(space.simulated(0x7000_2fff), Addr(PM_BASE + PAGE + 0x2fff));
         assert_eq!(space.region(0), Some(PM_BASE + PAGE..PM_BASE + 4 * PAGE));
         assert_eq!(space.region(1), Some(PM_BASE + 0x40..PM_BASE + 0x140));

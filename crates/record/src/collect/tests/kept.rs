@@ -27,7 +27,7 @@ fn values_of_persistent_stores_are_kept_and_others_are_not() {
     );
     assert_eq!(recording.meta().program, ["prog", "arg"]);
     assert_eq!(recording.totals().persistent_stores, 2);
-    assert_eq!(recording.volatile_pages(), [0x1000..0x4000]);
+    assert_eq!(recording.volatile_pages(), std::slice::from_ref(&(0x1000..0x4000)));
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! What blocks do to fences, locks and turns.
+
+use super::packets::Wrong;
+use super::thread::{Known, Thread};
+use super::threads::Shared;
+use super::turns::part;
+use crate::code::Sign;
+use crate::ranges::Ranges;
+use strandline_capture::{Access, AccessKind, Marker};
+
+impl Thread {
+    /// What a block does to fences, locks and turns, in the order of its instructions.
+    pub(super) fn order(
+        &mut self,
+        known: &Known,
+        instructions: u32,
+        words: &[u64],
+        persistent: &Ranges,
+        shared: &mut Shared,
+    ) -> Result<(), Wrong> {
+        let mut signs = known
+            .signs
+            .iter()
+            .filter(|(index, _)| u32::from(*index) < instructions)
+            .peekable();
+        for (index, access) in known.accesses[..self.addresses.len()].iter().enumerate() {
+            while let Some((_, sign)) = signs.next_if(|(instruction, _)| *instruction < access.instruction) {
+                self.sign(*sign);
+            }
+            let address = self.addresses[index];
+            let after = &words[self.places[index] + 1..];
+            let flushes = access.kind.flushes() || access.kind == AccessKind::StoreNt;
+            if flushes && persistent.contains(address) {
+                self.fences.flushed();
+            }
+            match access.kind {
+                AccessKind::Atomic => self.atomic(*access, index, after, shared)?,
+                kind if kind.writes() => self.store(*access, index, after, shared),
+                _ => {}
+            }
+        }
+        signs.for_each(|(_, sign)| self.sign(*sign));
+        Ok(())
+    }
+
+    fn sign(&mut self, sign: Sign) {
+        match sign {
+            Sign::Sfence | Sign::Mfence => self.fences.fence(),
+            Sign::Marker(Marker::TaskEnd) => self.fences.end(),
+            Sign::Marker(_) => {}
+        }
+    }
+
+    fn atomic(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) -> Result<(), Wrong> {
+        let (address, values) = (self.addresses[index], access.value_words());
+        let first = |words: &[u64]| words.first().map_or(0, |word| *word);
+        let old = part(address, access.size, first(&after[..values]));
+        let new = part(address, access.size, first(&after[values..2 * values]));
+        let changed = after[..values] != after[values..2 * values];
+        self.turns.atomic(index, address, old, new, after[2 * values], shared)?;
+        if changed && self.held.changed(address & !7) {
+            self.fences.end();
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, access: Access, index: usize, after: &[u64], shared: &mut Shared) {
+        let address = self.addresses[index];
+        if !self.held.is_empty() && self.held.stored(address & !7) {
+            self.fences.end();
+        }
+        if shared.several && shared.atomics.contains(address & !7) && access.value_words() > 0 {
+            self.turns.store(index, address, part(address, access.size, after[0]));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The file that is written, block by block.
+
+use super::seal::{Kind, Sealer, HEAD_BYTES};
+use super::summary::Place;
+use crate::error::RecordError;
+use std::io::Write;
+
+/// zstd's level: higher ones gain little on columns that are nearly all zeros.
+const LEVEL: i32 = 3;
+
+/// The file and what is in it.
+pub(crate) struct File<W> {
+    pub out: W,
+    sealer: Sealer,
+    pub offset: u64,
+    pub places: Vec<Place>,
+}
+
+impl<W: Write> File<W> {
+    /// At its beginning.
+    pub fn new(out: W) -> Result<File<W>, RecordError> {
+        Ok(File {
+            out,
+            sealer: Sealer::new(LEVEL)?,
+            offset: 0,
+            places: Vec::new(),
+        })
+    }
+
+    /// Writes bytes that are no block.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        write(&mut self.out, self.offset, bytes)?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes a block.
+    pub fn block(&mut self, kind: Kind, thread: usize, items: usize, raw: &[u8]) -> Result<(), RecordError> {
+        let thread = thread as u32;
+        let block = self.sealer.seal(self.offset, kind, thread, items, raw)?;
+        write(&mut self.out, self.offset, block)?;
+        let stored = (block.len() - HEAD_BYTES) as u32;
+        let offset = self.offset;
+        let place = Place {
+            kind,
+            thread,
+            items: items as u32,
+            stored,
+            offset,
+        };
+        self.offset = place.end();
+        self.places.push(place);
+        Ok(())
+    }
+}
+
+fn write(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), RecordError> {
+    out.write_all(bytes).map_err(|error| {
+        let what = format!("the recording cannot be written at byte {offset}: {error}");
+        RecordError::new(what, "make room for it or give another place")
+    })
+}
