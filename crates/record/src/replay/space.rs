@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn an_address_that_nobody_knows_falls_into_the_first_page() {
-        let space = Space::new(&[], &[0x1000..0x2000], Vec::new());
+        let space = Space::new(&[], std::slice::from_ref(&(0x1000..0x2000)), Vec::new());
         for recorded in [0, 0x2345, u64::MAX / 2, u64::MAX] {
             assert_eq!(space.simulated(recorded), Addr(recorded % PAGE));
         }
@@ -222,7 +222,11 @@ mod tests {
 
     #[test]
     fn the_lookup_says_the_same_as_the_space() {
-        let space = Space::new(&[region(0x40_0000, 0x40_0000)], &[0..0x30_0000], Vec::new());
+        let space = Space::new(
+            &[region(0x40_0000, 0x40_0000)],
+            std::slice::from_ref(&(0..0x30_0000)),
+            Vec::new(),
+        );
         let mut lookup = Lookup::default();
         for step in 0..10_000u64 {
             let recorded = step.wrapping_mul(0x9e37_79b9) % 0x90_0000;

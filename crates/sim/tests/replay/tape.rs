@@ -7,6 +7,10 @@ use strandline_record::{
     Access, AccessKind, Block, Ending, Event, FenceClass, Meta, Origin, Region, Turn, TurnAt, Writer,
 };
 
+/// Kinds by their short names.
+#[allow(unused_imports, reason = "the measure of speed has some of them")]
+pub use strandline_record::AccessKind::{Atomic, Clflush, Clwb, Load, Store, StoreNt, Update};
+
 /// Where the persistent region of all tapes begins.
 pub const PM: u64 = 0x7000_0000_0000;
 
@@ -145,6 +149,3 @@ impl Tape {
         path
     }
 }
-
-/// Short names of kinds.
-pub use AccessKind::{Atomic, Clflush, Clwb, Load, Store, StoreNt, Update};
