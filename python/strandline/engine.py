@@ -24,7 +24,7 @@ class RunSpec:
     design: str
     machine: str | None = None
     runtime: str | None = None
-    threads: int = 1
+    threads: int | None = None
     tasks: int | None = None
     window: int | None = None
     bmo: int | None = None

@@ -125,7 +125,7 @@ def _failure(tasks: int) -> dict[str, Any]:
 
 def _record(spec: dict[str, Any]) -> dict[str, Any]:
     instructions, flushes, fences, base = TASKS[spec["workload"]]
-    tasks, threads = spec["tasks"] or 10_000, spec["threads"]
+    tasks, threads = spec["tasks"] or 10_000, spec["threads"] or 1
     fenced = spec["design"] in FENCED
     stalls = fences * (PERSIST_CYCLES + (spec["bmo"] or 0)) if fenced else 0
     return {

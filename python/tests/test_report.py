@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from strandline.record import Record
+from strandline.report import runs
 from strandline.report.numbers import counted, percent, seconds, significant
 from strandline.report.plot import spread
 from strandline.report.table import Alarm, Column, Table
@@ -30,6 +32,19 @@ def test_words() -> None:
 
 def test_markdown() -> None:
     assert TABLE.markdown() == "| design | cycles |\n| --- | ---: |\n| x86 | 3,200 |\n| unordered | 1,200 |\n"
+
+
+def test_a_recording_without_tasks_is_compared_by_its_time() -> None:
+    same = {
+        "tasks": 0,
+        "instructions": 10,
+        "fence_stall_cycles": 0,
+        "cores": 1,
+        "pm_writes": 0,
+        "params": {"clock_ghz": 2},
+    }
+    records = [Record({**same, "design": design, "cycles": cycles}) for design, cycles in (("x86", 300), ("eadr", 200))]
+    assert [row[:3] for row in runs.comparison(records).rows] == [("x86", "-", "1.00"), ("eadr", "-", "1.50")]
 
 
 SPARSE = Table(

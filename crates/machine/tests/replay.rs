@@ -35,7 +35,10 @@ fn further_pieces_take_no_instruction_and_no_room_in_the_store_queue() {
     let (narrow, wide): (Outcome, Outcome) = (stores(false), stores(true));
     assert_eq!(wide.stats.instructions, 8);
     assert_eq!(wide.stats.stores, 8);
-    assert_eq!(wide.stats.buffer_stall_cycles, 0, "the queue has room for eight stores, however wide");
+    assert_eq!(
+        wide.stats.buffer_stall_cycles, 0,
+        "the queue has room for eight stores, however wide"
+    );
     assert_eq!(narrow.stats.buffer_stall_cycles, 0);
 }
 
@@ -72,7 +75,9 @@ fn a_load_sees_all_pieces_of_a_store_before_and_after_it_has_left() {
     });
     system.run().expect("ends");
     assert_eq!(seen.get(), [1, 2, 3, 4], "forwarded from the store queue");
-    let left: Vec<u64> = (0..4).map(|word| system.memory().read(Addr(PM_BASE + 8 * word), 8)).collect();
+    let left: Vec<u64> = (0..4)
+        .map(|word| system.memory().read(Addr(PM_BASE + 8 * word), 8))
+        .collect();
     assert_eq!(left, [1, 2, 3, 4]);
 }
 
@@ -137,7 +142,8 @@ fn a_locked_instruction_counts_as_a_write() {
     let mut system = System::new(&preset("cosplay"), Plain, 2, memory(), Options::default());
     put(&mut system, 0, |cpu| async move {
         cpu.count_next();
-        cpu.rmw(Addr(64), 0, strandline_isa::Rmw::Merge(0xff00), 0x1234, 0).await;
+        cpu.rmw(Addr(64), 0, strandline_isa::Rmw::Merge(0xff00), 0x1234, 0)
+            .await;
         cpu.primitive(Primitive::Sfence).await;
     });
     put(&mut system, 1, |cpu| async move {
@@ -153,5 +159,8 @@ fn who_waits_for_writes_that_never_come_is_named() {
     let mut system = System::new(&preset("cosplay"), Plain, 1, memory(), Options::default());
     put(&mut system, 0, |cpu| async move { cpu.written(Addr(128), 2).await });
     let stuck = system.run().expect_err("nobody writes");
-    assert!(stuck.to_string().contains("waits for write 2 to the word at dram+0x80"), "{stuck}");
+    assert!(
+        stuck.to_string().contains("waits for write 2 to the word at dram+0x80"),
+        "{stuck}"
+    );
 }

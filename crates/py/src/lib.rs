@@ -65,7 +65,7 @@ struct SpecFields {
     design: String,
     machine: Option<String>,
     runtime: Option<String>,
-    threads: u64,
+    threads: Option<u64>,
     tasks: Option<u64>,
     window: Option<u64>,
     bmo: Option<u64>,
@@ -76,12 +76,12 @@ struct SpecFields {
 
 impl From<SpecFields> for Spec {
     fn from(f: SpecFields) -> Spec {
-        Spec {
+        let mut spec = Spec {
             workload: f.workload,
             design: f.design,
             machine: f.machine,
             runtime: f.runtime,
-            threads: f.threads,
+            threads: 0,
             tasks: f.tasks,
             window: f.window,
             bmo: f.bmo,
@@ -89,7 +89,10 @@ impl From<SpecFields> for Spec {
             set: f.set,
             figure: f.figure,
             warm: None,
-        }
+        };
+        // A workload runs on one thread, a recording on as many as it has.
+        spec.threads = f.threads.unwrap_or(u64::from(!spec.is_recording()));
+        spec
     }
 }
 

@@ -1,6 +1,6 @@
 //! Host speed of a recording beside the built-in program that it resembles: swaps of two random elements with an undo log.
 //!
-//! `--only sps` and `--only speed.strand` run one of them, for a profiler.
+//! `--only sps` and `--only speed.strand` run one of them, for a profiler; `--file FILE.strand` takes another recording.
 
 #[path = "../tests/replay/tape.rs"]
 #[allow(dead_code, reason = "a part of what the tests use")]
@@ -18,24 +18,28 @@ const ELEMENTS: u64 = 12_000;
 
 fn record() -> String {
     let mut tape = Tape::new();
-    let pick = tape.block(0x40_1000, &[access(7, Load, 8), access(13, Load, 8), access(14, Load, 8)], |a| {
-        a.imul_2(rdx, r8)?;
-        a.add(rdx, r9)?;
-        a.mov(rax, rdx)?;
-        a.shr(rax, 33)?;
-        a.imul_2(rax, rcx)?;
-        a.shr(rax, 32)?;
-        a.shl(rax, 6)?;
-        a.mov(rsi, qword_ptr(rbx + rax))?;
-        a.imul_2(rdx, r8)?;
-        a.add(rdx, r9)?;
-        a.mov(rax, rdx)?;
-        a.shr(rax, 33)?;
-        a.lea(rdi, ptr(rbx + rax * 8))?;
-        a.mov(rax, qword_ptr(rdi))?;
-        a.cmp(qword_ptr(r8), rax)?;
-        a.jne(0x40_2000)
-    });
+    let pick = tape.block(
+        0x40_1000,
+        &[access(7, Load, 8), access(13, Load, 8), access(14, Load, 8)],
+        |a| {
+            a.imul_2(rdx, r8)?;
+            a.add(rdx, r9)?;
+            a.mov(rax, rdx)?;
+            a.shr(rax, 33)?;
+            a.imul_2(rax, rcx)?;
+            a.shr(rax, 32)?;
+            a.shl(rax, 6)?;
+            a.mov(rsi, qword_ptr(rbx + rax))?;
+            a.imul_2(rdx, r8)?;
+            a.add(rdx, r9)?;
+            a.mov(rax, rdx)?;
+            a.shr(rax, 33)?;
+            a.lea(rdi, ptr(rbx + rax * 8))?;
+            a.mov(rax, qword_ptr(rdi))?;
+            a.cmp(qword_ptr(r8), rax)?;
+            a.jne(0x40_2000)
+        },
+    );
     let stores = [
         access(0, Store, 8),
         access(1, Store, 8),
@@ -56,7 +60,12 @@ fn record() -> String {
     });
     let swap = tape.block(
         0x40_3000,
-        &[access(0, Store, 8), access(1, Store, 8), access(2, Clwb, 64), access(3, Clwb, 64)],
+        &[
+            access(0, Store, 8),
+            access(1, Store, 8),
+            access(2, Clwb, 64),
+            access(3, Clwb, 64),
+        ],
         |a| {
             a.mov(qword_ptr(rsi), rax)?;
             a.mov(qword_ptr(rdi), rdx)?;
@@ -104,13 +113,20 @@ fn record() -> String {
     });
     let mut state = 1u64;
     let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         PM + 65_536 + (state >> 33) % ELEMENTS * 64
     };
     for task in 0..TASKS {
         let (a, b, line) = (random(), random(), PM + task % 1000 * 64);
         for at in [DRAM + 8192 + task % 64 * 8, DRAM + 16384] {
-            tape.run(0, call, &[at, at + 8, at + 16, at + 512, at + 24, at + 24, at + 32, at, at + 8], &[0; 5]);
+            tape.run(
+                0,
+                call,
+                &[at, at + 8, at + 16, at + 512, at + 24, at + 24, at + 32, at, at + 8],
+                &[0; 5],
+            );
         }
         tape.run(0, pick, &[a, b, DRAM + task % 512 * 8], &[]);
         tape.run(0, log, &[line, line + 8, line + 16, line + 24, line], &[task, a, b, 1]);
@@ -124,6 +140,7 @@ fn record() -> String {
 fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
     let spec = Spec {
         tasks,
+        threads: u64::from(tasks.is_some()),
         warm: Some(0),
         ..Spec::new(workload, design)
     };
@@ -133,9 +150,13 @@ fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
 }
 
 fn main() {
-    let recording = record();
-    println!("{:>12} {:>10} {:>12} {:>9} {:>9} {:>9}", "", "design", "instructions", "stores%", "flushes%", "host MIPS");
-    let only = std::env::args().skip_while(|a| a != "--only").nth(1);
+    let after = |option: &str| std::env::args().skip_while(|a| a != option).nth(1);
+    let recording = after("--file").unwrap_or_else(record);
+    println!(
+        "{:>12} {:>10} {:>12} {:>9} {:>9} {:>9}",
+        "", "design", "instructions", "stores%", "flushes%", "host MIPS"
+    );
+    let only = after("--only");
     for design in ["x86", "eadr", "volatile"] {
         for (name, tasks) in [("sps", Some(TASKS)), (recording.as_str(), None)] {
             if only.as_ref().is_some_and(|only| !name.ends_with(only.as_str())) {

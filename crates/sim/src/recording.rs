@@ -5,7 +5,7 @@ use crate::{Error, Spec};
 use serde_json::{json, Map, Value};
 use std::path::Path;
 use std::rc::Rc;
-use strandline_isa::{Image};
+use strandline_isa::Image;
 use strandline_machine::Machine;
 use strandline_record::replay::{replay, Counts, Replayed, POLICY};
 use strandline_record::{RecordError, Recording};
@@ -120,7 +120,10 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
 /// # Errors
 /// The file is damaged.
 pub(crate) fn prepare(recorded: &Rc<Recorded>, machine: &Machine) -> Result<Prepared, Error> {
-    let start = recorded.replayed.start().map_err(|error| input(&recorded.path, &error))?;
+    let start = recorded
+        .replayed
+        .start()
+        .map_err(|error| input(&recorded.path, &error))?;
     let threads = (0..recorded.threads()).map(|thread| thread_of(recorded.clone(), thread as usize));
     Ok(Prepared {
         memory: start.memory,

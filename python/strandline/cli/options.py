@@ -77,7 +77,7 @@ set_option = click.option(
 _RUN_OPTIONS = (
     click.option("-m", "--machine", metavar="NAME|FILE", help="Machine preset or TOML file. [default: the workload's]"),
     click.option("--runtime", metavar="NAME", help="How regions are made failure-atomic. [default: the workload's]"),
-    click.option("--threads", type=AT_LEAST_ONE, default=1, show_default=True, help="Threads, each on its own core."),
+    click.option("--threads", type=AT_LEAST_ONE, help="Threads, each on its own core. [default: 1, or a recording's]"),
     tasks_option,
     click.option("--window", type=AT_LEAST_ONE, help="Tasks in flight a thread, as coroutines."),
     click.option("--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Latency of backend memory operations."),

@@ -19,7 +19,8 @@ from strandline.sweep import parallel
 def run(app: App, /, **given: Any) -> None:
     """Run WORKLOAD under several designs and compare them.
 
-    The first design is the baseline of the speedup column; `recovers` says whether crash states recover.
+    WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
+    speedup column; `recovers` says whether crash states recover, which `strandline crash` says of a recording.
     """
     specs = run_specs(given, recovers=True)
     with output.progress("running", len(specs)) as done:

@@ -23,14 +23,14 @@ pub fn latency(instruction: &Instruction) -> Alu {
 
 /// Instructions of three to five cycles, by how their names begin.
 const SLOW: &[&str] = &[
-    "imul", "mul", "crc32", "popcnt", "lzcnt", "tzcnt", "bsf", "bsr", "pdep", "pext", "aes", "pclmul", "pmul", "pmadd", "psadbw",
-    "fadd", "fiadd", "fsub", "fisub", "fmul", "fimul", "fcom", "fucom", "fld", "fild", "fist", "sha",
+    "imul", "mul", "crc32", "popcnt", "lzcnt", "tzcnt", "bsf", "bsr", "pdep", "pext", "aes", "pclmul", "pmul", "pmadd",
+    "psadbw", "fadd", "fiadd", "fsub", "fisub", "fmul", "fimul", "fcom", "fucom", "fld", "fild", "fist", "sha",
 ];
 
 /// Floating-point instructions, by how their names begin; integer instructions of these names use no vector registers.
 const FLOATING: &[&str] = &[
-    "add", "sub", "hadd", "hsub", "max", "min", "round", "rndscale", "cmp", "comis", "ucomis", "cvt", "fm", "fnm", "dpp", "rcp",
-    "rsqrt", "scalef", "getexp", "getmant",
+    "add", "sub", "hadd", "hsub", "max", "min", "round", "rndscale", "cmp", "comis", "ucomis", "cvt", "fm", "fnm",
+    "dpp", "rcp", "rsqrt", "scalef", "getexp", "getmant",
 ];
 
 /// Its mnemonic in small letters, without the `v` of instructions with three operands.
@@ -70,9 +70,7 @@ pub fn is_renamed_move(instruction: &Instruction) -> bool {
 
 /// Whether it zeroes a register by combining it with itself, which renaming does.
 pub fn is_zero_idiom(instruction: &Instruction) -> bool {
-    use Mnemonic::{
-        Pxor, Sub, Vpxor, Vpxord, Vpxorq, Vxorpd, Vxorps, Xor, Xorpd, Xorps,
-    };
+    use Mnemonic::{Pxor, Sub, Vpxor, Vpxord, Vpxorq, Vxorpd, Vxorps, Xor, Xorpd, Xorps};
     let count = instruction.op_count();
     let same = count >= 2
         && (0..count).all(|i| instruction.op_kind(i) == OpKind::Register)
@@ -91,8 +89,8 @@ pub fn is_zero_idiom(instruction: &Instruction) -> bool {
 pub fn is_empty(instruction: &Instruction) -> bool {
     use Mnemonic::{
         Cldemote, Clts, Cpuid, Emms, Endbr32, Endbr64, Fnop, Lfence, Nop, Pause, Prefetch, Prefetchnta, Prefetcht0,
-        Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1, Serialize, Syscall, Sysenter, Tpause, Ud2, Umwait, Vzeroall, Vzeroupper,
-        Xgetbv, Xsetbv, INVALID,
+        Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1, Serialize, Syscall, Sysenter, Tpause, Ud2, Umwait, Vzeroall,
+        Vzeroupper, Xgetbv, Xsetbv, INVALID,
     };
     matches!(
         instruction.mnemonic(),

@@ -6,8 +6,8 @@ use super::op::{Kind, Op};
 use super::registers::{Slot, Slots};
 use crate::{Access, AccessKind, Block, Marker};
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
-    RflagsBits, UsedMemory,
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register, RflagsBits, UsedMemory,
 };
 use strandline_isa::Alu;
 
@@ -237,7 +237,11 @@ impl<'i> Shape<'i> {
     /// What its arithmetic waits for: what it reads, and what it has loaded.
     fn operands(&self) -> Vec<Slot> {
         let mut operands = self.reads.as_slice().to_vec();
-        if self.accesses.iter().any(|a| matches!(a.kind, AccessKind::Load | AccessKind::Update)) {
+        if self
+            .accesses
+            .iter()
+            .any(|a| matches!(a.kind, AccessKind::Load | AccessKind::Update))
+        {
             operands.insert(0, Slot::LOADED);
         }
         operands
@@ -271,7 +275,12 @@ impl<'i> Shape<'i> {
         } else if class::is_zero_idiom(i) {
             out.renamed(Slot::READY, self.writes.as_slice());
         } else {
-            out.of(Kind::Alu, class::latency(i), self.reads.as_slice(), self.writes.as_slice());
+            out.of(
+                Kind::Alu,
+                class::latency(i),
+                self.reads.as_slice(),
+                self.writes.as_slice(),
+            );
         }
     }
 
@@ -309,7 +318,10 @@ impl<'i> Shape<'i> {
             return out.push(self.access(Kind::Load, *access), &[], self.writes.as_slice());
         }
         self.loads(out);
-        if matches!(i.flow_control(), FlowControl::IndirectBranch | FlowControl::IndirectCall) {
+        if matches!(
+            i.flow_control(),
+            FlowControl::IndirectBranch | FlowControl::IndirectCall
+        ) {
             self.indirect(out);
         } else if !self.writes.is_empty() {
             let latency = class::latency(i);
@@ -330,7 +342,10 @@ impl<'i> Shape<'i> {
 
     fn writing(&self, out: &mut Emitter<'_>) {
         let i = self.instruction;
-        let loads = self.accesses.iter().any(|a| matches!(a.kind, AccessKind::Load | AccessKind::Update));
+        let loads = self
+            .accesses
+            .iter()
+            .any(|a| matches!(a.kind, AccessKind::Load | AccessKind::Update));
         let mut computed = !loads;
         for access in self.accesses {
             match access.kind {
@@ -372,7 +387,12 @@ impl<'i> Shape<'i> {
         }
         let mut targets = vec![Slot::LOADED];
         targets.extend_from_slice(self.writes.as_slice());
-        out.of(Kind::Fused, class::latency(self.instruction), &self.operands(), &targets);
+        out.of(
+            Kind::Fused,
+            class::latency(self.instruction),
+            &self.operands(),
+            &targets,
+        );
     }
 
     /// What a store's data wait for.

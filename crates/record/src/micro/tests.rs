@@ -42,7 +42,11 @@ fn kinds(ops: &[Op]) -> Vec<Kind> {
 }
 
 fn used(slots: &[Slot]) -> Vec<Slot> {
-    slots.iter().copied().filter(|s| *s != Slot::READY && *s != Slot::NOWHERE).collect()
+    slots
+        .iter()
+        .copied()
+        .filter(|s| *s != Slot::READY && *s != Slot::NOWHERE)
+        .collect()
 }
 
 const NONE: &[Access] = &[];
@@ -82,20 +86,30 @@ fn moves_between_registers_and_zeroing_cost_an_entry_and_no_time() {
         assert_eq!(used(&moved[0].targets), [reg(Register::RAX)]);
     }
     let vector = ops(NONE, |a| a.vmovdqa(ymm3, ymm4));
-    assert_eq!((vector[0].kind, vector[0].sources[0]), (Kind::Entry, reg(Register::XMM4)));
+    assert_eq!(
+        (vector[0].kind, vector[0].sources[0]),
+        (Kind::Entry, reg(Register::XMM4))
+    );
     for zeroed in [ops(NONE, |a| a.xor(eax, eax)), ops(NONE, |a| a.sub(rax, rax))] {
         assert_eq!(kinds(&zeroed), [Kind::Entry]);
         assert!(used(&zeroed[0].sources).is_empty());
         assert_eq!(used(&zeroed[0].targets), [reg(Register::RAX), Slot::FLAGS]);
     }
     let vector = ops(NONE, |a| a.vpxor(xmm1, xmm2, xmm2));
-    assert_eq!((vector[0].kind, used(&vector[0].targets)), (Kind::Entry, vec![reg(Register::XMM1)]));
+    assert_eq!(
+        (vector[0].kind, used(&vector[0].targets)),
+        (Kind::Entry, vec![reg(Register::XMM1)])
+    );
 }
 
 #[test]
 fn a_write_of_a_part_of_a_register_waits_for_its_old_value() {
     let rax_slot = reg(Register::RAX);
-    for partial in [ops(NONE, |a| a.mov(al, bl)), ops(NONE, |a| a.mov(ax, bx)), ops(NONE, |a| a.sete(al))] {
+    for partial in [
+        ops(NONE, |a| a.mov(al, bl)),
+        ops(NONE, |a| a.mov(ax, bx)),
+        ops(NONE, |a| a.sete(al)),
+    ] {
         assert_eq!(kinds(&partial), [Kind::Alu]);
         assert!(used(&partial[0].sources).contains(&rax_slot));
     }
@@ -125,7 +139,9 @@ fn what_does_nothing_takes_an_entry_and_nothing_waits() {
 
 #[test]
 fn a_load_with_arithmetic_is_one_entry() {
-    let plain = ops(&[access(0, AccessKind::Load, 8)], |a| a.mov(rax, qword_ptr(rbx + rcx * 8)));
+    let plain = ops(&[access(0, AccessKind::Load, 8)], |a| {
+        a.mov(rax, qword_ptr(rbx + rcx * 8))
+    });
     assert_eq!(kinds(&plain), [Kind::Load]);
     assert_eq!(plain[0].address, [reg(Register::RBX), reg(Register::RCX)]);
     assert_eq!(used(&plain[0].targets), [reg(Register::RAX)]);
@@ -152,7 +168,10 @@ fn the_stack_pointer_is_known_ahead() {
     assert_eq!(used(&push[0].sources), [reg(Register::RBX)]);
     assert!(used(&push[0].targets).is_empty());
     let pop = ops(&[access(0, AccessKind::Load, 8)], |a| a.pop(rbx));
-    assert_eq!((kinds(&pop), used(&pop[0].targets)), (vec![Kind::Load], vec![reg(Register::RBX)]));
+    assert_eq!(
+        (kinds(&pop), used(&pop[0].targets)),
+        (vec![Kind::Load], vec![reg(Register::RBX)])
+    );
     let ret = ops(&[access(0, AccessKind::Load, 8)], |a| a.ret());
     assert_eq!(kinds(&ret), [Kind::Load], "the return stack predicts it");
     let leave = ops(&[access(0, AccessKind::Load, 8)], |a| a.leave());
@@ -167,7 +186,10 @@ fn calls_store_their_return_address_and_jumps_take_an_entry() {
     assert_eq!(kinds(&ops(NONE, |a| a.jmp(0x2000))), [Kind::Entry]);
     let indirect = ops(&store, |a| a.call(rax));
     assert_eq!(kinds(&indirect), [Kind::Store, Kind::Indirect]);
-    assert!(used(&indirect[0].sources).is_empty(), "the return address is a constant");
+    assert!(
+        used(&indirect[0].sources).is_empty(),
+        "the return address is a constant"
+    );
     assert_eq!(used(&indirect[1].sources), [reg(Register::RAX)]);
     let table = ops(&[access(0, AccessKind::Load, 8)], |a| a.jmp(qword_ptr(rax + rbx * 8)));
     assert_eq!(kinds(&table), [Kind::Load, Kind::Indirect]);
@@ -215,7 +237,9 @@ fn locked_instructions_give_the_old_value_to_their_registers() {
     let xchg = ops(&[access(0, AccessKind::Atomic, 8)], |a| a.xchg(qword_ptr(rdi), rax));
     assert_eq!(kinds(&xchg), [Kind::Locked]);
     assert_eq!(used(&xchg[0].targets), [reg(Register::RAX)]);
-    let swap = ops(&[access(0, AccessKind::Atomic, 8)], |a| a.lock().cmpxchg(qword_ptr(rdi), rbx));
+    let swap = ops(&[access(0, AccessKind::Atomic, 8)], |a| {
+        a.lock().cmpxchg(qword_ptr(rdi), rbx)
+    });
     assert!(used(&swap[0].sources).contains(&reg(Register::RBX)));
     assert!(used(&swap[0].targets).contains(&Slot::FLAGS));
 }
@@ -223,17 +247,29 @@ fn locked_instructions_give_the_old_value_to_their_registers() {
 #[test]
 fn flushes_wait_for_their_address_and_fences_stand_alone() {
     let flush = ops(&[access(0, AccessKind::Clwb, 64)], |a| a.clwb(byte_ptr(rdi)));
-    assert_eq!((kinds(&flush), flush[0].address[0]), (vec![Kind::Clwb], reg(Register::RDI)));
-    assert_eq!(kinds(&ops(&[access(0, AccessKind::Clflush, 64)], |a| a.clflush(byte_ptr(rdi)))), [Kind::Clflush]);
+    assert_eq!(
+        (kinds(&flush), flush[0].address[0]),
+        (vec![Kind::Clwb], reg(Register::RDI))
+    );
+    assert_eq!(
+        kinds(&ops(&[access(0, AccessKind::Clflush, 64)], |a| a.clflush(byte_ptr(rdi)))),
+        [Kind::Clflush]
+    );
     assert_eq!(kinds(&ops(NONE, |a| a.sfence())), [Kind::Sfence]);
     assert_eq!(kinds(&ops(NONE, |a| a.mfence())), [Kind::Mfence]);
 }
 
 #[test]
 fn string_instructions_move_their_own_addresses_on() {
-    let moved = ops(&[access(0, AccessKind::Load, 8), access(0, AccessKind::Store, 8)], |a| a.movsq());
+    let moved = ops(
+        &[access(0, AccessKind::Load, 8), access(0, AccessKind::Store, 8)],
+        |a| a.movsq(),
+    );
     assert_eq!(kinds(&moved), [Kind::Load, Kind::Store, Kind::Fused, Kind::Fused]);
-    assert_eq!((moved[0].address[0], moved[1].address[0]), (reg(Register::RSI), reg(Register::RDI)));
+    assert_eq!(
+        (moved[0].address[0], moved[1].address[0]),
+        (reg(Register::RSI), reg(Register::RDI))
+    );
 }
 
 #[test]

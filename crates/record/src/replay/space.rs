@@ -40,7 +40,11 @@ impl Space {
         signals.sort_unstable();
         signals.dedup();
         let mut spans: Vec<Span> = Vec::new();
-        let pm_end = place(&mut spans, PM_BASE, regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)));
+        let pm_end = place(
+            &mut spans,
+            PM_BASE,
+            regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)),
+        );
         let dram_end = place(&mut spans, PAGE, volatile.iter().cloned());
         let mut space = Space {
             spans,
@@ -184,7 +188,11 @@ mod tests {
     #[test]
     fn regions_lie_one_behind_the_other_and_keep_the_places_in_their_pages() {
         let space = Space::new(&[region(0x7000_0000, 0x3000), region(0x1_0040, 0x100)], &[], Vec::new());
-        assert_eq!(space.simulated(0x1_0048), Addr(PM_BASE + 0x48), "the lower one comes first");
+        assert_eq!(
+            space.simulated(0x1_0048),
+            Addr(PM_BASE + 0x48),
+            "the lower one comes first"
+        );
         assert_eq!(space.simulated(0x7000_2fff), Addr(PM_BASE + PAGE + 0x2fff));
         assert_eq!(space.region(0), Some(PM_BASE + PAGE..PM_BASE + 4 * PAGE));
         assert_eq!(space.region(1), Some(PM_BASE + 0x40..PM_BASE + 0x140));
@@ -206,7 +214,7 @@ mod tests {
 
     #[test]
     fn an_address_that_nobody_knows_falls_into_the_first_page() {
-        let space = Space::new(&[], &[0x1000..0x2000], Vec::new());
+        let space = Space::new(&[], std::slice::from_ref(&(0x1000..0x2000)), Vec::new());
         for recorded in [0, 0x2345, u64::MAX / 2, u64::MAX] {
             assert_eq!(space.simulated(recorded), Addr(recorded % PAGE));
         }
@@ -214,7 +222,11 @@ mod tests {
 
     #[test]
     fn the_lookup_says_the_same_as_the_space() {
-        let space = Space::new(&[region(0x40_0000, 0x40_0000)], &[0..0x30_0000], Vec::new());
+        let space = Space::new(
+            &[region(0x40_0000, 0x40_0000)],
+            std::slice::from_ref(&(0..0x30_0000)),
+            Vec::new(),
+        );
         let mut lookup = Lookup::default();
         for step in 0..10_000u64 {
             let recorded = step.wrapping_mul(0x9e37_79b9) % 0x90_0000;

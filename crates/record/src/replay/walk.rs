@@ -352,10 +352,18 @@ impl<'r, C: Replay> Walk<'r, C> {
             _ => Primitive::Sfence,
         };
         for primitive in self.policy.fence(class, recorded) {
-            let kept = if *primitive == Primitive::Sfence { recorded } else { *primitive };
+            let kept = if *primitive == Primitive::Sfence {
+                recorded
+            } else {
+                *primitive
+            };
             self.cpu.primitive(kept).await;
         }
-        let covers = if self.policy.is_exact() { Covered::Durable } else { covers };
+        let covers = if self.policy.is_exact() {
+            Covered::Durable
+        } else {
+            covers
+        };
         self.covered = self.covered.max(covers);
     }
 

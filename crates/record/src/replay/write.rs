@@ -28,7 +28,8 @@ impl<C: Replay> Walk<'_, C> {
             0
         } else if first.is_persistent() {
             let count = piece(first.0, size);
-            self.first_store(op, first, count as u8, bytes(words, 0, count), at).await;
+            self.first_store(op, first, count as u8, bytes(words, 0, count), at)
+                .await;
             count
         } else {
             self.first_store(op, Addr(first.0 & !7), 8, 0, at).await;
@@ -81,7 +82,10 @@ impl<C: Replay> Walk<'_, C> {
         let merge = Rmw::Merge(mask(count) << (8 * offset));
         let (address, data) = (self.address_tag(op), self.data_tag(op));
         self.count_write(at);
-        let old = self.cpu.rmw(Addr(first.0 - offset), address, merge, operand, data).await;
+        let old = self
+            .cpu
+            .rmw(Addr(first.0 - offset), address, merge, operand, data)
+            .await;
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if count < size && size <= u64::from(VALUE_BYTES) {

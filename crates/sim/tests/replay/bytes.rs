@@ -77,7 +77,11 @@ fn stores_of_all_kinds_leave_their_bytes() {
     let bytes = durable("x86", &tape.save("kinds"));
     assert_eq!(bytes[3], 0xaa);
     assert_eq!(words(&bytes[8..16]), [0x1122_3344_5566_7788]);
-    assert_eq!(words(&bytes[16..24]), [0xdead_beef_0000_0000], "the four bytes beside it are left alone");
+    assert_eq!(
+        words(&bytes[16..24]),
+        [0xdead_beef_0000_0000],
+        "the four bytes beside it are left alone"
+    );
     assert_eq!(&bytes[64..80], nt);
     assert_eq!(&bytes[128..144], pair);
 }

@@ -28,9 +28,19 @@ fn tape(name: &str) -> PathBuf {
         marker(a, Marker::TaskEnd)
     });
     for i in 0..10 {
-        tape.run(0, block, &[PM + 64 * i, PM + 64 * i, PM + 8192 + 64 * i, PM + 64 * i], &[i, i]);
+        tape.run(
+            0,
+            block,
+            &[PM + 64 * i, PM + 64 * i, PM + 8192 + 64 * i, PM + 64 * i],
+            &[i, i],
+        );
     }
-    let task = [FenceClass::Order, FenceClass::Durable, FenceClass::Idle, FenceClass::Idle];
+    let task = [
+        FenceClass::Order,
+        FenceClass::Durable,
+        FenceClass::Idle,
+        FenceClass::Idle,
+    ];
     tape.fences(0, &task.repeat(10));
     tape.save(name)
 }
@@ -48,7 +58,10 @@ fn x86_replays_exactly_what_was_recorded() {
     assert_eq!(record.tasks, 10);
     assert_eq!((record.flushes, record.fences), (20, 40));
     assert_eq!(record.stores, 20);
-    assert_eq!(record.instructions, 100, "ten instructions a task, the markers' among them");
+    assert_eq!(
+        record.instructions, 100,
+        "ten instructions a task, the markers' among them"
+    );
     assert_eq!(count(&record, "recording_fences_order"), 10);
     assert_eq!(count(&record, "recording_fences_durable"), 10);
     assert_eq!(count(&record, "recording_fences_idle"), 20);
@@ -104,7 +117,11 @@ fn a_marker_stands_in_place_of_the_fence_before_it() {
         let fences = |design, says| marked(&format!("marked-{design}-{apart}-{says:?}"), design, apart, says);
         assert_eq!(fences("x86", Marker::Durable), 1, "the recorded fence is all");
         assert_eq!(fences("x86", Marker::Order), 1);
-        assert_eq!(fences("eadr", Marker::Durable), 1, "the fence's own class would need none");
+        assert_eq!(
+            fences("eadr", Marker::Durable),
+            1,
+            "the fence's own class would need none"
+        );
         assert_eq!(fences("eadr", Marker::Order), 0);
         assert_eq!(fences("non-atomic", Marker::Durable), 1);
     }

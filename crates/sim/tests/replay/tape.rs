@@ -7,6 +7,10 @@ use strandline_record::{
     Access, AccessKind, Block, Ending, Event, FenceClass, Meta, Origin, Region, Turn, TurnAt, Writer,
 };
 
+/// Kinds by their short names.
+#[allow(unused_imports, reason = "the measure of speed has some of them")]
+pub use strandline_record::AccessKind::{Atomic, Clflush, Clwb, Load, Store, StoreNt, Update};
+
 /// Where the persistent region of all tapes begins.
 pub const PM: u64 = 0x7000_0000_0000;
 
@@ -62,7 +66,10 @@ impl Tape {
         write(&mut assembler).expect("the operands fit");
         let fence = |m| matches!(m, Mnemonic::Sfence | Mnemonic::Mfence);
         let instructions = assembler.instructions();
-        let fences = (0..).zip(instructions).filter(|(_, i)| fence(i.mnemonic())).map(|(at, _)| at);
+        let fences = (0..)
+            .zip(instructions)
+            .filter(|(_, i)| fence(i.mnemonic()))
+            .map(|(at, _)| at);
         let block = Block {
             pc,
             fences: fences.collect(),
@@ -93,14 +100,23 @@ impl Tape {
     pub fn run(&mut self, thread: u32, block: u32, addresses: &[u64], values: &[u64]) {
         let defined = &self.blocks[block as usize];
         let valued = defined.accesses.iter().filter(|a| a.value_words() > 0).count();
-        let written = self.writer.execute(thread, block, defined.instructions, addresses, values, &vec![true; valued]);
+        let written = self.writer.execute(
+            thread,
+            block,
+            defined.instructions,
+            addresses,
+            values,
+            &vec![true; valued],
+        );
         written.expect("the block fits its definition");
     }
 
     /// As `run`, but each access of these waits for so many writes.
     pub fn run_in_turn(&mut self, thread: u32, block: u32, addresses: &[u64], values: &[u64], turns: &[(u16, u32)]) {
         let step = self.writer.steps(thread);
-        self.ending.turns.resize(self.ending.turns.len().max(thread as usize + 1), Vec::new());
+        self.ending
+            .turns
+            .resize(self.ending.turns.len().max(thread as usize + 1), Vec::new());
         let list = &mut self.ending.turns[thread as usize];
         list.extend(turns.iter().map(|(access, before)| TurnAt {
             step,
@@ -119,7 +135,9 @@ impl Tape {
 
     /// What a thread's fences are, in order.
     pub fn fences(&mut self, thread: usize, classes: &[FenceClass]) {
-        self.ending.fences.resize(self.ending.fences.len().max(thread + 1), Vec::new());
+        self.ending
+            .fences
+            .resize(self.ending.fences.len().max(thread + 1), Vec::new());
         self.ending.fences[thread].extend_from_slice(classes);
     }
 
@@ -131,6 +149,3 @@ impl Tape {
         path
     }
 }
-
-/// Short names of kinds.
-pub use AccessKind::{Atomic, Clflush, Clwb, Load, Store, StoreNt, Update};

@@ -14,7 +14,12 @@ const LOCK: u64 = DRAM;
 /// the same persistent counter.
 fn handed_over(name: &str) -> PathBuf {
     let mut tape = Tape::new();
-    let accesses = [access(0, Atomic, 8), access(1, Update, 8), access(2, Clwb, 64), access(4, Store, 8)];
+    let accesses = [
+        access(0, Atomic, 8),
+        access(1, Update, 8),
+        access(2, Clwb, 64),
+        access(4, Store, 8),
+    ];
     let section = tape.block(0x40_0000, &accesses, |a| {
         a.xchg(qword_ptr(rsi), rax)?;
         a.add(qword_ptr(rdi), 1)?;
@@ -26,7 +31,13 @@ fn handed_over(name: &str) -> PathBuf {
         let number = section_number as u64;
         // Two writes of the lock came with each section before.
         let turns = [(0, 2 * number as u32), (3, 2 * number as u32 + 1)];
-        tape.run_in_turn(thread, section, &[LOCK, PM, PM, LOCK], &[1, number * 10 + u64::from(thread), 0], &turns);
+        tape.run_in_turn(
+            thread,
+            section,
+            &[LOCK, PM, PM, LOCK],
+            &[1, number * 10 + u64::from(thread), 0],
+            &turns,
+        );
     }
     tape.save(name)
 }
@@ -72,8 +83,17 @@ fn who_waits_for_a_turn_is_charged_no_instructions() {
         under("x86", &tape.save(name))
     };
     let (short, long) = (waits("short", 1), waits("long", 500));
-    assert!(long.cycles > 3 * short.cycles, "{} against {}", long.cycles, short.cycles);
-    assert_eq!(long.instructions - short.instructions, 499, "only the first thread's work");
+    assert!(
+        long.cycles > 3 * short.cycles,
+        "{} against {}",
+        long.cycles,
+        short.cycles
+    );
+    assert_eq!(
+        long.instructions - short.instructions,
+        499,
+        "only the first thread's work"
+    );
 }
 
 #[test]

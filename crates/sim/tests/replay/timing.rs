@@ -23,7 +23,12 @@ fn a_chase_of_pointers_is_serial_and_loads_of_known_addresses_overlap() {
     let (chase, apart) = (loads("chase", true), loads("apart", false));
     assert_eq!(chase.instructions, apart.instructions);
     // Each load of the chase waits for the one before: 64 times the shared cache's latency, while the others overlap.
-    assert!(chase.cycles > 5 * apart.cycles, "{} against {}", chase.cycles, apart.cycles);
+    assert!(
+        chase.cycles > 5 * apart.cycles,
+        "{} against {}",
+        chase.cycles,
+        apart.cycles
+    );
 }
 
 #[test]
@@ -67,9 +72,7 @@ fn a_branch_that_goes_where_it_went_is_cheap_and_one_without_a_pattern_is_not() 
             a.je(0x40_2000)
         };
         let branch = tape.block(0x40_1000, &[], jump);
-        let body = |tape: &mut Tape, pc| {
-            tape.block(pc, &[], |a| a.jmp(0x40_1000))
-        };
+        let body = |tape: &mut Tape, pc| tape.block(pc, &[], |a| a.jmp(0x40_1000));
         // `test` has three bytes and a `je` that far six.
         let length = 9;
         let (next, away) = (body(&mut tape, 0x40_1000 + length), body(&mut tape, 0x40_2000));
@@ -130,5 +133,8 @@ fn accesses_that_cross_lines_take_an_entry_a_line() {
     tape.run(0, block, &[DRAM + 48, DRAM + 112], &[0; 4]);
     let record = under("x86", &tape.save("crossing"));
     assert_eq!(record.loads, 3);
-    assert_eq!(record.stores, 2, "what a store has beyond its first piece takes no entry");
+    assert_eq!(
+        record.stores, 2,
+        "what a store has beyond its first piece takes no entry"
+    );
 }
