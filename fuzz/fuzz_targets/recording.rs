@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use strandline_record::{Recording, RecordError};
+use strandline_record::{RecordError, Recording};
 
 fn read(bytes: &[u8]) -> Result<(), RecordError> {
     let recording = Recording::from_bytes(bytes.to_vec())?;

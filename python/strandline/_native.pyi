@@ -95,3 +95,10 @@ def collect(source: str, out: str, advance: Callable[[int], None]) -> str:
     `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes", "program", "status",
     "threads", "totals", "warnings"}`; see `recorder.Recorded`.
     """
+
+def import_trace(trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None]) -> str:
+    """Reads a final `drmemtrace` trace, a file or a folder, and writes the recording `out`, without values.
+
+    `pm_ranges` are the addresses that are persistent memory, each as `START:END`. `advance` and the answer are those of
+    `collect`.
+    """

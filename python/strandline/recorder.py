@@ -37,6 +37,8 @@ class RecordSpec:
     begin: str | None = None
     """The function at which recording begins, or `marker`."""
     max_instructions: int | None = None
+    quiet_stdout: bool = False
+    """Whether what the program prints goes to stderr, so that stdout is ours alone."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class Recorded:
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, tells of instructions; see `Engine.collect`."""
 
+Import = Callable[[str, str, tuple[str, ...], Callable[[int], None]], dict[str, Any]]
+"""Reads the trace of the first path, writes the recording to the second; see `Engine.import_trace`."""
+
 
 def launcher() -> Path:
     """The program that starts others under the recorder."""
@@ -76,7 +81,8 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
     reader, writer = os.pipe()
     try:
         command = [str(start), *options(spec, f"/proc/self/fd/{writer}"), "--", program, *spec.program[1:]]
-        process = subprocess.Popen(command, pass_fds=[writer])  # noqa: S603 (what the user asks to run)
+        stdout = sys.stderr.fileno() if spec.quiet_stdout else None
+        process = subprocess.Popen(command, pass_fds=[writer], stdout=stdout)  # noqa: S603 (what the user asks to run)
         os.close(writer)
         writer = -1
         with interrupts_for(process):
@@ -122,6 +128,27 @@ def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         process.wait()
         signal.signal(signal.SIGINT, before)
+
+
+@dataclass(frozen=True)
+class ImportSpec:
+    """Which trace of another tool to make a recording of."""
+
+    trace: Path
+    """A final trace of `drmemtrace`: a thread's file, or the folder."""
+    out: Path
+    pm_ranges: tuple[str, ...] = ()
+    """Ranges of addresses that are persistent memory, as `START:END`."""
+
+
+def import_trace(spec: ImportSpec, imports: Import, advance: Callable[[int], None]) -> Recorded:
+    """Makes a recording without values of a trace, whole or not at all."""
+    return Recorded(**imports(str(spec.trace), str(spec.out), spec.pm_ranges, advance))
+
+
+def trace_stem(trace: Path) -> str:
+    """What a recording of this trace is called where the user does not say."""
+    return f"{trace.resolve().name}.strand"
 
 
 def stem(program: Sequence[str]) -> str:

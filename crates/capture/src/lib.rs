@@ -292,7 +292,7 @@ impl Marker {
 
     /// The displacement of its `nop`.
     #[must_use]
-    pub fn displacement(self) -> u32 {
+    pub const fn displacement(self) -> u32 {
         MARKER + self as u32
     }
 }

@@ -42,6 +42,12 @@ impl<'c, C: Cpu> W<'c, C> {
         self.bits
     }
 
+    /// What the back end remembers of it.
+    #[inline(always)]
+    pub fn tag(self) -> C::Tag {
+        self.tag
+    }
+
     /// This address plus a constant: part of the address, no micro-op.
     #[inline(always)]
     #[must_use]

@@ -12,22 +12,26 @@ use strandline_record::{Recording, Totals};
 pub fn collect(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
     let answer = py.detach(|| {
         let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
-        let mut told = 0;
-        let mut progress = |instructions: u64| {
-            let news = instructions - told;
-            told = instructions;
-            // A bar that cannot be drawn is no reason to lose a recording.
-            let _ = Python::attach(|py| advance.call1(py, (news,)));
-        };
-        let collected = strandline_record::collect(input, Path::new(out), &mut progress);
+        let collected = strandline_record::collect(input, Path::new(out), &mut teller(advance));
         collected.map_err(|e| Error::Input(e.to_string()))?;
         describe(out)
     });
     answer
 }
 
+/// Tells `advance` how many instructions came since the call before.
+pub fn teller(advance: Py<PyAny>) -> impl FnMut(u64) {
+    let mut told = 0;
+    move |instructions: u64| {
+        let news = instructions - told;
+        told = instructions;
+        // A bar that cannot be drawn is no reason to lose a recording.
+        let _ = Python::attach(|py| advance.call1(py, (news,)));
+    }
+}
+
 /// What a recording holds, in numbers.
-fn describe(path: &str) -> Result<Value, Error> {
+pub fn describe(path: &str) -> Result<Value, Error> {
     let wrong = |e: &dyn std::fmt::Display| Error::Input(format!("{path}: {e}"));
     let bytes = std::fs::metadata(path).map_err(|e| wrong(&e))?.len();
     let recording = Recording::open(Path::new(path)).map_err(|e| Error::Input(e.to_string()))?;

@@ -1,6 +1,7 @@
 //! Python bindings, thin: JSON in, JSON out, the interpreter lock released meanwhile. `_native.pyi` describes them.
 
 mod collect;
+mod import;
 mod lists;
 mod litmus;
 mod recording;
@@ -98,7 +99,7 @@ fn run(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = Spec::from(asked.run);
     let record = py.detach(|| {
         let mut record = strandline_sim::run(&spec)?;
-        if asked.recovers {
+        if asked.recovers && !spec.is_recording() {
             record.recovers = Some(strandline_crash::recovers(&spec)?);
         }
         Ok(record)
@@ -172,6 +173,18 @@ fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
+fn import_trace(
+    py: Python<'_>,
+    trace: &str,
+    out: &str,
+    pm_ranges: Vec<String>,
+    advance: Py<PyAny>,
+) -> PyResult<String> {
+    let answer = import::import(py, trace, out, &pm_ranges, advance);
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
+#[pyfunction]
 #[pyo3(name = "collect")]
 fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> PyResult<String> {
     let answer = collect::collect(py, source, out, advance);
@@ -192,5 +205,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;
+    m.add_function(wrap_pyfunction!(import_trace, m)?)?;
     Ok(())
 }

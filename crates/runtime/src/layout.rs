@@ -17,8 +17,8 @@ pub(crate) mod field {
 /// The most payload words that one record holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
 
-/// The most records of one step: what the count in a record's meta word can say.
-pub(crate) const STEP_RECORDS: usize = 1023;
+/// The most records, and lines, of one step. A record's meta word could count up to 1023.
+pub(crate) const STEP_RECORDS: usize = 64;
 
 /// The most threads: they are told apart by the low bits of their sequence numbers.
 pub const MAX_THREADS: usize = 1 << 10;

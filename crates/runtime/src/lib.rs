@@ -9,6 +9,7 @@ pub mod adversary;
 mod alloc;
 mod heap;
 mod layout;
+mod list;
 mod lock;
 mod log;
 mod params;

@@ -12,6 +12,7 @@
 //! Both rest on stores of one core to one line becoming visible in program order.
 
 use crate::layout::{field, Meta, MAX_THREADS, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
+use crate::list::List;
 use crate::rules::{Broken, Rule};
 use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
@@ -30,13 +31,15 @@ pub struct UndoLog<'c, C: Cpu> {
     cpu: &'c C,
     thread: u64,
     ring: (u64, u64),
+    /// Records that the ring holds.
+    capacity: u64,
     next: W<'c, C>,
     region: W<'c, C>,
     clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    records: Vec<(W<'c, C>, u64)>,
-    lines: Vec<W<'c, C>>,
+    records: List<(W<'c, C>, u64), STEP_RECORDS>,
+    lines: List<W<'c, C>, STEP_RECORDS>,
     broken: Broken,
     /// The region before has not been waited for: a broken rule.
     owes: bool,
@@ -60,12 +63,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             cpu,
             thread: thread as u64,
             ring: (ring.start, ring.end),
+            capacity: layout.records(),
             next: cpu.word(ring.start),
             region,
             clock: cpu.word(0),
             used: (0, 0),
-            records: Vec::with_capacity(64),
-            lines: Vec::with_capacity(64),
+            records: List::new((cpu.word(0), 0)),
+            lines: List::new(cpu.word(0)),
             broken: layout.broken,
             owes: false,
         }
@@ -110,14 +114,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             false => next,
         };
         self.used.0 += 1;
-        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
-        // a committed region look unfinished.
-        assert!(
-            self.used.0 + self.used.1 <= (self.ring.1 - self.ring.0) / LINE_BYTES,
-            "the undo log's ring is too small for two regions of {} and {} records",
-            self.used.1,
-            self.used.0
-        );
         slot
     }
 
@@ -143,14 +139,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
     #[inline]
     async fn seal(&mut self, step: Step) {
-        let count = self.records.len();
-        assert!(
-            count <= STEP_RECORDS,
-            "a step of {count} undo-log records: at most {STEP_RECORDS} fit"
-        );
+        let count = self.records.as_slice().len();
+        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
+        // a committed region look unfinished; the step has updated nothing yet.
+        let (before, now) = (self.used.1, self.used.0);
+        if before + now > self.capacity {
+            ring_too_small(before, now);
+        }
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
-        for (index, (slot, words)) in self.records.iter().enumerate() {
+        for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
             let meta = Meta {
                 words: *words,
                 last: step == Step::Last,
@@ -167,7 +165,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         #[cfg(feature = "mutants")]
         if self.broken.is(Rule::FlushBeforeFence) {
             self.cpu.intent(Intent::LogBeforeUpdate).await;
-            for (slot, _) in &self.records {
+            for (slot, _) in self.records.as_slice() {
                 slot.flush().await;
             }
         }
@@ -185,9 +183,12 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if log.owes {
             log.pay().await;
         }
-        if !log.lines.iter().any(|known| known.bits() == line.bits()) {
-            log.lines.push(line);
-        }
+        debug_assert!(
+            !log.lines.as_slice().iter().any(|known| known.bits() == line.bits()),
+            "{} is logged twice in a step",
+            Addr(line.bits())
+        );
+        log.lines.push(line);
         if !log.cpu.lowering().log {
             return;
         }
@@ -195,7 +196,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if !log.broken.is(Rule::ClockPassesTrailers) {
             log.clock = log.clock.max(trailer);
         }
-        if log.broken.is(Rule::EveryLineLogged) && !log.records.is_empty() {
+        if log.broken.is(Rule::EveryLineLogged) && !log.records.as_slice().is_empty() {
             return;
         }
         let mut done = 0;
@@ -259,7 +260,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     }
 
     fn logged(&self, line: Line) -> bool {
-        self.log.lines.iter().any(|known| Addr(known.bits()).line() == line)
+        self.log
+            .lines
+            .as_slice()
+            .iter()
+            .any(|known| Addr(known.bits()).line() == line)
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
@@ -268,8 +273,8 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     pub async fn finish(&mut self) {
         let cpu = self.log.cpu;
         let broken = self.log.broken;
-        let last = self.log.lines.len().saturating_sub(1);
-        for (index, line) in self.log.lines.iter().enumerate() {
+        let last = self.log.lines.as_slice().len().saturating_sub(1);
+        for (index, line) in self.log.lines.as_slice().iter().enumerate() {
             if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
                 line.at(TRAILER).store(self.log.clock).await;
             }
@@ -287,6 +292,12 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             cpu.note(Note::RegionDurable);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn ring_too_small(before: u64, now: u64) -> ! {
+    panic!("the undo log's ring is too small for two regions of {before} and {now} records");
 }
 
 #[cfg(test)]

@@ -18,6 +18,23 @@ pub struct ThreadPlan {
     pub seed: u64,
 }
 
+/// The tasks of a timed region that are not worth more warming.
+const MOST_WARM_TASKS: u64 = 20_000;
+
+impl ThreadPlan {
+    /// How many of `tasks` a thread runs: an equal share, the first threads one more where it does not come out even.
+    #[must_use]
+    pub fn share(tasks: u64, thread: u64, threads: u64) -> u64 {
+        tasks / threads + u64::from(thread < tasks % threads)
+    }
+
+    /// How many tasks each thread runs before the timed region of `tasks` tasks unless the user says: a tenth of its share.
+    #[must_use]
+    pub fn usual_warm_tasks(tasks: u64, threads: u64) -> u64 {
+        (tasks / threads / 10).min(MOST_WARM_TASKS)
+    }
+}
+
 /// What a thread carries from task to task.
 pub struct ThreadState<'c, C: Cpu> {
     /// The back end that the thread runs on.

@@ -15,7 +15,9 @@ pub struct BuildPlan {
 }
 
 /// A program: a structure in persistent memory, the task that its threads repeat, its invariant and its recovery.
-pub trait Workload: Sized {
+///
+/// The threads share it; what they change is in memory.
+pub trait Workload: Sized + Sync {
     /// Lays the structure out and fills it.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod needs;
 mod play;
 mod prepare;
 mod record;
+mod recording;
 mod run;
 mod spec;
 
@@ -15,5 +16,6 @@ pub use needs::check as check_needs;
 pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
 pub use record::Record;
+pub use recording::Recorded;
 pub use run::{observe, observe_design, run, unknown_design, Observation};
-pub use spec::{Plan, Spec};
+pub use spec::{Plan, Source, Spec};

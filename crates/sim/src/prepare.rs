@@ -1,6 +1,7 @@
 //! A workload made ready to run, whatever the design.
 
-use crate::{Broken, Error, Plan};
+use crate::spec::Source;
+use crate::{recording, Broken, Error, Plan};
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
@@ -45,11 +46,22 @@ pub struct Prepared {
     pub program: Rc<dyn Recoverable>,
 }
 
+/// Makes the plan's program ready, a workload or a recording.
+///
+/// # Errors
+/// A workload's parameters are wrong; a recording is damaged.
+pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
+    match &plan.source {
+        Source::Workload(_) => build(workload, plan, seed, broken),
+        Source::Recording(recorded) => recording::prepare(recorded, &plan.machine),
+    }
+}
+
 /// Builds the plan's workload, which the user calls `workload`: an alias may bring parameters of its own.
 ///
 /// # Errors
 /// Its parameters are wrong.
-pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
+fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
     let sets = plan
         .workload_sets
         .iter()

@@ -1,6 +1,6 @@
 //! The record of a run: flat, every key always there, null where a design or machine does not have it.
 
-use crate::{Plan, Spec};
+use crate::{Plan, Source, Spec};
 use serde::Serialize;
 use serde_json::{json, Map, Value};
 use strandline_design::About;
@@ -76,9 +76,9 @@ impl Record {
         let pcommits = stats.commits / plan.machine.controllers.count;
         Record {
             figure: spec.figure.clone(),
-            workload: spec.workload.clone(),
+            workload: plan.source.name(spec),
             design: about.name.to_owned(),
-            runtime: "undo".to_owned(),
+            runtime: plan.source.runtime().to_owned(),
             machine: plan.machine.name.clone(),
             cores: plan.cores,
             threads: plan.threads,
@@ -128,11 +128,14 @@ impl Record {
     }
 }
 
-/// What is not a key of its own: the clock, and what the user set.
+/// What is not a key of its own: the clock, what was replayed, and what the user set.
 fn params(spec: &Spec, plan: &Plan) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
+    if let Source::Recording(recorded) = &plan.source {
+        recorded.params(&mut params);
+    }
     let mut sets: Vec<&str> = spec.set.iter().map(String::as_str).collect();
     sets.sort_unstable();
     for set in sets {

@@ -3,12 +3,13 @@
 use crate::play::{play, Play};
 use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
-use crate::{needs, Broken, Error, Plan, Recoverable, Spec};
+use crate::{needs, Broken, Error, Plan, Recoverable, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
 use strandline_designs::{abouts, with_design, DesignVisitor};
 use strandline_isa::Memory;
+use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome};
 
 /// A run with all that crash exploration needs of it.
@@ -34,7 +35,7 @@ pub struct Observation {
 pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
     let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
-    let options = Broken::default().options(spec.seed, false);
+    let options = patient(&plan, Broken::default().options(spec.seed, false));
     Ok(execute(spec, &plan, prepared, options, |runner| registered(spec, runner))?.0)
 }
 
@@ -60,7 +61,7 @@ fn observed(spec: &Spec, broken: Broken, run: impl FnOnce(Runner<'_>) -> RanOr) 
     let prepared = prepare(&spec.workload, &plan, spec.seed, broken)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
-    let options = broken.options(spec.seed, true);
+    let options = patient(&plan, broken.options(spec.seed, true));
     let (record, outcome, about) = execute(spec, &plan, prepared, options, run)?;
     Ok(Observation {
         record,
@@ -70,6 +71,15 @@ fn observed(spec: &Spec, broken: Broken, run: impl FnOnce(Runner<'_>) -> RanOr) 
         about,
         machine: plan.machine,
     })
+}
+
+/// A recording may have no tasks, by whose ends progress is told.
+fn patient(plan: &Plan, options: Options) -> Options {
+    let patience = match plan.source {
+        Source::Workload(_) => options.patience,
+        Source::Recording(_) => Cycles(u64::MAX),
+    };
+    Options { patience, ..options }
 }
 
 /// Runs with the registered design that `spec` names.
@@ -91,7 +101,11 @@ fn execute(
         prepared,
         options,
     };
-    let ran = run(runner)?;
+    let ran = run(runner);
+    if let Source::Recording(recorded) = &plan.source {
+        recorded.failure().map_or(Ok(()), Err)?;
+    }
+    let ran = ran?;
     let measured = Measured {
         storage_bytes: ran.storage_bytes,
         host_seconds: started.elapsed().as_secs_f64(),

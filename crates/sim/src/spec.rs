@@ -1,15 +1,19 @@
 //! What to run, as the user says it, and what that comes to.
 
+use crate::recording::{self, Recorded};
 use crate::Error;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::rc::Rc;
 use strandline_machine::Machine;
+use strandline_runtime::ThreadPlan;
 use strandline_workloads::{describe, About};
 
 /// A run as the user asks for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The workload's name.
+    /// The workload's name, or the path of a recording.
     pub workload: String,
     /// The design's name.
     pub design: String,
@@ -19,7 +23,7 @@ pub struct Spec {
     /// The language-level runtime; the workload's own if `None`.
     #[serde(default)]
     pub runtime: Option<String>,
-    /// Threads, and cores unless the machine says how many.
+    /// Threads, and cores unless the machine says how many. Of a recording zero, as many as it has.
     #[serde(default = "one")]
     pub threads: u64,
     /// Tasks of the timed region, all threads together; the workload's default if `None`.
@@ -68,12 +72,20 @@ impl Spec {
             warm: None,
         }
     }
+
+    /// Whether its workload is a recording: what names no workload and looks like a path or names a file.
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        let path = Path::new(&self.workload);
+        let looks = self.workload.contains('/') || path.extension().is_some_and(|e| e == "strand");
+        describe(&self.workload).is_err() && (looks || path.is_file())
+    }
 }
 
 /// A run, every choice made.
 pub struct Plan {
-    /// The workload.
-    pub about: &'static About,
+    /// What is run.
+    pub source: Source,
     /// The machine, settings applied.
     pub machine: Machine,
     /// Hardware threads.
@@ -88,11 +100,16 @@ pub struct Plan {
     pub workload_sets: Vec<(String, String)>,
 }
 
+/// What a run runs.
+pub enum Source {
+    /// A workload.
+    Workload(&'static About),
+    /// A recorded program.
+    Recording(Rc<Recorded>),
+}
+
 /// The most cores that the directory tells apart.
 const MAX_CORES: u64 = 64;
-
-/// The tasks of a timed region that are not worth more warming.
-const MOST_WARM_TASKS: u64 = 20_000;
 
 impl Plan {
     /// Makes every choice that the user has left open, and refuses what cannot be run.
@@ -100,20 +117,26 @@ impl Plan {
     /// # Errors
     /// One line a mistake, the first one found.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
-        let about = describe(&spec.workload)?;
         refuse_what_is_missing(spec)?;
-        let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(about.machine))?;
+        let source = Source::of(spec)?;
+        let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(source.machine()))?;
         let workload_sets = apply_sets(&mut machine, &spec.set)?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
         machine.validate()?;
-        let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
-        let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
+        let (threads, tasks, warm_tasks) = match &source {
+            Source::Workload(about) => {
+                let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
+                let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
+                let warm = spec.warm.unwrap_or(ThreadPlan::usual_warm_tasks(tasks, threads));
+                (threads, tasks, warm)
+            }
+            Source::Recording(recorded) => (recorded.threads(), recorded.tasks(), 0),
+        };
         let cores = cores_for(threads, machine.cores)?;
-        let warm_tasks = spec.warm.unwrap_or((tasks / threads / 10).min(MOST_WARM_TASKS));
         Ok(Plan {
-            about,
+            source,
             machine,
             threads,
             cores,
@@ -123,16 +146,56 @@ impl Plan {
         })
     }
 
-    /// How many of the tasks a thread runs: an equal share, the first threads one more where it does not come out even.
+    /// How many of the tasks a thread runs.
     #[must_use]
     pub fn tasks_of(&self, thread: u64) -> u64 {
-        self.tasks / self.threads + u64::from(thread < self.tasks % self.threads)
+        ThreadPlan::share(self.tasks, thread, self.threads)
     }
 
     /// How the caches are warmed, for the record.
     #[must_use]
     pub fn warmup(&self) -> String {
-        format!("footprint in the shared cache, then {} tasks a thread", self.warm_tasks)
+        match self.source {
+            Source::Workload(_) => format!("footprint in the shared cache, then {} tasks a thread", self.warm_tasks),
+            Source::Recording(_) => "touched pages in the shared cache, no tasks".to_owned(),
+        }
+    }
+}
+
+impl Source {
+    fn of(spec: &Spec) -> Result<Source, Error> {
+        match spec.is_recording() {
+            true => {
+                recording::refuse_what_is_recorded(spec)?;
+                let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES)?;
+                Ok(Source::Recording(Rc::new(recorded)))
+            }
+            false => Ok(Source::Workload(describe(&spec.workload)?)),
+        }
+    }
+
+    /// What records call it.
+    pub(crate) fn name(&self, spec: &Spec) -> String {
+        match self {
+            Source::Workload(_) => spec.workload.clone(),
+            Source::Recording(recorded) => recorded.name(),
+        }
+    }
+
+    /// Its language-level runtime.
+    pub(crate) fn runtime(&self) -> &'static str {
+        match self {
+            Source::Workload(_) => "undo",
+            Source::Recording(_) => "recorded",
+        }
+    }
+
+    /// The machine where none is named.
+    fn machine(&self) -> &'static str {
+        match self {
+            Source::Workload(about) => about.machine,
+            Source::Recording(_) => "cosplay",
+        }
     }
 }
 

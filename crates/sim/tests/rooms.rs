@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The rooms, from the foundation up.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "kernel",
     "isa",
     "capture",
@@ -14,6 +14,7 @@ const ORDER: [&str; 13] = [
     "designs",
     "runtime",
     "workloads",
+    "native",
     "order",
     "sim",
     "crash",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,23 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
-from strandline.recorder import Recorded, RecordSpec, record, stem
+from strandline.recorder import ImportSpec, Recorded, RecordSpec, import_trace, record, stem, trace_stem
 from strandline.report import recordings
+
+RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_instructions"}
+"""Options that only a program that runs can heed, and their parameters."""
 
 
 @click.command("record", context_settings={"ignore_unknown_options": False})
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The recording. [default: PROGRAM.strand]")
+@click.option(
+    "--import",
+    "trace",
+    type=click.Path(path_type=Path),
+    metavar="TRACE",
+    help="Instead of a PROGRAM, a trace of DynamoRIO's drmemtrace: its folder or a thread's file. For timing only.",
+)
 @click.option(
     "--pm",
     multiple=True,
@@ -26,18 +37,36 @@ from strandline.report import recordings
     help="A file, or a folder of files, whose mappings are persistent memory. May be given several times.",
 )
 @click.option(
-    "--pm-range", "pm_ranges", multiple=True, metavar="START:END", help="Addresses that are persistent memory, as 0x...:0x...."
+    "--pm-range",
+    "pm_ranges",
+    multiple=True,
+    metavar="START:END",
+    help="Addresses that are persistent memory, as 0x...:0x....",
 )
-@click.option("--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker.")
-@click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions.")
+@click.option(
+    "--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker."
+)
+@click.option(
+    "--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions."
+)
 @json_option
 @seed_option
 @click.pass_obj
 def record_(app: App, /, **given: Any) -> None:
     """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
 
-    Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
+    With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
     """
+    recorded = _imported(app, given) if given["trace"] else _recorded(app, given)
+    if given["as_json"]:
+        output.print_json(asdict(recorded))
+        return
+    _print(recorded)
+
+
+def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
+    if not given["program"]:
+        raise click.UsageError("give a PROGRAM to record after `--`, or a trace by --import TRACE")
     spec = RecordSpec(
         program=given["program"],
         out=given["out"] or Path(stem(given["program"])),
@@ -45,13 +74,22 @@ def record_(app: App, /, **given: Any) -> None:
         pm_ranges=given["pm_ranges"],
         begin=given["begin"],
         max_instructions=given["max_instructions"],
+        quiet_stdout=given["as_json"],
     )
     with output.counter("recording", "instructions") as advance:
-        recorded = record(spec, app.engine.collect, advance)
-    if given["as_json"]:
-        output.print_json(asdict(recorded))
-        return
-    _print(recorded)
+        return record(spec, app.engine.collect, advance)
+
+
+def _imported(app: App, given: Mapping[str, Any]) -> Recorded:
+    if given["program"]:
+        raise click.UsageError(f"--import takes no PROGRAM: leave `{given['program'][0]}` or --import out")
+    for option, name in RECORDING_ONLY.items():
+        if given[name]:
+            raise click.UsageError(f"{option} is of no use with --import: the trace is already made")
+    trace = given["trace"]
+    spec = ImportSpec(trace=trace, out=given["out"] or Path(trace_stem(trace)), pm_ranges=given["pm_ranges"])
+    with output.counter("importing", "instructions") as advance:
+        return import_trace(spec, app.engine.import_trace, advance)
 
 
 def _print(recorded: Recorded) -> None:

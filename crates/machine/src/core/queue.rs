@@ -76,7 +76,7 @@ pub struct StoreQueue {
     broken: Broken,
 }
 
-struct Filter(Box<[u8; FILTER]>);
+struct Filter(Box<[u16; FILTER]>);
 
 const FILTER: usize = 256;
 
@@ -88,7 +88,7 @@ impl Default for Filter {
 
 impl Filter {
     #[inline(always)]
-    fn count(&mut self, addr: Addr) -> &mut u8 {
+    fn count(&mut self, addr: Addr) -> &mut u16 {
         &mut self.0[(addr.0 >> 3) as usize % FILTER]
     }
 }
@@ -171,26 +171,31 @@ impl StoreQueue {
         self.search(addr, size, memory)
     }
 
-    #[cold]
+    /// From the youngest store to the oldest, until each byte is found. An access lies within one aligned word.
     fn search(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
-        let mut bytes = memory.to_le_bytes();
-        let mut found = None;
-        let mut taken = [false; 8];
-        for entry in &self.entries {
+        let wanted = mask(addr, size);
+        let oldest = self.broken.is(Rule::ForwardsYoungest);
+        let (mut word, mut taken, mut found) = (0, 0, None);
+        for entry in self.entries.iter().rev() {
             let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {
                 continue;
             };
-            let (from, to) = (entry.addr.0, entry.addr.0 + u64::from(width));
-            for (i, byte) in bytes.iter_mut().enumerate().take(size as usize) {
-                let at = addr.0 + i as u64;
-                if (from..to).contains(&at) && !(self.broken.is(Rule::ForwardsYoungest) && taken[i]) {
-                    taken[i] = true;
-                    *byte = value.to_le_bytes()[(at - from) as usize];
-                    found = Some(entry.ready);
-                }
+            if entry.addr.0 >> 3 != addr.0 >> 3 {
+                continue;
+            }
+            let offered = mask(entry.addr, width) & wanted;
+            let takes = if oldest { offered } else { offered & !taken };
+            if takes != 0 {
+                word = (word & !takes) | (value << shift(entry.addr) & takes);
+                taken |= takes;
+                found.get_or_insert(entry.ready);
+            }
+            if taken == wanted && !oldest {
+                break;
             }
         }
-        found.map(|ready| (u64::from_le_bytes(bytes), ready))
+        let kept = memory << shift(addr) & wanted & !taken;
+        found.map(|ready| ((word | kept) >> shift(addr), ready))
     }
 
     /// Where a load of `size` bytes at `addr` takes them from, when so many stores are `visible`.
@@ -204,6 +209,16 @@ impl StoreQueue {
         }
         first.map_or(Seen::Memory(visible), Seen::Own)
     }
+}
+
+/// Bits of the bytes before an address in its aligned word.
+fn shift(addr: Addr) -> u64 {
+    (addr.0 & 7) * 8
+}
+
+/// The bits of so many bytes at an address within its aligned word.
+fn mask(addr: Addr, size: u8) -> u64 {
+    (u64::MAX >> (64 - 8 * u32::from(size))) << shift(addr)
 }
 
 #[cfg(test)]

@@ -37,6 +37,17 @@ fn beside(out: &Path) -> PathBuf {
 /// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or the file cannot be
 /// written.
 pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> Result<Collected, RecordError> {
+    write_whole(out, |file| Ok(collect_to(input, file, progress)?.1))
+}
+
+/// Lets `write` write the file `out`, which is there only if all went well.
+///
+/// # Errors
+/// Those of `write`, or the file cannot be written.
+pub(crate) fn write_whole<T>(
+    out: &Path,
+    write: impl FnOnce(BufWriter<File>) -> Result<T, RecordError>,
+) -> Result<T, RecordError> {
     let unwritable = |error: std::io::Error| {
         RecordError::new(
             format!("cannot be written: {error}"),
@@ -47,8 +58,8 @@ pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> R
     let path = beside(out);
     let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };
-    let (_, collected) = collect_to(input, BufWriter::new(file), progress)?;
+    let written = write(BufWriter::new(file))?;
     std::fs::rename(&unfinished.path, out).map_err(unwritable)?;
     unfinished.kept = true;
-    Ok(collected)
+    Ok(written)
 }

@@ -8,7 +8,7 @@ const MOST_HELD: usize = 16;
 
 /// The words that a thread holds as locks: it changed them by an atomic instruction, and the next change lets them go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(crate) struct Held {
     words: Vec<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Held {
 
 /// A thread's fences.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fences {
+pub(crate) struct Fences {
     /// What they are, in order.
     pub classes: Vec<FenceClass>,
     /// Something persistent is on its way since the last fence that ordered something.

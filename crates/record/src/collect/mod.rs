@@ -4,7 +4,7 @@
 
 mod accesses;
 mod file;
-mod locks;
+pub(crate) mod locks;
 mod memory;
 mod order;
 mod packets;
@@ -15,6 +15,7 @@ mod threads;
 mod turns;
 
 pub use file::collect;
+pub(crate) use file::write_whole;
 
 use crate::error::RecordError;
 use crate::format::{check, Meta, Writer};

@@ -1,0 +1,130 @@
+//! The command line.
+
+use crate::{Error, Mode};
+use std::path::PathBuf;
+use strandline_runtime::MAX_THREADS;
+
+/// What `--help` prints.
+pub const USAGE: &str = "\
+usage: strandline-native WORKLOAD [options]
+
+Runs a built-in workload (`strandline list workloads`) natively, its tasks and its timed region marked for
+`strandline record --from marker`.
+
+  -d, --design x86|volatile  undo log, flushes and fences, or none of them (default: x86)
+  --threads N                threads (default: 1)
+  --tasks N                  tasks of the timed region, all threads together (default: the workload's)
+  --warm N                   tasks of each thread before it (default: a tenth of its tasks)
+  --seed N                   seed of all that is random (default: 1)
+  --pm PATH                  the file of persistent memory, written anew (default: none, memory is anonymous)
+  --set workload.KEY=VALUE   a parameter of the workload
+  --check                    check the invariant at the end, as memory stands and as a restart would find it
+";
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Args {
+    /// The workload's name.
+    pub workload: String,
+    /// How it persists.
+    pub mode: Mode,
+    /// Threads.
+    pub threads: u64,
+    /// Tasks of the timed region, all threads together; the workload's default if `None`.
+    pub tasks: Option<u64>,
+    /// Tasks of each thread before it; a tenth of its tasks if `None`.
+    pub warm: Option<u64>,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// The file of persistent memory.
+    pub pm: Option<PathBuf>,
+    /// Keys (without their `workload.`) and values.
+    pub set: Vec<(String, String)>,
+    /// Whether to check the invariant at the end.
+    pub check: bool,
+}
+
+impl Args {
+    /// Understands the command line, without the program's name.
+    ///
+    /// # Errors
+    /// The first thing wrong, in one line.
+    pub fn parse(args: &[String]) -> Result<Args, Error> {
+        let mut parsed = Args {
+            workload: String::new(),
+            mode: Mode::X86,
+            threads: 1,
+            tasks: None,
+            warm: None,
+            seed: 1,
+            pm: None,
+            set: Vec::new(),
+            check: false,
+        };
+        let mut rest = args.iter().map(String::as_str);
+        while let Some(arg) = rest.next() {
+            let (option, mut given) = match arg.split_once('=') {
+                Some((option, value)) if option.starts_with("--") => (option, Some(value)),
+                _ => (arg, None),
+            };
+            let mut value = || {
+                given
+                    .take()
+                    .or_else(|| rest.next())
+                    .ok_or(wrong(option, "a value is missing"))
+            };
+            match option {
+                "-d" | "--design" => parsed.mode = mode(value()?)?,
+                "--threads" => parsed.threads = number(option, value()?, 1, MAX_THREADS as u64)?,
+                "--tasks" => parsed.tasks = Some(number(option, value()?, 1, 1 << 40)?),
+                "--warm" => parsed.warm = Some(number(option, value()?, 0, 1 << 40)?),
+                "--seed" => parsed.seed = number(option, value()?, 0, u64::MAX)?,
+                "--pm" => parsed.pm = Some(value()?.into()),
+                "--set" => parsed.set.push(setting(value()?)?),
+                "--check" => parsed.check = true,
+                _ if option.starts_with('-') => return Err(wrong(option, "no such option; --help shows all")),
+                _ if parsed.workload.is_empty() => parsed.workload = arg.to_owned(),
+                _ => return Err(wrong(arg, "one workload at a time")),
+            }
+            if given.is_some() {
+                return Err(wrong(option, "takes no value"));
+            }
+        }
+        match parsed.workload.is_empty() {
+            true => Err(Error::Input("name a workload; --help shows how".to_owned())),
+            false => Ok(parsed),
+        }
+    }
+}
+
+fn wrong(what: &str, why: &str) -> Error {
+    Error::Input(format!("{what}: {why}"))
+}
+
+fn mode(text: &str) -> Result<Mode, Error> {
+    match text {
+        "x86" => Ok(Mode::X86),
+        "volatile" => Ok(Mode::Volatile),
+        _ => Err(wrong(
+            &format!("--design {text}"),
+            "must be x86 or volatile; `strandline run` simulates the others",
+        )),
+    }
+}
+
+fn number(option: &str, text: &str, least: u64, most: u64) -> Result<u64, Error> {
+    let value = text.replace('_', "").parse().ok();
+    value.filter(|value| (least..=most).contains(value)).ok_or_else(|| {
+        wrong(
+            &format!("{option} {text}"),
+            &format!("must be a whole number from {least} to {most}"),
+        )
+    })
+}
+
+fn setting(text: &str) -> Result<(String, String), Error> {
+    text.strip_prefix("workload.")
+        .and_then(|rest| rest.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .ok_or_else(|| wrong(&format!("--set {text}"), "must be workload.KEY=VALUE"))
+}

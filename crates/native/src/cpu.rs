@@ -1,0 +1,102 @@
+//! The back end: each operation is done when it is asked for.
+
+use crate::modes::Lowered;
+use crate::real;
+use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
+use std::marker::PhantomData;
+use std::sync::{Barrier, OnceLock};
+use strandline_capture::Marker;
+
+/// Where all threads meet before the timed region. A process runs one program ([`real::Real`] has fixed places, too).
+static START: OnceLock<Barrier> = OnceLock::new();
+
+/// A thread on real memory.
+///
+/// There is nothing in it: register values carry a reference to their back end, which costs no instruction only if the
+/// compiler knows that it is always this constant.
+pub(crate) struct NativeCpu<L>(PhantomData<L>);
+
+impl<L: Lowered + 'static> NativeCpu<L> {
+    /// The back end of every thread.
+    pub const ANY: &'static Self = &NativeCpu(PhantomData);
+
+    /// Says how many threads come to the start line.
+    pub fn expect(threads: usize) {
+        START.get_or_init(|| Barrier::new(threads));
+    }
+}
+
+impl<L: Lowered> Cpu for NativeCpu<L> {
+    type Tag = ();
+
+    /// The operating system moves threads; no program here asks.
+    fn core(&self) -> CoreId {
+        CoreId(0)
+    }
+
+    #[inline(always)]
+    fn lowering(&self) -> &Lowering {
+        L::LOWERING
+    }
+
+    #[inline(always)]
+    fn alu(&self, _op: Alu, _a: (), _b: ()) {}
+
+    #[inline(always)]
+    fn branch(&self, _condition: (), _taken: bool, _site: Site) {}
+
+    #[inline(always)]
+    fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
+        W::new(self, real::load(addr, size), ())
+    }
+
+    #[inline(always)]
+    fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        real::store(addr, size, value);
+    }
+
+    #[inline(always)]
+    fn store_nt(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
+        real::store_nt(addr, size, value);
+    }
+
+    #[inline(always)]
+    fn rmw(&self, addr: Addr, _address: (), op: Rmw, operand: u64, _data: ()) -> W<'_, Self> {
+        W::new(self, real::rmw(addr, op, operand), ())
+    }
+
+    #[inline(always)]
+    fn flush(&self, addr: Addr, _address: (), flush: Flush) {
+        real::flush(addr, flush);
+    }
+
+    #[inline(always)]
+    fn primitive(&self, primitive: Primitive) {
+        real::primitive(primitive);
+    }
+
+    #[inline(always)]
+    fn intent(&self, intent: Intent) {
+        for primitive in L::LOWERING.of(intent) {
+            real::primitive(*primitive);
+        }
+    }
+
+    #[inline(always)]
+    fn note(&self, note: Note) {
+        match note {
+            Note::TaskBegin => real::mark::<{ Marker::TaskBegin.displacement() }>(),
+            Note::TaskEnd => real::mark::<{ Marker::TaskEnd.displacement() }>(),
+            _ => {}
+        }
+    }
+
+    /// The marked region begins while all threads wait, so none of it is lost.
+    fn start_line(&self) {
+        let Some(start) = START.get() else { return };
+        if start.wait().is_leader() {
+            real::mark::<{ Marker::RegionBegin.displacement() }>();
+        }
+        start.wait();
+    }
+}

@@ -1,0 +1,90 @@
+//! What intents become on the machine at hand. Known to the compiler, so that it costs nothing at run time.
+
+use std::arch::x86_64::__cpuid_count;
+use strandline_isa::{Flush, Lowering, Primitive};
+
+/// How a program persists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Undo log, flushes and `sfence`, as the simulator's design `x86`.
+    X86,
+    /// No log, no flush, no fence.
+    Volatile,
+}
+
+/// A lowering as a type.
+pub(crate) trait Lowered: Sync {
+    /// The lowering.
+    const LOWERING: &'static Lowering;
+}
+
+/// x86's, by `clwb`.
+pub(crate) struct Clwb;
+/// x86's, by `clflushopt`.
+pub(crate) struct ClflushOpt;
+/// x86's, by `clflush`.
+pub(crate) struct Clflush;
+/// Nothing at all.
+pub(crate) struct Nothing;
+
+impl Lowered for Clwb {
+    const LOWERING: &'static Lowering = &x86(Flush::Clwb);
+}
+impl Lowered for ClflushOpt {
+    const LOWERING: &'static Lowering = &x86(Flush::ClflushOpt);
+}
+impl Lowered for Clflush {
+    const LOWERING: &'static Lowering = &x86(Flush::Clflush);
+}
+impl Lowered for Nothing {
+    const LOWERING: &'static Lowering = &Lowering::NOTHING;
+}
+
+const FENCE: &[Primitive] = &[Primitive::Sfence];
+
+const fn x86(flush: Flush) -> Lowering {
+    Lowering {
+        log: true,
+        flush: Some(flush),
+        log_before_update: FENCE,
+        commit: FENCE,
+        durable: FENCE,
+        ..Lowering::NOTHING
+    }
+}
+
+/// The best instruction by which this processor writes a line back.
+pub(crate) fn best_flush() -> Flush {
+    // Intel SDM, volume 2, CPUID: leaf 7, subleaf 0, EBX bits 24 and 23. A processor without the leaf answers zeros or,
+    // for a leaf above its highest, those of its highest; all of those that have a 64-bit Linux have leaf 7 or neither.
+    #[allow(unused_unsafe, unsafe_code, reason = "safe to call only in newer versions of Rust")]
+    // SAFETY: every x86-64 processor has the instruction.
+    let features = unsafe { __cpuid_count(7, 0) }.ebx;
+    match (features >> 24 & 1, features >> 23 & 1) {
+        (1, _) => Flush::Clwb,
+        (_, 1) => Flush::ClflushOpt,
+        _ => Flush::Clflush,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strandline_design::Design;
+    use strandline_designs::{with_design, DesignVisitor};
+
+    struct TheirLowering;
+
+    impl DesignVisitor for TheirLowering {
+        type Out = Lowering;
+        fn visit<D: Design>(self, design: D) -> Lowering {
+            design.lowering()
+        }
+    }
+
+    #[test]
+    fn programs_persist_as_the_designs_of_the_same_names_say() {
+        assert_eq!(with_design("x86", TheirLowering).as_ref(), Some(Clwb::LOWERING));
+        assert_eq!(with_design("volatile", TheirLowering).as_ref(), Some(Nothing::LOWERING));
+    }
+}

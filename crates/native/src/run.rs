@@ -1,0 +1,215 @@
+//! A run: memory filled, threads started, the invariant checked.
+
+use crate::cpu::NativeCpu;
+use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Lowered, Nothing};
+use crate::real::{self, Real};
+use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
+use crate::source::workloads::{self, describe, with_workload, Visitor};
+use crate::{Args, Mode};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use strandline_capture::Marker;
+use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// What was asked for cannot be run: one line that says what is wrong, where, and how to mend it.
+    Input(String),
+    /// The invariant does not hold: one line that says what is wrong.
+    Broken(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Input(text) | Error::Broken(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The workload's name, as the user calls it.
+    pub workload: String,
+    /// Tasks of the timed region, all threads together.
+    pub tasks: u64,
+    /// Tasks of each thread before it.
+    pub warm_tasks: u64,
+    /// Threads.
+    pub threads: u64,
+    /// The instruction that wrote lines back, if any did.
+    pub flush: Option<Flush>,
+    /// Whether the invariant was checked, and holds.
+    pub checked: bool,
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flush = match self.flush {
+            Some(Flush::Clwb) => "clwb",
+            Some(Flush::ClflushOpt) => "clflushopt",
+            Some(Flush::Clflush) => "clflush",
+            None => "no flushes",
+        };
+        write!(
+            f,
+            "{}: {} tasks on {} threads after {} each, {flush}",
+            self.workload, self.tasks, self.threads, self.warm_tasks
+        )?;
+        f.write_str(if self.checked { "; the invariant holds" } else { "" })
+    }
+}
+
+/// Runs a workload as the user asks. A process runs one at a time.
+///
+/// # Errors
+/// Bad input, memory that cannot be had, or an invariant that does not hold.
+pub fn run(args: &Args) -> Result<Ran, Error> {
+    let input = |error: workloads::Error| Error::Input(error.to_string());
+    let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
+    let plan = BuildPlan {
+        threads: args.threads as usize,
+        seed: args.seed,
+    };
+    let runner = Runner {
+        args,
+        tasks,
+        warm_tasks: args.warm.unwrap_or(ThreadPlan::usual_warm_tasks(tasks, args.threads)),
+    };
+    let set = args.set.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    with_workload(&args.workload, set, &plan, runner).map_err(input)?
+}
+
+struct Runner<'a> {
+    args: &'a Args,
+    tasks: u64,
+    warm_tasks: u64,
+}
+
+impl Visitor for Runner<'_> {
+    type Out = Result<Ran, Error>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out {
+        let (real, file) = place(&memory, self.args.pm.as_deref())?;
+        let flush = match (self.args.mode, best_flush()) {
+            (Mode::Volatile, _) => self.threads::<W, Nothing>(&workload),
+            (Mode::X86, Flush::Clwb) => self.threads::<W, Clwb>(&workload),
+            (Mode::X86, Flush::ClflushOpt) => self.threads::<W, ClflushOpt>(&workload),
+            (Mode::X86, Flush::Clflush) => self.threads::<W, Clflush>(&workload),
+        };
+        if self.args.check {
+            check(&workload, &memory, &real, file.as_ref())?;
+        }
+        Ok(Ran {
+            workload: self.args.workload.clone(),
+            tasks: self.tasks,
+            warm_tasks: self.warm_tasks,
+            threads: self.args.threads,
+            flush,
+            checked: self.args.check,
+        })
+    }
+}
+
+impl Runner<'_> {
+    /// Runs all threads to their end; the instruction that they wrote lines back by.
+    fn threads<W: Workload, L: Lowered + 'static>(&self, workload: &W) -> Option<Flush> {
+        NativeCpu::<L>::expect(self.args.threads as usize);
+        let running = AtomicU64::new(self.args.threads);
+        let one = |thread: u64| {
+            run_thread(workload, NativeCpu::<L>::ANY, self.plan_of(thread));
+            // The last one ends the region.
+            if running.fetch_sub(1, Ordering::SeqCst) == 1 {
+                real::mark::<{ Marker::RegionEnd.displacement() }>();
+            }
+        };
+        std::thread::scope(|scope| {
+            for thread in 1..self.args.threads {
+                let one = &one;
+                scope.spawn(move || one(thread));
+            }
+            one(0);
+        });
+        L::LOWERING.flush
+    }
+
+    fn plan_of(&self, thread: u64) -> ThreadPlan {
+        ThreadPlan {
+            thread: thread as usize,
+            threads: self.args.threads as usize,
+            warm_tasks: self.warm_tasks,
+            tasks: ThreadPlan::share(self.tasks, thread, self.args.threads),
+            seed: self.args.seed,
+        }
+    }
+}
+
+/// Maps memory, persistent memory to a new file at `path` if there is one, and fills it as `memory` is.
+fn place(memory: &Memory, path: Option<&Path>) -> Result<(Real, Option<File>), Error> {
+    let named = |error: io::Error| {
+        let what = path.map_or("memory".into(), Path::to_string_lossy);
+        Error::Input(format!("{what}: persistent memory cannot be mapped: {error}"))
+    };
+    let file = path
+        .map(|path| new_file(path, memory.pm_bytes()))
+        .transpose()
+        .map_err(named)?;
+    let real = Real::map(memory.dram_bytes(), memory.pm_bytes(), file.as_ref()).map_err(named)?;
+    let dram = (0..memory.dram_bytes()).step_by(8);
+    let pm = (PM_BASE..PM_BASE + memory.pm_bytes()).step_by(8);
+    for addr in dram.chain(pm).map(Addr) {
+        real.set_word(addr, memory.word(addr));
+    }
+    // Threads find a pool that lies in its file already, as a program that opens one does.
+    if file.is_some() {
+        real.sync().map_err(named)?;
+    }
+    Ok((real, file))
+}
+
+/// What a restart finds: the file's bytes, or persistent memory's where there is no file; volatile memory is zero.
+fn left_by(filled: &Memory, real: &Real, file: Option<&File>) -> io::Result<Memory> {
+    let image = Memory::new(filled.dram_bytes(), filled.pm_bytes());
+    let mut reader = file.map(BufReader::new);
+    for addr in (PM_BASE..PM_BASE + filled.pm_bytes()).step_by(8).map(Addr) {
+        let word = match &mut reader {
+            Some(reader) => {
+                let mut bytes = [0; 8];
+                reader.read_exact(&mut bytes)?;
+                u64::from_le_bytes(bytes)
+            }
+            None => real.word(addr),
+        };
+        image.set_word(addr, word);
+    }
+    Ok(image)
+}
+
+fn new_file(path: &Path, bytes: u64) -> io::Result<File> {
+    let mut options = File::options();
+    let file = options.read(true).write(true).create(true).truncate(true).open(path)?;
+    file.set_len(bytes)?;
+    Ok(file)
+}
+
+/// Checks the invariant of memory as it stands, and of what is left of it after a restart: the file, or persistent memory, and
+/// recovery.
+fn check<W: Workload>(workload: &W, filled: &Memory, real: &Real, file: Option<&File>) -> Result<(), Error> {
+    workload
+        .check(real)
+        .map_err(|what| Error::Broken(format!("the invariant does not hold at the end: {what}")))?;
+    let image =
+        left_by(filled, real, file).map_err(|error| Error::Input(format!("the file cannot be read: {error}")))?;
+    workload.recover(&image);
+    workload.restart(&image);
+    workload
+        .check(&image)
+        .map_err(|what| Error::Broken(format!("the invariant does not hold after recovery: {what}")))
+}

@@ -1,0 +1,65 @@
+//! Writing micro-ops down.
+
+use super::op::{Kind, Op};
+use super::registers::Slot;
+use strandline_isa::Alu;
+
+/// The micro-ops of a block, as far as they are written.
+pub struct Emitter<'a> {
+    ops: &'a mut Vec<Op>,
+}
+
+impl<'a> Emitter<'a> {
+    pub fn new(ops: &'a mut Vec<Op>) -> Emitter<'a> {
+        Emitter { ops }
+    }
+
+    /// How many there are, of all blocks.
+    pub fn count(&self) -> u32 {
+        self.ops.len() as u32
+    }
+
+    /// An entry that waits for nothing.
+    pub fn entry(&mut self) {
+        self.ops.push(Op::new(Kind::Entry));
+    }
+
+    /// An entry whose target is ready when the source is.
+    pub fn renamed(&mut self, source: Slot, targets: &[Slot]) {
+        self.push(Op::new(Kind::Entry), &[source], targets);
+    }
+
+    /// An op of the kind on so many sources and targets, with help where it has not room for all.
+    pub fn of(&mut self, kind: Kind, alu: Alu, sources: &[Slot], targets: &[Slot]) {
+        let mut op = Op::new(kind);
+        op.alu = alu;
+        self.push(op, sources, targets);
+    }
+
+    /// An op as far as it is given, with these sources and targets.
+    pub fn push(&mut self, mut op: Op, sources: &[Slot], targets: &[Slot]) {
+        op.sources = self.joined(sources);
+        let direct = targets.len().min(3);
+        op.targets[..direct].copy_from_slice(&targets[..direct]);
+        self.ops.push(op);
+        for more in targets[direct..].chunks(3) {
+            self.push(Op::new(Kind::Join), &targets[..1], more);
+        }
+    }
+
+    /// Three sources that stand for these.
+    fn joined(&mut self, sources: &[Slot]) -> [Slot; 3] {
+        let mut rest = sources.to_vec();
+        while rest.len() > 3 {
+            let mut join = Op::new(Kind::Join);
+            join.sources.copy_from_slice(&rest[..3]);
+            join.targets[0] = Slot::JOINED;
+            self.ops.push(join);
+            rest.drain(..3);
+            rest.insert(0, Slot::JOINED);
+        }
+        let mut three = [Slot::READY; 3];
+        three[..rest.len()].copy_from_slice(&rest);
+        three
+    }
+}

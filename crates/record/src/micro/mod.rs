@@ -1,0 +1,106 @@
+//! Recorded machine code as micro-ops, decoded once a block.
+//!
+//! One entry of the window stands for what modern x86 cores count as one fused micro-op: a load with arithmetic is one, an
+//! update of memory two (load with arithmetic, store), a comparison and the conditional jump behind it one. `docs/recordings.md`
+//! says what is approximated.
+
+mod class;
+mod decode;
+mod emit;
+mod op;
+mod registers;
+#[cfg(test)]
+mod tests;
+
+pub use op::{Kind, Op};
+pub use registers::{Slot, SLOTS};
+
+use crate::Block;
+use std::ops::Range;
+
+/// All blocks of a recording as micro-ops, in one array.
+#[derive(Debug, Default)]
+pub struct Code {
+    ops: Vec<Op>,
+    /// The end of each instruction's micro-ops, all blocks one after the other.
+    ends: Vec<u32>,
+    bodies: Vec<Body>,
+}
+
+/// A block as the replay needs it.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// The address of its first instruction.
+    pub pc: u64,
+    /// The address behind its last one.
+    pub falls_to: u64,
+    /// Its memory accesses.
+    pub accesses: u32,
+    /// Words of the values that they write.
+    pub value_words: u32,
+    /// Its instructions.
+    pub instructions: u32,
+    /// It is one iteration of a string instruction.
+    pub repeats: bool,
+    ops: Range<u32>,
+    first_end: u32,
+}
+
+impl Code {
+    /// Decodes these blocks. What is no instruction takes one entry, and the accesses that it is said to have.
+    #[must_use]
+    pub fn of(blocks: &[Block]) -> Code {
+        let mut code = Code::default();
+        for block in blocks {
+            code.add(block);
+        }
+        code
+    }
+
+    fn add(&mut self, block: &Block) {
+        let first = self.ops.len() as u32;
+        let first_end = self.ends.len() as u32;
+        decode::block(block, &mut self.ops, &mut self.ends);
+        self.bodies.push(Body {
+            pc: block.pc,
+            falls_to: block.pc.wrapping_add(block.code.len() as u64),
+            accesses: block.accesses.len() as u32,
+            value_words: block.value_words(block.accesses.len()) as u32,
+            instructions: block.instructions,
+            repeats: block.repeats,
+            ops: first..self.ops.len() as u32,
+            first_end,
+        });
+    }
+
+    /// The block of this number.
+    #[inline(always)]
+    #[must_use]
+    pub fn body(&self, block: u32) -> Option<&Body> {
+        self.bodies.get(block as usize)
+    }
+
+    /// The micro-ops of a whole block.
+    #[inline(always)]
+    #[must_use]
+    pub fn ops(&self, body: &Body) -> &[Op] {
+        &self.ops[body.ops.start as usize..body.ops.end as usize]
+    }
+
+    /// The micro-ops of a block's first so many instructions.
+    #[must_use]
+    pub fn first(&self, body: &Body, instructions: u32) -> &[Op] {
+        if instructions == 0 {
+            return &[];
+        }
+        let last = instructions.min(body.instructions) - 1;
+        let end = self.ends[(body.first_end + last) as usize];
+        &self.ops[body.ops.start as usize..end as usize]
+    }
+
+    /// How many blocks there are.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.bodies.len()
+    }
+}

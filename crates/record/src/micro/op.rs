@@ -1,0 +1,89 @@
+//! A micro-op as the replay issues it.
+
+use super::registers::Slot;
+use strandline_isa::Alu;
+
+/// What a micro-op does. "Entry" is an entry of the instruction window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Arithmetic of its class on the sources: one entry.
+    Alu,
+    /// One entry that waits for nothing; the targets are ready when the first source is (a renamed move, a zeroed register).
+    Entry,
+    /// Arithmetic that belongs to the entry before: no entry.
+    Fused,
+    /// The targets are ready when all sources are: no entry.
+    Join,
+    /// The next access, a load.
+    Load,
+    /// The load of the next access, an update, whose store follows.
+    UpdateLoad,
+    /// The next access, a store.
+    Store,
+    /// The next access, a non-temporal store.
+    StoreNt,
+    /// The next access, a locked instruction.
+    Locked,
+    /// The next access, a flush.
+    Clwb,
+    /// The next access, a flush.
+    ClflushOpt,
+    /// The next access, a flush.
+    Clflush,
+    /// `sfence`. Its `site` is the marker that stands for it, or zero.
+    Sfence,
+    /// `mfence`. Its `site` is the marker that stands for it, or zero.
+    Mfence,
+    /// The marker whose number is `site`: no entry.
+    Marker,
+    /// A conditional branch at the block's end, taken unless the next block follows in memory.
+    Branch,
+    /// A conditional branch within a block: not taken.
+    NotTaken,
+    /// A jump or call to an address that the sources say, predicted to go where it went last.
+    Indirect,
+}
+
+/// A micro-op: what it does, the registers that it waits for, and those that wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub kind: Kind,
+    /// The class of its arithmetic.
+    pub alu: Alu,
+    /// Registers of its data; [`Slot::READY`] for none.
+    pub sources: [Slot; 3],
+    /// Registers that it writes; [`Slot::NOWHERE`] for none.
+    pub targets: [Slot; 3],
+    /// Registers of its address; [`Slot::READY`] for none.
+    pub address: [Slot; 2],
+    /// Bytes of its access.
+    pub size: u16,
+    /// Where a branch stands, or which marker it is.
+    pub site: u32,
+}
+
+impl Op {
+    /// A micro-op on no registers.
+    #[must_use]
+    pub fn new(kind: Kind) -> Op {
+        Op {
+            kind,
+            alu: Alu::Simple,
+            sources: [Slot::READY; 3],
+            targets: [Slot::NOWHERE; 3],
+            address: [Slot::READY; 2],
+            size: 0,
+            site: 0,
+        }
+    }
+
+    /// Whether it takes an entry of the window, if its access touches one line.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        !matches!(self.kind, Kind::Fused | Kind::Join | Kind::Marker)
+    }
+}
+
+const _: () = assert!(size_of::<Op>() == 16, "four micro-ops a cache line of the host");

@@ -1,0 +1,41 @@
+//! What a replay did with the recording.
+
+use crate::RecordError;
+use std::cell::{Cell, RefCell};
+
+/// Counts of a replay, all threads together.
+#[derive(Debug, Default)]
+#[allow(missing_docs, reason = "each is what it is called")]
+pub struct Counts {
+    pub fences_idle: Cell<u64>,
+    pub fences_order: Cell<u64>,
+    pub fences_durable: Cell<u64>,
+    pub flushes_replayed: Cell<u64>,
+    pub flushes_skipped: Cell<u64>,
+    pub markers: Cell<u64>,
+    pub syscalls: Cell<u64>,
+    /// Why a thread ended before its recording did.
+    pub failure: RefCell<Option<RecordError>>,
+}
+
+/// One more.
+#[inline(always)]
+pub(super) fn count(cell: &Cell<u64>) {
+    cell.set(cell.get() + 1);
+}
+
+impl Counts {
+    /// The counts by name.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); 7] {
+        [
+            ("fences_idle", self.fences_idle.get()),
+            ("fences_order", self.fences_order.get()),
+            ("fences_durable", self.fences_durable.get()),
+            ("flushes_replayed", self.flushes_replayed.get()),
+            ("flushes_skipped", self.flushes_skipped.get()),
+            ("markers", self.markers.get()),
+            ("syscalls", self.syscalls.get()),
+        ]
+    }
+}

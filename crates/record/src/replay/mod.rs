@@ -1,0 +1,132 @@
+//! Recorded machine code as a program of a back end: its instructions are issued again, with the registers that they wait for, and timed anew.
+
+mod access;
+mod counts;
+mod policy;
+mod space;
+mod walk;
+mod write;
+
+pub use counts::Counts;
+pub use policy::{Policy, NAME as POLICY};
+pub use space::{Lookup, Space, PAGE};
+
+use crate::micro::Code;
+use crate::{Event, RecordError, Recording, Step};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use strandline_isa::{Addr, Memory, Replay, PM_BASE};
+use walk::Walk;
+
+/// A recording made ready to be replayed, under whatever design.
+pub struct Replayed {
+    recording: Recording,
+    code: Code,
+    space: Space,
+}
+
+/// Simulated memory at the beginning of a recording.
+pub struct Start {
+    /// Persistent memory as it was; volatile memory, whose contents nobody asks for, holds zeros.
+    pub memory: Memory,
+    /// The pages of persistent memory that hold something.
+    pub filled: Vec<Addr>,
+}
+
+impl Replayed {
+    /// Decodes the code of a recording and gives its memory its place.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
+        let space = Space::new(recording.regions(), recording.volatile_pages(), signals(&recording)?);
+        Ok(Replayed {
+            code: Code::of(recording.blocks()),
+            space,
+            recording,
+        })
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Where its memory lies.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Simulated memory as the recording began.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn start(&self) -> Result<Start, RecordError> {
+        let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
+        let mut filled = Vec::new();
+        for (recorded, bytes) in self.recording.initial_pages()? {
+            let at = self.space.simulated(recorded);
+            if !at.is_persistent() {
+                continue;
+            }
+            filled.push(at);
+            for (index, word) in bytes.chunks_exact(8).enumerate() {
+                let value = word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+                memory.write(Addr(at.0 + 8 * index as u64), 8, value);
+            }
+        }
+        Ok(Start { memory, filled })
+    }
+
+    /// What a warm shared cache of so many bytes holds: the volatile pages that the recording touches, then those pages of persistent
+    /// memory that hold something at first, as far as they fit.
+    #[must_use]
+    pub fn footprint(&self, filled: &[Addr], bytes: u64) -> Vec<Range<u64>> {
+        let volatile = PAGE..self.space.dram_bytes();
+        let persistent = filled.iter().map(|page| page.0..page.0 + PAGE);
+        let mut left = bytes;
+        let mut footprint = Vec::new();
+        for range in std::iter::once(volatile).chain(persistent) {
+            let taken = (range.end.saturating_sub(range.start)).min(left);
+            if taken > 0 {
+                footprint.push(range.start..range.start + taken);
+            }
+            left -= taken;
+        }
+        footprint
+    }
+}
+
+/// The numbers of the signals that its threads give. Where there is one thread nobody waits for any.
+fn signals(recording: &Recording) -> Result<Vec<u32>, RecordError> {
+    let threads = recording.threads().len();
+    let mut numbers = BTreeSet::new();
+    for thread in 0..if threads > 1 { threads } else { 0 } {
+        let mut stream = recording.stream(thread)?;
+        while let Some(step) = stream.next()? {
+            if let Step::Event(Event::Signal { number }) = step {
+                numbers.insert(number);
+            }
+        }
+    }
+    Ok(numbers.into_iter().collect())
+}
+
+/// Replays what a thread of the recording did.
+///
+/// Accesses that threads synchronise by keep their recorded order, each waiting for its turn at no cost in instructions. A recording that
+/// turns out to be damaged ends the thread, and [`Counts::failure`] says why.
+pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
+    let walk = Walk::new(&replayed.code, &replayed.space, cpu, counts);
+    let walked = match replayed.recording.stream(thread) {
+        Ok(stream) => walk.all(stream).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = walked {
+        *counts.failure.borrow_mut() = Some(error);
+    }
+}
+
+const _: () = assert!(PM_BASE % PAGE == 0, "places in pages are kept");

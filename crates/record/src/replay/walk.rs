@@ -1,0 +1,407 @@
+//! A thread's steps, issued one micro-op after the other.
+
+use super::counts::{count, Counts};
+use super::policy::Policy;
+use super::space::{Lookup, Space};
+use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
+use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn};
+use strandline_capture::VALUE_BYTES;
+use strandline_isa::{Addr, Alu, Intent, Note, Primitive, Replay, Site, LINE_BYTES};
+
+/// A thread on its way through its recording.
+pub struct Walk<'r, C: Replay> {
+    code: &'r Code,
+    space: &'r Space,
+    pub(super) cpu: &'r C,
+    pub(super) counts: &'r Counts,
+    pub(super) policy: Policy,
+    lookup: Lookup,
+    tags: [C::Tag; SLOTS],
+    branch: Pending<C::Tag>,
+    /// Where the jump or call at each block's end went last.
+    last_targets: Vec<u32>,
+    /// What the primitives since the last access to persistent memory have done already.
+    pub(super) covered: Covered,
+    pub(super) string: LastLines,
+}
+
+/// A branch that waits for its target: the block that comes next.
+#[derive(Clone, Copy)]
+enum Pending<T> {
+    None,
+    Conditional { tag: T, site: u32, falls_to: u64 },
+    Indirect { tag: T, site: u32, block: u32 },
+}
+
+/// How much the last primitives have ordered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Covered {
+    Nothing,
+    Order,
+    Durable,
+}
+
+/// The lines that the last iteration of a string instruction touched: the next one needs none of its own to touch them again.
+#[derive(Clone, Copy)]
+pub(super) struct LastLines {
+    block: u32,
+    pub load: u64,
+    pub store: u64,
+}
+
+impl LastLines {
+    const NONE: LastLines = LastLines {
+        block: u32::MAX,
+        load: u64::MAX,
+        store: u64::MAX,
+    };
+}
+
+/// How far the execution of a block has come.
+pub(super) struct Cursor<'s> {
+    executed: Executed<'s>,
+    /// Accesses, value words, fences and turns so far.
+    access: usize,
+    value: usize,
+    fence: usize,
+    turn: usize,
+    /// The access that waits for its turn next; none if out of range.
+    turn_at: usize,
+    /// It is an iteration of a string instruction.
+    pub(super) repeats: bool,
+}
+
+impl<'s> Cursor<'s> {
+    fn new(executed: Executed<'s>, repeats: bool) -> Cursor<'s> {
+        Cursor {
+            executed,
+            access: 0,
+            value: 0,
+            fence: 0,
+            turn: 0,
+            turn_at: executed.turns.first().map_or(usize::MAX, |t| usize::from(t.access)),
+            repeats,
+        }
+    }
+
+    /// The address of the next access.
+    #[inline(always)]
+    fn address(&self) -> Option<u64> {
+        self.executed.addresses.get(self.access).copied()
+    }
+
+    /// The value of the next access, of so many bytes.
+    #[inline(always)]
+    pub(super) fn words(&mut self, size: u16) -> &'s [u64] {
+        if size > VALUE_BYTES {
+            return &[];
+        }
+        let end = self.value + usize::from(size.div_ceil(8));
+        let words = self.executed.values.get(self.value..end).unwrap_or(&[]);
+        self.value = end;
+        words
+    }
+}
+
+impl<'r, C: Replay> Walk<'r, C> {
+    pub fn new(code: &'r Code, space: &'r Space, cpu: &'r C, counts: &'r Counts) -> Self {
+        Walk {
+            code,
+            space,
+            cpu,
+            counts,
+            policy: Policy::of(cpu.lowering()),
+            lookup: Lookup::default(),
+            tags: [C::Tag::default(); SLOTS],
+            branch: Pending::None,
+            last_targets: vec![0; code.blocks()],
+            covered: Covered::Nothing,
+            string: LastLines::NONE,
+        }
+    }
+
+    /// Replays all that the stream tells.
+    pub async fn all(mut self, mut stream: Stream) -> Result<(), RecordError> {
+        while let Some(step) = stream.next()? {
+            match step {
+                Step::Block(executed) => self.block(executed).await,
+                Step::Event(event) => self.event(event).await,
+            }
+        }
+        self.decide(None);
+        Ok(())
+    }
+
+    async fn block(&mut self, executed: Executed<'_>) {
+        let code = self.code;
+        let Some(body) = code.body(executed.block) else { return };
+        self.decide(Some(body.pc));
+        let ops = match executed.instructions == body.instructions {
+            true => code.ops(body),
+            false => code.first(body, executed.instructions),
+        };
+        if body.repeats && self.string.block != executed.block {
+            self.string = LastLines {
+                block: executed.block,
+                ..LastLines::NONE
+            };
+        } else if !body.repeats {
+            self.string.block = u32::MAX;
+        }
+        let mut at = Cursor::new(executed, body.repeats);
+        for op in ops {
+            match op.kind {
+                Kind::Alu => {
+                    let [a, b, c] = self.sources(op);
+                    let done = self.cpu.alu(op.alu, self.cpu.both(a, b), c);
+                    self.set(op, done);
+                }
+                Kind::Load | Kind::UpdateLoad => {
+                    let Some(recorded) = at.address() else { return };
+                    self.take_turn(&at, recorded).await;
+                    let done = self.load(op, recorded, &at).await;
+                    self.set(op, done);
+                    if op.kind == Kind::Load {
+                        self.passed(&mut at);
+                    }
+                }
+                Kind::Store | Kind::StoreNt => {
+                    let Some(recorded) = at.address() else { return };
+                    self.take_turn(&at, recorded).await;
+                    self.store(op, recorded, &mut at).await;
+                    self.passed(&mut at);
+                }
+                Kind::Fused => {
+                    let [a, b, c] = self.sources(op);
+                    let done = self.cpu.fused(op.alu, self.cpu.both(a, b), c);
+                    self.set(op, done);
+                }
+                Kind::Entry => {
+                    self.cpu.alu(Alu::Simple, C::Tag::default(), C::Tag::default());
+                    let [a, ..] = self.sources(op);
+                    self.set(op, a);
+                }
+                Kind::Join => {
+                    let [a, b, c] = self.sources(op);
+                    let joined = self.cpu.both(self.cpu.both(a, b), c);
+                    self.set(op, joined);
+                }
+                Kind::Branch | Kind::NotTaken | Kind::Indirect => self.note_branch(op, body, executed.block),
+                Kind::Locked => {
+                    let Some(recorded) = at.address() else { return };
+                    self.take_turn(&at, recorded).await;
+                    let done = self.locked(op, recorded, &mut at).await;
+                    self.set(op, done);
+                    self.passed(&mut at);
+                }
+                Kind::Clwb | Kind::ClflushOpt | Kind::Clflush => {
+                    let Some(recorded) = at.address() else { return };
+                    self.flush(op, recorded).await;
+                    self.passed(&mut at);
+                }
+                Kind::Sfence | Kind::Mfence => {
+                    let class = executed.fences.get(at.fence).copied().unwrap_or(FenceClass::Idle);
+                    at.fence += 1;
+                    self.fence(op, class).await;
+                }
+                Kind::Marker => self.marker(op.site).await,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn tag(&self, slot: Slot) -> C::Tag {
+        self.tags[usize::from(slot.0) % SLOTS]
+    }
+
+    #[inline(always)]
+    fn sources(&self, op: &Op) -> [C::Tag; 3] {
+        op.sources.map(|slot| self.tag(slot))
+    }
+
+    #[inline(always)]
+    fn set(&mut self, op: &Op, tag: C::Tag) {
+        for slot in op.targets {
+            self.tags[usize::from(slot.0) % SLOTS] = tag;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn address_tag(&self, op: &Op) -> C::Tag {
+        self.cpu.both(self.tag(op.address[0]), self.tag(op.address[1]))
+    }
+
+    #[inline(always)]
+    pub(super) fn data_tag(&self, op: &Op) -> C::Tag {
+        let [a, b, c] = self.sources(op);
+        self.cpu.both(self.cpu.both(a, b), c)
+    }
+
+    #[inline(always)]
+    pub(super) fn simulated(&mut self, recorded: u64) -> Addr {
+        self.lookup.simulated(self.space, recorded)
+    }
+
+    /// Waits for the turn of the next access, if it has one.
+    #[inline(always)]
+    async fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
+        if at.access == at.turn_at {
+            let word = self.simulated(Turn::word(recorded));
+            let before = at.executed.turns[at.turn].before;
+            self.cpu.written(word, before).await;
+        }
+    }
+
+    /// The next write counts, if it has a turn.
+    #[inline(always)]
+    pub(super) fn count_write(&self, at: &Cursor<'_>) {
+        if at.access == at.turn_at {
+            self.cpu.count_next();
+        }
+    }
+
+    /// The access is issued; the next one comes.
+    #[inline(always)]
+    fn passed(&mut self, at: &mut Cursor<'_>) {
+        if at.access == at.turn_at {
+            at.turn += 1;
+            let next = at.executed.turns.get(at.turn);
+            at.turn_at = next.map_or(usize::MAX, |turn| usize::from(turn.access));
+        }
+        at.access += 1;
+    }
+
+    /// One load a line.
+    pub(super) async fn load(&mut self, op: &Op, recorded: u64, at: &Cursor<'_>) -> C::Tag {
+        let address = self.address_tag(op);
+        let first = self.simulated(recorded);
+        if at.repeats {
+            let line = first.line().0;
+            if std::mem::replace(&mut self.string.load, line) == line {
+                return address;
+            }
+        }
+        let mut done = self.cpu.load(Addr(first.0 & !7), address, 8).await.tag();
+        if first.0 % LINE_BYTES + u64::from(op.size) > LINE_BYTES {
+            let end = recorded.saturating_add(u64::from(op.size));
+            let mut line = (recorded | (LINE_BYTES - 1)).saturating_add(1);
+            while line < end {
+                let more = self.simulated(line);
+                let loaded = self.cpu.load(more, address, 8).await.tag();
+                done = self.cpu.both(done, loaded);
+                line += LINE_BYTES;
+            }
+        }
+        done
+    }
+
+    /// A branch at the block's end waits until the next block is known.
+    fn note_branch(&mut self, op: &Op, body: &Body, block: u32) {
+        let tag = self.data_tag(op);
+        let site = op.site;
+        match op.kind {
+            Kind::Branch => {
+                self.branch = Pending::Conditional {
+                    tag,
+                    site,
+                    falls_to: body.falls_to,
+                }
+            }
+            Kind::Indirect => self.branch = Pending::Indirect { tag, site, block },
+            _ => self.cpu.branch(tag, false, Site(site)),
+        }
+    }
+
+    /// The block at this address comes next (or none): the branch before it went there.
+    #[inline(always)]
+    fn decide(&mut self, next: Option<u64>) {
+        match self.branch {
+            Pending::None => return,
+            Pending::Conditional { tag, site, falls_to } => {
+                let taken = next.is_some_and(|pc| pc != falls_to);
+                self.cpu.branch(tag, taken, Site(site));
+            }
+            Pending::Indirect { tag, site, block } => {
+                let target = next.map_or(0, |pc| (pc ^ pc >> 32) as u32);
+                let last = &mut self.last_targets[block as usize];
+                let moved = std::mem::replace(last, target) != target;
+                self.cpu.branch(tag, moved, Site(site));
+            }
+        }
+        self.branch = Pending::None;
+    }
+
+    async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
+        let marker = marker(op.site);
+        if marker.is_some() {
+            count(&self.counts.markers);
+        }
+        let class = match marker {
+            Some(Marker::Durable) => FenceClass::Durable,
+            Some(Marker::Order) => FenceClass::Order,
+            _ => recorded_class,
+        };
+        let (counter, covers) = match class {
+            FenceClass::Idle => (&self.counts.fences_idle, Covered::Nothing),
+            FenceClass::Order => (&self.counts.fences_order, Covered::Order),
+            FenceClass::Durable => (&self.counts.fences_durable, Covered::Durable),
+        };
+        count(counter);
+        let recorded = match op.kind {
+            Kind::Mfence => Primitive::Mfence,
+            _ => Primitive::Sfence,
+        };
+        for primitive in self.policy.fence(class, recorded) {
+            let kept = if *primitive == Primitive::Sfence { recorded } else { *primitive };
+            self.cpu.primitive(kept).await;
+        }
+        let covers = if self.policy.is_exact() { Covered::Durable } else { covers };
+        self.covered = self.covered.max(covers);
+    }
+
+    async fn marker(&mut self, number: u32) {
+        let Some(marker) = marker(number) else { return };
+        count(&self.counts.markers);
+        match marker {
+            Marker::TaskBegin => self.cpu.note(Note::TaskBegin),
+            Marker::TaskEnd => self.cpu.note(Note::TaskEnd),
+            Marker::Durable => self.cover(Covered::Durable, Intent::Durable).await,
+            Marker::Order => self.cover(Covered::Order, Intent::LogBeforeUpdate).await,
+            Marker::NewStrand => self.cpu.intent(Intent::NewStrand).await,
+            Marker::Acquire => self.cpu.intent(Intent::Acquire).await,
+            Marker::Release => self.cpu.intent(Intent::Release).await,
+            Marker::RegionBegin | Marker::RegionEnd => {}
+        }
+    }
+
+    /// An intent, unless the primitives since the last access to persistent memory have done as much.
+    async fn cover(&mut self, covers: Covered, intent: Intent) {
+        if self.covered < covers {
+            self.cpu.intent(intent).await;
+            self.covered = covers;
+        }
+    }
+
+    async fn event(&mut self, event: Event) {
+        match event {
+            Event::Syscall(_) => count(&self.counts.syscalls),
+            Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable).await,
+            Event::Signal { number } => {
+                if let Some(word) = self.space.signal(number) {
+                    self.cpu.count_next();
+                    let none = C::Tag::default();
+                    self.cpu.store(word, none, 8, 0, none).await;
+                }
+            }
+            Event::Wait { number, times } => {
+                if let Some(word) = self.space.signal(number) {
+                    self.cpu.written(word, times).await;
+                }
+            }
+        }
+    }
+}
+
+fn marker(number: u32) -> Option<Marker> {
+    Marker::ALL.into_iter().find(|marker| *marker as u32 == number)
+}

@@ -1,0 +1,116 @@
+//! Stores, locked instructions and flushes of a thread on its way.
+
+use super::access::{bytes, mask, piece};
+use super::counts::count;
+use super::walk::{Covered, Cursor, Walk};
+use crate::micro::{Kind, Op};
+use strandline_capture::VALUE_BYTES;
+use strandline_isa::{Addr, Flush, Replay, Rmw, LINE_BYTES};
+
+impl<C: Replay> Walk<'_, C> {
+    /// A store: its first piece takes an entry of the window and of the store queue, the others none.
+    #[inline(always)]
+    pub(super) async fn store(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) {
+        let first = self.simulated(recorded);
+        let words = at.words(op.size);
+        if first.is_persistent() {
+            self.covered = Covered::Nothing;
+            if op.size > VALUE_BYTES {
+                // Nobody knows what it wrote: its lines are fetched and keep their bytes.
+                self.load(op, recorded, at).await;
+                return;
+            }
+        }
+        let line = first.line().0;
+        let again = at.repeats && std::mem::replace(&mut self.string.store, line) == line;
+        let size = u64::from(op.size);
+        let done = if again {
+            0
+        } else if first.is_persistent() {
+            let count = piece(first.0, size);
+            self.first_store(op, first, count as u8, bytes(words, 0, count), at).await;
+            count
+        } else {
+            self.first_store(op, Addr(first.0 & !7), 8, 0, at).await;
+            LINE_BYTES - first.0 % LINE_BYTES
+        };
+        if done < size {
+            self.rest(op, recorded, done, words);
+        }
+    }
+
+    #[inline(always)]
+    async fn first_store(&mut self, op: &Op, addr: Addr, size: u8, value: u64, at: &Cursor<'_>) {
+        self.count_write(at);
+        let (address, data) = (self.address_tag(op), self.data_tag(op));
+        match op.kind {
+            Kind::StoreNt => self.cpu.store_nt(addr, address, size, value, data).await,
+            _ => self.cpu.store(addr, address, size, value, data).await,
+        }
+    }
+
+    /// The pieces of a store from this offset on, with the store before them. Of volatile memory one a line.
+    #[inline(never)]
+    fn rest(&mut self, op: &Op, recorded: u64, from: u64, words: &[u64]) {
+        let temporal = op.kind != Kind::StoreNt;
+        let size = u64::from(op.size);
+        let mut offset = from;
+        while offset < size {
+            let addr = self.simulated(recorded.wrapping_add(offset));
+            if addr.is_persistent() {
+                let count = piece(addr.0, size - offset);
+                let value = bytes(words, offset, count);
+                self.cpu.store_rest(addr, count as u8, value, temporal);
+                offset += count;
+            } else {
+                if from > 0 {
+                    self.cpu.store_rest(Addr(addr.0 & !7), 8, 0, temporal);
+                }
+                offset += LINE_BYTES - addr.0 % LINE_BYTES;
+            }
+        }
+    }
+
+    /// A locked instruction on one word; bytes beyond it follow as a store.
+    pub(super) async fn locked(&mut self, op: &Op, recorded: u64, at: &mut Cursor<'_>) -> C::Tag {
+        let first = self.simulated(recorded);
+        let words = at.words(op.size);
+        let (offset, size) = (first.0 % 8, u64::from(op.size));
+        let count = size.min(8 - offset);
+        let operand = bytes(words, 0, count) << (8 * offset);
+        let merge = Rmw::Merge(mask(count) << (8 * offset));
+        let (address, data) = (self.address_tag(op), self.data_tag(op));
+        self.count_write(at);
+        let old = self.cpu.rmw(Addr(first.0 - offset), address, merge, operand, data).await;
+        if first.is_persistent() {
+            self.covered = Covered::Nothing;
+            if count < size && size <= u64::from(VALUE_BYTES) {
+                let next = self.simulated(recorded.wrapping_add(count));
+                let more = piece(next.0, size - count);
+                let value = bytes(words, count, more);
+                self.cpu.store(next, address, more as u8, value, old.tag()).await;
+                self.rest(op, recorded, count + more, words);
+            }
+        }
+        old.tag()
+    }
+
+    /// A flush, as it was recorded, if the design has any.
+    pub(super) async fn flush(&mut self, op: &Op, recorded: u64) {
+        if !self.policy.flushes() {
+            count(&self.counts.flushes_skipped);
+            return;
+        }
+        count(&self.counts.flushes_replayed);
+        let addr = self.simulated(recorded);
+        if addr.is_persistent() {
+            self.covered = Covered::Nothing;
+        }
+        let flush = match op.kind {
+            Kind::Clwb => Flush::Clwb,
+            Kind::ClflushOpt => Flush::ClflushOpt,
+            _ => Flush::Clflush,
+        };
+        self.cpu.flush(addr, self.address_tag(op), flush).await;
+    }
+}

@@ -1,0 +1,146 @@
+//! Recorded programs as what is run.
+
+use crate::prepare::{Prepared, Recoverable, Thread};
+use crate::{Error, Spec};
+use serde_json::{json, Map, Value};
+use std::path::Path;
+use std::rc::Rc;
+use strandline_isa::{Image};
+use strandline_machine::Machine;
+use strandline_record::replay::{replay, Counts, Replayed, POLICY};
+use strandline_record::{RecordError, Recording};
+
+/// A recording, opened, and what its replay counts.
+pub struct Recorded {
+    replayed: Replayed,
+    counts: Counts,
+    path: String,
+}
+
+impl Recorded {
+    /// Opens the recording at `path`, of which so many `threads` were asked for (zero: as many as it has).
+    ///
+    /// # Errors
+    /// There is no such file, it is no recording or damaged, or it has another number of threads.
+    pub fn open(path: &str, threads: u64, most: u64) -> Result<Recorded, Error> {
+        let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
+        let recorded = recording.threads().len() as u64;
+        if threads != 0 && threads != recorded {
+            return Err(Error::Input(format!(
+                "--threads {threads}: {path} was recorded with {recorded}; leave --threads out"
+            )));
+        }
+        if !(1..=most).contains(&recorded) {
+            return Err(Error::Input(format!(
+                "{path}: has {recorded} threads and a machine runs from 1 to {most}; record a run with fewer"
+            )));
+        }
+        let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;
+        Ok(Recorded {
+            replayed,
+            counts: Counts::default(),
+            path: path.to_owned(),
+        })
+    }
+
+    /// The recording, ready to be replayed.
+    #[must_use]
+    pub fn replayed(&self) -> &Replayed {
+        &self.replayed
+    }
+
+    /// Its threads.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        self.replayed.recording().threads().len() as u64
+    }
+
+    /// The tasks that its markers end.
+    #[must_use]
+    pub fn tasks(&self) -> u64 {
+        self.replayed.recording().totals().tasks
+    }
+
+    /// What records call it: its file's name without what follows the last dot.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let stem = Path::new(&self.path).file_stem();
+        stem.map_or_else(|| self.path.clone(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The policy and its counts, for a record's `params`.
+    pub(crate) fn params(&self, params: &mut Map<String, Value>) {
+        params.insert("recording_file".into(), json!(self.path));
+        params.insert("recording_policy".into(), json!(POLICY));
+        for (name, count) in self.counts.named() {
+            params.insert(format!("recording_{name}"), json!(count));
+        }
+    }
+
+    /// Why the replay ended before the recording did.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let failure = self.counts.failure.borrow();
+        failure.as_ref().map(|error| input(&self.path, error))
+    }
+}
+
+fn input(path: &str, error: &RecordError) -> Error {
+    let text = error.to_string();
+    Error::Input(match text.contains(path) {
+        true => text,
+        false => format!("{path}: {text}"),
+    })
+}
+
+/// Refuses options that a recording has decided.
+pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
+    let refuse = |option: &str| {
+        Err(Error::Input(format!(
+            "{option}: {} is a recording, which says that itself; leave the option out",
+            spec.workload
+        )))
+    };
+    if let Some(tasks) = spec.tasks {
+        return refuse(&format!("--tasks {tasks}"));
+    }
+    if let Some(runtime) = &spec.runtime {
+        return refuse(&format!("--runtime {runtime}"));
+    }
+    if let Some(window) = spec.window {
+        return refuse(&format!("--window {window}"));
+    }
+    match spec.set.iter().find(|set| set.starts_with("workload.")) {
+        Some(set) => refuse(&format!("--set {set}")),
+        None => Ok(()),
+    }
+}
+
+/// Makes a recording ready to run on this machine.
+///
+/// # Errors
+/// The file is damaged.
+pub(crate) fn prepare(recorded: &Rc<Recorded>, machine: &Machine) -> Result<Prepared, Error> {
+    let start = recorded.replayed.start().map_err(|error| input(&recorded.path, &error))?;
+    let threads = (0..recorded.threads()).map(|thread| thread_of(recorded.clone(), thread as usize));
+    Ok(Prepared {
+        memory: start.memory,
+        threads: threads.collect(),
+        footprint: recorded.replayed.footprint(&start.filled, machine.llc.bytes),
+        program: Rc::new(Unknown),
+    })
+}
+
+fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Thread {
+    Box::new(move |cpu| Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await }))
+}
+
+/// A program of which nobody knows how it recovers.
+struct Unknown;
+
+impl Recoverable for Unknown {
+    fn recover(&self, _: &dyn Image) {}
+
+    fn check(&self, _: &dyn Image) -> Result<(), String> {
+        Err("a recording has no invariant of its own: give a command with --verify".to_owned())
+    }
+}

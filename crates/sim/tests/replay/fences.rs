@@ -1,0 +1,123 @@
+//! What recorded fences, flushes and markers become.
+
+use crate::tape::{access, Clflush, Clwb, Store, StoreNt, Tape, PM};
+use crate::{count, under};
+use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi, CodeAssembler};
+use std::path::PathBuf;
+use strandline_record::{FenceClass, Marker};
+
+/// A task: two stores, flushed and fenced, the second time for durability; a fence that orders nothing; a full fence.
+fn tape(name: &str) -> PathBuf {
+    let mut tape = Tape::new();
+    let accesses = [
+        access(1, Store, 8),
+        access(2, Clwb, 64),
+        access(4, StoreNt, 8),
+        access(6, Clflush, 64),
+    ];
+    let block = tape.block(0x40_0000, &accesses, |a| {
+        marker(a, Marker::TaskBegin)?;
+        a.mov(qword_ptr(rdi), rax)?;
+        a.clwb(byte_ptr(rdi))?;
+        a.sfence()?;
+        a.movnti(qword_ptr(rdi), rax)?;
+        a.sfence()?;
+        a.clflush(byte_ptr(rdi))?;
+        a.sfence()?;
+        a.mfence()?;
+        marker(a, Marker::TaskEnd)
+    });
+    for i in 0..10 {
+        tape.run(0, block, &[PM + 64 * i, PM + 64 * i, PM + 8192 + 64 * i, PM + 64 * i], &[i, i]);
+    }
+    let task = [FenceClass::Order, FenceClass::Durable, FenceClass::Idle, FenceClass::Idle];
+    tape.fences(0, &task.repeat(10));
+    tape.save(name)
+}
+
+fn marker(a: &mut CodeAssembler, marker: Marker) -> Result<(), iced_x86::IcedError> {
+    // The assembler has no form of `nop` with a displacement of its choice.
+    let mut bytes = vec![0x0f, 0x1f, 0x80];
+    bytes.extend_from_slice(&marker.displacement().to_le_bytes());
+    a.db(&bytes)
+}
+
+#[test]
+fn x86_replays_exactly_what_was_recorded() {
+    let record = under("x86", &tape("exactly"));
+    assert_eq!(record.tasks, 10);
+    assert_eq!((record.flushes, record.fences), (20, 40));
+    assert_eq!(record.stores, 20);
+    assert_eq!(record.instructions, 100, "ten instructions a task, the markers' among them");
+    assert_eq!(count(&record, "recording_fences_order"), 10);
+    assert_eq!(count(&record, "recording_fences_durable"), 10);
+    assert_eq!(count(&record, "recording_fences_idle"), 20);
+    assert_eq!(count(&record, "recording_flushes_replayed"), 20);
+    assert_eq!(count(&record, "recording_markers"), 20);
+    assert_eq!(record.params["recording_policy"], "fence-classes");
+}
+
+#[test]
+fn fences_become_what_their_class_is_under_a_design() {
+    // Of a task's four fences: order, durable, idle `sfence`, idle `mfence`.
+    let fences = |design: &str| under(design, &tape(&format!("classes-{design}"))).fences / 10;
+    assert_eq!(fences("non-atomic"), 3, "nothing orders the log before the update");
+    assert_eq!(fences("x86-pcommit"), 3 + 3 + 1 + 1, "sfence, pcommit, sfence");
+    assert_eq!(fences("eadr"), 3, "only durability and what orders nothing persistent");
+    assert_eq!(fences("unordered"), 1, "the full fence that orders nothing persistent");
+    assert_eq!(fences("volatile"), 1);
+}
+
+#[test]
+fn flushes_are_skipped_where_the_design_needs_none() {
+    for (design, flushes) in [("x86", 20), ("unordered", 20), ("eadr", 0), ("volatile", 0)] {
+        let record = under(design, &tape(&format!("flushes-{design}")));
+        assert_eq!(record.flushes, flushes, "{design}");
+        assert_eq!(count(&record, "recording_flushes_skipped"), 20 - flushes, "{design}");
+    }
+}
+
+/// The fences of a store and flush, a fence of class `Order`, more code, and a marker.
+fn marked(name: &str, design: &str, apart: bool, says: Marker) -> u64 {
+    let mut tape = Tape::new();
+    let stored = tape.block(0x40_0000, &[access(0, Store, 8), access(1, Clwb, 64)], |a| {
+        a.mov(qword_ptr(rdi), rax)?;
+        a.clwb(byte_ptr(rdi))?;
+        a.sfence()?;
+        match apart {
+            true => a.nop(),
+            false => marker(a, says),
+        }
+    });
+    let said = tape.block(0x40_1000, &[], |a| marker(a, says));
+    tape.run(0, stored, &[PM, PM], &[1]);
+    if apart {
+        tape.run(0, said, &[], &[]);
+    }
+    tape.fences(0, &[FenceClass::Order]);
+    under(design, &tape.save(name)).fences
+}
+
+#[test]
+fn a_marker_stands_in_place_of_the_fence_before_it() {
+    for apart in [false, true] {
+        let fences = |design, says| marked(&format!("marked-{design}-{apart}-{says:?}"), design, apart, says);
+        assert_eq!(fences("x86", Marker::Durable), 1, "the recorded fence is all");
+        assert_eq!(fences("x86", Marker::Order), 1);
+        assert_eq!(fences("eadr", Marker::Durable), 1, "the fence's own class would need none");
+        assert_eq!(fences("eadr", Marker::Order), 0);
+        assert_eq!(fences("non-atomic", Marker::Durable), 1);
+    }
+}
+
+#[test]
+fn a_marker_without_a_fence_is_an_intent() {
+    let mut tape = Tape::new();
+    let block = tape.block(0x40_0000, &[access(0, Store, 8), access(1, Clwb, 64)], |a| {
+        a.mov(qword_ptr(rdi), rax)?;
+        a.clwb(byte_ptr(rdi))?;
+        marker(a, Marker::Durable)
+    });
+    tape.run(0, block, &[PM, PM], &[1]);
+    assert_eq!(under("x86", &tape.save("unfenced")).fences, 1);
+}

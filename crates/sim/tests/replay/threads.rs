@@ -1,0 +1,105 @@
+//! Threads that wait for one another.
+
+use crate::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
+use crate::{spec, under};
+use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi, rsi};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use strandline_record::Event;
+use strandline_sim::{observe, run, Record};
+
+const LOCK: u64 = DRAM;
+
+/// Two threads take turns with a lock, as it was recorded: the second one first, then twice the first, and so on. Each writes
+/// the same persistent counter.
+fn handed_over(name: &str) -> PathBuf {
+    let mut tape = Tape::new();
+    let accesses = [access(0, Atomic, 8), access(1, Update, 8), access(2, Clwb, 64), access(4, Store, 8)];
+    let section = tape.block(0x40_0000, &accesses, |a| {
+        a.xchg(qword_ptr(rsi), rax)?;
+        a.add(qword_ptr(rdi), 1)?;
+        a.clwb(byte_ptr(rdi))?;
+        a.sfence()?;
+        a.mov(qword_ptr(rsi), rax)
+    });
+    for (section_number, thread) in [1, 0, 0, 1, 0, 1, 1, 1, 0].into_iter().enumerate() {
+        let number = section_number as u64;
+        // Two writes of the lock came with each section before.
+        let turns = [(0, 2 * number as u32), (3, 2 * number as u32 + 1)];
+        tape.run_in_turn(thread, section, &[LOCK, PM, PM, LOCK], &[1, number * 10 + u64::from(thread), 0], &turns);
+    }
+    tape.save(name)
+}
+
+/// What the persistent counter held one after the other.
+fn contents(path: &Path) -> Vec<u64> {
+    let seen = observe(&spec("x86", path)).unwrap_or_else(|error| panic!("{error}"));
+    seen.journal.durable.iter().map(|event| event.data[0]).collect()
+}
+
+/// A record without what depends on the host.
+fn without_host(record: &Record) -> Value {
+    let mut fields = serde_json::to_value(record).expect("a record is JSON");
+    let fields = fields.as_object_mut().expect("an object");
+    fields.retain(|key, _| !key.starts_with("host_"));
+    Value::Object(std::mem::take(fields))
+}
+
+#[test]
+fn a_lock_is_handed_over_as_it_was_recorded() {
+    let path = handed_over("lock");
+    assert_eq!(contents(&path), [1, 10, 20, 31, 40, 51, 61, 71, 80]);
+}
+
+#[test]
+fn two_replays_are_the_same() {
+    let path = handed_over("twice");
+    let once = without_host(&under("x86", &path));
+    assert_eq!(once, without_host(&under("x86", &path)));
+    assert_eq!(contents(&path), contents(&path));
+}
+
+#[test]
+fn who_waits_for_a_turn_is_charged_no_instructions() {
+    let waits = |name: &str, rounds: u64| {
+        let mut tape = Tape::new();
+        let work = tape.block(0x40_0000, &[access(0, Load, 8)], |a| a.mov(rax, qword_ptr(rax)));
+        let give = tape.block(0x40_1000, &[access(0, Store, 8)], |a| a.mov(qword_ptr(rdi), rax));
+        let take = tape.block(0x40_2000, &[access(0, Atomic, 8)], |a| a.xchg(qword_ptr(rdi), rax));
+        (0..rounds).for_each(|i| tape.run(0, work, &[DRAM + 4096 + 64 * i], &[]));
+        tape.run_in_turn(0, give, &[LOCK], &[0], &[(0, 0)]);
+        tape.run_in_turn(1, take, &[LOCK], &[0], &[(0, 1)]);
+        under("x86", &tape.save(name))
+    };
+    let (short, long) = (waits("short", 1), waits("long", 500));
+    assert!(long.cycles > 3 * short.cycles, "{} against {}", long.cycles, short.cycles);
+    assert_eq!(long.instructions - short.instructions, 499, "only the first thread's work");
+}
+
+#[test]
+fn a_thread_that_was_started_begins_after_its_start() {
+    let mut tape = Tape::new();
+    let store = tape.block(0x40_0000, &[access(0, Store, 8), access(1, Clwb, 64)], |a| {
+        a.mov(qword_ptr(rdi), rax)?;
+        a.clwb(byte_ptr(rdi))?;
+        a.sfence()
+    });
+    tape.event(1, Event::Wait { number: 7, times: 1 });
+    tape.run(1, store, &[PM, PM], &[2]);
+    tape.event(1, Event::Signal { number: 9 });
+    tape.run(0, store, &[PM, PM], &[1]);
+    tape.event(0, Event::Signal { number: 7 });
+    tape.event(0, Event::Wait { number: 9, times: 1 });
+    tape.run(0, store, &[PM, PM], &[3]);
+    assert_eq!(contents(&tape.save("start")), [1, 2, 3]);
+}
+
+#[test]
+fn a_recording_whose_turns_never_come_says_who_waits() {
+    let mut tape = Tape::new();
+    let take = tape.block(0x40_0000, &[access(0, Atomic, 8)], |a| a.xchg(qword_ptr(rdi), rax));
+    tape.run_in_turn(0, take, &[LOCK], &[0], &[(0, 5)]);
+    tape.run(1, take, &[DRAM + 64], &[0]);
+    let error = run(&spec("x86", &tape.save("never"))).expect_err("nobody writes it five times");
+    assert!(error.to_string().contains("waits for write 5"), "{error}");
+}
