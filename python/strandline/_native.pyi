@@ -30,9 +30,10 @@ class RecordingStates:
         `{"program", "values", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files":
         [{"name", "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2",
         "taken_together", "audit": [{"finding", "instruction", "count", SITE}]}`. `states` is a number as text, null
-        where it is beyond 2^100. SITE is `"site", "pc", "symbol", "file", "line", "module", "offset"`, the first a
-        text, the last four null where unknown. `taken_together`: some lines were stored to more than 512 times
-        without becoming durable, and old stores of theirs are not told apart.
+        where it is beyond 2^100. SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset"`,
+        the first a text, `inlined_in` an array of texts, the others but `pc` null where unknown.
+        `taken_together`: some lines were stored to more than 512 times without becoming
+        durable, and old stores of theirs are not told apart.
         """
 
     def next(self, folder: str) -> str | None:

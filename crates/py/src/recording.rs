@@ -126,7 +126,7 @@ fn site(source: &mut Source, pc: u64) -> Value {
     let site = source.site(pc);
     json!({
         "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,
-        "module": site.module, "offset": site.offset,
+        "inlined_in": site.inlined_in, "module": site.module, "offset": site.offset,
     })
 }
 

@@ -18,6 +18,8 @@ pub struct Site {
     pub file: Option<String>,
     /// The line in it, from 1.
     pub line: Option<u32>,
+    /// The functions that the function was inlined into, each with file and line, the innermost first.
+    pub inlined_in: Vec<String>,
     /// The mapped file.
     pub module: Option<String>,
     /// The place in the mapped file's addresses, as `addr2line` takes it.
@@ -111,22 +113,48 @@ impl Loaded {
     }
 
     fn fill(&self, site: &mut Site, address: u64) {
-        if let Ok(Some(location)) = self.loader.find_location(address) {
-            site.file = location.file.map(str::to_owned);
-            site.line = location.line;
+        let frames = self.frames(address);
+        // The headers of a compiler or the system are nobody's mistake: what they were inlined into is told.
+        let own = frames
+            .iter()
+            .position(|(_, file, _)| file.as_deref().is_some_and(is_own));
+        let mut frames = frames.into_iter().skip(own.unwrap_or(0));
+        if let Some((symbol, file, line)) = frames.next() {
+            (site.symbol, site.file, site.line) = (symbol, file, line);
         }
-        let frame = self
-            .loader
-            .find_frames(address)
-            .ok()
-            .and_then(|mut frames| frames.next().ok().flatten());
-        let function = frame.and_then(|frame| Some(frame.function?.demangle().ok()?.into_owned()));
-        let symbol = || {
+        let caller = |(symbol, file, line): Frame| Some(format!("{} ({}:{})", symbol?, base_name(&file?), line?));
+        site.inlined_in = frames.filter_map(caller).collect();
+        site.symbol = site.symbol.take().or_else(|| {
             let name = self.loader.find_symbol(address)?;
             Some(addr2line::demangle_auto(name.into(), None).into_owned())
-        };
-        site.symbol = function.or_else(symbol);
+        });
     }
+
+    /// The functions that the instruction is in, the innermost first: each but the last was inlined into the next.
+    fn frames(&self, address: u64) -> Vec<Frame> {
+        let mut found = Vec::new();
+        let Ok(mut frames) = self.loader.find_frames(address) else {
+            return found;
+        };
+        while let Ok(Some(frame)) = frames.next() {
+            let symbol = frame
+                .function
+                .and_then(|function| Some(function.demangle().ok()?.into_owned()));
+            let place = frame.location.map(|place| (place.file.map(str::to_owned), place.line));
+            let (file, line) = place.unwrap_or_default();
+            found.push((symbol, file, line));
+        }
+        found
+    }
+}
+
+/// A function, and file and line in it.
+type Frame = (Option<String>, Option<String>, Option<u32>);
+
+/// Whether a source file is likely the program's own.
+fn is_own(file: &str) -> bool {
+    let others = ["/usr/include/", "/usr/lib/", "/lib/gcc/", "/rustc/"];
+    !others.iter().any(|folder| file.contains(folder))
 }
 
 fn base_name(path: &str) -> String {
@@ -144,7 +172,11 @@ impl fmt::Display for Site {
             (Some(symbol), Some(place)) => write!(f, "{symbol} ({place})"),
             (None, Some(place)) => f.write_str(&place),
             _ => write!(f, "{:#x}", self.pc),
-        }
+        }?;
+        self.inlined_in
+            .iter()
+            .take(3)
+            .try_for_each(|caller| write!(f, " in {caller}"))
     }
 }
 
@@ -194,6 +226,20 @@ mod tests {
             "{site:?}"
         );
         assert!(site.line.is_some_and(|found| line.abs_diff(found) <= 1), "{site:?}");
+    }
+
+    #[test]
+    fn what_was_inlined_is_told_with_its_callers() {
+        let site = Site {
+            pc: 1,
+            symbol: Some("flush".to_owned()),
+            file: Some("/home/list.c".to_owned()),
+            line: Some(12),
+            inlined_in: vec!["append (list.c:23)".to_owned()],
+            ..Site::default()
+        };
+        assert_eq!(site.to_string(), "flush (list.c:12) in append (list.c:23)");
+        assert!(is_own("/home/list.c") && !is_own("/usr/lib/gcc/x86_64-linux-gnu/12/include/clwbintrin.h"));
     }
 
     #[test]
