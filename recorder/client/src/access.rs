@@ -1,5 +1,7 @@
 //! Which memory an instruction accesses, and how.
 
+#![allow(non_upper_case_globals, reason = "DynamoRIO's names of instructions are patterns here")]
+
 use dynamorio_sys::*;
 use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
 

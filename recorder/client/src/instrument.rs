@@ -236,10 +236,7 @@ impl Plan {
         place.compare(end, slots.limit(place.drcontext));
         let fits = place.label();
         place.jump_below(fits);
-        match recorder().options.max_instructions {
-            None => place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]),
-            Some(_) => place.call(full_or_over as *mut c_void, PATH_CONTEXT, &[self.pc as i32, (self.pc >> 32) as i32]),
-        }
+        place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]);
         place.load(end, slots.next(place.drcontext));
         place.insert(fits);
         place.store_long(end, 0, CONTROL | u64::from(self.id));
@@ -252,10 +249,6 @@ impl Plan {
 
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
-
-const PATH_CONTEXT: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT
-    | dr_cleancall_save_t_DR_CLEANCALL_MULTIPATH
-    | dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
 
 /// Writes the addresses of an instruction's accesses and what of their values is known before it.
 fn addresses(place: Place, step: &Step) {
@@ -349,14 +342,4 @@ fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
 extern "C" fn full() {
     // SAFETY: called from the program's code in the cache.
     unsafe { Thread::current() }.flush();
-}
-
-/// The buffer is full, before the block at this address, which comes in two halves. If that was the last one to be recorded, the
-/// program goes on in code made anew.
-extern "C" fn full_or_over(low: i32, high: i32) {
-    full();
-    if recorder().state() == State::Stopped {
-        region::forget_code_now();
-        region::again(low, high);
-    }
 }

@@ -94,7 +94,7 @@ pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
 }
 
 /// Continues at this address, in code made anew. The caller holds no lock and no value that is to be dropped: this does not return.
-pub fn again(low: i32, high: i32) {
+fn again(low: i32, high: i32) {
     // SAFETY: in a clean call that wants the program's registers.
     unsafe {
         let mut context: dr_mcontext_t = std::mem::zeroed();
@@ -128,16 +128,10 @@ fn stop() {
     recorder().drain(thread.number);
 }
 
-/// Recording has stopped elsewhere than at the region's end: makes code anew when it is convenient.
+/// Recording has stopped elsewhere than at the region's end: recorded code is left at its next block and made anew.
 pub fn forget_code() {
-    // SAFETY: no callback.
-    unsafe { dr_delay_flush_region(std::ptr::null_mut(), EVERYTHING, 0, None) };
-}
-
-/// Recording has stopped: makes all code anew at once. In a clean call.
-pub fn forget_code_now() {
-    // SAFETY: in a clean call, without a lock.
-    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
+    // SAFETY: without a lock; where it is not allowed (a thread's end), DynamoRIO does nothing.
+    unsafe { dr_unlink_flush_region(std::ptr::null_mut(), EVERYTHING) };
 }
 
 /// Looks for the symbol in a module: exported, or in the symbol table of its file.

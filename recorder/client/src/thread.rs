@@ -12,6 +12,9 @@ use crate::{recorder, region, State};
 /// A buffer that holds more is written out before the next block.
 pub const BUFFER_BYTES: usize = 256 << 10;
 
+/// The same where instructions are counted: what other threads hold when the limit is reached is lost.
+const COUNTED_BYTES: usize = 16 << 10;
+
 /// Room above for one block; a longer one is refused.
 pub const BLOCK_BYTES: usize = 64 << 10;
 
@@ -38,6 +41,7 @@ pub struct Thread {
     /// What inserted code reads: where the next word goes, and where the buffer ends.
     slots: *mut [*mut u64; 2],
     base: *mut u64,
+    limit: *mut u64,
     /// The beginning of the words that follow one another without a gap: what a [`Control::Cut`] cut short is before it.
     whole: *mut u64,
     /// The stripe of [`crate::atomic`] that it holds.
@@ -76,12 +80,15 @@ impl Thread {
         unsafe {
             let base = dr_raw_mem_alloc(bytes, access, std::ptr::null_mut()).cast::<u64>();
             crate::expect(!base.is_null(), "no memory is left for a thread's buffer");
-            *slots = [base, base.byte_add(BUFFER_BYTES)];
+            let full = recorder().options.max_instructions.map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
+            let limit = base.byte_add(full);
+            *slots = [base, limit];
             Box::new(Thread {
                 number,
                 tid,
                 slots,
                 base,
+                limit,
                 whole: base,
                 held: None,
                 call: crate::syscall::Call::default(),
@@ -115,8 +122,7 @@ impl Thread {
         if recorder().state() != State::Recording {
             return;
         }
-        let limit = self.base.wrapping_byte_add(BUFFER_BYTES);
-        if self.next() >= limit {
+        if self.next() >= self.limit {
             self.flush();
         }
         let next = self.next();
@@ -137,12 +143,16 @@ impl Thread {
     pub fn flush(&mut self) {
         let recorder = recorder();
         let mut stream = recorder.stream.lock();
-        match recorder.state() {
-            State::Recording => self.write(&mut stream),
-            _ => self.empty(),
+        if recorder.state() != State::Recording {
+            self.empty();
+            return;
         }
-        if stream.closed() && recorder.change(State::Recording, State::Stopped) {
-            drop(stream);
+        self.write(&mut stream);
+        if stream.closed() {
+            recorder.change(State::Recording, State::Stopped);
+        }
+        drop(stream);
+        if recorder.state() == State::Stopped {
             region::forget_code();
         }
     }
