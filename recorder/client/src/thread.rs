@@ -80,7 +80,10 @@ impl Thread {
         unsafe {
             let base = dr_raw_mem_alloc(bytes, access, std::ptr::null_mut()).cast::<u64>();
             crate::expect(!base.is_null(), "no memory is left for a thread's buffer");
-            let full = recorder().options.max_instructions.map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
+            let full = recorder()
+                .options
+                .max_instructions
+                .map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
             let limit = base.byte_add(full);
             *slots = [base, limit];
             Box::new(Thread {
@@ -139,8 +142,18 @@ impl Thread {
         unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
     }
 
-    /// Writes what waits, if recording is on.
+    /// Writes what waits, if recording is on. Not when a thread or the process ends: DynamoRIO then waits for ever if code is to be
+    /// forgotten.
     pub fn flush(&mut self) {
+        let was = recorder().state();
+        self.finish();
+        if was == State::Recording && recorder().state() == State::Stopped {
+            region::forget_code();
+        }
+    }
+
+    /// Writes what waits, if recording is on.
+    pub fn finish(&mut self) {
         let recorder = recorder();
         let mut stream = recorder.stream.lock();
         if recorder.state() != State::Recording {
@@ -150,10 +163,6 @@ impl Thread {
         self.write(&mut stream);
         if stream.closed() {
             recorder.change(State::Recording, State::Stopped);
-        }
-        drop(stream);
-        if recorder.state() == State::Stopped {
-            region::forget_code();
         }
     }
 
@@ -201,7 +210,9 @@ impl Thread {
             let blocks = recorder.blocks.lock();
             let Some(at) = self.last_block(&blocks) else { return };
             // SAFETY: in the buffer.
-            let Some((_, id)) = Control::of(unsafe { *at }) else { return };
+            let Some((_, id)) = Control::of(unsafe { *at }) else {
+                return;
+            };
             let Some(block) = blocks.get(id) else { return };
             let Some(done) = block.instruction_at(pc) else { return };
             self.set_next(at.wrapping_add(block.words_before(done)));
