@@ -26,9 +26,27 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
 	@$(PY) tools/check.py
 
+# DynamoRIO takes minutes to build; target/recorder keeps it, and cargo builds it again only if it has changed.
+RECORDER := $(VENV)/share/strandline/recorder
+RECORDER_BUILT := target/recorder/release
+
+.PHONY: recorder
+recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake and libclang)
+	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
+	@command -v cmake >/dev/null || { echo "strandline: cmake not found: run 'sudo apt-get install cmake libclang-dev' and try again" >&2; exit 2; }
+	@tools/has_libclang.sh || { echo "strandline: libclang not found: run 'sudo apt-get install cmake libclang-dev' and try again" >&2; exit 2; }
+	cd recorder && cargo build --release --locked
+	@mkdir -p $(RECORDER)
+	@rm -f $(RECORDER)/*
+	@built=$$(ls -td $(RECORDER_BUILT)/build/dynamorio-sys-*/out/build | head -n 1) && \
+	cp "$$built"/lib64/release/libdynamorio.so "$$built"/ext/lib64/release/libdrmgr.so "$$built"/ext/lib64/release/libdrreg.so \
+	    "$$built"/ext/lib64/release/libdrutil.so $(RECORDER_BUILT)/libstrandline_client.so $(RECORDER_BUILT)/strandline-launch $(RECORDER)/
+
 .PHONY: test-recorder
-test-recorder: $(VENV)/.dev setup ## Build PMDK's examples, record them, and hold counts and crash states against others'
-	@$(PY) -m pytest -m recorder python/tests/recorder
+test-recorder: $(VENV)/.dev setup recorder ## Record real programs anew: PMDK's examples and small ones, held against other counts and checkers
+	$(PY) -m pytest --quiet recorder/tests
+	cd recorder && cargo test --quiet --release --locked -p strandline-launch
+	$(PY) -m pytest --quiet -m recorder python/tests/recorder
 
 .PHONY: figures
 figures: setup ## Rerun every figure in experiments/ into out/

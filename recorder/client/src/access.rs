@@ -1,5 +1,10 @@
 //! Which memory an instruction accesses, and how.
 
+#![allow(
+    non_upper_case_globals,
+    reason = "DynamoRIO's names of instructions are patterns here"
+)]
+
 use dynamorio_sys::*;
 use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
 
@@ -216,7 +221,13 @@ unsafe fn masked(instruction: *mut instr_t) -> bool {
         let opcode = instr_get_opcode(instruction) as u32;
         let by_vector = matches!(
             opcode,
-            OP_maskmovq | OP_maskmovdqu | OP_vmaskmovdqu | OP_vmaskmovps | OP_vmaskmovpd | OP_vpmaskmovd | OP_vpmaskmovq
+            OP_maskmovq
+                | OP_maskmovdqu
+                | OP_vmaskmovdqu
+                | OP_vmaskmovps
+                | OP_vmaskmovpd
+                | OP_vpmaskmovd
+                | OP_vpmaskmovq
         );
         by_vector
             || (0..instr_num_srcs(instruction) as u32).any(|index| {

@@ -90,7 +90,15 @@ fn bytewise(place: u64, bytes: &mut [u8]) {
     for (offset, byte) in bytes.iter_mut().enumerate() {
         let mut done = 0;
         // SAFETY: reading is safe.
-        if unsafe { dr_safe_read((place + offset as u64) as *const c_void, 1, std::ptr::from_mut(byte).cast(), &mut done) } == 0 {
+        if unsafe {
+            dr_safe_read(
+                (place + offset as u64) as *const c_void,
+                1,
+                std::ptr::from_mut(byte).cast(),
+                &mut done,
+            )
+        } == 0
+        {
             *byte = 0;
         }
     }

@@ -45,7 +45,10 @@ impl Block {
     /// Words of a trace of its first so many instructions, with the control word.
     #[must_use]
     pub fn words_before(&self, instructions: usize) -> usize {
-        let done = self.accesses.iter().filter(|access| usize::from(access.instruction) < instructions);
+        let done = self
+            .accesses
+            .iter()
+            .filter(|access| usize::from(access.instruction) < instructions);
         1 + done.map(|access| words_of(*access)).sum::<usize>()
     }
 

@@ -43,7 +43,9 @@ fn resized(register: reg_id_t, bytes: usize) -> reg_id_t {
 /// The 64-bit register of which this one of 16, 32 or 64 bits is a part.
 pub fn widened(register: reg_id_t) -> reg_id_t {
     let register = u32::from(register);
-    let base = [DR_REG_RAX, DR_REG_EAX, DR_REG_AX].into_iter().find(|base| (*base..*base + 16).contains(&register));
+    let base = [DR_REG_RAX, DR_REG_EAX, DR_REG_AX]
+        .into_iter()
+        .find(|base| (*base..*base + 16).contains(&register));
     (DR_REG_RAX + register - base.unwrap_or(DR_REG_RAX)) as reg_id_t
 }
 
@@ -129,7 +131,13 @@ impl Place {
     pub fn shift_right(self, which: reg_id_t, bits: i32) {
         // SAFETY: makes an instruction.
         self.insert(unsafe {
-            instr_create_1dst_2src(self.drcontext, OP_sar as i32, register(which, 8), number(bits, 1), register(which, 8))
+            instr_create_1dst_2src(
+                self.drcontext,
+                OP_sar as i32,
+                register(which, 8),
+                number(bits, 1),
+                register(which, 8),
+            )
         });
     }
 
@@ -153,7 +161,11 @@ impl Place {
 
     /// Calls a function of the recorder with at most three numbers as arguments.
     pub fn call(self, function: *mut c_void, flags: dr_cleancall_save_t, arguments: &[i32]) {
-        let Place { drcontext, list, before } = self;
+        let Place {
+            drcontext,
+            list,
+            before,
+        } = self;
         let argument = |index: usize| number(arguments[index], 4);
         // SAFETY: the function takes as many numbers.
         unsafe {
@@ -161,7 +173,17 @@ impl Place {
                 0 => dr_insert_clean_call_ex(drcontext, list, before, function, flags, 0),
                 1 => dr_insert_clean_call_ex(drcontext, list, before, function, flags, 1, argument(0)),
                 2 => dr_insert_clean_call_ex(drcontext, list, before, function, flags, 2, argument(0), argument(1)),
-                _ => dr_insert_clean_call_ex(drcontext, list, before, function, flags, 3, argument(0), argument(1), argument(2)),
+                _ => dr_insert_clean_call_ex(
+                    drcontext,
+                    list,
+                    before,
+                    function,
+                    flags,
+                    3,
+                    argument(0),
+                    argument(1),
+                    argument(2),
+                ),
             }
         }
     }
@@ -170,7 +192,15 @@ impl Place {
     pub fn take(self) -> reg_id_t {
         let mut register = DR_REG_NULL as reg_id_t;
         // SAFETY: no restriction on the register.
-        let status = unsafe { drreg_reserve_register(self.drcontext, self.list, self.before, std::ptr::null_mut(), &mut register) };
+        let status = unsafe {
+            drreg_reserve_register(
+                self.drcontext,
+                self.list,
+                self.before,
+                std::ptr::null_mut(),
+                &mut register,
+            )
+        };
         crate::expect(status == drreg_status_t_DRREG_SUCCESS, "no register is free");
         register
     }
@@ -179,7 +209,10 @@ impl Place {
     pub fn give_back(self, register: reg_id_t) {
         // SAFETY: it was taken.
         let status = unsafe { drreg_unreserve_register(self.drcontext, self.list, self.before, register) };
-        crate::expect(status == drreg_status_t_DRREG_SUCCESS, "a register cannot be given back");
+        crate::expect(
+            status == drreg_status_t_DRREG_SUCCESS,
+            "a register cannot be given back",
+        );
     }
 
     /// Takes the arithmetic flags.

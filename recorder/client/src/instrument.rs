@@ -4,6 +4,11 @@
 //! each access then writes to its own. A fault therefore leaves words that were not written; [`crate::thread::Thread::cut`]
 //! takes them back.
 
+#![allow(
+    non_upper_case_globals,
+    reason = "DynamoRIO's names of instructions are patterns here"
+)]
+
 use std::ffi::c_void;
 
 use dynamorio_sys::*;
@@ -50,7 +55,13 @@ impl Planned {
 
 /// First phase: one block for each iteration of a string instruction, for markers of a region and for instructions after which
 /// something is to be read.
-pub unsafe extern "C" fn rewrite(drcontext: *mut c_void, _tag: *mut c_void, list: *mut instrlist_t, _trace: bool_, _translating: bool_) -> dr_emit_flags_t {
+pub unsafe extern "C" fn rewrite(
+    drcontext: *mut c_void,
+    _tag: *mut c_void,
+    list: *mut instrlist_t,
+    _trace: bool_,
+    _translating: bool_,
+) -> dr_emit_flags_t {
     // SAFETY: DynamoRIO's list.
     unsafe {
         if recorder().state() != State::Recording {
@@ -100,7 +111,10 @@ unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
         watch: Some(watch),
         id: 0,
         words: 0,
-        steps: vec![Step { instruction: first, accesses: Vec::new() }],
+        steps: vec![Step {
+            instruction: first,
+            accesses: Vec::new(),
+        }],
         next: 0,
         unread: None,
     }
@@ -120,11 +134,18 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
             let found = match access::of(instruction) {
                 Ok(found) => found,
                 Err(what) => {
-                    region::refuse(&format!("the program executes {what} at {:#x}, which cannot be recorded", instr_get_app_pc(instruction) as u64));
+                    region::refuse(&format!(
+                        "the program executes {what} at {:#x}, which cannot be recorded",
+                        instr_get_app_pc(instruction) as u64
+                    ));
                     Vec::new()
                 }
             };
-            let of = |found: &Found| Access { instruction: index as u16, kind: found.kind, size: found.size };
+            let of = |found: &Found| Access {
+                instruction: index as u16,
+                kind: found.kind,
+                size: found.size,
+            };
             accesses.extend(found.iter().map(of));
             if index == 0 || !found.is_empty() {
                 let accesses = found.into_iter().map(|found| Planned { found, back: 0 }).collect();
@@ -144,7 +165,15 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
             back -= words_of(*access);
         }
         let id = recorder().blocks.lock().define(block);
-        Some(Plan { pc, watch, id, words, steps, next: 0, unread: None })
+        Some(Plan {
+            pc,
+            watch,
+            id,
+            words,
+            steps,
+            next: 0,
+            unread: None,
+        })
     }
 }
 
@@ -171,7 +200,10 @@ unsafe fn instructions(list: *mut instrlist_t) -> Option<(Vec<*mut instr_t>, Opt
 }
 
 fn is_string(opcode: u32) -> bool {
-    matches!(opcode, OP_movs | OP_stos | OP_lods | OP_cmps | OP_scas | OP_ins | OP_outs)
+    matches!(
+        opcode,
+        OP_movs | OP_stos | OP_lods | OP_cmps | OP_scas | OP_ins | OP_outs
+    )
 }
 
 /// Third phase: inserts what the plan says before this instruction.
@@ -190,7 +222,11 @@ pub unsafe extern "C" fn insert(
     // SAFETY: the plan that `analyse` made for this block.
     unsafe {
         let plan = user_data.cast::<Plan>();
-        let place = Place { drcontext, list, before: instruction };
+        let place = Place {
+            drcontext,
+            list,
+            before: instruction,
+        };
         (*plan).before(place);
         if drmgr_is_last_instr(drcontext, instruction) != 0 {
             drop(Box::from_raw(plan));
@@ -202,13 +238,20 @@ pub unsafe extern "C" fn insert(
 impl Plan {
     fn before(&mut self, place: Place) {
         let unread = self.unread.take();
-        let step = self.steps.get(self.next).filter(|step| step.instruction == place.before);
+        let step = self
+            .steps
+            .get(self.next)
+            .filter(|step| step.instruction == place.before);
         if unread.is_none() && step.is_none() {
             return;
         }
         if step.is_some() && self.next == 0 {
             if let Some(watch) = self.watch {
-                place.call(region::entered as *mut c_void, FULL_CONTEXT, &[watch as i32, self.pc as i32, (self.pc >> 32) as i32]);
+                place.call(
+                    region::entered as *mut c_void,
+                    FULL_CONTEXT,
+                    &[watch as i32, self.pc as i32, (self.pc >> 32) as i32],
+                );
             }
             if self.words == 0 {
                 self.next += 1;
@@ -219,9 +262,16 @@ impl Plan {
         if let Some(index) = unread {
             values(place, &self.steps[index]);
         }
-        if let Some(step) = self.steps.get(self.next).filter(|step| step.instruction == place.before) {
+        if let Some(step) = self
+            .steps
+            .get(self.next)
+            .filter(|step| step.instruction == place.before)
+        {
             addresses(place, step);
-            let writes = step.accesses.iter().any(|access| matches!(access.found.value, Value::Read | Value::Careful));
+            let writes = step
+                .accesses
+                .iter()
+                .any(|access| matches!(access.found.value, Value::Read | Value::Careful));
             self.unread = writes.then_some(self.next);
             self.next += 1;
         }
@@ -236,10 +286,11 @@ impl Plan {
         place.compare(end, slots.limit(place.drcontext));
         let fits = place.label();
         place.jump_below(fits);
-        match recorder().options.max_instructions {
-            None => place.call(full as *mut c_void, dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE, &[]),
-            Some(_) => place.call(full_or_over as *mut c_void, PATH_CONTEXT, &[self.pc as i32, (self.pc >> 32) as i32]),
-        }
+        place.call(
+            full as *mut c_void,
+            dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE,
+            &[],
+        );
         place.load(end, slots.next(place.drcontext));
         place.insert(fits);
         place.store_long(end, 0, CONTROL | u64::from(self.id));
@@ -252,10 +303,6 @@ impl Plan {
 
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
-
-const PATH_CONTEXT: dr_cleancall_save_t = dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT
-    | dr_cleancall_save_t_DR_CLEANCALL_MULTIPATH
-    | dr_cleancall_save_t_DR_CLEANCALL_ALWAYS_OUT_OF_LINE;
 
 /// Writes the addresses of an instruction's accesses and what of their values is known before it.
 fn addresses(place: Place, step: &Step) {
@@ -280,17 +327,32 @@ fn addresses(place: Place, step: &Step) {
     if shifts {
         place.give_back_flags();
     }
-    for access in step.accesses.iter().filter(|access| access.found.kind == AccessKind::Atomic) {
-        place.call(atomic::before as *mut c_void, 0, &[access.back, i32::from(access.found.size)]);
+    for access in step
+        .accesses
+        .iter()
+        .filter(|access| access.found.kind == AccessKind::Atomic)
+    {
+        place.call(
+            atomic::before as *mut c_void,
+            0,
+            &[access.back, i32::from(access.found.size)],
+        );
     }
 }
 
 fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t) {
-    let Place { drcontext, list, before } = place;
+    let Place {
+        drcontext,
+        list,
+        before,
+    } = place;
     // SAFETY: the registers are taken, the operand is the instruction's.
     unsafe {
         let restored = drreg_restore_app_values(drcontext, list, before, found.operand, std::ptr::null_mut());
-        crate::expect(restored == drreg_status_t_DRREG_SUCCESS || restored == drreg_status_t_DRREG_ERROR_NO_APP_VALUE, "a register is lost");
+        crate::expect(
+            restored == drreg_status_t_DRREG_SUCCESS || restored == drreg_status_t_DRREG_ERROR_NO_APP_VALUE,
+            "a register is lost",
+        );
         let computed = drutil_insert_get_mem_addr(drcontext, list, before, found.operand, address, scratch);
         crate::expect(computed != 0, "an address cannot be computed");
         let Some(bit) = found.bit else { return };
@@ -340,7 +402,11 @@ fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
         place.load(value, memory(end, -access.back, 8));
         place.load_zeros(value, value, done as i32, bytes);
         let whole = done % 8 == 0 && size - done == bytes;
-        place.store(memory(end, first + done as i32, if whole { 8 } else { bytes }), value, if whole { 8 } else { bytes });
+        place.store(
+            memory(end, first + done as i32, if whole { 8 } else { bytes }),
+            value,
+            if whole { 8 } else { bytes },
+        );
         done += bytes;
     }
 }
@@ -349,14 +415,4 @@ fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
 extern "C" fn full() {
     // SAFETY: called from the program's code in the cache.
     unsafe { Thread::current() }.flush();
-}
-
-/// The buffer is full, before the block at this address, which comes in two halves. If that was the last one to be recorded, the
-/// program goes on in code made anew.
-extern "C" fn full_or_over(low: i32, high: i32) {
-    full();
-    if recorder().state() == State::Stopped {
-        region::forget_code_now();
-        region::again(low, high);
-    }
 }

@@ -14,8 +14,8 @@ mod pm;
 mod region;
 mod signal;
 mod stream;
-mod syscall;
 mod sys;
+mod syscall;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -118,7 +118,9 @@ impl Recorder {
 
     /// Goes from one state to another, if it is in that one.
     fn change(&self, from: State, to: State) -> bool {
-        self.state.compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.state
+            .compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
     }
 
     /// Whether this is the process that is recorded, not one that it made.
@@ -137,7 +139,8 @@ impl Recorder {
                 self.change(State::Recording, State::Stopped);
                 return at;
             }
-            self.written.fetch_add(thread::instructions(blocks, words[at]), Ordering::Relaxed);
+            self.written
+                .fetch_add(thread::instructions(blocks, words[at]), Ordering::Relaxed);
             at += thread::length(blocks, words[at]);
         }
         words.len()
@@ -193,16 +196,28 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
     let Some(mut stream) = Stream::open(&options.pipe) else {
         give_up(&format!("{}: cannot be opened to write a recording to", options.pipe));
     };
-    stream.packet(Kind::Start, 0, &[&VERSION.to_le_bytes(), &std::process::id().to_le_bytes(), &command_line()]);
+    stream.packet(
+        Kind::Start,
+        0,
+        &[
+            &VERSION.to_le_bytes(),
+            &std::process::id().to_le_bytes(),
+            &command_line(),
+        ],
+    );
     // SAFETY: DynamoRIO is up.
     unsafe {
         let mut registers: drreg_options_t = std::mem::zeroed();
         registers.struct_size = std::mem::size_of::<drreg_options_t>();
         registers.num_spill_slots = 5;
-        let ready = drmgr_init() != 0 && drutil_init() != 0 && drreg_init(&mut registers) == drreg_status_t_DRREG_SUCCESS;
+        let ready =
+            drmgr_init() != 0 && drutil_init() != 0 && drreg_init(&mut registers) == drreg_status_t_DRREG_SUCCESS;
         expect(ready, "DynamoRIO's extensions do not start");
         let mut slots = Slots { segment: 0, offset: 0 };
-        expect(dr_raw_tls_calloc(&mut slots.segment, &mut slots.offset, 2, 0) != 0, "no thread-local slot is free");
+        expect(
+            dr_raw_tls_calloc(&mut slots.segment, &mut slots.offset, 2, 0) != 0,
+            "no thread-local slot is free",
+        );
         let state = match options.from {
             options::From::Start => State::Recording,
             _ => State::Waiting,
@@ -241,7 +256,11 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             && drmgr_register_post_syscall_event(Some(syscall::after)) != 0
             && drmgr_register_signal_event(Some(signal::came)) != 0
             && drmgr_register_bb_app2app_event(Some(instrument::rewrite), std::ptr::null_mut()) != 0
-            && drmgr_register_bb_instrumentation_event(Some(instrument::analyse), Some(instrument::insert), std::ptr::null_mut()) != 0;
+            && drmgr_register_bb_instrumentation_event(
+                Some(instrument::analyse),
+                Some(instrument::insert),
+                std::ptr::null_mut(),
+            ) != 0;
         expect(registered, "DynamoRIO takes no event");
     }
 }
@@ -276,7 +295,10 @@ unsafe extern "C" fn thread_begins(drcontext: *mut c_void) {
         let birth = birth(tid);
         let parent = birth.map_or(NOBODY, |birth| u64::from(birth.parent));
         let clears = birth.map_or(0, |birth| birth.clears);
-        recorder.stream.lock().packet(Kind::ThreadStart, number, &[words(&[tid, parent, clears])]);
+        recorder
+            .stream
+            .lock()
+            .packet(Kind::ThreadStart, number, &[words(&[tid, parent, clears])]);
     }
 }
 
@@ -287,7 +309,14 @@ fn birth(tid: u64) -> Option<Birth> {
         let mut number = 0u32;
         let mut done = 0;
         // SAFETY: reading is safe.
-        let read = unsafe { dr_safe_read(birth.tells as *const c_void, 4, std::ptr::from_mut(&mut number).cast(), &mut done) };
+        let read = unsafe {
+            dr_safe_read(
+                birth.tells as *const c_void,
+                4,
+                std::ptr::from_mut(&mut number).cast(),
+                &mut done,
+            )
+        };
         read != 0 && u64::from(number) == tid
     };
     let index = births.iter().position(told).or(births.len().checked_sub(1))?;
@@ -299,13 +328,19 @@ unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
     // SAFETY: made when the thread began.
     unsafe {
         let mut thread = Box::from_raw(Thread::of(drcontext));
-        recorder.threads.lock().retain(|other| (**other).number != thread.number);
+        recorder
+            .threads
+            .lock()
+            .retain(|other| (**other).number != thread.number);
         atomic::release(&mut thread);
         if thread.tid != syscall::running() {
             thread.take_back();
         }
-        thread.flush();
-        recorder.stream.lock().packet(Kind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
+        thread.finish();
+        recorder
+            .stream
+            .lock()
+            .packet(Kind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
         thread.end();
     }
 }
@@ -315,7 +350,11 @@ unsafe extern "C" fn module_loaded(_drcontext: *mut c_void, module: *const modul
     unsafe {
         let module = &*module;
         let path = CStr::from_ptr(module.full_path).to_bytes();
-        let offset = if module.num_segments > 0 { (*module.segments).offset } else { 0 };
+        let offset = if module.num_segments > 0 {
+            (*module.segments).offset
+        } else {
+            0
+        };
         let own = path.starts_with(&recorder().folder);
         if own {
             return;
@@ -334,7 +373,9 @@ unsafe extern "C" fn exit() {
     let mut stream = recorder.stream.lock();
     if recorder.state() == State::Waiting {
         let what = match &recorder.options.from {
-            options::From::Symbol(name) => format!("the program never entered a function named {name}: nothing was recorded"),
+            options::From::Symbol(name) => {
+                format!("the program never entered a function named {name}: nothing was recorded")
+            }
             _ => "the program never came to the marker of a region's beginning: nothing was recorded".to_owned(),
         };
         stream.packet(Kind::Warning, 0, &[what.as_bytes()]);

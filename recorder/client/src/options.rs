@@ -35,7 +35,9 @@ pub struct Options {
 /// The settings that the launcher left in the environment.
 pub fn read() -> Option<Options> {
     let environment = fs::read("/proc/self/environ").ok()?;
-    let variable = environment.split(|byte| *byte == 0).find_map(|text| text.strip_prefix(SETTINGS.as_bytes()))?;
+    let variable = environment
+        .split(|byte| *byte == 0)
+        .find_map(|text| text.strip_prefix(SETTINGS.as_bytes()))?;
     let text = String::from_utf8_lossy(variable);
     let mut options = Options::default();
     for line in text.lines() {

@@ -27,13 +27,20 @@ const REMOVED: &str = " (deleted)";
 /// Whether this file is persistent memory.
 fn named(path: &str) -> bool {
     let path = path.strip_suffix(REMOVED).unwrap_or(path);
-    let inside = |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let inside = |folder: &String| {
+        path.strip_prefix(folder.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     recorder().options.pm.iter().any(inside)
 }
 
 /// The ranges of addresses that the user named.
 pub fn ranges(ranges: &[(u64, u64)]) -> Vec<Mapping> {
-    let mapping = |(start, end): &(u64, u64)| Mapping { range: *start..*end, offset: 0, path: String::new() };
+    let mapping = |(start, end): &(u64, u64)| Mapping {
+        range: *start..*end,
+        offset: 0,
+        path: String::new(),
+    };
     ranges.iter().map(mapping).collect()
 }
 
@@ -69,19 +76,34 @@ pub fn unmapped(thread: &mut Thread, range: Range<u64>) {
     thread.flush();
     for mapping in gone {
         let range = mapping.range;
-        recorder.stream.lock().packet(Kind::PmUnmap, 0, &[words(&[range.start, range.end - range.start])]);
+        recorder
+            .stream
+            .lock()
+            .packet(Kind::PmUnmap, 0, &[words(&[range.start, range.end - range.start])]);
     }
 }
 
 /// A mapping was moved or has grown.
 pub fn moved(thread: &mut Thread, old: Range<u64>, new: Range<u64>) {
     let recorder = recorder();
-    let known = recorder.mappings.lock().iter().find(|mapping| !mapping.path.is_empty() && mapping.range.contains(&old.start)).cloned();
+    let known = recorder
+        .mappings
+        .lock()
+        .iter()
+        .find(|mapping| !mapping.path.is_empty() && mapping.range.contains(&old.start))
+        .cloned();
     unmapped(thread, old.clone());
     unmapped(thread, new.clone());
     if let Some(mapping) = known {
         let offset = mapping.offset + (old.start - mapping.range.start);
-        add(thread, Mapping { range: new, offset, path: mapping.path });
+        add(
+            thread,
+            Mapping {
+                range: new,
+                offset,
+                path: mapping.path,
+            },
+        );
     }
 }
 
@@ -94,11 +116,23 @@ fn take(mappings: &mut Vec<Mapping>, range: &Range<u64>) -> Vec<Mapping> {
             mappings.push(mapping);
             continue;
         }
-        let parts = [(mapping.range.start..cut.start, true), (cut.clone(), false), (cut.end..mapping.range.end, true)];
+        let parts = [
+            (mapping.range.start..cut.start, true),
+            (cut.clone(), false),
+            (cut.end..mapping.range.end, true),
+        ];
         for (part, stays) in parts.into_iter().filter(|(part, _)| !part.is_empty()) {
             let offset = mapping.offset + (part.start - mapping.range.start);
-            let part = Mapping { range: part, offset, path: mapping.path.clone() };
-            if stays { mappings.push(part) } else { gone.push(part) }
+            let part = Mapping {
+                range: part,
+                offset,
+                path: mapping.path.clone(),
+            };
+            if stays {
+                mappings.push(part)
+            } else {
+                gone.push(part)
+            }
         }
     }
     gone
@@ -116,7 +150,11 @@ pub fn announce_all() {
 
 fn announce(stream: &mut Stream, mapping: &Mapping) {
     let Range { start, end } = mapping.range;
-    stream.packet(Kind::PmMap, 0, &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()]);
+    stream.packet(
+        Kind::PmMap,
+        0,
+        &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()],
+    );
     let file = sys::Holes::open(&mapping.path);
     let mut page = start & !(PAGE_BYTES - 1);
     let mut bytes = [0u8; PAGE_BYTES as usize];
@@ -130,7 +168,8 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
         }
         let mut done = 0;
         // SAFETY: reading is safe.
-        let read = unsafe { dr_safe_read(page as *const c_void, bytes.len(), bytes.as_mut_ptr().cast(), &mut done) } != 0;
+        let read =
+            unsafe { dr_safe_read(page as *const c_void, bytes.len(), bytes.as_mut_ptr().cast(), &mut done) } != 0;
         if read && bytes.iter().any(|byte| *byte != 0) {
             stream.packet(Kind::PmPage, 0, &[words(&[page]), &bytes]);
         }
@@ -152,8 +191,18 @@ pub fn synced(thread: &mut Thread, range: &Range<u64>) {
 /// A file was made durable.
 pub fn file_synced(thread: &mut Thread, descriptor: i32) {
     let mappings = recorder().mappings.lock().clone();
-    let Some(path) = (if mappings.is_empty() { None } else { sys::file_of(descriptor) }) else { return };
+    let Some(path) = (if mappings.is_empty() {
+        None
+    } else {
+        sys::file_of(descriptor)
+    }) else {
+        return;
+    };
     for mapping in mappings.iter().filter(|mapping| mapping.path == path) {
-        thread.push(&[Control::Sync.word(0), mapping.range.start, mapping.range.end - mapping.range.start]);
+        thread.push(&[
+            Control::Sync.word(0),
+            mapping.range.start,
+            mapping.range.end - mapping.range.start,
+        ]);
     }
 }

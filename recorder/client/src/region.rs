@@ -34,8 +34,12 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
     // SAFETY: an instruction of the program.
     unsafe {
         match (&recorder.options.from, state) {
-            (From::Marker, State::Waiting) => (access::marker(instruction) == Some(Marker::RegionBegin)).then_some(Watch::Begin),
-            (From::Marker, State::Recording) => (access::marker(instruction) == Some(Marker::RegionEnd)).then_some(Watch::End),
+            (From::Marker, State::Waiting) => {
+                (access::marker(instruction) == Some(Marker::RegionBegin)).then_some(Watch::Begin)
+            }
+            (From::Marker, State::Recording) => {
+                (access::marker(instruction) == Some(Marker::RegionEnd)).then_some(Watch::End)
+            }
             (From::Symbol(_), State::Waiting) => {
                 let pc = instr_get_app_pc(instruction) as u64;
                 recorder.symbols.lock().contains(&pc).then_some(Watch::Begin)
@@ -56,7 +60,11 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
     // SAFETY: the caller's promise.
     unsafe {
         let first = instrlist_first_app(list);
-        let mut next = if first.is_null() { first } else { instr_get_next_app(first) };
+        let mut next = if first.is_null() {
+            first
+        } else {
+            instr_get_next_app(first)
+        };
         while !next.is_null() && watched(next).is_none() {
             next = instr_get_next_app(next);
         }
@@ -94,7 +102,7 @@ pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
 }
 
 /// Continues at this address, in code made anew. The caller holds no lock and no value that is to be dropped: this does not return.
-pub fn again(low: i32, high: i32) {
+fn again(low: i32, high: i32) {
     // SAFETY: in a clean call that wants the program's registers.
     unsafe {
         let mut context: dr_mcontext_t = std::mem::zeroed();
@@ -128,16 +136,10 @@ fn stop() {
     recorder().drain(thread.number);
 }
 
-/// Recording has stopped elsewhere than at the region's end: makes code anew when it is convenient.
+/// Recording has stopped elsewhere than at the region's end: recorded code is left at its next block and made anew.
 pub fn forget_code() {
-    // SAFETY: no callback.
-    unsafe { dr_delay_flush_region(std::ptr::null_mut(), EVERYTHING, 0, None) };
-}
-
-/// Recording has stopped: makes all code anew at once. In a clean call.
-pub fn forget_code_now() {
-    // SAFETY: in a clean call, without a lock.
-    unsafe { dr_flush_region(std::ptr::null_mut(), EVERYTHING) };
+    // SAFETY: without a lock, in a clean call or around a system call.
+    unsafe { dr_unlink_flush_region(std::ptr::null_mut(), EVERYTHING) };
 }
 
 /// Looks for the symbol in a module: exported, or in the symbol table of its file.
@@ -146,13 +148,18 @@ pub fn forget_code_now() {
 /// DynamoRIO's description of a module.
 pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
     let recorder = recorder();
-    let From::Symbol(name) = &recorder.options.from else { return };
+    let From::Symbol(name) = &recorder.options.from else {
+        return;
+    };
     let mut found = Vec::new();
     // SAFETY: the module is mapped.
     unsafe {
         let start = module.__bindgen_anon_1.start as u64;
         if let Ok(name) = CString::new(name.as_str()) {
-            found.extend(dr_get_proc_address(module.__bindgen_anon_1.handle, name.as_ptr()).map(|function| function as usize as u64));
+            found.extend(
+                dr_get_proc_address(module.__bindgen_anon_1.handle, name.as_ptr())
+                    .map(|function| function as usize as u64),
+            );
         }
         if found.is_empty() {
             let bias = start.wrapping_sub(module.preferred_base as u64);
@@ -164,7 +171,9 @@ pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
 
 fn in_file(path: &str, name: &str) -> Vec<u64> {
     let Ok(data) = fs::read(path) else { return Vec::new() };
-    let Ok(file) = ElfFile64::<Endianness>::parse(data.as_slice()) else { return Vec::new() };
+    let Ok(file) = ElfFile64::<Endianness>::parse(data.as_slice()) else {
+        return Vec::new();
+    };
     let symbols = file.symbols().chain(file.dynamic_symbols());
     symbols
         .filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text && symbol.name() == Ok(name))

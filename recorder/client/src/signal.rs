@@ -23,7 +23,9 @@ pub unsafe extern "C" fn came(drcontext: *mut c_void, signal: *mut dr_siginfo_t)
             thread.cut((*signal.mcontext).__bindgen_anon_10.pc as u64);
         }
         // Should it be deadly, nothing else comes after.
-        recorder().status.store(BY_SIGNAL + signal.sig as u64, Ordering::Relaxed);
+        recorder()
+            .status
+            .store(BY_SIGNAL + signal.sig as u64, Ordering::Relaxed);
     }
     dr_signal_action_t_DR_SIGNAL_DELIVER
 }

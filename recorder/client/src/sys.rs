@@ -57,10 +57,21 @@ pub fn without_sigpipe<T>(work: impl FnOnce() -> T) -> T {
     let no_time = [0u64; 2];
     // SAFETY: pointers to live variables; the mask is put back.
     unsafe {
-        call(number::RT_SIGPROCMASK, [0, address(&pipe), std::ptr::from_mut(&mut before) as usize, SIGNAL_SET_BYTES]);
+        call(
+            number::RT_SIGPROCMASK,
+            [
+                0,
+                address(&pipe),
+                std::ptr::from_mut(&mut before) as usize,
+                SIGNAL_SET_BYTES,
+            ],
+        );
         let result = work();
         if before & pipe == 0 {
-            call(number::RT_SIGTIMEDWAIT, [address(&pipe), 0, no_time.as_ptr() as usize, SIGNAL_SET_BYTES]);
+            call(
+                number::RT_SIGTIMEDWAIT,
+                [address(&pipe), 0, no_time.as_ptr() as usize, SIGNAL_SET_BYTES],
+            );
             call(number::RT_SIGPROCMASK, [2, address(&before), 0, SIGNAL_SET_BYTES]);
         }
         result
@@ -73,7 +84,12 @@ pub fn file_of(descriptor: i32) -> Option<String> {
     let link = format!("/proc/self/fd/{descriptor}\0");
     let mut path = vec![0u8; 4096];
     // SAFETY: the link is a text with a NUL, the buffer as long as said.
-    let bytes = unsafe { call(number::READLINK, [link.as_ptr() as usize, path.as_mut_ptr() as usize, path.len(), 0]) };
+    let bytes = unsafe {
+        call(
+            number::READLINK,
+            [link.as_ptr() as usize, path.as_mut_ptr() as usize, path.len(), 0],
+        )
+    };
     path.truncate(usize::try_from(bytes).ok()?);
     Some(String::from_utf8_lossy(&path).into_owned())
 }

@@ -61,14 +61,25 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
     let [first, second, third, fourth, fifth, sixth] = thread.call.arguments;
     let failed = result > PAGE.wrapping_neg();
     match number {
-        number::CLONE | number::CLONE3 if failed => recorder().births.lock().retain(|birth| birth.parent != thread.number),
+        number::CLONE | number::CLONE3 if failed => {
+            recorder().births.lock().retain(|birth| birth.parent != thread.number)
+        }
         _ if failed => {}
         number::MMAP => {
             let descriptor = if fourth & MAP_ANONYMOUS != 0 { -1 } else { fifth as i32 };
-            pm::mapped(thread, result..result + second.next_multiple_of(PAGE), descriptor, sixth);
+            pm::mapped(
+                thread,
+                result..result + second.next_multiple_of(PAGE),
+                descriptor,
+                sixth,
+            );
         }
         number::MUNMAP => pm::unmapped(thread, first..first + second.next_multiple_of(PAGE)),
-        number::MREMAP => pm::moved(thread, first..first + second.next_multiple_of(PAGE), result..result + third.next_multiple_of(PAGE)),
+        number::MREMAP => pm::moved(
+            thread,
+            first..first + second.next_multiple_of(PAGE),
+            result..result + third.next_multiple_of(PAGE),
+        ),
         number::MSYNC if third & MS_SYNC != 0 => pm::synced(thread, &(first..first + second)),
         number::FSYNC | number::FDATASYNC => pm::file_synced(thread, first as i32),
         _ => {}
@@ -121,7 +132,11 @@ fn replaced() {
         return;
     }
     let mut stream = recorder.stream.lock();
-    stream.packet(Kind::Warning, 0, &[b"after the recorded region the program replaced itself by another (execve): its exit status is not known"]);
+    stream.packet(
+        Kind::Warning,
+        0,
+        &[b"after the recorded region the program replaced itself by another (execve): its exit status is not known"],
+    );
     stream.packet(Kind::End, 0, &[words(&[0])]);
     stream.close();
 }

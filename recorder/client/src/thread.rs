@@ -12,6 +12,9 @@ use crate::{recorder, region, State};
 /// A buffer that holds more is written out before the next block.
 pub const BUFFER_BYTES: usize = 256 << 10;
 
+/// The same where instructions are counted: what other threads hold when the limit is reached is lost.
+const COUNTED_BYTES: usize = 16 << 10;
+
 /// Room above for one block; a longer one is refused.
 pub const BLOCK_BYTES: usize = 64 << 10;
 
@@ -38,6 +41,7 @@ pub struct Thread {
     /// What inserted code reads: where the next word goes, and where the buffer ends.
     slots: *mut [*mut u64; 2],
     base: *mut u64,
+    limit: *mut u64,
     /// The beginning of the words that follow one another without a gap: what a [`Control::Cut`] cut short is before it.
     whole: *mut u64,
     /// The stripe of [`crate::atomic`] that it holds.
@@ -76,12 +80,18 @@ impl Thread {
         unsafe {
             let base = dr_raw_mem_alloc(bytes, access, std::ptr::null_mut()).cast::<u64>();
             crate::expect(!base.is_null(), "no memory is left for a thread's buffer");
-            *slots = [base, base.byte_add(BUFFER_BYTES)];
+            let full = recorder()
+                .options
+                .max_instructions
+                .map_or(BUFFER_BYTES, |_| COUNTED_BYTES);
+            let limit = base.byte_add(full);
+            *slots = [base, limit];
             Box::new(Thread {
                 number,
                 tid,
                 slots,
                 base,
+                limit,
                 whole: base,
                 held: None,
                 call: crate::syscall::Call::default(),
@@ -115,8 +125,7 @@ impl Thread {
         if recorder().state() != State::Recording {
             return;
         }
-        let limit = self.base.wrapping_byte_add(BUFFER_BYTES);
-        if self.next() >= limit {
+        if self.next() >= self.limit {
             self.flush();
         }
         let next = self.next();
@@ -133,17 +142,27 @@ impl Thread {
         unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
     }
 
-    /// Writes what waits, if recording is on.
+    /// Writes what waits, if recording is on. Not when a thread or the process ends: DynamoRIO then waits for ever if code is to be
+    /// forgotten.
     pub fn flush(&mut self) {
+        let was = recorder().state();
+        self.finish();
+        if was == State::Recording && recorder().state() == State::Stopped {
+            region::forget_code();
+        }
+    }
+
+    /// Writes what waits, if recording is on.
+    pub fn finish(&mut self) {
         let recorder = recorder();
         let mut stream = recorder.stream.lock();
-        match recorder.state() {
-            State::Recording => self.write(&mut stream),
-            _ => self.empty(),
+        if recorder.state() != State::Recording {
+            self.empty();
+            return;
         }
-        if stream.closed() && recorder.change(State::Recording, State::Stopped) {
-            drop(stream);
-            region::forget_code();
+        self.write(&mut stream);
+        if stream.closed() {
+            recorder.change(State::Recording, State::Stopped);
         }
     }
 
@@ -191,7 +210,9 @@ impl Thread {
             let blocks = recorder.blocks.lock();
             let Some(at) = self.last_block(&blocks) else { return };
             // SAFETY: in the buffer.
-            let Some((_, id)) = Control::of(unsafe { *at }) else { return };
+            let Some((_, id)) = Control::of(unsafe { *at }) else {
+                return;
+            };
             let Some(block) = blocks.get(id) else { return };
             let Some(done) = block.instruction_at(pc) else { return };
             self.set_next(at.wrapping_add(block.words_before(done)));

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const USAGE: &str = "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from SYMBOL|marker] \
+const USAGE: &str =
+    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from SYMBOL|marker] \
     [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.
@@ -73,7 +74,12 @@ fn resolved(path: &OsStr) -> Result<PathBuf, String> {
 }
 
 fn range(text: &OsStr) -> Result<OsString, String> {
-    let wrong = || format!("--pm-range {}: write START:END, addresses as 0x... or decimal, START below END", text.to_string_lossy());
+    let wrong = || {
+        format!(
+            "--pm-range {}: write START:END, addresses as 0x... or decimal, START below END",
+            text.to_string_lossy()
+        )
+    };
     let words = text.to_str().and_then(|text| text.split_once(':')).ok_or_else(wrong)?;
     let start = number(words.0).ok_or_else(wrong)?;
     let end = number(words.1).ok_or_else(wrong)?;
@@ -85,7 +91,8 @@ fn range(text: &OsStr) -> Result<OsString, String> {
 
 fn count(text: &OsStr) -> Result<OsString, String> {
     let number = text.to_str().and_then(number).filter(|count| *count > 0);
-    let number = number.ok_or_else(|| format!("--max-instructions {}: write a number above 0", text.to_string_lossy()))?;
+    let number =
+        number.ok_or_else(|| format!("--max-instructions {}: write a number above 0", text.to_string_lossy()))?;
     Ok(number.to_string().into())
 }
 
@@ -117,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_path_that_does_not_exist_yet_is_resolved_as_far_as_it_does() {
-        let arguments = of(&["--pipe", "/p", "--pm", "/proc/self/../no such/file", "--", "a"]).expect("these arguments are right");
+        let arguments =
+            of(&["--pipe", "/p", "--pm", "/proc/self/../no such/file", "--", "a"]).expect("these arguments are right");
         assert_eq!(arguments.settings[1], ("pm", "/proc/no such/file".into()));
     }
 

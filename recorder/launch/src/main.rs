@@ -29,7 +29,10 @@ fn main() -> ExitCode {
 /// Becomes the program; returns only what went wrong.
 fn start(arguments: &arguments::Arguments) -> String {
     match prepare(arguments) {
-        Ok(mut command) => format!("cannot start DynamoRIO: {}: is the installation complete? run 'make recorder'", command.exec()),
+        Ok(mut command) => format!(
+            "cannot start DynamoRIO: {}: is the installation complete? run 'make recorder'",
+            command.exec()
+        ),
         Err(failure) => failure,
     }
 }
@@ -71,7 +74,12 @@ fn quote_for(client: &Path) -> Result<&'static str, String> {
     ["\"", "'", "`"]
         .into_iter()
         .find(|quote| !bytes.contains(&quote.as_bytes()[0]) && !bytes.contains(&b';'))
-        .ok_or_else(|| format!("DynamoRIO cannot load from {}: install where the path has no semicolon", client.display()))
+        .ok_or_else(|| {
+            format!(
+                "DynamoRIO cannot load from {}: install where the path has no semicolon",
+                client.display()
+            )
+        })
 }
 
 /// Settings for the client, one a line: a name, `=` and a value, in which `%` and the end of a line are written as in a URL.

@@ -13,7 +13,12 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// One line that says what is wrong.
 pub fn find(name: &OsStr) -> Result<PathBuf, String> {
-    let path = located(name).ok_or_else(|| format!("{}: no such program, or it may not be executed", Path::new(name).display()))?;
+    let path = located(name).ok_or_else(|| {
+        format!(
+            "{}: no such program, or it may not be executed",
+            Path::new(name).display()
+        )
+    })?;
     let path = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     check(&path)?;
     Ok(path)
@@ -39,7 +44,10 @@ fn check(path: &Path) -> Result<(), String> {
     let mut head = [0; 20];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
     if head.starts_with(b"#!") {
-        return Err(format!("{}: a script cannot be recorded: name its interpreter", path.display()));
+        return Err(format!(
+            "{}: a script cannot be recorded: name its interpreter",
+            path.display()
+        ));
     }
     match read.is_ok() && head.starts_with(b"\x7fELF\x02") && head[18] == 62 && head[19] == 0 {
         true => Ok(()),

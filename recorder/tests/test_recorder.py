@@ -1,0 +1,247 @@
+"""Records small programs and checks that what the recordings say is what the programs did."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import recorder_stream as stream
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCH = Path(os.environ.get("STRANDLINE_LAUNCH", ROOT / ".venv/share/strandline/recorder/strandline-launch"))
+PROGRAMS = Path(__file__).parent / "programs"
+SECONDS = 300
+CPU = Path("/proc/cpuinfo").read_text()
+
+Result = tuple[stream.Recording, subprocess.CompletedProcess[str]]
+
+
+def build(folder: Path, name: str, *flags: str) -> Path:
+    """Compile a program."""
+    program = folder / name
+    source = PROGRAMS / f"{name}.c"
+    subprocess.run(["gcc", "-O1", "-pthread", *flags, "-o", program, source, "-ldl"], check=True)
+    return program
+
+
+def launch(pipe: Path, program: Path, *arguments: str, options: tuple[str, ...] = (), **kept: object) -> object:
+    """Run a program under the recorder."""
+    command = [LAUNCH, "--pipe", pipe, *options, "--", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, **kept)
+
+
+def record(folder: Path, name: str, *arguments: str, options: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> Result:
+    """Compile and record a program."""
+    program = build(folder, name, *flags)
+    done = launch(folder / "stream", program, *arguments, options=options)
+    return stream.read(folder / "stream"), done
+
+
+def replayed(recording: stream.Recording, start: int, size: int) -> bytes:
+    """What all stores leave in a range that was zeros."""
+    memory = bytearray(size)
+    for done in recording.accesses:
+        if start <= done.address < start + size and done.new:
+            at = done.address - start
+            memory[at : at + len(done.new)] = done.new
+    return bytes(memory)
+
+
+def test_every_store_leaves_what_the_program_finds(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "stores", options=("--from", "marker"))
+    address, text = done.stdout.split()
+    assert replayed(recording, int(address, 16), 2048).hex() == text
+
+
+def test_each_kind_of_instruction_has_its_kind_of_access(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "stores", options=("--from", "marker"))
+    base = int(done.stdout.split()[0], 16)
+    writes = [(a.address - base, a.kind, a.size) for a in recording.accesses if 0 <= a.address - base < 4096]
+    kinds = {offset: (kind, size) for offset, kind, size in writes if kind != stream.LOAD}
+    assert kinds[8] == (stream.STORE, 8)
+    assert kinds[120] == (stream.UPDATE, 8), "bit -3 of a bit string lies in the quadword before it"
+    assert kinds[200] == (stream.UPDATE, 4), "bit 70 lies two doublewords after the first"
+    assert kinds[252] == (stream.UPDATE, 2), "bit -17 lies two words before the first"
+    assert kinds[416] == (stream.STORE, 8), "pop finds its address after it has moved the stack's pointer"
+    assert kinds[768] == kinds[800] == (stream.STORE_NT, 16)
+    assert kinds[792] == (stream.STORE_NT, 8)
+    assert kinds[832] == (stream.ATOMIC, 4)
+    assert kinds[840] == (stream.UPDATE, 4), "cmpxchg without lock"
+    assert kinds[896] == (stream.ATOMIC, 16)
+    assert kinds[1024] == (stream.CLWB, 64)
+    assert kinds[1088] == (stream.CLFLUSHOPT, 64)
+    assert kinds[1152] == (stream.CLFLUSH, 64)
+    assert kinds[1216] == (stream.CLWB, 64), "clwb written as xsaveopt with a prefix"
+    assert kinds[2048] == (stream.STORE, 512)
+    assert not any(960 <= offset < 1024 for offset, *_ in writes), "lea, nop and prefetches access nothing"
+
+
+def test_a_string_instruction_is_one_block_for_each_round(tmp_path: Path) -> None:
+    recording, _ = record(tmp_path, "stores", options=("--from", "marker"))
+    thread = recording.threads[0]
+    rounds = {
+        recording.blocks[block].code: times for block, times in thread.executed.items() if recording.blocks[block].repeats
+    }
+    assert rounds == {bytes.fromhex("f3aa"): 37, bytes.fromhex("f348a5"): 5}
+
+
+def test_locked_instructions_have_the_old_bytes_and_tickets_in_order(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "threads")
+    counter, locked, *values = done.stdout.split()
+    assert values == ["4000", "4000"]
+    assert done.returncode == recording.status == 3
+    additions = [a for a in recording.accesses if a.address == int(locked, 16) and a.kind == stream.ATOMIC]
+    additions.sort(key=lambda access: access.ticket)
+    assert [int.from_bytes(a.old, "little") for a in additions] == list(range(4000))
+    assert [int.from_bytes(a.new, "little") for a in additions] == list(range(1, 4001))
+    stores = [a for a in recording.accesses if a.address == int(counter, 16) and a.kind in stream.WRITES]
+    assert sorted(int.from_bytes(a.new, "little") for a in stores) == list(range(1, 4001))
+
+
+def test_threads_tell_who_started_them_and_when_they_ended(tmp_path: Path) -> None:
+    recording, _ = record(tmp_path, "threads")
+    first, *others = recording.threads.values()
+    assert first.parent == stream.NOBODY
+    assert [thread.parent for thread in others] == [0, 0]
+    assert all(thread.clears > 0 and thread.end is not None for thread in others)
+    assert len({thread.tid for thread in recording.threads.values()}) == 3
+
+
+def test_the_count_of_instructions_is_exact(tmp_path: Path) -> None:
+    recording, _ = record(tmp_path, "count", options=("--from", "known"))
+    rounds = [times for block, times in recording.threads[0].executed.items() if ends_in_dec(recording.blocks[block])]
+    assert sum(rounds) == 1000, "the loop's body, first as part of the function's first block"
+    known = [block for block in recording.threads[0].executed if recording.blocks[block].code.startswith(b"\xb9\xe8\x03")]
+    assert [recording.blocks[block].instructions for block in known] == [5]
+
+
+def ends_in_dec(block: stream.Block) -> bool:
+    """Whether this is the loop of `known`: dec %ecx and a jump back."""
+    return block.code[-4:-1] == b"\xff\xc9\x75"
+
+
+def test_a_fault_cuts_its_block_short(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "signals")
+    assert done.stdout == "10\n"
+    assert recording.status == 139, "a deadly SIGSEGV"
+    assert done.returncode == -11
+    assert len(recording.threads[0].cuts) == 12, "ten pages, one division, one end"
+
+
+def test_persistent_memory_is_told_with_its_contents(tmp_path: Path) -> None:
+    pool = tmp_path / "pools" / "pool"
+    pool.parent.mkdir()
+    recording, done = record(tmp_path, "pool", str(pool), options=("--pm", str(pool.parent)))
+    assert done.returncode == 0
+    (start, size, offset, path), (moved, *rest) = recording.maps
+    assert (size, offset, path) == (1 << 20, 0, str(pool))
+    assert rest == [8192, 0, str(pool)]
+    assert recording.pages[start + 8192].rstrip(b"\0") == b"old!"
+    assert recording.pages[moved].rstrip(b"\0") == b"a"
+    assert recording.unmaps == [(start + 4096, (1 << 20) - 4096), (start, 4096)]
+    syncs = [event[2:] for event in recording.threads[0].events if event[0] == stream.SYNC]
+    assert syncs == [(start, 4096), (start, 1 << 20)]
+
+
+def test_persistent_memory_elsewhere_is_not_told(tmp_path: Path) -> None:
+    recording, _ = record(tmp_path, "pool", str(tmp_path / "poolside"), options=("--pm", str(tmp_path / "pool")))
+    assert recording.maps == []
+
+
+def test_code_that_changes_is_defined_anew(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "generated")
+    total, cosine, page = done.stdout.split()
+    assert (total, cosine) == ("10", "1")
+    run = [recording.blocks[b].code for b, times in recording.threads[0].executed.items() if recording.blocks[b].pc == int(page, 16)]
+    assert run == [bytes([0xB8, i, 0, 0, 0, 0xC3]) for i in range(5)]
+    assert any("libm.so" in module[3] for module in recording.modules)
+
+
+@pytest.mark.parametrize("how", ["fork", "vfork", "spawn", "system", "exec"])
+def test_another_process_is_refused(tmp_path: Path, how: str) -> None:
+    recording, done = record(tmp_path, "children", how)
+    assert done.returncode == 2
+    assert len(recording.refused) == 1
+    assert done.stderr == f"strandline: {recording.refused[0]}\n"
+
+
+@pytest.mark.skipif("avx512f" not in CPU, reason="the processor has no AVX-512")
+def test_a_masked_store_at_the_end_of_memory_is_read_with_care(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "wide")
+    full, masked = (int(word, 16) for word in done.stdout.split())
+    values = {a.address: a.new for a in recording.accesses if a.kind == stream.STORE and a.size == 64}
+    assert values[full] == bytes(range(1, 65))
+    assert values[masked] == bytes(range(1, 17)) + bytes(48)
+
+
+@pytest.mark.skipif("avx2" not in CPU or "avx512f" not in CPU, reason="the processor has no AVX2")
+def test_a_gather_is_refused(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "wide", "gather")
+    assert done.returncode == 2
+    assert "gather" in recording.refused[0]
+
+
+def test_recording_stops_at_the_limit_of_instructions_and_the_program_goes_on(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "threads", options=("--max-instructions", "20000"))
+    assert done.stdout.split()[2:] == ["4000", "4000"]
+    assert recording.status == 3
+    longest = max(block.instructions for block in recording.blocks)
+    assert 20000 <= recording.instructions < 20000 + longest
+
+
+def test_a_region_that_never_begins_is_warned_of(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "threads", options=("--from", "no_such_function"))
+    assert done.returncode == 3
+    assert recording.instructions == 0
+    assert "no_such_function" in recording.warnings[0]
+
+
+def test_threads_that_run_when_the_process_ends_are_recorded_whole(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "endless")
+    assert done.returncode == recording.status == 9
+    assert len(recording.threads) == 5
+    for thread in list(recording.threads.values())[1:]:
+        mine = [a.new for a in thread.accesses if a.kind in stream.WRITES and a.size == 8][-1000:]
+        numbers = [int.from_bytes(new, "little") for new in mine]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def test_arguments_input_environment_and_status_are_the_programs_own(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    program = build(folder, "arguments")
+    words = ("a b", "", "--pm", "'\"\\;%", "ä\n")
+    environment = {**os.environ, "GREETING": "hello"}
+    done = launch(folder / "st ream", program, *words, options=(), input="in\n", env=environment)
+    assert done.stdout == "".join(f"[{word}]" for word in words) + "in\n"
+    assert done.stderr == "hello"
+    assert done.returncode == 42
+    assert stream.read(folder / "st ream", keep=False).command == [str(program), *words]
+
+
+def test_a_pipe_whose_reader_goes_leaves_the_program_alone(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = build(tmp_path, "threads")
+    with subprocess.Popen(["head", "-c", "1000", pipe], stdout=subprocess.DEVNULL):
+        done = launch(pipe, program)
+    assert done.returncode == 3
+    assert done.stdout.split()[2:] == ["4000", "4000"]
+
+
+@pytest.mark.parametrize(
+    ("words", "failure"),
+    [
+        (["--pipe", "/p", "--", "/no/such/program"], "/no/such/program: no such program"),
+        (["--pipe", "/p", "--", str(PROGRAMS)], "no such program"),
+        (["--pipe", "/p"], "no program is named"),
+        (["--pipe", "/no/such/folder/pipe", "--", "/bin/true"], "/no/such/folder/pipe"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], failure: str) -> None:
+    done = subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 2
+    assert failure in done.stderr
+    assert done.stderr.count("\n") == 1
