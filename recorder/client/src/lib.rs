@@ -277,7 +277,9 @@ fn folder() -> Vec<u8> {
 /// The program and its arguments, separated by NUL.
 fn command_line() -> Vec<u8> {
     let mut text = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    text.pop_if(|last| *last == 0);
+    if text.last() == Some(&0) {
+        text.pop();
+    }
     text
 }
 
