@@ -255,6 +255,7 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             && drmgr_register_pre_syscall_event(Some(syscall::before)) != 0
             && drmgr_register_post_syscall_event(Some(syscall::after)) != 0
             && drmgr_register_signal_event(Some(signal::came)) != 0
+            && drmgr_register_restore_state_ex_event(Some(signal::leaves)) != 0
             && drmgr_register_bb_app2app_event(Some(instrument::rewrite), std::ptr::null_mut()) != 0
             && drmgr_register_bb_instrumentation_event(
                 Some(instrument::analyse),
@@ -276,7 +277,9 @@ fn folder() -> Vec<u8> {
 /// The program and its arguments, separated by NUL.
 fn command_line() -> Vec<u8> {
     let mut text = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    text.pop_if(|last| *last == 0);
+    if text.last() == Some(&0) {
+        text.pop();
+    }
     text
 }
 
