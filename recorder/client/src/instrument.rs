@@ -64,6 +64,7 @@ pub unsafe extern "C" fn rewrite(
 ) -> dr_emit_flags_t {
     // SAFETY: DynamoRIO's list.
     unsafe {
+        deny_valgrind(drcontext, list);
         if recorder().state() != State::Recording {
             region::split(drcontext, list);
             return dr_emit_flags_t::DR_EMIT_DEFAULT;
@@ -78,6 +79,30 @@ pub unsafe extern "C" fn rewrite(
         }
     }
     dr_emit_flags_t::DR_EMIT_DEFAULT
+}
+
+/// DynamoRIO answers a program's requests to Valgrind, and says yes to whether it runs there. Programs (libpmemobj) then do other
+/// work. Without its answer the default stays in the register, as on the processor.
+unsafe fn deny_valgrind(drcontext: *mut c_void, list: *mut instrlist_t) {
+    // SAFETY: DynamoRIO's list.
+    unsafe {
+        let mut next = instrlist_first(list);
+        while !next.is_null() {
+            let instruction = next;
+            next = instr_get_next(instruction);
+            if instr_get_note(instruction) as u64 != DR_NOTE_ANNOTATION as u64 {
+                continue;
+            }
+            if instr_is_label(instruction) == 0 {
+                // What stands for the answer's register; the block must not become empty.
+                let nothing = instr_create_0dst_0src(drcontext, OP_nop as i32);
+                instr_set_translation(nothing, instr_get_app_pc(instruction));
+                instrlist_preinsert(list, instruction, nothing);
+            }
+            instrlist_remove(list, instruction);
+            instr_destroy(drcontext, instruction);
+        }
+    }
 }
 
 /// Second phase: the block's definition and the plan.
