@@ -44,9 +44,7 @@ recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandlin
 
 .PHONY: test-recorder
 test-recorder: $(VENV)/.dev setup recorder ## Record real programs anew: PMDK's examples and small ones, held against other counts and checkers
-	$(PY) -m pytest --quiet recorder/tests
-	cd recorder && cargo test --quiet --release --locked -p strandline-launch
-	$(PY) -m pytest --quiet -m recorder python/tests/recorder
+	@$(PY) tools/check.py recorder
 
 .PHONY: figures
 figures: setup ## Rerun every figure in experiments/ into out/

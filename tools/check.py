@@ -1,4 +1,7 @@
-"""Runs every test and linter, all of them even if one fails, and counts. The last line: `N passed, N failed`."""
+"""Runs every test and linter of a group, all of them even if one fails, and counts. The last line: `N passed, N failed`.
+
+Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,10 @@ class Step:
     name: str
     command: tuple[str, ...]
     counts_tests: bool = False
+    folder: str = "."
 
 
-STEPS = (
+ALL = (
     Step("cargo fmt", ("cargo", "fmt", "--all", "--check")),
     Step("cargo clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")),
     Step("cargo test", ("cargo", "test", "--workspace", "--locked", "--no-fail-fast"), counts_tests=True),
@@ -44,6 +48,17 @@ STEPS = (
     Step("import-linter", (str(Path(PYTHON).parent / "lint-imports"),)),
     Step("pytest", (PYTHON, "-m", "pytest"), counts_tests=True),
 )
+
+CARGO_RECORDER = ("--release", "--locked")
+RECORDER = (
+    Step("cargo fmt", ("cargo", "fmt", "--all", "--check"), folder="recorder"),
+    Step("cargo clippy", ("cargo", "clippy", *CARGO_RECORDER, "--", "-D", "warnings"), folder="recorder"),
+    Step("launcher", ("cargo", "test", *CARGO_RECORDER, "-p", "strandline-launch"), counts_tests=True, folder="recorder"),
+    Step("small programs", (PYTHON, "-m", "pytest", "recorder/tests"), counts_tests=True),
+    Step("real programs", (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"), counts_tests=True),
+)
+
+GROUPS = {"all": ALL, "recorder": RECORDER}
 
 
 def count(output: str, code: int) -> Counts:
@@ -64,7 +79,7 @@ def run(step: Step) -> Counts:
     # One interpreter for all builds: PyO3 is built anew whenever it changes.
     env = {**os.environ, "PYO3_PYTHON": PYTHON}
     process = subprocess.Popen(
-        step.command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        step.command, cwd=ROOT / step.folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     lines = []
     for line in process.stdout or ():
@@ -77,8 +92,9 @@ def run(step: Step) -> Counts:
 
 
 def main() -> int:
-    """Runs all steps."""
-    results = {step.name: run(step) for step in STEPS}
+    """Runs the steps of a group."""
+    steps = GROUPS[sys.argv[1] if len(sys.argv) > 1 else "all"]
+    results = {step.name: run(step) for step in steps}
     print("==")
     for name, counts in results.items():
         print(f"{name:14} {counts.passed:5} passed, {counts.failed} failed")

@@ -94,7 +94,7 @@ def _unfit(last: Verdict) -> str:
     said = f" and says `{last.output[-1]}`" if last.output else ""
     return (
         "--verify: the command fails on the pool as it was before the program and on the pool as the program left it"
-        f"{said} ({last.why}): give one that accepts a finished run"
+        f"{said} ({last.why}): give one that accepts a finished run, and name its files by whole paths"
     )
 
 

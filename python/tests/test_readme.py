@@ -25,7 +25,12 @@ def test_there_is_a_tour() -> None:
     assert len(commands()) >= 5
 
 
-@pytest.mark.parametrize("command", commands())
+def without_files() -> list[str]:
+    """The tour's commands that name no file of the repository: with a fake engine the others have nothing to read."""
+    return [command for command in commands() if "recordings/" not in command]
+
+
+@pytest.mark.parametrize("command", without_files())
 def test_tour(strandline: Strandline, command: str) -> None:
     answer = strandline(*shlex.split(command, comments=True))
     assert (answer.code, answer.err) == (expected_code(command), "")

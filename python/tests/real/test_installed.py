@@ -10,6 +10,8 @@ from test_readme import commands, expected_code
 
 from .conftest import Installed
 
+RECORDINGS = Path(__file__).parents[3] / "recordings"
+
 WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
 
 
@@ -18,8 +20,10 @@ def without_host(record: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_readme_tour(installed: Installed, command: str) -> None:
-    done = installed(*shlex.split(command, comments=True))
+def test_readme_tour(installed: Installed, tmp_path: Path, command: str) -> None:
+    (tmp_path / "recordings").symlink_to(RECORDINGS)
+    line = command.replace("$PWD", str(tmp_path))
+    done = installed(*shlex.split(line, comments=True))
     assert (done.code, done.err) == (expected_code(command), "")
     assert done.out
 

@@ -54,6 +54,10 @@ pub struct Slots {
     offset: u32,
 }
 
+#[allow(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "DynamoRIO hands its context out as a pointer and takes it back"
+)]
 impl Slots {
     /// The place of the next word.
     pub fn next(self, drcontext: *mut c_void) -> opnd_t {
