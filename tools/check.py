@@ -1,4 +1,4 @@
-"""Runs every test and linter of a group, all of them even if one fails, and counts. The last line: `N passed, N failed`.
+"""Runs all tests and linters of a group, even if one fails, and counts. The last line: `N passed, N failed`.
 
 Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it.
 """
@@ -53,7 +53,9 @@ CARGO_RECORDER = ("--release", "--locked")
 RECORDER = (
     Step("cargo fmt", ("cargo", "fmt", "--all", "--check"), folder="recorder"),
     Step("cargo clippy", ("cargo", "clippy", *CARGO_RECORDER, "--", "-D", "warnings"), folder="recorder"),
-    Step("launcher", ("cargo", "test", *CARGO_RECORDER, "-p", "strandline-launch"), counts_tests=True, folder="recorder"),
+    Step(
+        "launcher", ("cargo", "test", *CARGO_RECORDER, "-p", "strandline-launch"), counts_tests=True, folder="recorder"
+    ),
     Step("small programs", (PYTHON, "-m", "pytest", "recorder/tests"), counts_tests=True),
     Step("real programs", (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"), counts_tests=True),
 )
@@ -79,7 +81,12 @@ def run(step: Step) -> Counts:
     # One interpreter for all builds: PyO3 is built anew whenever it changes.
     env = {**os.environ, "PYO3_PYTHON": PYTHON}
     process = subprocess.Popen(
-        step.command, cwd=ROOT / step.folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        step.command,
+        cwd=ROOT / step.folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     lines = []
     for line in process.stdout or ():

@@ -93,8 +93,8 @@ def random(spec: str) -> str:
 def collect(source: str, out: str, advance: Callable[[int], None]) -> str:
     """Reads a recorder's packets from the file or pipe `source` to its end and writes the recording `out`.
 
-    `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes", "program", "status",
-    "threads", "totals", "warnings"}`; see `recorder.Recorded`.
+    `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes",
+    "program", "status", "threads", "totals", "warnings"}`; see `recorder.Recorded`.
     """
 
 def import_trace(trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None]) -> str:

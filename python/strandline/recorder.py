@@ -58,7 +58,7 @@ class Recorded:
 
 
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
-"""Reads packets from the first path, writes the recording to the second, tells of instructions; see `Engine.collect`."""
+"""Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
 
 Import = Callable[[str, str, tuple[str, ...], Callable[[int], None]], dict[str, Any]]
 """Reads the trace of the first path, writes the recording to the second; see `Engine.import_trace`."""

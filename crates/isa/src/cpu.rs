@@ -162,6 +162,9 @@ pub trait Replay: Cpu {
     /// crash may tear them apart.
     fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool);
 
+    /// Cycles in which this core could dispatch nothing behind a fence, so far.
+    fn fence_stalls(&self) -> u64;
+
     /// The next store or locked instruction counts as a write of its word ([`Replay::written`]).
     fn count_next(&self);
 

@@ -53,6 +53,13 @@ pub(crate) fn signs(pc: u64, code: &[u8]) -> Vec<(u16, Sign)> {
         .collect()
 }
 
+/// The address of a block's instruction of this index.
+pub(crate) fn address_of(block: &Block, instruction: u16) -> u64 {
+    let decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
+    let found = decoder.into_iter().nth(usize::from(instruction));
+    found.map_or(block.pc, |instruction| instruction.ip())
+}
+
 /// What so many instructions of a block and so many of its accesses count as. Persistent stores are not among it.
 pub(crate) fn totals(block: &Block, instructions: u32, accesses: usize) -> Totals {
     let mut totals = Totals {

@@ -7,8 +7,11 @@ use std::path::Path;
 use std::rc::Rc;
 use strandline_isa::Image;
 use strandline_machine::Machine;
-use strandline_record::replay::{replay, Counts, Replayed, POLICY};
-use strandline_record::{RecordError, Recording};
+use strandline_record::replay::{replay, Counts, Replayed, Stall, POLICY};
+use strandline_record::{RecordError, Recording, Source};
+
+/// Fences that a record names.
+const DEAREST: usize = 10;
 
 /// A recording, opened, and what its replay counts.
 pub struct Recorded {
@@ -75,6 +78,15 @@ impl Recorded {
         for (name, count) in self.counts.named() {
             params.insert(format!("recording_{name}"), json!(count));
         }
+        params.insert("recording_stalls".into(), json!(self.stalls()));
+    }
+
+    /// The fences that cost most, and where in the program's source they are.
+    fn stalls(&self) -> Vec<Value> {
+        let mut source = Source::new(self.replayed.recording().modules());
+        let stalls = self.replayed.stalls(&self.counts).into_iter().take(DEAREST);
+        let describe = |(pc, stall): (u64, Stall)| json!({ "where": source.site(pc).to_string(), "fences": stall.fences, "stall_cycles": stall.cycles });
+        stalls.map(describe).collect()
     }
 
     /// Why the replay ended before the recording did.

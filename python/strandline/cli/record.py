@@ -55,7 +55,8 @@ RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_in
 def record_(app: App, /, **given: Any) -> None:
     """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
 
-    With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server --port 80
+    With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool
+    -- ./server --port 80
     """
     recorded = _imported(app, given) if given["trace"] else _recorded(app, given)
     if given["as_json"]:

@@ -20,7 +20,8 @@ def run(app: App, /, **given: Any) -> None:
     """Run WORKLOAD under several designs and compare them.
 
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
-    speedup column; `recovers` says whether crash states recover, which `strandline crash` says of a recording.
+    speedup column; `recovers` says whether crash states recover, which `strandline crash` says of a recording. Of a
+    recording a second table says where in its source the first design's fences stall it.
     """
     specs = run_specs(given, recovers=True)
     with output.progress("running", len(specs)) as done:
@@ -30,4 +31,7 @@ def run(app: App, /, **given: Any) -> None:
         return
     output.show(runs.comparison(records))
     output.say("")
+    if stalls := runs.stalls(records[0]):
+        output.show(stalls)
+        output.say("")
     output.say(runs.circumstances(records), style="dim")

@@ -45,6 +45,33 @@ def _row(record: Record, baseline: Record) -> tuple[str, ...]:
     )
 
 
+STALLS = (
+    Column("fence"),
+    Column("times"),
+    Column("stall cycles"),
+    Column("of the run"),
+    Column("where", numeric=False, long=True),
+)
+
+
+def stalls(record: Record) -> Table | None:
+    """Where a recorded program's fences stall it, the dearest first; nothing if they do not."""
+    found = record.fields.get("params", {}).get("recording_stalls") or ()
+    cycles = record.number("cycles") * record.number("cores")
+    rows = [
+        (
+            str(number),
+            whole(stall["fences"]),
+            whole(stall["stall_cycles"]),
+            percent(stall["stall_cycles"], cycles),
+            stall["where"],
+        )
+        for number, stall in enumerate(found, 1)
+        if stall["stall_cycles"]
+    ]
+    return Table(STALLS, tuple(rows)) if rows else None
+
+
 def circumstances(records: Sequence[Record]) -> str:
     """What the runs have in common, in one line."""
     first = records[0]

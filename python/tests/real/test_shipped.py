@@ -48,7 +48,7 @@ def test_every_design_replays_a_recording_to_the_same_record_twice(installed: In
     assert x86["fences"] == sum(fences), "x86 replays what was recorded"
 
 
-# A list of eight: the right program flushes twice for each node, the wrong one three times, and each flush has its fence.
+# A list of eight: the right program flushes twice a node, the wrong one three times, and each flush has its fence.
 @pytest.mark.parametrize(("name", "each"), [("list-good", 2), ("list-bad", 3)])
 def test_the_list_has_the_flushes_and_fences_of_its_source(installed: Installed, name: str, each: int) -> None:
     (record,) = records(installed, name, "x86")

@@ -389,6 +389,10 @@ impl Replay for SimCpu {
         self.core.enqueue_rest(addr, kind);
     }
 
+    fn fence_stalls(&self) -> u64 {
+        self.core.window.stalls().fence.get()
+    }
+
     fn count_next(&self) {
         self.core.counts_next.set(true);
     }

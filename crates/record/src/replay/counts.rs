@@ -2,6 +2,19 @@
 
 use crate::RecordError;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// A fence of the recorded code: its block, and which of the block's fences it is.
+pub(crate) type FenceAt = (u32, u16);
+
+/// What one fence of the code cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stall {
+    /// How often it was executed.
+    pub fences: u64,
+    /// Cycles in which nothing could be dispatched behind it, until the next fence of its thread.
+    pub cycles: u64,
+}
 
 /// Counts of a replay, all threads together.
 #[derive(Debug, Default)]
@@ -14,6 +27,8 @@ pub struct Counts {
     pub flushes_skipped: Cell<u64>,
     pub markers: Cell<u64>,
     pub syscalls: Cell<u64>,
+    /// Where fences stalled.
+    pub(crate) stalls: RefCell<BTreeMap<FenceAt, Stall>>,
     /// Why a thread ended before its recording did.
     pub failure: RefCell<Option<RecordError>>,
 }
@@ -25,6 +40,16 @@ pub(super) fn count(cell: &Cell<u64>) {
 }
 
 impl Counts {
+    /// A fence was executed.
+    pub(super) fn fence(&self, at: FenceAt) {
+        self.stalls.borrow_mut().entry(at).or_default().fences += 1;
+    }
+
+    /// Cycles were lost behind a fence.
+    pub(super) fn stalled(&self, at: FenceAt, cycles: u64) {
+        self.stalls.borrow_mut().entry(at).or_default().cycles += cycles;
+    }
+
     /// The counts by name.
     #[must_use]
     pub fn named(&self) -> [(&'static str, u64); 7] {

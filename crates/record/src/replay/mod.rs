@@ -7,13 +7,14 @@ mod space;
 mod walk;
 mod write;
 
-pub use counts::Counts;
+pub use counts::{Counts, Stall};
 pub use policy::{Policy, NAME as POLICY};
 pub use space::{Lookup, Space, PAGE};
 
+use crate::code::address_of;
 use crate::micro::Code;
 use crate::{Event, RecordError, Recording, Step};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use strandline_isa::{Addr, Memory, Replay, PM_BASE};
 use walk::Walk;
@@ -51,6 +52,23 @@ impl Replayed {
     #[must_use]
     pub fn recording(&self) -> &Recording {
         &self.recording
+    }
+
+    /// What each fence of the code cost in a replay that has counted `counts`, the dearest first. Blocks that were found several
+    /// times count as one.
+    #[must_use]
+    pub fn stalls(&self, counts: &Counts) -> Vec<(u64, Stall)> {
+        let mut by_address: BTreeMap<u64, Stall> = BTreeMap::new();
+        for ((block, fence), stall) in counts.stalls.borrow().iter() {
+            let block = &self.recording.blocks()[*block as usize];
+            let instruction = block.fences.get(usize::from(*fence)).copied().unwrap_or(0);
+            let sum = by_address.entry(address_of(block, instruction)).or_default();
+            sum.fences += stall.fences;
+            sum.cycles += stall.cycles;
+        }
+        let mut stalls: Vec<(u64, Stall)> = by_address.into_iter().collect();
+        stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.cycles));
+        stalls
     }
 
     /// Where its memory lies.

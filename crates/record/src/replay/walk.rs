@@ -1,6 +1,6 @@
 //! A thread's steps, issued one micro-op after the other.
 
-use super::counts::{count, Counts};
+use super::counts::{count, Counts, FenceAt};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
 use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
@@ -23,6 +23,9 @@ pub struct Walk<'r, C: Replay> {
     /// What the primitives since the last access to persistent memory have done already.
     pub(super) covered: Covered,
     pub(super) string: LastLines,
+    /// The fence executed last, and the cycles lost behind fences until then.
+    last_fence: Option<FenceAt>,
+    stalls: u64,
 }
 
 /// A branch that waits for its target: the block that comes next.
@@ -117,6 +120,8 @@ impl<'r, C: Replay> Walk<'r, C> {
             last_targets: vec![0; code.blocks()],
             covered: Covered::Nothing,
             string: LastLines::NONE,
+            last_fence: None,
+            stalls: 0,
         }
     }
 
@@ -129,6 +134,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             }
         }
         self.decide(None);
+        self.account(None);
         Ok(())
     }
 
@@ -201,6 +207,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 }
                 Kind::Sfence | Kind::Mfence => {
                     let class = executed.fences.get(at.fence).copied().unwrap_or(FenceClass::Idle);
+                    self.account(Some((executed.block, at.fence as u16)));
                     at.fence += 1;
                     self.fence(op, class).await;
                 }
@@ -329,6 +336,19 @@ impl<'r, C: Replay> Walk<'r, C> {
             }
         }
         self.branch = Pending::None;
+    }
+
+    /// A fence comes, or the end: the cycles lost since the last one are that one's.
+    fn account(&mut self, next: Option<FenceAt>) {
+        let stalls = self.cpu.fence_stalls();
+        if let Some(last) = self.last_fence {
+            self.counts.stalled(last, stalls - self.stalls);
+        }
+        self.stalls = stalls;
+        self.last_fence = next;
+        if let Some(at) = next {
+            self.counts.fence(at);
+        }
     }
 
     async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
