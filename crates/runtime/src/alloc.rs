@@ -9,37 +9,37 @@ const COUNT: u64 = 8;
 /// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas); who finds his own empty looks into
 /// the others'. After a crash they are rebuilt from what is reachable.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeLists {
+pub struct FreeLists<const PAYLOAD: u64> {
     base: Addr,
-    table: Table,
+    table: Table<PAYLOAD>,
     lists: u64,
 }
 
-impl FreeLists {
+impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     /// Allots one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
     #[must_use]
-    pub fn allot(heap: &mut Heap, table: Table, threads: usize) -> FreeLists {
+    pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
         FreeLists {
-            base: heap.dram(lists * FreeLists::bytes(&table)),
+            base: heap.dram(lists * Self::bytes(&table)),
             table,
             lists,
         }
     }
 
     /// A line with lock and count, then room for every row.
-    fn bytes(table: &Table) -> u64 {
+    fn bytes(table: &Table<PAYLOAD>) -> u64 {
         LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES)
     }
 
     fn list(&self, thread: u64) -> u64 {
-        self.base.0 + thread % self.lists * FreeLists::bytes(&self.table)
+        self.base.0 + thread % self.lists * Self::bytes(&self.table)
     }
 
     /// The addresses of all lists.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        self.base.0..self.base.0 + self.lists * FreeLists::bytes(&self.table)
+        self.base.0..self.base.0 + self.lists * Self::bytes(&self.table)
     }
 
     /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_free_row_is_handed_out_once_and_can_come_back() {
         let mut heap = Heap::new();
-        let table = heap.table(7, 8);
+        let table: Table<8> = heap.table(7);
         let lists = FreeLists::allot(&mut heap, table, 2);
         let memory = heap.memory();
         lists.rebuild(&memory, |row| row == 3);

@@ -64,10 +64,10 @@ mod header {
 
 /// Linked queues and the nodes that they are made of.
 pub struct Cq {
-    headers: Table,
-    nodes: Table,
+    headers: Table<{ header::BYTES }>,
+    nodes: Table<NODE_BYTES>,
     locks: Locks,
-    free: FreeLists,
+    free: FreeLists<NODE_BYTES>,
     logs: LogLayout,
 }
 
@@ -237,8 +237,8 @@ impl Workload for Cq {
             )));
         }
         let mut heap = Heap::new();
-        let headers = heap.table(queues, header::BYTES);
-        let nodes = heap.table(queues * per_queue, NODE_BYTES);
+        let headers = heap.table(queues);
+        let nodes = heap.table(queues * per_queue);
         let cq = Cq {
             headers,
             nodes,
