@@ -26,6 +26,14 @@ pub enum Step {
     Last,
 }
 
+/// A register value without its back end, which a list need not repeat for each of its items.
+type Held<C> = (u64, <C as Cpu>::Tag);
+
+#[inline(always)]
+fn hold<C: Cpu>(value: W<'_, C>) -> Held<C> {
+    (value.bits(), value.tag())
+}
+
 /// One thread's undo log.
 pub struct UndoLog<'c, C: Cpu> {
     cpu: &'c C,
@@ -38,8 +46,8 @@ pub struct UndoLog<'c, C: Cpu> {
     clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    records: List<(W<'c, C>, u64), STEP_RECORDS>,
-    lines: List<W<'c, C>, STEP_RECORDS>,
+    records: List<(Held<C>, u64), STEP_RECORDS>,
+    lines: List<Held<C>, STEP_RECORDS>,
     broken: Broken,
     /// The region before has not been waited for: a broken rule.
     owes: bool,
@@ -68,8 +76,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             region,
             clock: cpu.word(0),
             used: (0, 0),
-            records: List::new((cpu.word(0), 0)),
-            lines: List::new(cpu.word(0)),
+            records: List::new((hold(cpu.word(0)), 0)),
+            lines: List::new(hold(cpu.word(0))),
             broken: layout.broken,
             owes: false,
         }
@@ -133,7 +141,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             let old = at.at(offset + 8 * i).load().await;
             slot.at(field::PAYLOAD + 8 * i).store(old).await;
         }
-        self.records.push((slot, words));
+        self.records.push((hold(slot), words));
     }
 
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
@@ -148,7 +156,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
-        for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
+        for (index, ((bits, tag), words)) in self.records.as_slice().iter().enumerate() {
+            let slot = W::new(self.cpu, *bits, *tag);
             let meta = Meta {
                 words: *words,
                 last: step == Step::Last,
@@ -165,8 +174,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         #[cfg(feature = "mutants")]
         if self.broken.is(Rule::FlushBeforeFence) {
             self.cpu.intent(Intent::LogBeforeUpdate).await;
-            for (slot, _) in self.records.as_slice() {
-                slot.flush().await;
+            for ((bits, tag), _) in self.records.as_slice() {
+                W::new(self.cpu, *bits, *tag).flush().await;
             }
         }
         self.records.clear();
@@ -184,11 +193,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             log.pay().await;
         }
         debug_assert!(
-            !log.lines.as_slice().iter().any(|known| known.bits() == line.bits()),
+            !log.lines.as_slice().iter().any(|(known, _)| *known == line.bits()),
             "{} is logged twice in a step",
             Addr(line.bits())
         );
-        log.lines.push(line);
+        log.lines.push(hold(line));
         if !log.cpu.lowering().log {
             return;
         }
@@ -264,7 +273,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             .lines
             .as_slice()
             .iter()
-            .any(|known| Addr(known.bits()).line() == line)
+            .any(|(known, _)| Addr(*known).line() == line)
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
@@ -274,7 +283,8 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         let cpu = self.log.cpu;
         let broken = self.log.broken;
         let last = self.log.lines.as_slice().len().saturating_sub(1);
-        for (index, line) in self.log.lines.as_slice().iter().enumerate() {
+        for (index, (bits, tag)) in self.log.lines.as_slice().iter().enumerate() {
+            let line = W::new(cpu, *bits, *tag);
             if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
                 line.at(TRAILER).store(self.log.clock).await;
             }
