@@ -13,6 +13,8 @@ pub struct FreeLists<const PAYLOAD: u64> {
     base: Addr,
     table: Table<PAYLOAD>,
     lists: u64,
+    /// Bytes from list to list.
+    stride: u64,
 }
 
 impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
@@ -20,32 +22,33 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     #[must_use]
     pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
+        // A line with lock and count, then room for every row.
+        let stride = LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES);
         FreeLists {
-            base: heap.dram(lists * Self::bytes(&table)),
+            base: heap.dram(lists * stride),
             table,
             lists,
+            stride,
         }
     }
 
-    /// A line with lock and count, then room for every row.
-    fn bytes(table: &Table<PAYLOAD>) -> u64 {
-        LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES)
-    }
-
     fn list(&self, thread: u64) -> u64 {
-        self.base.0 + thread % self.lists * Self::bytes(&self.table)
+        debug_assert!(thread < self.lists, "list {thread} of {}", self.lists);
+        self.base.0 + thread * self.stride
     }
 
     /// The addresses of all lists.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        self.base.0..self.base.0 + self.lists * Self::bytes(&self.table)
+        self.base.0..self.base.0 + self.lists * self.stride
     }
 
     /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.
     pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
-        for i in 0..self.lists {
-            let list = cpu.word(self.list(thread as u64 + i));
+        let mut next = thread as u64;
+        for _ in 0..self.lists {
+            let list = cpu.word(self.list(next));
+            next = if next + 1 == self.lists { 0 } else { next + 1 };
             lock(cpu, list).await;
             let count = list.at(COUNT).load().await;
             if !count.is(0).branch() {
