@@ -94,7 +94,7 @@ def simulate(program: str | Path, *options: str) -> Record:
 def recorded(row: Row, native: Path, folder: Path) -> Record:
     """The record of the native program's recording, of the same tasks."""
     pool, recording = folder / f"{row.workload}.pm", folder / f"{row.workload}.strand"
-    program = (native, row.workload, *row.options, "--pm", pool)
+    program: tuple[str | Path, ...] = (native, row.workload, *row.options, "--pm", pool)
     call(STRANDLINE, "record", "--from", "marker", "--pm", pool, "-o", recording, "--", *program)
     return simulate(recording)
 
