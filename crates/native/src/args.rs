@@ -11,7 +11,8 @@ usage: strandline-native WORKLOAD [options]
 Runs a built-in workload (`strandline list workloads`) natively, its tasks and its timed region marked for
 `strandline record --from marker`.
 
-  -d, --design x86|volatile  undo log, flushes and fences, or none of them (default: x86)
+  -d, --design DESIGN        x86: undo log, flushes and fences; counted: the same, and how many flushes and fences;
+                             volatile: none of them (default: x86)
   --threads N                threads (default: 1)
   --tasks N                  tasks of the timed region, all threads together (default: the workload's)
   --warm N                   tasks of each thread before it (default: a tenth of its tasks)
@@ -104,10 +105,11 @@ fn wrong(what: &str, why: &str) -> Error {
 fn mode(text: &str) -> Result<Mode, Error> {
     match text {
         "x86" => Ok(Mode::X86),
+        "counted" => Ok(Mode::Counted),
         "volatile" => Ok(Mode::Volatile),
         _ => Err(wrong(
             &format!("--design {text}"),
-            "must be x86 or volatile; `strandline run` simulates the others",
+            "must be x86, counted or volatile; `strandline run` simulates the others",
         )),
     }
 }

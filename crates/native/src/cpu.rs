@@ -1,8 +1,8 @@
 //! The back end: each operation is done when it is asked for.
 
 use crate::modes::Lowered;
-use crate::real;
 use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
+use crate::{count, real};
 use std::marker::PhantomData;
 use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
@@ -67,18 +67,24 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
 
     #[inline(always)]
     fn flush(&self, addr: Addr, _address: (), flush: Flush) {
+        if L::COUNTS {
+            count::flush();
+        }
         real::flush(addr, flush);
     }
 
     #[inline(always)]
     fn primitive(&self, primitive: Primitive) {
+        if L::COUNTS && matches!(primitive, Primitive::Sfence | Primitive::Mfence) {
+            count::fence();
+        }
         real::primitive(primitive);
     }
 
     #[inline(always)]
     fn intent(&self, intent: Intent) {
         for primitive in L::LOWERING.of(intent) {
-            real::primitive(*primitive);
+            self.primitive(*primitive);
         }
     }
 
@@ -95,6 +101,7 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
     fn start_line(&self) {
         let Some(start) = START.get() else { return };
         if start.wait().is_leader() {
+            count::begin();
             real::mark::<{ Marker::RegionBegin.displacement() }>();
         }
         start.wait();

@@ -6,6 +6,7 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod args;
+mod count;
 mod cpu;
 mod modes;
 mod real;
@@ -13,5 +14,6 @@ mod run;
 mod source;
 
 pub use args::{Args, USAGE};
+pub use count::Counts;
 pub use modes::Mode;
 pub use run::{run, Error, Ran};

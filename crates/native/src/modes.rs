@@ -8,6 +8,8 @@ use strandline_isa::{Flush, Lowering, Primitive};
 pub enum Mode {
     /// Undo log, flushes and `sfence`, as the simulator's design `x86`.
     X86,
+    /// The same, counting what it does: more instructions, no others that persist.
+    Counted,
     /// No log, no flush, no fence.
     Volatile,
 }
@@ -16,6 +18,8 @@ pub enum Mode {
 pub(crate) trait Lowered: Sync {
     /// The lowering.
     const LOWERING: &'static Lowering;
+    /// Whether flushes and fences are counted ([`crate::count`]).
+    const COUNTS: bool = false;
 }
 
 /// x86's, by `clwb`.
@@ -24,6 +28,8 @@ pub(crate) struct Clwb;
 pub(crate) struct ClflushOpt;
 /// x86's, by `clflush`.
 pub(crate) struct Clflush;
+/// x86's, by the `clflush` that every processor has, counted.
+pub(crate) struct Counted;
 /// Nothing at all.
 pub(crate) struct Nothing;
 
@@ -35,6 +41,10 @@ impl Lowered for ClflushOpt {
 }
 impl Lowered for Clflush {
     const LOWERING: &'static Lowering = &x86(Flush::Clflush);
+}
+impl Lowered for Counted {
+    const LOWERING: &'static Lowering = Clflush::LOWERING;
+    const COUNTS: bool = true;
 }
 impl Lowered for Nothing {
     const LOWERING: &'static Lowering = &Lowering::NOTHING;

@@ -1,7 +1,8 @@
 //! A run: memory filled, threads started, the invariant checked.
 
+use crate::count::{self, Counts};
 use crate::cpu::NativeCpu;
-use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Lowered, Nothing};
+use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Lowered, Nothing};
 use crate::real::{self, Real};
 use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
@@ -46,6 +47,8 @@ pub struct Ran {
     pub threads: u64,
     /// The instruction that wrote lines back, if any did.
     pub flush: Option<Flush>,
+    /// What was counted, if it was asked for.
+    pub counts: Option<Counts>,
     /// Whether the invariant was checked, and holds.
     pub checked: bool,
 }
@@ -63,6 +66,9 @@ impl fmt::Display for Ran {
             "{}: {} tasks on {} threads after {} each, {flush}",
             self.workload, self.tasks, self.threads, self.warm_tasks
         )?;
+        if let Some(Counts { flushes, fences }) = self.counts {
+            write!(f, "; {flushes} flushes and {fences} fences in the timed region")?;
+        }
         f.write_str(if self.checked { "; the invariant holds" } else { "" })
     }
 }
@@ -100,6 +106,7 @@ impl Visitor for Runner<'_> {
         let (real, file) = place(&memory, self.args.pm.as_deref())?;
         let flush = match (self.args.mode, best_flush()) {
             (Mode::Volatile, _) => self.threads::<W, Nothing>(&workload),
+            (Mode::Counted, _) => self.threads::<W, Counted>(&workload),
             (Mode::X86, Flush::Clwb) => self.threads::<W, Clwb>(&workload),
             (Mode::X86, Flush::ClflushOpt) => self.threads::<W, ClflushOpt>(&workload),
             (Mode::X86, Flush::Clflush) => self.threads::<W, Clflush>(&workload),
@@ -113,6 +120,7 @@ impl Visitor for Runner<'_> {
             warm_tasks: self.warm_tasks,
             threads: self.args.threads,
             flush,
+            counts: (self.args.mode == Mode::Counted).then(count::end),
             checked: self.args.check,
         })
     }

@@ -9,43 +9,46 @@ const COUNT: u64 = 8;
 /// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas); who finds his own empty looks into
 /// the others'. After a crash they are rebuilt from what is reachable.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeLists {
+pub struct FreeLists<const PAYLOAD: u64> {
     base: Addr,
-    table: Table,
+    table: Table<PAYLOAD>,
     lists: u64,
+    /// Bytes from list to list.
+    stride: u64,
 }
 
-impl FreeLists {
+impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     /// Allots one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
     #[must_use]
-    pub fn allot(heap: &mut Heap, table: Table, threads: usize) -> FreeLists {
+    pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
+        // A line with lock and count, then room for every row.
+        let stride = LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES);
         FreeLists {
-            base: heap.dram(lists * FreeLists::bytes(&table)),
+            base: heap.dram(lists * stride),
             table,
             lists,
+            stride,
         }
     }
 
-    /// A line with lock and count, then room for every row.
-    fn bytes(table: &Table) -> u64 {
-        LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES)
-    }
-
     fn list(&self, thread: u64) -> u64 {
-        self.base.0 + thread % self.lists * FreeLists::bytes(&self.table)
+        debug_assert!(thread < self.lists, "list {thread} of {}", self.lists);
+        self.base.0 + thread * self.stride
     }
 
     /// The addresses of all lists.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        self.base.0..self.base.0 + self.lists * FreeLists::bytes(&self.table)
+        self.base.0..self.base.0 + self.lists * self.stride
     }
 
     /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.
     pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
-        for i in 0..self.lists {
-            let list = cpu.word(self.list(thread as u64 + i));
+        let mut next = thread as u64;
+        for _ in 0..self.lists {
+            let list = cpu.word(self.list(next));
+            next = if next + 1 == self.lists { 0 } else { next + 1 };
             lock(cpu, list).await;
             let count = list.at(COUNT).load().await;
             if !count.is(0).branch() {
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn every_free_row_is_handed_out_once_and_can_come_back() {
         let mut heap = Heap::new();
-        let table = heap.table(7, 8);
+        let table: Table<8> = heap.table(7);
         let lists = FreeLists::allot(&mut heap, table, 2);
         let memory = heap.memory();
         lists.rebuild(&memory, |row| row == 3);

@@ -25,11 +25,12 @@ pub struct Heap {
     pm: u64,
 }
 
-/// Rows of equal size, each in lines of its own.
+/// Rows of `PAYLOAD` bytes, each in lines of its own.
+///
+/// The size is known to the compiler, so that a program finds a row by a shift or a multiplication with a constant.
 #[derive(Clone, Copy, Debug)]
-pub struct Table {
+pub struct Table<const PAYLOAD: u64> {
     base: Addr,
-    stride: u64,
     rows: u64,
 }
 
@@ -63,14 +64,10 @@ impl Heap {
         Addr(at)
     }
 
-    /// Allots a table of `rows` rows of `payload` bytes each in persistent memory.
-    pub fn table(&mut self, rows: u64, payload: u64) -> Table {
-        let stride = payload.div_ceil(PAYLOAD_BYTES) * LINE_BYTES;
-        Table {
-            base: self.pm(rows * stride),
-            stride,
-            rows,
-        }
+    /// Allots a table of `rows` rows in persistent memory.
+    pub fn table<const PAYLOAD: u64>(&mut self, rows: u64) -> Table<PAYLOAD> {
+        let base = self.pm(rows * Table::<PAYLOAD>::STRIDE);
+        Table { base, rows }
     }
 
     /// The memory that holds all that was allotted, zeroed.
@@ -80,7 +77,10 @@ impl Heap {
     }
 }
 
-impl Table {
+impl<const PAYLOAD: u64> Table<PAYLOAD> {
+    /// Bytes from row to row.
+    const STRIDE: u64 = PAYLOAD.div_ceil(PAYLOAD_BYTES) * LINE_BYTES;
+
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -92,7 +92,7 @@ impl Table {
     #[must_use]
     pub fn addr(&self, index: u64) -> Addr {
         debug_assert!(index < self.rows, "row {index} of {}", self.rows);
-        Addr(self.base.0 + index * self.stride)
+        Addr(self.base.0 + index * Self::STRIDE)
     }
 
     /// The address of row `index`, as the program computes it: a shift or a multiplication, and an addition.
@@ -100,10 +100,10 @@ impl Table {
     #[must_use]
     pub fn row<'c, C: Cpu>(&self, index: W<'c, C>) -> W<'c, C> {
         debug_assert!(index.bits() < self.rows, "row {} of {}", index.bits(), self.rows);
-        let offset = if self.stride.is_power_of_two() {
-            index << u64::from(self.stride.trailing_zeros())
+        let offset = if Self::STRIDE.is_power_of_two() {
+            index << u64::from(Self::STRIDE.trailing_zeros())
         } else {
-            index * self.stride
+            index * Self::STRIDE
         };
         offset + self.base.0
     }
@@ -118,19 +118,19 @@ impl Table {
     /// Whether `addr` is the address of a row.
     #[must_use]
     pub fn holds(&self, addr: u64) -> bool {
-        self.range().contains(&addr) && (addr - self.base.0) % self.stride == 0
+        self.range().contains(&addr) && (addr - self.base.0) % Self::STRIDE == 0
     }
 
     /// The row at `addr`, if it is the address of one.
     #[must_use]
     pub fn index_of(&self, addr: u64) -> Option<u64> {
-        self.holds(addr).then(|| (addr - self.base.0) / self.stride)
+        self.holds(addr).then(|| (addr - self.base.0) / Self::STRIDE)
     }
 
     /// The addresses of all rows.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        self.base.0..self.base.0 + self.rows * self.stride
+        self.base.0..self.base.0 + self.rows * Self::STRIDE
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn rows_leave_room_for_trailers() {
         let mut heap = Heap::new();
-        let table = heap.table(3, 100);
+        let table: Table<100> = heap.table(3);
         assert_eq!(table.addr(1).0 - table.addr(0).0, 128);
         assert_eq!([place(55), place(56), place(112)], [55, 64, 128]);
         assert_eq!(table.index_of(table.addr(2).0), Some(2));

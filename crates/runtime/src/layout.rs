@@ -111,8 +111,16 @@ pub(crate) struct Meta {
 pub(crate) const REGION_SHIFT: u64 = 24;
 
 impl Meta {
-    pub fn pack(self) -> u64 {
-        self.words | u64::from(self.last) << 3 | self.index << 4 | self.count << 14 | self.region << REGION_SHIFT
+    pub const NOTHING: Meta = Meta {
+        words: 0,
+        last: false,
+        index: 0,
+        count: 0,
+        region: 0,
+    };
+
+    pub const fn pack(self) -> u64 {
+        self.words | (self.last as u64) << 3 | self.index << 4 | self.count << 14 | self.region << REGION_SHIFT
     }
 
     pub fn unpack(word: u64) -> Meta {

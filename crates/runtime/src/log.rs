@@ -26,6 +26,14 @@ pub enum Step {
     Last,
 }
 
+/// A register value without its back end, which a list need not repeat for each of its items.
+type Held<C> = (u64, <C as Cpu>::Tag);
+
+#[inline(always)]
+fn hold<C: Cpu>(value: W<'_, C>) -> Held<C> {
+    (value.bits(), value.tag())
+}
+
 /// One thread's undo log.
 pub struct UndoLog<'c, C: Cpu> {
     cpu: &'c C,
@@ -33,13 +41,14 @@ pub struct UndoLog<'c, C: Cpu> {
     ring: (u64, u64),
     /// Records that the ring holds.
     capacity: u64,
-    next: W<'c, C>,
+    next: Held<C>,
     region: W<'c, C>,
     clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    records: List<(W<'c, C>, u64), STEP_RECORDS>,
-    lines: List<W<'c, C>, STEP_RECORDS>,
+    /// Each with what its meta word says of it alone.
+    records: List<(Held<C>, u64), STEP_RECORDS>,
+    lines: List<Held<C>, STEP_RECORDS>,
     broken: Broken,
     /// The region before has not been waited for: a broken rule.
     owes: bool,
@@ -64,12 +73,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             thread: thread as u64,
             ring: (ring.start, ring.end),
             capacity: layout.records(),
-            next: cpu.word(ring.start),
+            next: hold(cpu.word(ring.start)),
             region,
             clock: cpu.word(0),
             used: (0, 0),
-            records: List::new((cpu.word(0), 0)),
-            lines: List::new(cpu.word(0)),
+            records: List::new((hold(cpu.word(0)), 0)),
+            lines: List::new(hold(cpu.word(0))),
             broken: layout.broken,
             owes: false,
         }
@@ -107,12 +116,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// The next line of the ring.
     #[inline]
     fn advance(&mut self) -> W<'c, C> {
-        let slot = self.next;
+        let slot = W::new(self.cpu, self.next.0, self.next.1);
         let next = slot + LINE_BYTES;
-        self.next = match next.is(self.ring.1).branch() {
+        self.next = hold(match next.is(self.ring.1).branch() {
             true => self.cpu.word(self.ring.0),
             false => next,
-        };
+        });
         self.used.0 += 1;
         slot
     }
@@ -133,7 +142,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             let old = at.at(offset + 8 * i).load().await;
             slot.at(field::PAYLOAD + 8 * i).store(old).await;
         }
-        self.records.push((slot, words));
+        let index = self.records.as_slice().len() as u64;
+        self.records.push((
+            hold(slot),
+            Meta {
+                words,
+                index,
+                ..Meta::NOTHING
+            }
+            .pack(),
+        ));
     }
 
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
@@ -148,15 +166,15 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
         let region = self.region << REGION_SHIFT;
-        for (index, (slot, words)) in self.records.as_slice().iter().enumerate() {
-            let meta = Meta {
-                words: *words,
-                last: step == Step::Last,
-                index: index as u64,
-                count: count as u64,
-                region: 0,
-            };
-            slot.at(field::META).store(region + meta.pack()).await;
+        // What all records of the step have in common.
+        let step = Meta {
+            last: step == Step::Last,
+            count: count as u64,
+            ..Meta::NOTHING
+        };
+        for ((bits, tag), own) in self.records.as_slice() {
+            let slot = W::new(self.cpu, *bits, *tag);
+            slot.at(field::META).store(region + (step.pack() | own)).await;
             slot.at(field::SEQUENCE).store(self.clock).await;
             if !self.broken.is(Rule::RecordsFlushed) && !self.broken.is(Rule::FlushBeforeFence) {
                 slot.flush().await;
@@ -165,8 +183,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         #[cfg(feature = "mutants")]
         if self.broken.is(Rule::FlushBeforeFence) {
             self.cpu.intent(Intent::LogBeforeUpdate).await;
-            for (slot, _) in self.records.as_slice() {
-                slot.flush().await;
+            for ((bits, tag), _) in self.records.as_slice() {
+                W::new(self.cpu, *bits, *tag).flush().await;
             }
         }
         self.records.clear();
@@ -184,11 +202,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             log.pay().await;
         }
         debug_assert!(
-            !log.lines.as_slice().iter().any(|known| known.bits() == line.bits()),
+            !log.lines.as_slice().iter().any(|(known, _)| *known == line.bits()),
             "{} is logged twice in a step",
             Addr(line.bits())
         );
-        log.lines.push(line);
+        log.lines.push(hold(line));
         if !log.cpu.lowering().log {
             return;
         }
@@ -214,10 +232,14 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
-        for i in 0..payload.div_ceil(PAYLOAD_BYTES) {
+        let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
+        for i in 0..full {
             let line = if i == 0 { row } else { row + i * LINE_BYTES };
-            self.log(line, 0, (payload - i * PAYLOAD_BYTES).min(PAYLOAD_BYTES))
-                .await;
+            self.log(line, 0, PAYLOAD_BYTES).await;
+        }
+        if rest > 0 {
+            let line = if full == 0 { row } else { row + full * LINE_BYTES };
+            self.log(line, 0, rest).await;
         }
     }
 
@@ -264,7 +286,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             .lines
             .as_slice()
             .iter()
-            .any(|known| Addr(known.bits()).line() == line)
+            .any(|(known, _)| Addr(*known).line() == line)
     }
 
     /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
@@ -274,7 +296,8 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         let cpu = self.log.cpu;
         let broken = self.log.broken;
         let last = self.log.lines.as_slice().len().saturating_sub(1);
-        for (index, line) in self.log.lines.as_slice().iter().enumerate() {
+        for (index, (bits, tag)) in self.log.lines.as_slice().iter().enumerate() {
+            let line = W::new(cpu, *bits, *tag);
             if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
                 line.at(TRAILER).store(self.log.clock).await;
             }

@@ -12,10 +12,10 @@
 use crate::filler::{halves, pair};
 use crate::{About, Alias};
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Memory, W};
+use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_runtime::{
     lock, place, unlock, BuildPlan, FreeLists, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table,
-    ThreadState, Workload,
+    ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 /// What is to be known of it.
@@ -64,16 +64,34 @@ mod header {
 
 /// Linked queues and the nodes that they are made of.
 pub struct Cq {
-    headers: Table,
-    nodes: Table,
+    headers: Table<{ header::BYTES }>,
+    nodes: Table<NODE_BYTES>,
     locks: Locks,
-    free: FreeLists,
+    free: FreeLists<NODE_BYTES>,
     logs: LogLayout,
 }
+
+/// Lines of a node.
+const NODE_LINES: u64 = NODE_BYTES.div_ceil(PAYLOAD_BYTES);
 
 /// Where item `i` lies in its node.
 fn item(i: u64) -> u64 {
     place(8 + 4 * i)
+}
+
+/// The first item in line `line` of a node, and the end of those in the line before.
+const fn first_item(line: u64) -> u64 {
+    let items = (line * PAYLOAD_BYTES).saturating_sub(8) / 4;
+    if items < ITEMS {
+        items
+    } else {
+        ITEMS
+    }
+}
+
+/// Where item `i` lies in its node if it is in line `line`: behind so many trailers, which takes no division.
+fn item_of(line: u64, i: u64) -> u64 {
+    8 + 4 * i + (LINE_BYTES - PAYLOAD_BYTES) * line
 }
 
 impl Cq {
@@ -100,9 +118,11 @@ impl Cq {
         }
         region.order(Step::Last).await;
         region.update(node, cpu.word(0), 8).await;
-        for i in 0..ITEMS {
-            let value = if i == 0 { value } else { value + i };
-            region.update(node.at(item(i)), value, 4).await;
+        for line in 0..NODE_LINES {
+            for i in first_item(line)..first_item(line + 1) {
+                let value = if i == 0 { value } else { value + i };
+                region.update(node.at(item_of(line, i)), value, 4).await;
+            }
         }
         let link = if was_empty { header.at(header::HEAD) } else { tail };
         region.update(link, node, 8).await;
@@ -237,8 +257,8 @@ impl Workload for Cq {
             )));
         }
         let mut heap = Heap::new();
-        let headers = heap.table(queues, header::BYTES);
-        let nodes = heap.table(queues * per_queue, NODE_BYTES);
+        let headers = heap.table(queues);
+        let nodes = heap.table(queues * per_queue);
         let cq = Cq {
             headers,
             nodes,
@@ -293,5 +313,19 @@ impl Workload for Cq {
             .reachable(image)
             .unwrap_or_else(|_| vec![true; self.nodes.rows() as usize]);
         self.free.rebuild(image, |node| linked[node as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_counted_by_lines_lie_where_their_payload_bytes_do() {
+        let by_lines =
+            (0..NODE_LINES).flat_map(|line| (first_item(line)..first_item(line + 1)).map(move |i| (line, i)));
+        let found: Vec<(u64, u64)> = by_lines.map(|(line, i)| (i, item_of(line, i))).collect();
+        let expected: Vec<(u64, u64)> = (0..ITEMS).map(|i| (i, item(i))).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn filler(seed: u64, row: u64, word: u64) -> u64 {
 }
 
 /// Fills `words` payload words of each row of `table`, from word `from` on.
-pub(crate) fn fill(memory: &Memory, table: &Table, seed: u64, from: u64, words: u64) {
+pub(crate) fn fill<const PAYLOAD: u64>(memory: &Memory, table: &Table<PAYLOAD>, seed: u64, from: u64, words: u64) {
     for row in 0..table.rows() {
         for word in from..from + words {
             memory.write(table.field(row, 8 * word), 8, filler(seed, row, word));

@@ -42,7 +42,7 @@ const TIE: u64 = 0x9e37_79b1;
 
 /// A table of pairs of values.
 pub struct Pc {
-    table: Table,
+    table: Table<8>,
     locks: Locks,
     logs: LogLayout,
 }
@@ -56,7 +56,7 @@ impl Workload for Pc {
         let rows = params.get("rows");
         let mut heap = Heap::new();
         let pc = Pc {
-            table: heap.table(rows, 8),
+            table: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
             logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
         };

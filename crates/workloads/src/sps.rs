@@ -16,7 +16,7 @@ use strandline_runtime::{
 
 /// An array of elements, at first element i holding i.
 pub struct Sps {
-    elements: Table,
+    elements: Table<8>,
     locks: Locks,
     logs: LogLayout,
 }
@@ -51,7 +51,7 @@ impl Workload for Sps {
         let rows = params.get("rows");
         let mut heap = Heap::new();
         let sps = Sps {
-            elements: heap.table(rows, 8),
+            elements: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
             logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
         };

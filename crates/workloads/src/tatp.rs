@@ -48,9 +48,11 @@ const FIXED_WORDS: u64 = 11;
 /// Payload byte of the two locations (mobile switching centre; visitor location register), 4 bytes each.
 const LOCATIONS: u64 = 8 * FIXED_WORDS;
 
+const SUBSCRIBER_BYTES: u64 = LOCATIONS + 8;
+
 /// A table of subscribers.
 pub struct Tatp {
-    subscribers: Table,
+    subscribers: Table<SUBSCRIBER_BYTES>,
     locks: Locks,
     logs: LogLayout,
     seed: u64,
@@ -67,7 +69,7 @@ impl Workload for Tatp {
         let rows = params.get("rows");
         let mut heap = Heap::new();
         let tatp = Tatp {
-            subscribers: heap.table(rows, LOCATIONS + 8),
+            subscribers: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
             logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
             seed: plan.seed,

@@ -16,7 +16,7 @@ struct Shape {
 
 const REGIONS: u64 = 6;
 
-async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table, shape: Shape) {
+async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table<TRAILER>, shape: Shape) {
     let mut log = UndoLog::open(cpu, layout, 0).await;
     for number in 1..=REGIONS {
         let mut region = log.begin();
@@ -44,7 +44,7 @@ async fn program<C: Cpu>(cpu: &C, layout: &LogLayout, table: Table, shape: Shape
 }
 
 /// All payload words of all lines hold the same number.
-fn check(image: &Memory, table: Table, lines: u64) -> Result<(), String> {
+fn check(image: &Memory, table: Table<TRAILER>, lines: u64) -> Result<(), String> {
     let words = |row| image.line(table.addr(row).line());
     let number = words(0)[0];
     match (0..lines).find(|row| words(*row)[..7].iter().any(|word| *word != number)) {
@@ -59,7 +59,7 @@ fn check(image: &Memory, table: Table, lines: u64) -> Result<(), String> {
 /// Runs the program, with a ring of exactly two regions and `spare` records more; the first failure.
 fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
     let mut heap = Heap::new();
-    let table = heap.table(shape.lines, TRAILER);
+    let table = heap.table(shape.lines);
     let layout = LogLayout::allot(&mut heap, 1, 4 * shape.lines + spare);
     let memory = heap.memory();
     let mut failure = None;
@@ -107,7 +107,7 @@ fn a_trailer_written_first_is_found() {
 #[should_panic(expected = "too small for two regions")]
 fn a_ring_that_cannot_hold_two_regions_is_refused() {
     let mut heap = Heap::new();
-    let table = heap.table(2, TRAILER);
+    let table = heap.table::<TRAILER>(2);
     let layout = LogLayout::allot(&mut heap, 1, 7);
     let memory = heap.memory();
     let cpu = crate::Plain::new(&memory, strandline_isa::CoreId(0), FENCED);

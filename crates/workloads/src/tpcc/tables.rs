@@ -73,14 +73,14 @@ pub const TEXT_WORDS: u64 = 3;
 
 /// All tables, and the locks of districts and stock rows.
 pub struct Tables {
-    pub warehouse: Table,
-    pub districts: Table,
-    pub customers: Table,
-    pub items: Table,
-    pub stock: Table,
-    pub orders: Table,
-    pub new_orders: Table,
-    pub order_lines: Table,
+    pub warehouse: Table<{ warehouse::BYTES }>,
+    pub districts: Table<{ district::BYTES }>,
+    pub customers: Table<{ customer::BYTES }>,
+    pub items: Table<{ item::BYTES }>,
+    pub stock: Table<{ stock::BYTES }>,
+    pub orders: Table<{ order::BYTES }>,
+    pub new_orders: Table<8>,
+    pub order_lines: Table<{ order_line::BYTES }>,
     pub district_locks: Locks,
     pub stock_locks: Locks,
     /// Customers of a district.
@@ -97,14 +97,14 @@ impl Tables {
         let (customer_count, order_slots) = (params.get("customers"), params.get("orders"));
         let new_order_slots = params.get("new_orders");
         Tables {
-            warehouse: heap.table(1, warehouse::BYTES),
-            districts: heap.table(districts, district::BYTES),
-            customers: heap.table(districts * customer_count, customer::BYTES),
-            items: heap.table(items, item::BYTES),
-            stock: heap.table(items, stock::BYTES),
-            orders: heap.table(districts * order_slots, order::BYTES),
-            new_orders: heap.table(districts * new_order_slots, 8),
-            order_lines: heap.table(districts * order_slots * MAX_LINES, order_line::BYTES),
+            warehouse: heap.table(1),
+            districts: heap.table(districts),
+            customers: heap.table(districts * customer_count),
+            items: heap.table(items),
+            stock: heap.table(items),
+            orders: heap.table(districts * order_slots),
+            new_orders: heap.table(districts * new_order_slots),
+            order_lines: heap.table(districts * order_slots * MAX_LINES),
             district_locks: Locks(heap.dram(districts * 8)),
             stock_locks: Locks(heap.dram(items * 8)),
             customer_count,
@@ -115,11 +115,10 @@ impl Tables {
 
     /// No orders yet; prices, taxes and stock as TPC-C draws them.
     pub fn fill(&self, memory: &Memory, seed: u64) {
-        let kinds = [&self.warehouse, &self.districts, &self.customers, &self.items];
-        let sizes = [warehouse::BYTES, district::BYTES, customer::BYTES, item::BYTES];
-        for (kind, (table, bytes)) in (1..).zip(kinds.into_iter().zip(sizes)) {
-            fill(memory, table, seed ^ kind << 56, 0, bytes / 8);
-        }
+        fill(memory, &self.warehouse, seed ^ 1 << 56, 0, warehouse::BYTES / 8);
+        fill(memory, &self.districts, seed ^ 2 << 56, 0, district::BYTES / 8);
+        fill(memory, &self.customers, seed ^ 3 << 56, 0, customer::BYTES / 8);
+        fill(memory, &self.items, seed ^ 4 << 56, 0, item::BYTES / 8);
         fill(memory, &self.stock, seed ^ 5 << 56, 2, stock::BYTES / 8 - 2);
         memory.write(self.warehouse.field(0, warehouse::TAX), 8, seed % 2001);
         for row in 0..self.districts.rows() {

@@ -1,0 +1,53 @@
+//! A workload compiled for the machine at hand does what the simulated one does.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use strandline_native::Mode;
+use strandline_sim::Spec;
+
+/// Tasks of a run: each workload has the ring of its log come round many times.
+const TASKS: u64 = 500;
+
+/// Flushes and fences that the native program executes in its timed region.
+fn native(workload: &str, seed: u64) -> (u64, u64) {
+    let args = strandline_native::Args {
+        workload: workload.to_owned(),
+        mode: Mode::Counted,
+        threads: 1,
+        tasks: Some(TASKS),
+        warm: None,
+        seed,
+        pm: None,
+        set: Vec::new(),
+        check: true,
+    };
+    let ran = strandline_native::run(&args).expect("it runs, and its invariant holds");
+    let counts = ran.counts.expect("it counts");
+    (counts.flushes, counts.fences)
+}
+
+/// Those that the simulator executes under x86.
+fn simulated(workload: &str, seed: u64) -> (u64, u64) {
+    let record = strandline_sim::run(&Spec {
+        tasks: Some(TASKS),
+        seed,
+        ..Spec::new(workload, "x86")
+    })
+    .expect("it runs");
+    (record.flushes, record.fences)
+}
+
+/// One test, since a process runs one native program at a time.
+#[test]
+fn a_native_thread_flushes_and_fences_exactly_as_often_as_the_simulated_one() {
+    for workload in ["sps", "pc", "tatp", "tpcc", "cq"] {
+        for seed in [1, 2] {
+            assert_eq!(
+                native(workload, seed),
+                simulated(workload, seed),
+                "{workload}, seed {seed}"
+            );
+        }
+    }
+    // COSPlay, Figure 4(a): a swap flushes two records and two elements, with a fence behind each pair.
+    assert_eq!(native("sps", 1), (4 * TASKS, 2 * TASKS));
+}
