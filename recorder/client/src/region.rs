@@ -28,9 +28,8 @@ pub enum Watch {
 const EVERYTHING: usize = usize::MAX;
 
 /// What executing this instruction does to the region.
-unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
+unsafe fn watched(instruction: *mut instr_t, state: State) -> Option<Watch> {
     let recorder = recorder();
-    let state = recorder.state();
     // SAFETY: an instruction of the program.
     unsafe {
         match (&recorder.options.from, state) {
@@ -53,7 +52,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
 ///
 /// # Safety
 /// DynamoRIO's list, in the first phase.
-pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
+pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t, state: State) {
     if recorder().options.from == From::Start {
         return;
     }
@@ -65,7 +64,7 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
         } else {
             instr_get_next_app(first)
         };
-        while !next.is_null() && watched(next).is_none() {
+        while !next.is_null() && watched(next, state).is_none() {
             next = instr_get_next_app(next);
         }
         while !next.is_null() {
@@ -81,13 +80,13 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
 ///
 /// # Safety
 /// DynamoRIO's list.
-pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
+pub unsafe fn watch(list: *mut instrlist_t, state: State) -> Option<Watch> {
     // SAFETY: the caller's promise.
     unsafe {
         let first = instrlist_first_app(list);
         match first.is_null() {
             true => None,
-            false => watched(first),
+            false => watched(first, state),
         }
     }
 }
