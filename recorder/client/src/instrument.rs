@@ -55,15 +55,6 @@ impl Planned {
     }
 }
 
-/// In which state a block is, or was, made. DynamoRIO asks for a block again only if it was made while recording was on: of others
-/// it keeps what it needs to know.
-fn state_of(translating: bool_) -> State {
-    match translating {
-        0 => recorder().state(),
-        _ => State::Recording,
-    }
-}
-
 /// First phase: one block for each iteration of a string instruction, for markers of a region and for instructions after which
 /// something is to be read.
 pub unsafe extern "C" fn rewrite(
@@ -71,19 +62,18 @@ pub unsafe extern "C" fn rewrite(
     _tag: *mut c_void,
     list: *mut instrlist_t,
     _trace: bool_,
-    translating: bool_,
+    _translating: bool_,
 ) -> dr_emit_flags_t {
-    let state = state_of(translating);
     // SAFETY: DynamoRIO's list.
     unsafe {
         deny_valgrind(drcontext, list);
-        if state != State::Recording {
-            region::split(drcontext, list, state);
+        if recorder().state() != State::Recording {
+            region::split(drcontext, list);
             return dr_emit_flags_t::DR_EMIT_DEFAULT;
         }
         let expanded = drutil_expand_rep_string(drcontext, list);
         crate::expect(expanded != 0, "a string instruction cannot be expanded");
-        region::split(drcontext, list, state);
+        region::split(drcontext, list);
         let last = instrlist_last(list);
         if !last.is_null() && instr_is_app(last) != 0 && instr_is_cti(last) == 0 && instr_writes_memory(last) != 0 {
             let label = instr_create_0dst_0src(drcontext, OP_LABEL as i32);
@@ -123,31 +113,21 @@ pub unsafe extern "C" fn analyse(
     tag: *mut c_void,
     list: *mut instrlist_t,
     _trace: bool_,
-    translating: bool_,
+    _translating: bool_,
     user_data: *mut *mut c_void,
 ) -> dr_emit_flags_t {
-    let state = state_of(translating);
     // SAFETY: DynamoRIO's list and our own pointer.
     unsafe {
         let pc = dr_fragment_app_pc(tag) as u64;
-        let watch = region::watch(list, state);
-        let plan = match state {
+        let watch = region::watch(list);
+        let plan = match recorder().state() {
             State::Recording => plan(pc, list, watch),
             _ => watch.map(|watch| idle(pc, watch, list)),
         };
         *user_data = plan.map_or(std::ptr::null_mut(), |plan| Box::into_raw(Box::new(plan)).cast());
     }
-    flags_of(state)
-}
-
-/// At a fault DynamoRIO needs the program's registers back, some of which inserted code holds elsewhere. It finds all of them only if
-/// it can have the block made again: without that, drreg loses a register that an instruction read while it was lent
-/// (DynamoRIO's issue 4939).
-fn flags_of(state: State) -> dr_emit_flags_t {
-    match state {
-        State::Recording => dr_emit_flags_t::DR_EMIT_DEFAULT,
-        _ => dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS,
-    }
+    // What was inserted depends on whether recording was on: it cannot be asked for again.
+    dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
 unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
@@ -262,9 +242,8 @@ pub unsafe extern "C" fn insert(
     _translating: bool_,
     user_data: *mut c_void,
 ) -> dr_emit_flags_t {
-    // `analyse` says what is to be kept.
     if user_data.is_null() {
-        return dr_emit_flags_t::DR_EMIT_DEFAULT;
+        return dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS;
     }
     // SAFETY: the plan that `analyse` made for this block.
     unsafe {
@@ -279,7 +258,7 @@ pub unsafe extern "C" fn insert(
             drop(Box::from_raw(plan));
         }
     }
-    dr_emit_flags_t::DR_EMIT_DEFAULT
+    dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
 impl Plan {

@@ -28,8 +28,9 @@ pub enum Watch {
 const EVERYTHING: usize = usize::MAX;
 
 /// What executing this instruction does to the region.
-unsafe fn watched(instruction: *mut instr_t, state: State) -> Option<Watch> {
+unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
     let recorder = recorder();
+    let state = recorder.state();
     // SAFETY: an instruction of the program.
     unsafe {
         match (&recorder.options.from, state) {
@@ -52,7 +53,7 @@ unsafe fn watched(instruction: *mut instr_t, state: State) -> Option<Watch> {
 ///
 /// # Safety
 /// DynamoRIO's list, in the first phase.
-pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t, state: State) {
+pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
     if recorder().options.from == From::Start {
         return;
     }
@@ -64,7 +65,7 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t, state: State
         } else {
             instr_get_next_app(first)
         };
-        while !next.is_null() && watched(next, state).is_none() {
+        while !next.is_null() && watched(next).is_none() {
             next = instr_get_next_app(next);
         }
         while !next.is_null() {
@@ -80,13 +81,13 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t, state: State
 ///
 /// # Safety
 /// DynamoRIO's list.
-pub unsafe fn watch(list: *mut instrlist_t, state: State) -> Option<Watch> {
+pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
     // SAFETY: the caller's promise.
     unsafe {
         let first = instrlist_first_app(list);
         match first.is_null() {
             true => None,
-            false => watched(first, state),
+            false => watched(first),
         }
     }
 }
