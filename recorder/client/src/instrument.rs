@@ -294,7 +294,11 @@ impl Plan {
             .filter(|step| step.instruction == place.before)
         {
             if let Some((what, pc)) = step.refused {
-                place.call(unrecordable as *mut c_void, 0, &[what as i32, pc as i32, (pc >> 32) as i32]);
+                place.call(
+                    unrecordable as *mut c_void,
+                    0,
+                    &[what as i32, pc as i32, (pc >> 32) as i32],
+                );
             }
             addresses(place, step);
             if step.accesses.iter().any(|access| access.found.kind.writes()) {

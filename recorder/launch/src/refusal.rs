@@ -49,7 +49,10 @@ mod tests {
     #[test]
     fn the_pipe_is_found_among_wrong_words_but_not_among_the_programs() {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-        assert_eq!(pipe_among(&words(&["--wrong", "--pipe", "/p", "--", "a"])), Some("/p".as_ref()));
+        assert_eq!(
+            pipe_among(&words(&["--wrong", "--pipe", "/p", "--", "a"])),
+            Some("/p".as_ref())
+        );
         assert_eq!(pipe_among(&words(&["--", "a", "--pipe", "/p"])), None);
         assert_eq!(pipe_among(&words(&["--pipe"])), None);
     }
@@ -57,7 +60,14 @@ mod tests {
     #[test]
     fn packets_are_padded_to_words() {
         let stream = stream(&["a".into(), "b".into()], "no");
-        assert_eq!(stream.len(), 8 + 16 + 16 + 16 + 8, "8 bytes and `a`, NUL, `b`; then `no`");
-        assert_eq!(stream[24..35], [&VERSION.to_le_bytes()[..], &std::process::id().to_le_bytes(), b"a\0b"].concat());
+        assert_eq!(
+            stream.len(),
+            8 + 16 + 16 + 16 + 8,
+            "8 bytes and `a`, NUL, `b`; then `no`"
+        );
+        assert_eq!(
+            stream[24..35],
+            [&VERSION.to_le_bytes()[..], &std::process::id().to_le_bytes(), b"a\0b"].concat()
+        );
     }
 }
