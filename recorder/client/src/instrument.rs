@@ -92,7 +92,7 @@ unsafe fn deny_valgrind(drcontext: *mut c_void, list: *mut instrlist_t) {
         while !next.is_null() {
             let instruction = next;
             next = instr_get_next(instruction);
-            if instr_get_note(instruction) as u64 != DR_NOTE_ANNOTATION as u64 {
+            if instr_get_note(instruction) as u64 != DR_NOTE_ANNOTATION {
                 continue;
             }
             if instr_is_label(instruction) == 0 {

@@ -100,7 +100,7 @@ impl Thread {
     }
 
     /// Frees its buffer.
-    pub fn end(self: Box<Self>) {
+    pub fn end(self) {
         // SAFETY: allocated with this size.
         unsafe { dr_raw_mem_free(self.base.cast(), BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES) };
     }
