@@ -164,7 +164,7 @@ def test_another_process_is_refused(tmp_path: Path, how: str) -> None:
     recording, done = record(tmp_path, "children", how)
     assert done.returncode == 2
     assert len(recording.refused) == 1
-    assert done.stderr == f"strandline: {recording.refused[0]}\n"
+    assert done.stderr == "", "the collector tells the user, and once is enough"
 
 
 @pytest.mark.skipif("avx512f" not in CPU, reason="the processor has no AVX-512")
@@ -181,6 +181,35 @@ def test_a_gather_is_refused(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "wide", "gather")
     assert done.returncode == 2
     assert "gather" in recording.refused[0]
+
+
+@pytest.mark.skipif("avx2" not in CPU or "avx512f" not in CPU, reason="the processor has no AVX2")
+def test_a_gather_that_is_not_executed_is_not_refused(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "wide", "before")
+    assert (done.returncode, recording.status, recording.refused) == (5, 5, [])
+
+
+def test_no_register_is_lost_when_the_program_writes_to_code(tmp_path: Path) -> None:
+    recording, done = record(tmp_path, "rewritten")
+    assert done.stdout == "0 registers lost\n"
+    assert recording.status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "failure"),
+    [
+        (["--", "/no/such/program"], "/no/such/program: no such program, or it may not be executed"),
+        (["--pm-range", "5:5", "--", "/bin/true"], "--pm-range 5:5: write START:END"),
+    ],
+)
+def test_what_is_refused_before_the_program_starts_is_told_by_the_stream(
+    tmp_path: Path, words: list[str], failure: str
+) -> None:
+    pipe = tmp_path / "stream"
+    pipe.touch()
+    done = subprocess.run([LAUNCH, "--pipe", pipe, *words], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert stream.read(pipe).refused[0].startswith(failure)
 
 
 def test_recording_stops_at_the_limit_of_instructions_and_the_program_goes_on(tmp_path: Path) -> None:

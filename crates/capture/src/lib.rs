@@ -57,7 +57,8 @@ pub enum Kind {
     PmPage = 8,
     /// Persistent memory was unmapped: start (u64), bytes (u64).
     PmUnmap = 9,
-    /// The program did what cannot be recorded: a text for the user. Nothing is kept.
+    /// The program did what cannot be recorded, or could not be started: a text for the user, whom only the collector tells. Nothing
+    /// is kept.
     Refused = 10,
     /// Recording ended and the program with it: its exit status as the shell counts it (u64; 128 + signal).
     End = 11,

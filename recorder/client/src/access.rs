@@ -35,17 +35,51 @@ pub struct Found {
     pub bit: Option<reg_id_t>,
 }
 
+/// What an instruction is that cannot be recorded. Programs may hold such code and never execute it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Unrecordable {
+    /// It accesses as many places as a mask says.
+    Gather = 0,
+    /// It accesses too much at once.
+    Long = 1,
+    /// It is atomic, and its bytes are too many to be found and left as one.
+    LongLocked = 2,
+    /// It flushes nothing that can be named.
+    Flush = 3,
+}
+
+impl Unrecordable {
+    /// Of this number.
+    pub fn of(number: i32) -> Self {
+        [Self::Gather, Self::Long, Self::LongLocked]
+            .into_iter()
+            .find(|what| *what as i32 == number)
+            .unwrap_or(Self::Flush)
+    }
+
+    /// A few words on it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Gather => "a gather or scatter instruction (build the program without AVX2 and AVX-512 gathers, as with -mno-avx2)",
+            Self::Long => "an access of more than 65535 bytes",
+            Self::LongLocked => "a locked instruction of more than 16 bytes",
+            Self::Flush => "a flush without an address",
+        }
+    }
+}
+
 /// Bytes of a cache line, which is what a flush is about.
 const LINE_BYTES: u16 = 64;
 
 /// The accesses of this instruction: reads first, then writes.
 ///
 /// # Errors
-/// A few words on what cannot be recorded.
+/// The instruction cannot be recorded.
 ///
 /// # Safety
 /// The instruction is a decoded one of the program.
-pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<Found>, &'static str> {
+pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<Found>, Unrecordable> {
     // SAFETY: the caller's promise.
     unsafe {
         let opcode = instr_get_opcode(instruction) as u32;
@@ -55,10 +89,10 @@ pub unsafe fn of(instruction: *mut instr_t) -> Result<Vec<Found>, &'static str> 
         let reads = operands(instruction, instr_num_srcs(instruction), instr_get_src);
         let writes = operands(instruction, instr_num_dsts(instruction), instr_get_dst);
         if reads.iter().chain(&writes).any(|operand| opnd_is_vsib(*operand) != 0) {
-            return Err("a gather or scatter instruction (build the program without AVX2 and AVX-512 gathers, as with -mno-avx2)");
+            return Err(Unrecordable::Gather);
         }
         if let Some(kind) = flush(opcode) {
-            let operand = reads.first().or(writes.first()).ok_or("a flush without an address")?;
+            let operand = reads.first().or(writes.first()).ok_or(Unrecordable::Flush)?;
             return Ok(vec![found(*operand, kind, LINE_BYTES, Value::None)]);
         }
         let mut all = Vec::new();
@@ -94,14 +128,14 @@ unsafe fn operands(
     }
 }
 
-unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -> Result<Option<Found>, &'static str> {
+unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -> Result<Option<Found>, Unrecordable> {
     // SAFETY: the operand is the instruction's.
     unsafe {
         let size = drutil_opnd_mem_size_in_bytes(operand, instruction);
         if size == 0 {
             return Ok(None);
         }
-        let size = u16::try_from(size).map_err(|_| "an access of more than 65535 bytes")?;
+        let size = u16::try_from(size).map_err(|_| Unrecordable::Long)?;
         let value = match kind.writes() && size <= VALUE_BYTES {
             false => Value::None,
             true if instr_is_call(instruction) != 0 => Value::Known(return_address(instruction)),
@@ -110,7 +144,7 @@ unsafe fn access(instruction: *mut instr_t, operand: opnd_t, kind: AccessKind) -
         };
         let operand = popped(instruction, operand);
         if kind == AccessKind::Atomic && size > 16 {
-            return Err("a locked instruction of more than 16 bytes");
+            return Err(Unrecordable::LongLocked);
         }
         Ok(Some(found(operand, kind, size, value)))
     }

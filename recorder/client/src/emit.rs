@@ -215,6 +215,14 @@ impl Place {
         );
     }
 
+    /// Puts the program's values back into all registers that were lent and not put back yet. When the program writes to a page with
+    /// code, DynamoRIO goes on with the registers as they are, without finding out what belongs into them.
+    pub fn give_all_back(self) {
+        // SAFETY: in the insertion phase.
+        let status = unsafe { drreg_restore_all(self.drcontext, self.list, self.before) };
+        crate::expect(status == drreg_status_t_DRREG_SUCCESS, "registers cannot be put back");
+    }
+
     /// Takes the arithmetic flags.
     pub fn take_flags(self) {
         // SAFETY: in the insertion phase.

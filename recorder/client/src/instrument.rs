@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use dynamorio_sys::*;
 use strandline_capture::{Access, AccessKind, CONTROL, REPEATS};
 
-use crate::access::{self, Found, Value};
+use crate::access::{self, Found, Unrecordable, Value};
 use crate::atomic;
 use crate::block::{words_of, Block};
 use crate::emit::{memory, widened, Place};
@@ -28,7 +28,7 @@ struct Plan {
     pc: u64,
     id: u32,
     words: usize,
-    /// One for each instruction that accesses memory, and the first.
+    /// One for each instruction that accesses memory or cannot be recorded, and the first.
     steps: Vec<Step>,
     /// The next step.
     next: usize,
@@ -39,6 +39,8 @@ struct Plan {
 struct Step {
     instruction: *mut instr_t,
     accesses: Vec<Planned>,
+    /// It cannot be recorded, and where it is.
+    refused: Option<(Unrecordable, u64)>,
 }
 
 struct Planned {
@@ -139,6 +141,7 @@ unsafe fn idle(pc: u64, watch: region::Watch, list: *mut instrlist_t) -> Plan {
         steps: vec![Step {
             instruction: first,
             accesses: Vec::new(),
+            refused: None,
         }],
         next: 0,
         unread: None,
@@ -156,15 +159,9 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
         for (index, instruction) in instructions.iter().copied().enumerate() {
             offsets.push(u16::try_from(code.len()).unwrap_or(u16::MAX));
             code.extend(access::bytes(original.unwrap_or(instruction)));
-            let found = match access::of(instruction) {
-                Ok(found) => found,
-                Err(what) => {
-                    region::refuse(&format!(
-                        "the program executes {what} at {:#x}, which cannot be recorded",
-                        instr_get_app_pc(instruction) as u64
-                    ));
-                    Vec::new()
-                }
+            let (found, refused) = match access::of(instruction) {
+                Ok(found) => (found, None),
+                Err(what) => (Vec::new(), Some((what, instr_get_app_pc(instruction) as u64))),
             };
             let of = |found: &Found| Access {
                 instruction: index as u16,
@@ -172,9 +169,13 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
                 size: found.size,
             };
             accesses.extend(found.iter().map(of));
-            if index == 0 || !found.is_empty() {
+            if index == 0 || !found.is_empty() || refused.is_some() {
                 let accesses = found.into_iter().map(|found| Planned { found, back: 0 }).collect();
-                steps.push(Step { instruction, accesses });
+                steps.push(Step {
+                    instruction,
+                    accesses,
+                    refused,
+                });
             }
         }
         let repeats = original.is_some();
@@ -292,7 +293,17 @@ impl Plan {
             .get(self.next)
             .filter(|step| step.instruction == place.before)
         {
+            if let Some((what, pc)) = step.refused {
+                place.call(
+                    unrecordable as *mut c_void,
+                    0,
+                    &[what as i32, pc as i32, (pc >> 32) as i32],
+                );
+            }
             addresses(place, step);
+            if step.accesses.iter().any(|access| access.found.kind.writes()) {
+                place.give_all_back();
+            }
             let writes = step
                 .accesses
                 .iter()
@@ -434,6 +445,15 @@ fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
         );
         done += bytes;
     }
+}
+
+/// An instruction that cannot be recorded is about to be executed.
+extern "C" fn unrecordable(what: i32, low: i32, high: i32) {
+    region::refuse(&format!(
+        "the program executes {} at {:#x}, which cannot be recorded",
+        Unrecordable::of(what).text(),
+        u64::from(high as u32) << 32 | u64::from(low as u32)
+    ));
 }
 
 /// The buffer is full.

@@ -49,7 +49,7 @@ pub enum State {
 
 /// Where inserted code finds a thread's buffer.
 #[derive(Clone, Copy)]
-pub struct Slots {
+pub(crate) struct Slots {
     segment: reg_id_t,
     offset: u32,
 }
@@ -348,7 +348,7 @@ unsafe extern "C" fn thread_ends(drcontext: *mut c_void) {
             .stream
             .lock()
             .packet(Kind::ThreadEnd, thread.number, &[words(&[recorder.ticket()])]);
-        thread.end();
+        (*thread).end();
     }
 }
 

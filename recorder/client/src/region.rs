@@ -186,8 +186,8 @@ pub fn refuse(what: &str) {
     let mut stream = recorder().stream.lock();
     if !stream.closed() {
         stream.packet(Kind::Refused, 0, &[what.as_bytes()]);
+        // The collector tells the user; it may have gone, and then nobody reads a recording anyway.
         stream.close();
-        crate::say(what);
     }
     drop(stream);
     recorder().status.store(2, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod program;
+mod refusal;
 
 use std::env;
 use std::ffi::OsString;
@@ -18,11 +19,15 @@ const SETTINGS: &str = "STRANDLINE_RECORDER";
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
-    let failure = match arguments::read(env::args_os().skip(1)) {
-        Ok(arguments) => start(&arguments),
-        Err(failure) => failure,
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let (failure, program) = match arguments::read(words.iter().cloned()) {
+        Ok(arguments) => (start(&arguments), arguments.program),
+        Err(failure) => (failure, Vec::new()),
     };
-    eprintln!("strandline-launch: {failure}");
+    let told = refusal::pipe_among(&words).is_some_and(|pipe| refusal::tell(pipe, &program, &failure).is_ok());
+    if !told {
+        eprintln!("strandline-launch: {failure}");
+    }
     ExitCode::from(BAD_INPUT)
 }
 

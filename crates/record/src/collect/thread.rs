@@ -197,6 +197,17 @@ impl Thread {
         }
     }
 
+    /// Notes accesses to the words of threads that have ended. What the thread does from the next step on waits for their ends: in this
+    /// one it may have done something before, for which they waited.
+    #[cold]
+    fn joins(&mut self, shared: &Shared) {
+        for address in &self.addresses {
+            if let Some(ticket) = shared.ended.get(*address) {
+                self.turns.accessed_ended(self.turns.step + 1, *address, ticket);
+            }
+        }
+    }
+
     /// Something that is no code.
     pub fn event<W: Write>(&mut self, event: Event, trace: &mut Trace<'_, W>) -> Result<(), Wrong> {
         Ok(trace.writer.event(self.number, event)?)
@@ -233,6 +244,9 @@ impl Thread {
         self.turns.step = trace.writer.steps(self.number);
         if known.special || known.stores && (!self.held.is_empty() || shared.several) {
             self.order(known, instructions, words, trace.persistent, shared)?;
+        }
+        if !shared.ended.is_empty() {
+            self.joins(shared);
         }
         self.instructions += u64::from(instructions);
         let (addresses, values) = (&self.addresses, &self.values);

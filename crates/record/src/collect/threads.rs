@@ -2,7 +2,7 @@
 
 use super::packets::{wrong, Packet};
 use super::thread::{Thread, Trace};
-use super::turns::{place, Words};
+use super::turns::{place, Join, Words};
 use crate::error::RecordError;
 use crate::format::{Ending, WaitAt};
 use crate::recording::Event;
@@ -23,12 +23,51 @@ pub(super) struct Shared {
     pub several: bool,
     /// Words that atomic instructions accessed so far.
     pub atomics: Words,
+    /// Words that the kernel cleared when threads ended.
+    pub ended: Ended,
     numbers: HashMap<Cause, u32>,
     /// For each number, when it was given: tickets.
     given: Vec<Vec<u64>>,
     waits: Vec<Waited>,
     /// How many threads with each of the system's numbers began.
     begun: HashMap<u64, u32>,
+}
+
+/// The words that the kernel cleared when threads ended, with their last tickets.
+#[derive(Debug)]
+pub(super) struct Ended {
+    tickets: HashMap<u64, u64>,
+    /// The lowest and the highest word: most accesses are elsewhere.
+    bounds: (u64, u64),
+}
+
+impl Default for Ended {
+    fn default() -> Ended {
+        Ended {
+            tickets: HashMap::new(),
+            bounds: (u64::MAX, 0),
+        }
+    }
+}
+
+impl Ended {
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.tickets.is_empty()
+    }
+
+    /// The ticket of the thread whose word this is.
+    #[inline]
+    pub fn get(&self, address: u64) -> Option<u64> {
+        let inside = self.bounds.0 <= address && address <= self.bounds.1;
+        inside.then(|| self.tickets.get(&address).copied()).flatten()
+    }
+
+    fn add(&mut self, address: u64, ticket: u64) {
+        self.bounds = (self.bounds.0.min(address), self.bounds.1.max(address));
+        self.tickets.insert(address, ticket);
+    }
 }
 
 /// What a signal is about.
@@ -103,6 +142,17 @@ impl Shared {
         }
     }
 
+    /// A thread found that another had ended.
+    fn joined(&mut self, thread: u32, join: &Join) {
+        let number = self.number(Cause::Woken(join.address));
+        self.waits.push(Waited {
+            thread,
+            step: join.step,
+            number,
+            until: Until::Ticket(join.ended + 1),
+        });
+    }
+
     /// A thread begins, started by another.
     fn begins(&mut self, thread: u32, own: u64) {
         let begun = self.begun.entry(own).or_default();
@@ -168,6 +218,8 @@ impl Threads {
             return Err("a thread begins twice");
         }
         self.threads[at] = Some(Thread::new(number, clears));
+        // Its memory may have been another's.
+        self.shared.ended.tickets.remove(&clears);
         self.shared.several |= self.count() > 1;
         if parent != NOBODY {
             self.shared.begins(number, own);
@@ -213,6 +265,7 @@ impl Threads {
         if thread.clears != 0 {
             // The kernel clears the word and wakes who waits for that.
             let number = self.shared.woken(thread.clears, ticket);
+            self.shared.ended.add(thread.clears, ticket);
             thread
                 .event(Event::Signal { number }, trace)
                 .map_err(|wrong| wrong.at(packet.place))?;
@@ -224,7 +277,12 @@ impl Threads {
     pub fn finish<W: Write>(&mut self, offset: u64, trace: &mut Trace<'_, W>) -> Result<Ending, RecordError> {
         for thread in self.threads.iter_mut().flatten().filter(|thread| !thread.ended) {
             thread.read(&[], offset, true, trace, &mut self.shared)?;
+            thread.turns.join_before(u64::MAX);
             thread.fences.end();
+        }
+        for thread in self.threads.iter().flatten() {
+            let joins = thread.turns.joins.iter();
+            joins.for_each(|join| self.shared.joined(thread.number, join));
         }
         let count = self.threads.len();
         for number in 0..count as u32 {

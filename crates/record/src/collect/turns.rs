@@ -108,9 +108,26 @@ struct At {
     new: Part,
 }
 
+/// A thread accessed the word that the kernel cleared when another ended: it may have found that instead of waiting for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Join {
+    /// The step after the access.
+    pub step: u64,
+    /// The word.
+    pub address: u64,
+    /// The other's last ticket.
+    pub ended: u64,
+    /// The first access after it, in the list.
+    from: usize,
+}
+
 /// A thread's accesses to words that threads synchronise by.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
+    /// Joins that are none if the other thread ended after this thread's next ticket.
+    open_joins: Vec<Join>,
+    /// Threads that surely had ended.
+    pub joins: Vec<Join>,
     /// The step that is read.
     pub step: u64,
     last: u64,
@@ -127,6 +144,7 @@ impl Turns {
         if ticket < self.last || ticket >> 63 != 0 {
             return Err(format!("ticket {ticket} comes after ticket {}", self.last).into());
         }
+        self.join_before(ticket);
         for at in &mut self.list[self.open..] {
             at.until = ticket.max(at.after);
         }
@@ -134,6 +152,33 @@ impl Turns {
         self.last = ticket;
         self.first = ticket + 1;
         Ok(())
+    }
+
+    /// The word of a thread that ended with this ticket was accessed in the step before this one.
+    pub fn accessed_ended(&mut self, step: u64, address: u64, ended: u64) {
+        let known = |join: &Join| join.address == address && join.ended == ended;
+        if !self.joins.iter().chain(&self.open_joins).any(known) {
+            let from = self.list.len();
+            self.open_joins.push(Join {
+                step,
+                address,
+                ended,
+                from,
+            });
+        }
+    }
+
+    /// The thread's next ticket is this one. Stores between a join and it come after the other thread's end, or replay would go in
+    /// circles.
+    pub fn join_before(&mut self, ticket: u64) {
+        for join in std::mem::take(&mut self.open_joins) {
+            if join.ended < ticket {
+                for at in &mut self.list[join.from.max(self.open)..] {
+                    at.after = at.after.max(join.ended + 1);
+                }
+                self.joins.push(join);
+            }
+        }
     }
 
     /// An atomic instruction.

@@ -146,6 +146,38 @@ fn a_thread_begins_after_it_was_started_and_is_joined_when_it_ended() {
 }
 
 #[test]
+fn a_thread_that_is_found_to_have_ended_is_joined_without_a_futex() {
+    let mut stream = two();
+    let (load, store) = (stream.plain(&[AccessKind::Load]), stream.plain(&[Store]));
+    stream.trace(1, &[store, PM, 1]);
+    stream.thread_end(1, 5);
+    stream.trace(0, &[load, 0xa000, store, PM, 2, load, 0xa000]);
+    let (recording, _) = collected(&stream.end(0)).expect("a good stream");
+    let waits = steps(&recording, 0, |step| {
+        matches!(step, Err(Event::Wait { number: 1, times: 1 }))
+    });
+    assert_eq!(
+        waits,
+        [false, false, false, true, false, false],
+        "call, signal, load, wait, store, load"
+    );
+}
+
+#[test]
+fn a_thread_that_ended_after_the_next_ticket_was_not_joined() {
+    let mut stream = two();
+    let (load, xchg) = (stream.plain(&[AccessKind::Load]), stream.plain(&[Atomic]));
+    stream.trace(1, &[xchg, LOCK, 1, 2, 4]);
+    stream.thread_end(1, 5);
+    // Thread 1 found what thread 0 left after it had looked: to wait at the look would be to wait for ever.
+    stream.trace(0, &[load, 0xa000, xchg, LOCK, 0, 1, 3]);
+    let (recording, _) = collected(&stream.end(0)).expect("a good stream");
+    assert!(steps(&recording, 0, |step| !matches!(step, Err(Event::Wait { .. })))
+        .into_iter()
+        .all(|other| other));
+}
+
+#[test]
 fn a_futex_waits_only_for_wakes_before_it_returned() {
     let mut stream = two();
     let wake = |ticket| {
