@@ -10,6 +10,9 @@ use strandline_machine::Machine;
 use strandline_record::replay::{replay, Counts, Replayed, POLICY};
 use strandline_record::{RecordError, Recording};
 
+/// The machine that recordings run on where none is named.
+pub const RECORDING_MACHINE: &str = "cosplay";
+
 /// A recording, opened, and what its replay counts.
 pub struct Recorded {
     replayed: Replayed,
