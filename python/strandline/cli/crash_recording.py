@@ -108,7 +108,7 @@ def _again(result: Examined, verdict: Verdict, given: dict[str, Any]) -> str:
         "--replay",
         verdict.state.name,
     ]
-    if result.plan["runs"] is not None:
+    if verdict.state.run:
         words += ["--seed", str(given["seed"])]
     if given["verify"]:
         words += ["--verify", given["verify"]]

@@ -108,8 +108,8 @@ def caveats(result: Examined) -> list[str]:
     """What to know of states that runs have shown, in lines."""
     plan, design = result.plan, result.design
     lines = []
-    if plan["runs"] is not None and plan["judged"] < plan["runs"]:
-        lines.append(f"{design}: the runs were not held against model {plan['model']}: {plan['not_judged']}")
+    if plan["not_judged"]:
+        lines.append(f"{design}: no simulated run was held against model {plan['model']}: {plan['not_judged']}")
     if not plan["promises_recovery"]:
         lines.append(f"{design} promises no recovery")
     return lines
@@ -123,6 +123,8 @@ def circumstances(result: Examined) -> str:
         counted(plan["threads"], "thread"),
         counted(plan["persistent_stores"], "store") + " to persistent memory",
     ]
+    if plan["judged"]:
+        parts.append(f"{counted(plan['judged'], 'simulated run')} held against model {plan['model']}")
     if plan["taken_together"]:
         parts.append("stores beyond 512 to a line that is not durable were not told apart")
     return ", ".join(parts)

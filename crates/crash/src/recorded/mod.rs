@@ -5,13 +5,15 @@
 //! made once to find its states and once more to write them.
 
 mod distinct;
+mod judgement;
 mod lines;
 mod name;
 mod simulated;
 mod stores;
 
+pub use judgement::{judge_beside, Disorder, Judgement};
 pub use name::{Name, Point};
-pub use simulated::{Disorder, Ran};
+pub use simulated::Ran;
 
 use crate::points::Points;
 use distinct::Distinct;
@@ -25,16 +27,13 @@ use strandline_isa::{Line, LineData};
 use strandline_record::order::{Piece, Places};
 use strandline_record::states::{write_files, Image, Spot, Visit};
 use strandline_record::{RecordError, Recording};
-use strandline_sim::{Error, Spec};
+use strandline_sim::{observe, Error, Spec};
 
 /// Runs of a recording: one on the machine as it is, the others on shaken ones.
 const RUNS: usize = 8;
 
 /// The most stores to persistent memory of a recording: what a run makes durable is kept in memory.
 const MOST_STORES: u64 = 1_000_000;
-
-/// Of a recording with more instructions no run is put before the model: the oracle keeps each of their accesses.
-const MOST_JUDGED: u64 = 4_000_000;
 
 /// Which crash states are asked for.
 #[derive(Clone, Debug)]
@@ -60,12 +59,8 @@ pub struct Plan {
     pub visits: u64,
     /// The runs.
     pub runs: Vec<Ran>,
-    /// How many runs the design's model has judged.
-    pub judged: usize,
-    /// Why it has not judged the others; empty if it has.
-    pub not_judged: String,
-    /// The first crash state of each run that the model does not allow.
-    pub disorders: Vec<Disorder>,
+    /// What the design's model says of the runs.
+    pub judgement: Judgement,
     /// Tasks that the program's markers began.
     pub tasks: u64,
     /// Instructions that do too little or nothing, and how often.
@@ -119,17 +114,14 @@ impl SimulatedStates {
         let initial = Image::initial(&recording, lines.places()).map_err(wrong)?;
         let stores = Stores::of(&recording, lines.places(), initial.clone()).map_err(wrong)?;
         let mut states = SimulatedStates {
-            spec: Spec {
-                seed: asked.seed,
-                threads: 0,
-                ..Spec::new(&asked.recording.to_string_lossy(), &asked.design)
-            },
+            spec: spec(&asked.recording, &asked.design, asked.seed),
             recording,
             lines,
             initial,
             plan: Plan {
                 tasks: stores.tasks(),
                 audit: stores.audit.clone(),
+                judgement: Judgement::of(&recording),
                 ..Plan::default()
             },
             stores,
@@ -171,7 +163,8 @@ impl SimulatedStates {
         let mut distinct = Distinct::default();
         self.run(point.run, &mut distinct)?;
         self.plan.states = distinct.count();
-        self.plan.disorders.retain(|disorder| disorder.event == point.event);
+        let disorders = &mut self.plan.judgement.disorders;
+        disorders.retain(|disorder| disorder.event == point.event);
         let events = self.plan.runs[0].events;
         if point.event > events {
             return Err(Error::Input(format!(
@@ -185,26 +178,13 @@ impl SimulatedStates {
 
     /// Makes a run; its new states.
     fn run(&mut self, number: usize, distinct: &mut Distinct) -> Result<Vec<Point>, Error> {
-        let (run, initial) = match self.judges() {
-            true => {
-                let (run, disorder, initial) = Simulated::judged(&self.spec, number, &self.lines)?;
-                self.plan.judged += 1;
-                self.plan.disorders.extend(disorder);
-                (run, initial)
-            }
+        let judgement = &mut self.plan.judgement;
+        let (run, initial) = match judgement.not_judged.is_empty() {
+            true => judgement.run(&self.spec, number, &self.lines, &observe)?,
             false => Simulated::with_initial(&self.spec, number)?,
         };
         self.plan.runs.push(run.ran.clone());
         Ok(distinct.of_run(number, &run.journal, &initial))
-    }
-
-    /// Whether the design's model judges the runs.
-    fn judges(&mut self) -> bool {
-        let instructions = self.recording.totals().instructions;
-        if instructions > MOST_JUDGED {
-            self.plan.not_judged = format!("{instructions} instructions are more than {MOST_JUDGED}");
-        }
-        self.plan.not_judged.is_empty()
     }
 
     /// What there is.
@@ -299,6 +279,15 @@ fn pieces<'l>(lines: &'l Lines, failure: &'l [(Line, LineData)]) -> impl Iterato
     failure.iter().flat_map(|(line, data)| lines.pieces(*line, data))
 }
 
+/// Runs of a recording under a design.
+pub fn spec(recording: &Path, design: &str, seed: u64) -> Spec {
+    Spec {
+        seed,
+        threads: 0,
+        ..Spec::new(&recording.to_string_lossy(), design)
+    }
+}
+
 fn wrong(error: RecordError) -> Error {
     Error::Input(error.to_string())
 }
@@ -315,3 +304,6 @@ fn refuse(recording: &Recording) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,25 +1,10 @@
 //! One simulated run of a recording.
 
-use super::lines::Lines;
-use crate::order::{judge_named, Models};
+use crate::run::Observe;
 use crate::shake::{seed, shake};
 use strandline_isa::{Line, LineData, Memory};
-use strandline_kernel::Cycles;
 use strandline_machine::{Durable, Journal};
-use strandline_sim::{observe, observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
-
-/// A crash state that the design's model does not allow.
-#[derive(Clone, Debug)]
-pub struct Disorder {
-    /// The run, and how many durable events there were by the crash.
-    pub run: usize,
-    /// The durable events before the crash.
-    pub event: usize,
-    /// When power fails.
-    pub at: Cycles,
-    /// What is wrong.
-    pub what: String,
-}
+use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
 
 /// What was done to the machine for a run, and what came of it.
 #[derive(Clone, Debug)]
@@ -50,24 +35,6 @@ impl Simulated {
         Ok(kept(number, shaken, observation.journal))
     }
 
-    /// As [`Simulated::of`]; the first crash state that the design's model does not allow; and memory before the run.
-    ///
-    /// # Errors
-    /// As [`Simulated::of`].
-    pub fn judged(spec: &Spec, number: usize, lines: &Lines) -> Result<(Simulated, Option<Disorder>, Memory), Error> {
-        let (shaken, run) = observed(spec, number, &observe)?;
-        let mut models = Models::named(run.about.model)?;
-        let model = models.on(&run.machine)?;
-        let disorder = judge_named(model, &run.journal, &run.initial, &|addr| lines.name(addr));
-        let disorder = disorder.map(|disorder| Disorder {
-            run: number,
-            event: disorder.event,
-            at: disorder.at,
-            what: format!("model {}: {}", model.name(), disorder.what),
-        });
-        Ok((kept(number, shaken, run.journal), disorder, run.initial))
-    }
-
     /// As [`Simulated::of`], and memory before the run.
     ///
     /// # Errors
@@ -91,9 +58,11 @@ impl Simulated {
     }
 }
 
-type Observing<'a> = &'a dyn Fn(&Spec) -> Result<Observation, Error>;
-
-fn observed(spec: &Spec, number: usize, observe: Observing<'_>) -> Result<(Vec<String>, Observation), Error> {
+/// Runs the recording for the `number`-th time by `observe`: how the machine was shaken, and what was observed.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec<String>, Observation), Error> {
     // Shaking asks for the machine only; a workload stands in for the recording, which would be read each time.
     let machine = spec.machine.clone().or_else(|| Some(RECORDING_MACHINE.to_owned()));
     let stand_in = Spec {
@@ -112,7 +81,8 @@ fn observed(spec: &Spec, number: usize, observe: Observing<'_>) -> Result<(Vec<S
     Ok((shaken, observation))
 }
 
-fn kept(number: usize, shaken: Vec<String>, journal: Journal) -> Simulated {
+/// What is kept of a run.
+pub fn kept(number: usize, shaken: Vec<String>, journal: Journal) -> Simulated {
     let journal = Journal {
         durable: journal.durable,
         power_failures: journal.power_failures,

@@ -1,8 +1,9 @@
 //! All states that a model allows.
 
-use super::{words, StatesSpec};
+use super::{shown, words, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
+use strandline_crash::recorded::{self, judge_beside, Judgement};
 use strandline_design::About;
 use strandline_record::states::{Asked, Budget, CrashStates, Rules};
 use strandline_record::{RecordError, Recording, Source};
@@ -12,6 +13,7 @@ pub struct Allowed {
     states: CrashStates,
     source: Source,
     about: About,
+    judgement: Judgement,
 }
 
 impl Allowed {
@@ -20,8 +22,17 @@ impl Allowed {
         let asked = asked(spec, rules)?;
         let recording = Recording::open(&spec.recording).map_err(wrong)?;
         let source = Source::new(recording.modules());
+        let judgement = match asked.only {
+            None => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
+            Some(_) => Judgement::default(),
+        };
         let states = CrashStates::new(recording, asked).map_err(wrong)?;
-        Ok(Allowed { states, source, about })
+        Ok(Allowed {
+            states,
+            source,
+            about,
+            judgement,
+        })
     }
 
     pub fn plan(&mut self) -> Value {
@@ -33,9 +44,10 @@ impl Allowed {
             // As text: it may not fit JSON's numbers.
             "states": plan.states.exact.map(|exact| exact.to_string()), "states_log2": plan.states.log2,
             "visits": plan.visits, "taken_together": plan.taken_together,
-            "runs": null, "judged": null, "not_judged": null, "disorders": [],
+            "runs": null,
         });
         words::add(&mut value, own);
+        words::add(&mut value, shown::judgement(&self.judgement));
         value
     }
 

@@ -3,7 +3,7 @@
 use super::{words, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
-use strandline_crash::recorded::{Asked, Disorder, Origin, Plan, Point, Ran, SimulatedStates};
+use strandline_crash::recorded::{Asked, Disorder, Judgement, Origin, Point, Ran, SimulatedStates};
 use strandline_design::About;
 use strandline_record::Source;
 use strandline_sim::Error;
@@ -36,10 +36,10 @@ impl Shown {
             "tasks": plan.tasks, "intervals": null, "visited_intervals": null,
             "states": plan.states.to_string(), "states_log2": (plan.states as f64).log2(),
             "visits": plan.visits, "taken_together": false,
-            "runs": plan.runs.len(), "judged": plan.judged, "not_judged": plan.not_judged,
-            "disorders": plan.disorders.iter().map(|disorder| self::disorder(&plan, disorder)).collect::<Vec<_>>(),
+            "runs": plan.runs.len(),
         });
         words::add(&mut value, own);
+        words::add(&mut value, judgement(&plan.judgement));
         value
     }
 
@@ -64,15 +64,22 @@ fn from(origin: &Origin) -> Value {
     run(&origin.ran, origin.event, origin.at_cycles, origin.line.as_deref())
 }
 
-fn disorder(plan: &Plan, disorder: &Disorder) -> Value {
+/// What the design's model says of simulated runs.
+pub fn judgement(judgement: &Judgement) -> Value {
+    json!({
+        "judged": judgement.judged, "not_judged": judgement.not_judged,
+        "disorders": judgement.disorders.iter().map(disorder).collect::<Vec<_>>(),
+    })
+}
+
+fn disorder(disorder: &Disorder) -> Value {
     let point = Point {
-        run: disorder.run,
+        run: disorder.ran.number,
         event: disorder.event,
         failure: None,
     };
-    let ran = plan.runs.iter().find(|ran| ran.number == disorder.run);
     json!({
         "name": point.to_string(), "why": disorder.what,
-        "run": ran.map(|ran| run(ran, disorder.event, Some(disorder.at.0), None)),
+        "run": run(&disorder.ran, disorder.event, Some(disorder.at.0), None),
     })
 }
