@@ -97,11 +97,11 @@ class StateVisit:
 
     name: str
     interval: int | None
-    """Intervals lie between moments at which something became durable; none for `initial`, `final` and simulated runs."""
+    """Intervals lie between moments at which something became durable; none for `initial`, `final` and runs."""
     tasks: int
     """Tasks that the program's markers had begun."""
     differs: int
-    """Lines that differ from all persisted, or from none, whichever is fewer; of a simulated run those that lack a store."""
+    """Lines that differ from all persisted, or from none, whichever is fewer; of a run, those that lack a store."""
     files: list[str]
     began: dict[str, Any] | None
     """The instruction that began the interval."""
@@ -112,7 +112,7 @@ class StateVisit:
     has_stores: int
     lacks_stores: int
     run: dict[str, Any] | None = None
-    """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, and how the `machine` was shaken."""
+    """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
 class NativeStates(Protocol):

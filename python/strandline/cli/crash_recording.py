@@ -173,8 +173,8 @@ def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[
 
 def _summary(result: Examined) -> dict[str, Any]:
     plan = result.plan
-    counts = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "runs", "judged", "not_judged")
-    keys = (*counts, "model", "promises_recovery", "warnings")
+    counts = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "runs")
+    keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
     return {
         "workload": result.recording,
         "design": result.design,

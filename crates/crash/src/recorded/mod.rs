@@ -113,6 +113,7 @@ impl SimulatedStates {
         let lines = Lines::of(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
         let initial = Image::initial(&recording, lines.places()).map_err(wrong)?;
         let stores = Stores::of(&recording, lines.places(), initial.clone()).map_err(wrong)?;
+        let judgement = Judgement::of(&recording);
         let mut states = SimulatedStates {
             spec: spec(&asked.recording, &asked.design, asked.seed),
             recording,
@@ -121,7 +122,7 @@ impl SimulatedStates {
             plan: Plan {
                 tasks: stores.tasks(),
                 audit: stores.audit.clone(),
-                judgement: Judgement::of(&recording),
+                judgement,
                 ..Plan::default()
             },
             stores,

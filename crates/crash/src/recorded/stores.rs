@@ -148,20 +148,16 @@ impl Shown {
         let newest = each().filter_map(|((count, _), writes)| count.checked_sub(1).map(|last| writes[last].serial));
         let newest = newest.max().unwrap_or(0);
         let missing = each()
-            .filter_map(|((count, _), writes)| writes.get(*count))
+            .filter_map(|(word, writes)| writes.get(possible(word, writes)))
             .map(|write| write.serial);
         let missing = missing.min().unwrap_or(u64::MAX);
         let (mut has, mut lacks) = (Sites::default(), Sites::default());
-        for ((count, _), writes) in each() {
-            let (there, gone) = writes.split_at(*count);
-            there
-                .iter()
-                .rev()
-                .take_while(|write| write.serial > missing)
-                .for_each(|write| has.add(write));
-            gone.iter()
-                .take_while(|write| write.serial < newest)
-                .for_each(|write| lacks.add(write));
+        for (word, writes) in each() {
+            let (there, gone) = (&writes[..word.0], &writes[possible(word, writes)..]);
+            let late = there.iter().rev().take_while(|write| write.serial > missing);
+            late.for_each(|write| has.add(write));
+            let early = gone.iter().take_while(|write| write.serial < newest);
+            early.for_each(|write| lacks.add(write));
         }
         Balance {
             tasks: stores.tasks.partition_point(|before| *before < newest) as u64,
@@ -170,6 +166,16 @@ impl Shown {
             lacks: lacks.sorted(),
         }
     }
+}
+
+/// How many stores of a word may be there: stores of what it holds already leave no trace.
+fn possible((count, bytes): &(usize, [u8; 8]), writes: &[Write]) -> usize {
+    let changes = |write: &Write| {
+        let mut after = *bytes;
+        put(&mut after, &write.piece);
+        after != *bytes
+    };
+    count + writes[*count..].iter().take_while(|write| !changes(write)).count()
 }
 
 fn put(bytes: &mut [u8; 8], piece: &Piece) {

@@ -206,6 +206,8 @@ fn a_state_says_what_it_has_and_lacks() {
             lacking += 1;
             assert!(!visit.lacks.is_empty() && visit.differs > 0, "{}", visit.name);
             assert!(visit.has.iter().any(|store| store.place == 8), "{}", visit.name);
+            // The first node's pointer is stored as the 0 that is there.
+            assert!(visit.lacks.iter().all(|store| store.place != 64));
             assert!(
                 visit.lacks.iter().all(|store| store.place >= 64 || store.place == 8),
                 "{}",
