@@ -22,15 +22,19 @@ class RecordingStates:
     """The crash states of a recording under a design; `engine.StatesSpec` lists the keys of `spec`."""
 
     def __init__(self, spec: str) -> None:
-        """Reads the recording once, counts its states and decides which to visit."""
+        """Counts the states that the design's model allows, or simulates runs, and decides which states to visit."""
 
     def plan(self) -> str:
         """What there is.
 
         `{"program", "values", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files":
         [{"name", "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2",
-        "taken_together", "audit": [{"finding", "instruction", "count", SITE}]}`. `states` is a number as text, null
-        where it is beyond 2^100. SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset"`,
+        "taken_together", "promises_recovery", "runs", "judged", "not_judged", "disorders": [{"name", "why", "run"}],
+        "audit": [{"finding", "instruction", "count", SITE}]}`. `states` is a number as text, null
+        where it is beyond 2^100. `runs` is how many simulated runs have shown the states, null where they are those
+        that the model allows; `intervals` are null where runs have shown them. `judged` is how many runs were held
+        against the model, `not_judged` why no more, `disorders` what it does not allow (`run` is `StateVisit`'s).
+        SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset"`,
         the first a text, `inlined_in` an array of texts, the others but `pc` null where unknown.
         `taken_together`: some lines were stored to more than 512 times without becoming
         durable, and old stores of theirs are not told apart.

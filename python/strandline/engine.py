@@ -97,11 +97,11 @@ class StateVisit:
 
     name: str
     interval: int | None
-    """Intervals lie between moments at which something became durable; none for `initial` and `final`."""
+    """Intervals lie between moments at which something became durable; none for `initial`, `final` and runs."""
     tasks: int
     """Tasks that the program's markers had begun."""
     differs: int
-    """Lines that differ from all persisted, or from none, whichever is fewer."""
+    """Lines that differ from all persisted, or from none, whichever is fewer; of a run, those that lack a store."""
     files: list[str]
     began: dict[str, Any] | None
     """The instruction that began the interval."""
@@ -111,6 +111,8 @@ class StateVisit:
     lacks: list[dict[str, Any]]
     has_stores: int
     lacks_stores: int
+    run: dict[str, Any] | None = None
+    """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
 class NativeStates(Protocol):
@@ -172,7 +174,7 @@ class Engine:
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
-        """Reads a recording once, counts its crash states and decides which to visit."""
+        """Finds the crash states of a recording, which a model allows or runs show, and decides which to visit."""
         states = self._tell(lambda: self.native.RecordingStates(json.dumps(asdict(spec))))
         plan = json.loads(states.plan())
         plan["states"] = None if plan["states"] is None else int(plan["states"])

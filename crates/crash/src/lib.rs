@@ -10,6 +10,7 @@ mod image;
 pub mod litmus;
 mod order;
 mod points;
+pub mod recorded;
 mod regions;
 mod replay;
 mod report;

@@ -58,6 +58,14 @@ struct CrashSpec {
     replay: Option<String>,
 }
 
+/// How many crash states: a number or `all`.
+fn points(asked: &Value) -> Result<Points, Error> {
+    match asked {
+        Value::String(text) => text.parse(),
+        other => other.to_string().parse(),
+    }
+}
+
 /// The keys of [`Spec`], with others beside them.
 #[derive(Deserialize)]
 struct SpecFields {
@@ -113,11 +121,7 @@ fn run(py: Python<'_>, spec: &str) -> PyResult<String> {
 #[pyfunction]
 fn crash(py: Python<'_>, spec: &str) -> PyResult<String> {
     let asked: CrashSpec = parse(spec)?;
-    let text = match &asked.points {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let points: Points = text.parse().map_err(raise)?;
+    let points = points(&asked.points).map_err(raise)?;
     let spec = Spec::from(asked.run);
     let report = py.detach(|| match &asked.replay {
         Some(point) => strandline_crash::replay(&spec, point),

@@ -4,7 +4,7 @@
 //! next one, and n. `unfenced` leaves out the fence between a node and the pointer to it.
 
 use std::fs::File;
-use strandline_record::{Access, AccessKind, Block, Ending, Meta, Module, Origin, Region, Writer};
+use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, Meta, Module, Origin, Region, Writer};
 
 /// Where the pool is mapped.
 const POOL: u64 = 0x7000_0000_0000;
@@ -64,6 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut first = [0; 4096];
     first[..4].copy_from_slice(b"LIST");
     writer.page(POOL, &first);
+    let mut classes = Vec::new();
     for node in 1..=nodes.parse::<u64>()? {
         let at = POOL + 64 * node;
         writer.execute(0, STORE_NEXT, 1, &[at], &[64 * (node - 1)], &[true])?;
@@ -71,11 +72,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writer.execute(0, FLUSH, 1, &[at], &[], &[])?;
         if kind == "fenced" {
             writer.execute(0, FENCE, 1, &[], &[], &[])?;
+            classes.push(FenceClass::Order);
         }
         writer.execute(0, STORE_HEAD, 1, &[POOL + 8], &[64 * node], &[true])?;
         writer.execute(0, FLUSH, 1, &[POOL + 8], &[], &[])?;
         writer.execute(0, FENCE, 1, &[], &[], &[])?;
+        classes.push(FenceClass::Durable);
     }
-    writer.finish(Ending::default())?;
+    writer.finish(Ending {
+        fences: vec![classes],
+        ..Ending::default()
+    })?;
     Ok(())
 }

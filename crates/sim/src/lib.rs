@@ -16,6 +16,6 @@ pub use needs::check as check_needs;
 pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
 pub use record::Record;
-pub use recording::Recorded;
-pub use run::{observe, observe_design, run, unknown_design, Observation};
+pub use recording::{Recorded, RECORDING_MACHINE};
+pub use run::{observe, observe_design, observe_durable, run, unknown_design, Observation};
 pub use spec::{Plan, Source, Spec};

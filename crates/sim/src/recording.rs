@@ -13,6 +13,9 @@ use strandline_record::{RecordError, Recording, Source};
 /// Fences that a record names.
 const DEAREST: usize = 10;
 
+/// The machine that recordings run on where none is named.
+pub const RECORDING_MACHINE: &str = "cosplay";
+
 /// A recording, opened, and what its replay counts.
 pub struct Recorded {
     replayed: Replayed,

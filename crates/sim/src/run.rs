@@ -44,7 +44,15 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), |runner| registered(spec, runner))
+    observed(spec, Broken::default(), true, |runner| registered(spec, runner))
+}
+
+/// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
+    observed(spec, Broken::default(), false, |runner| registered(spec, runner))
 }
 
 /// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.
@@ -52,16 +60,24 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_design<D: Design>(spec: &Spec, design: D, broken: Broken) -> Result<Observation, Error> {
-    observed(spec, broken, |runner| runner.visit(design))
+    observed(spec, broken, true, |runner| runner.visit(design))
 }
 
-fn observed(spec: &Spec, broken: Broken, run: impl FnOnce(Runner<'_>) -> RanOr) -> Result<Observation, Error> {
+fn observed(
+    spec: &Spec,
+    broken: Broken,
+    trace: bool,
+    run: impl FnOnce(Runner<'_>) -> RanOr,
+) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
     let prepared = prepare(&spec.workload, &plan, spec.seed, broken)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
-    let options = patient(&plan, broken.options(spec.seed, true));
+    let options = Options {
+        trace,
+        ..patient(&plan, broken.options(spec.seed, true))
+    };
     let (record, outcome, about) = execute(spec, &plan, prepared, options, run)?;
     Ok(Observation {
         record,

@@ -1,6 +1,6 @@
 //! What to run, as the user says it, and what that comes to.
 
-use crate::recording::{self, Recorded};
+use crate::recording::{self, Recorded, RECORDING_MACHINE};
 use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -194,7 +194,7 @@ impl Source {
     fn machine(&self) -> &'static str {
         match self {
             Source::Workload(about) => about.machine,
-            Source::Recording(_) => "cosplay",
+            Source::Recording(_) => RECORDING_MACHINE,
         }
     }
 }

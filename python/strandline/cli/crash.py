@@ -48,9 +48,10 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     A state is right if the design's model allows it, and if recovery leaves the structure whole and holds every
     operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case.
 
-    Of a recording (a file that `strandline record` wrote), the states are files: the pool as it would stand. Those that
-    tell apart a line written from one not come first. A state is right if your own checker says so: --verify
-    'pmempool check {}' (exit status 0 = right).
+    Of a recording (a file that `strandline record` wrote), the states are files: the pool as it would stand. Designs
+    such as x86 and eadr have all states that their model allows, first those that tell apart a line written from one
+    not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
+    and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
     if crash_recording.is_recording(given["workload"], app.engine.names("workloads")):
         _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")

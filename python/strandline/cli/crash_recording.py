@@ -11,7 +11,7 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.engine import CrashStates, StatesSpec
+from strandline.engine import CrashStates, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.report import crash_states
 from strandline.report.crash_states import Examined
@@ -19,6 +19,8 @@ from strandline.verify import Checker, Verdict, dump, verify
 
 DEFAULT_DESIGN = "x86"
 SUFFIX = ".strand"
+DISORDER = "Disorder"
+"""How a failure begins that is the model's, not the checker's."""
 
 
 def is_recording(name: str, workloads: Sequence[str]) -> bool:
@@ -55,7 +57,19 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
             for line in crash_states.stores(verdict.state):
                 output.say(f"  {line}")
             output.say("")
-    return Examined(spec.recording, design, states.plan, len(visited), checked)
+    return Examined(spec.recording, design, states.plan, len(visited), checked, _disorders(states.plan))
+
+
+def _disorders(plan: dict[str, Any]) -> list[Verdict]:
+    """States that the design's model does not allow, whatever a checker says."""
+
+    def verdict(disorder: dict[str, Any]) -> Verdict:
+        nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0, "files": []}
+        where: dict[str, Any] = {"interval": None, "tasks": 0, "differs": 0, "began": None, "ends": None}
+        state = StateVisit(name=disorder["name"], run=disorder["run"], **where, **nothing)
+        return Verdict(state, f"{DISORDER}: {disorder['why']}")
+
+    return [verdict(disorder) for disorder in plan["disorders"]]
 
 
 def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> list[Verdict]:
@@ -93,9 +107,11 @@ def _again(result: Examined, verdict: Verdict, given: dict[str, Any]) -> str:
         result.design,
         "--replay",
         verdict.state.name,
-        "--verify",
-        given["verify"],
     ]
+    if verdict.state.run:
+        words += ["--seed", str(given["seed"])]
+    if given["verify"]:
+        words += ["--verify", given["verify"]]
     return shlex.join(words)
 
 
@@ -113,6 +129,8 @@ def _print(results: Sequence[Examined], given: dict[str, Any]) -> None:
                 f"note: the checker does not accept memory as it was before the program ({result.initial.why}); "
                 "states from before the pool was made fail for that reason"
             )
+        for line in crash_states.caveats(result):
+            output.tell(f"note: {line}")
         if result.failures:
             output.say("")
             for line in crash_states.explain(result, f"strandline {_again(result, result.failures[0], given)}"):
@@ -140,8 +158,8 @@ def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[
     return {
         "workload": result.recording,
         "design": result.design,
-        "at_cycles": None,
-        "event": state.interval,
+        "at_cycles": state.run["at_cycles"] if state.run else None,
+        "event": state.run["event"] if state.run else state.interval,
         "why": verdict.why,
         "replay": _again(result, verdict, given),
         "tasks": state.tasks,
@@ -149,17 +167,19 @@ def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[
         "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
         "state": state.name,
         "output": list(verdict.output),
-        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks")},
+        **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
     }
 
 
 def _summary(result: Examined) -> dict[str, Any]:
     plan = result.plan
-    keys = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "model", "warnings")
+    counts = ("intervals", "visited_intervals", "states", "states_log2", "taken_together", "runs")
+    keys = (*counts, "judged", "not_judged", "model", "promises_recovery", "warnings")
     return {
         "workload": result.recording,
         "design": result.design,
         "points": result.visited,
         **{key: plan[key] for key in keys},
-        "recovers": None if result.verdicts is None else not result.failures,
+        "found": crash_states.found(plan),
+        "recovers": None if result.verdicts is None and not result.failures else not result.failures,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from strandline.engine import StateVisit
@@ -18,6 +18,7 @@ COLUMNS = (
     Column("intervals"),
     Column("fail"),
     Column("verdict", numeric=False),
+    Column("states are", numeric=False),
 )
 AUDIT = (Column("finding", numeric=False), Column("times"), Column("where", numeric=False))
 
@@ -50,17 +51,27 @@ class Examined:
     verdicts: list[Verdict] | None
     """None if no checker was asked."""
 
+    disorders: list[Verdict] = field(default_factory=list)
+    """States that the design's model does not allow."""
+
     @property
     def failures(self) -> list[Verdict]:
-        """States that the checker does not accept, those that differ in the fewest lines first."""
+        """States that the checker does not accept or the model does not allow, the smallest first.
+
+        That is one that differs in few lines; of a simulated run, one early in its run.
+        """
         failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
-        return sorted(failing, key=lambda verdict: verdict.state.differs)
+        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state))
 
     @property
     def initial(self) -> Verdict | None:
         """The verdict on memory before the program, if the checker does not accept that."""
         initial = (verdict for verdict in self.verdicts or [] if verdict.state.name == "initial")
         return next((verdict for verdict in initial if verdict.why), None)
+
+
+def _size(state: StateVisit) -> tuple[int, int]:
+    return (state.run["event"], state.run["run"]) if state.run else (state.differs, 0)
 
 
 def states(plan: dict[str, Any]) -> str:
@@ -75,12 +86,33 @@ def verdicts(results: Sequence[Examined]) -> Table:
 
 
 def _row(result: Examined) -> tuple[str, ...]:
-    if result.verdicts is None:
+    plan = result.plan
+    if result.failures:
+        failing, verdict = whole(len(result.failures)), "FAILS"
+    elif result.verdicts is None:
         failing, verdict = "-", "not checked"
     else:
-        failing, verdict = whole(len(result.failures)), "FAILS" if result.failures else "recovers"
-    plan = result.plan
-    return result.design, states(plan), whole(result.visited), whole(plan["intervals"]), failing, verdict
+        failing, verdict = "0", "recovers"
+    intervals = "-" if plan["intervals"] is None else whole(plan["intervals"])
+    return result.design, states(plan), whole(result.visited), intervals, failing, verdict, found(plan)
+
+
+def found(plan: dict[str, Any]) -> str:
+    """How the crash states were found."""
+    if plan["runs"] is None:
+        return f"allowed by {plan['model']}"
+    return f"shown by {counted(plan['runs'], 'simulated run')}"
+
+
+def caveats(result: Examined) -> list[str]:
+    """What to know of states that runs have shown, in lines."""
+    plan, design = result.plan, result.design
+    lines = []
+    if plan["not_judged"]:
+        lines.append(f"{design}: no simulated run was held against model {plan['model']}: {plan['not_judged']}")
+    if not plan["promises_recovery"]:
+        lines.append(f"{design} promises no recovery")
+    return lines
 
 
 def circumstances(result: Examined) -> str:
@@ -91,6 +123,8 @@ def circumstances(result: Examined) -> str:
         counted(plan["threads"], "thread"),
         counted(plan["persistent_stores"], "store") + " to persistent memory",
     ]
+    if plan["judged"]:
+        parts.append(f"{counted(plan['judged'], 'simulated run')} held against model {plan['model']}")
     if plan["taken_together"]:
         parts.append("stores beyond 512 to a line that is not durable were not told apart")
     return ", ".join(parts)
@@ -98,12 +132,21 @@ def circumstances(result: Examined) -> str:
 
 def place(state: StateVisit) -> str:
     """Where in the program power was lost."""
+    if state.run:
+        return _moment(state.run) + (f", in task {state.tasks:,}" if state.tasks else "")
     if state.interval is None:
         return "before the program began" if state.name == "initial" else "after the program's end, with all it stored"
     began = f"after the {_operation(state.began)}" if state.began else "before anything was surely durable"
     ends = f"before the {_operation(state.ends)}" if state.ends else "with nothing made durable any more"
     task = f", in task {state.tasks:,}" if state.tasks else ""
     return f"{began} and {ends}{task}"
+
+
+def _moment(run: dict[str, Any]) -> str:
+    machine = f"the machine with {', '.join(run['machine'])}" if run["machine"] else "the machine as it is"
+    line = f" ({run['line']})" if run["line"] else ""
+    at = f" at cycle {run['at_cycles']:,}" if run["at_cycles"] is not None else ""
+    return f"after durable event {run['event']:,} of {run['events']:,}{line}{at} of run {run['run']}, {machine}"
 
 
 def _operation(operation: dict[str, Any]) -> str:
@@ -130,7 +173,8 @@ def explain(result: Examined, again: str) -> list[str]:
     """The smallest failing case in words; `again` is the command that shows it once more."""
     verdict = result.failures[0]
     state = verdict.state
-    differs = f", {counted(state.differs, 'line')} of memory apart from an orderly one" if state.differs else ""
+    apart = "without stores older than others that are there" if state.run else "of memory apart from an orderly one"
+    differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
         f"{result.design}: {verdict.why}",
         f"  smallest case: state {state.name}{differs}",

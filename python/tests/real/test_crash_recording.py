@@ -76,6 +76,53 @@ def test_visible_stores_are_durable_under_eadr(installed: Installed, recordings:
     assert [result["recovers"] for result in done.document["results"]] == [True, False]
 
 
+def test_without_order_a_list_with_its_fences_is_broken_and_the_state_comes_again(
+    installed: Installed, recordings: Path
+) -> None:
+    for name in ("fenced", "unfenced"):
+        recording = str(recordings / f"{name}.strand")
+        designs = "unordered,non-atomic"
+        done = installed("crash", recording, "-d", designs, "--points", "all", "--verify", check(recordings), "--json")
+        assert done.code == 1
+        assert [result["recovers"] for result in done.document["results"]] == [False, False]
+        assert {result["found"] for result in done.document["results"]} == {"shown by 8 simulated runs"}
+        first = done.document["failures"][0]
+        # The earliest in its run of those that fail.
+        events = [failure["event"] for failure in done.document["failures"] if failure["design"] == first["design"]]
+        assert first["event"] == min(events)
+        assert first["lacks"]
+        again = installed(*shlex.split(first["replay"]), "--json")
+        assert again.code == 1
+        assert [failure["state"] for failure in again.document["failures"]] == [first["state"]]
+
+
+def test_a_design_with_order_of_its_own_keeps_that_of_the_fences(installed: Installed, recordings: Path) -> None:
+    recording = str(recordings / "fenced.strand")
+    done = installed(
+        "crash", recording, "-d", "x86-pcommit", "--points", "all", "--verify", check(recordings), "--json"
+    )
+    assert (done.code, done.err) == (0, "")
+    (result,) = done.document["results"]
+    assert (result["recovers"], result["runs"], result["judged"], result["model"]) == (True, 8, 8, "so")
+    assert result["points"] == result["states"], "all of them"
+
+
+def test_a_design_without_persistence_is_told_to_promise_none(installed: Installed, recordings: Path) -> None:
+    done = installed("crash", str(recordings / "fenced.strand"), "-d", "volatile")
+    assert done.code == 0
+    assert "note: volatile promises no recovery\n" in done.out
+    assert "shown by 8 simulated runs" in done.out
+
+
+def test_states_that_runs_show_are_dumped_as_files(installed: Installed, recordings: Path, tmp_path: Path) -> None:
+    recording = str(recordings / "fenced.strand")
+    done = installed("crash", recording, "-d", "x86-pcommit", "--dump", "the states", "--points", "7")
+    assert (done.code, done.err) == (0, "")
+    names = {pool.parent.name for pool in (tmp_path / "the states").glob("*/my pool")}
+    assert len(names) == 9
+    assert all(name.startswith("run") for name in names - {"initial", "final"})
+
+
 def test_states_are_dumped_as_files(installed: Installed, recordings: Path, tmp_path: Path) -> None:
     done = installed("crash", str(recordings / "unfenced.strand"), "--dump", "the states", "--points", "7")
     assert (done.code, done.err) == (0, "")
@@ -102,7 +149,10 @@ def test_a_damaged_recording_is_refused_in_a_line(installed: Installed, recordin
 
 BAD = {
     "--threads 2": "--threads does not fit a recording",
-    "-d x86-pcommit": "models px86, eadr and bbb",
+    "-d unordered --replay 7:all": "such as run3:412",
+    "-d unordered --replay run9:1": "only the runs 0 to 7",
+    "-d unordered --replay run0:999": "only",
+    "-d unordered --points 0": "neither a number of crash states",
     "-d none": "none",
     "--replay 1": "no crash state",
     "--replay 99:all --verify true": "no crash state `99:all`",

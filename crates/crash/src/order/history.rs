@@ -9,7 +9,7 @@ use strandline_order::litmus::{Class, FlushKind};
 use strandline_order::{Cell, Event, History, Kind};
 
 /// A run as an execution, with what leads back from it to the run.
-pub struct Told {
+pub struct Told<'n> {
     /// The execution.
     pub history: History,
     /// The location of each of its locations.
@@ -20,14 +20,18 @@ pub struct Told {
     origins: Vec<Option<(usize, usize)>>,
     /// A load that was given what no store left there.
     pub wrong: Option<String>,
+    names: Names<'n>,
 }
 
-struct Teller<'j> {
+/// What people call an address.
+pub type Names<'n> = &'n dyn Fn(Addr) -> String;
+
+struct Teller<'j, 'n> {
     journal: &'j Journal,
     places: Vec<Place>,
     /// The number of each location that matters.
     numbers: Vec<Option<usize>>,
-    told: Told,
+    told: Told<'n>,
     /// The event of each operation that writes, by core.
     writers: Vec<Vec<usize>>,
     /// Each core's newest write to each location, as far as its program has been told.
@@ -54,9 +58,9 @@ struct Read {
 
 const NONE: usize = usize::MAX;
 
-impl Told {
+impl<'n> Told<'n> {
     /// The execution of a run that began with this memory.
-    pub fn of(journal: &Journal, initial: &Memory) -> Told {
+    pub fn of(journal: &Journal, initial: &Memory, names: Names<'n>) -> Told<'n> {
         let all = places(&journal.trace);
         let mut kept = Vec::new();
         let numbers = all.iter().map(|place| {
@@ -75,6 +79,7 @@ impl Told {
                 outputs: Vec::new(),
                 origins: Vec::new(),
                 wrong: None,
+                names,
             },
             writers: journal.trace.programs.iter().map(|ops| vec![NONE; ops.len()]).collect(),
             newest: vec![BTreeMap::new(); journal.trace.programs.len()],
@@ -92,11 +97,12 @@ impl Told {
         let Some((core, index)) = self.origins[event] else {
             return "what was there at first".to_owned();
         };
+        let name = self.names;
         let what = match journal.trace.programs[core][index] {
-            Op::Load { addr, value, .. } => format!("loads {value:#x} from {addr}"),
-            Op::Store { addr, value, .. } => format!("stores {value:#x} to {addr}"),
-            Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {addr} past the caches"),
-            Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {addr} by a locked instruction"),
+            Op::Load { addr, value, .. } => format!("loads {value:#x} from {}", name(addr)),
+            Op::Store { addr, value, .. } => format!("stores {value:#x} to {}", name(addr)),
+            Op::StoreNt { addr, value, .. } => format!("stores {value:#x} to {} past the caches", name(addr)),
+            Op::Rmw { addr, new, .. } => format!("stores {new:#x} to {} by a locked instruction", name(addr)),
             Op::Flush { addr, .. } => format!("flushes {}", addr.line()),
             Op::Primitive(primitive) => format!("executes {primitive}"),
             Op::Note(note) => match journal.notes[core][note as usize].note {
@@ -108,7 +114,7 @@ impl Told {
     }
 }
 
-impl Teller<'_> {
+impl Teller<'_, '_> {
     fn tell(&mut self, initial: &Memory) {
         for number in 0..self.told.places.len() {
             let place = self.told.places[number];
@@ -341,8 +347,8 @@ impl Teller<'_> {
         let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
         (expected != value).then(|| {
             let words = self.told.words(self.journal, write);
-            let core = read.core;
-            format!("core {core} reads {value:#x} from {addr} where it sees `{words}`")
+            let (core, at) = (read.core, (self.told.names)(addr));
+            format!("core {core} reads {value:#x} from {at} where it sees `{words}`")
         })
     }
 

@@ -1,6 +1,6 @@
 //! All crash states of a run before the oracle.
 
-use super::history::Told;
+use super::history::{Names, Told};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Line, LineData, Memory};
@@ -75,7 +75,12 @@ pub fn input(fault: Fault) -> Error {
 /// The first crash state of a run that the model does not allow. Every state is looked at: after each durable event, and
 /// with each output.
 pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
-    let mut told = Told::of(journal, initial);
+    judge_named(model, journal, initial, &|addr| addr.to_string())
+}
+
+/// As [`judge`], with other names for addresses.
+pub fn judge_named(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Option<Disorder> {
+    let mut told = Told::of(journal, initial, names);
     if let Some(what) = told.wrong {
         return Some(Disorder {
             event: 0,
@@ -97,6 +102,7 @@ pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disor
     told.outputs.sort_unstable();
     Judged {
         told,
+        names,
         oracle,
         journal,
         outputs: 0,
@@ -107,7 +113,8 @@ pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disor
 }
 
 struct Judged<'j> {
-    told: Told,
+    told: Told<'j>,
+    names: Names<'j>,
     oracle: Oracle,
     journal: &'j Journal,
     /// The outputs that the world has seen.
@@ -215,7 +222,7 @@ impl Judged<'_> {
                 )
             }
             Breach::Foreign { location } => {
-                let addr = self.told.places[location].addr;
+                let addr = (self.names)(self.told.places[location].addr);
                 format!("{addr} holds what no store left there")
             }
         };

@@ -4,7 +4,7 @@ mod history;
 mod judge;
 mod places;
 
-pub use judge::{input, judge, Models};
+pub use judge::{input, judge, judge_named, Models};
 
 #[cfg(test)]
 mod tests;

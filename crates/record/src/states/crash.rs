@@ -1,8 +1,6 @@
 //! The crash states of a recording: how many there are, and some of them as files.
 
-use super::{
-    files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which, PAGE,
-};
+use super::{files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which};
 use crate::order::{Interleaved, Places};
 use crate::{RecordError, Recording};
 use std::collections::{BTreeMap, VecDeque};
@@ -138,17 +136,8 @@ impl CrashStates {
         Ok(Walk::new(Box::new(ops), pending))
     }
 
-    /// Memory as it was at first. Where a file was mapped twice, what the lower address held counts.
     fn initial(&self) -> Result<Image, RecordError> {
-        let mut image = Image::default();
-        for (address, bytes) in self.recording.initial_pages()? {
-            if let Some((place, _)) = self.places.of_address(address) {
-                if image.pages(place, place + PAGE).next().is_none() {
-                    image.set_page(place, &bytes);
-                }
-            }
-        }
-        Ok(image)
+        Image::initial(&self.recording, &self.places)
     }
 
     /// What there is.

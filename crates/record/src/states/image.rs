@@ -1,6 +1,7 @@
 //! What persistent memory holds.
 
-use crate::order::{Piece, Place};
+use crate::order::{Piece, Place, Places};
+use crate::{RecordError, Recording};
 use std::collections::BTreeMap;
 
 /// Bytes of a page.
@@ -13,6 +14,22 @@ pub struct Image {
 }
 
 impl Image {
+    /// Memory as it was when recording began. Where a file was mapped twice, what the lower address held counts.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub fn initial(recording: &Recording, places: &Places) -> Result<Image, RecordError> {
+        let mut image = Image::default();
+        for (address, bytes) in recording.initial_pages()? {
+            if let Some((place, _)) = places.of_address(address) {
+                if image.pages(place, place + PAGE).next().is_none() {
+                    image.set_page(place, &bytes);
+                }
+            }
+        }
+        Ok(image)
+    }
+
     /// Sets a whole page.
     pub fn set_page(&mut self, at: Place, bytes: &[u8; PAGE as usize]) {
         self.pages.insert(at, Box::new(*bytes));

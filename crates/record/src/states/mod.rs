@@ -25,6 +25,7 @@ pub use budget::{quotas, Budget};
 pub use count::Count;
 pub use crash::{Asked, CrashStates, Plan};
 pub use explain::{Stored, Visit};
+pub use files::write as write_files;
 pub use image::{patch, Image, PAGE};
 pub use interval::{Interval, Kept};
 pub use ledger::Ledger;

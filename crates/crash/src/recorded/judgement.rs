@@ -1,0 +1,100 @@
+//! Simulated runs of a recording before the design's model.
+
+use super::lines::Lines;
+use super::simulated::{kept, observed, Simulated};
+use crate::order::{judge_named, Models};
+use crate::run::Observe;
+use strandline_isa::Memory;
+use strandline_kernel::Cycles;
+use strandline_record::Recording;
+use strandline_sim::{observe, Error, Spec};
+
+/// Of a recording with more instructions no run is put before the model: the oracle keeps each of their accesses.
+const MOST_INSTRUCTIONS: u64 = 4_000_000;
+
+/// Runs that are judged where the crash states are those that the model allows.
+const BESIDE: usize = 2;
+
+/// What the design's model says of runs.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    /// How many runs it has judged.
+    pub judged: usize,
+    /// Why it has not judged others; empty if it has.
+    pub not_judged: String,
+    /// The first crash state of each run that it does not allow.
+    pub disorders: Vec<Disorder>,
+}
+
+/// A crash state that the design's model does not allow.
+#[derive(Clone, Debug)]
+pub struct Disorder {
+    /// What came of the run.
+    pub ran: super::Ran,
+    /// The durable events before the crash.
+    pub event: usize,
+    /// When power fails.
+    pub at: Cycles,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Judgement {
+    /// Nothing was judged yet of a recording; says so if nothing will be.
+    pub fn of(recording: &Recording) -> Judgement {
+        let instructions = recording.totals().instructions;
+        let not_judged = match instructions > MOST_INSTRUCTIONS {
+            true => format!("{instructions} instructions are more than {MOST_INSTRUCTIONS}"),
+            false => String::new(),
+        };
+        Judgement {
+            not_judged,
+            ..Judgement::default()
+        }
+    }
+
+    /// Makes the `number`-th run and judges it: the run, and memory before it.
+    ///
+    /// # Errors
+    /// Bad input, or a run without progress.
+    pub fn run(
+        &mut self,
+        spec: &Spec,
+        number: usize,
+        lines: &Lines,
+        observe: Observe<'_>,
+    ) -> Result<(Simulated, Memory), Error> {
+        let (shaken, run) = observed(spec, number, observe)?;
+        let mut models = Models::named(run.about.model)?;
+        let model = models.on(&run.machine)?;
+        let found = judge_named(model, &run.journal, &run.initial, &|addr| lines.name(addr));
+        let simulated = kept(number, shaken, run.journal);
+        self.judged += 1;
+        self.disorders.extend(found.map(|found| Disorder {
+            ran: simulated.ran.clone(),
+            event: found.event,
+            at: found.at,
+            what: format!("model {}: {}", model.name(), found.what),
+        }));
+        Ok((simulated, run.initial))
+    }
+}
+
+/// Puts a few simulated runs of a recording before the design's model, beside the states that the model allows.
+pub fn judge_beside(recording: &Recording, spec: &Spec) -> Judgement {
+    judge_runs(recording, spec, BESIDE, &observe)
+}
+
+/// Puts so many runs before the model, or says why not.
+pub fn judge_runs(recording: &Recording, spec: &Spec, runs: usize, observe: Observe<'_>) -> Judgement {
+    let mut judgement = Judgement::of(recording);
+    if !recording.meta().values {
+        judgement.not_judged = "the recording has no values".to_owned();
+    }
+    if judgement.not_judged.is_empty() {
+        let judged = Lines::of(recording)
+            .and_then(|lines| (0..runs).try_for_each(|number| judgement.run(spec, number, &lines, observe).map(drop)));
+        judgement.not_judged = judged.err().map_or_else(String::new, |error| error.to_string());
+    }
+    judgement
+}

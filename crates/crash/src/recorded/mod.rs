@@ -1,0 +1,310 @@
+//! Crash states of a recording under any design: those that simulated runs of it show.
+//!
+//! The recording is replayed on the machine as it is and on shaken ones. What was durable when power fails, after each event
+//! that made something durable, is a crash state. A run's events are kept only while its states are looked at: each run is
+//! made once to find its states and once more to write them.
+
+mod distinct;
+mod judgement;
+mod lines;
+mod name;
+mod simulated;
+mod stores;
+
+pub use judgement::{judge_beside, Disorder, Judgement};
+pub use name::{Name, Point};
+pub use simulated::Ran;
+
+use crate::points::Points;
+use distinct::Distinct;
+use lines::Lines;
+use simulated::Simulated;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stores::{Shown, Stores};
+use strandline_isa::{Line, LineData};
+use strandline_record::order::{Piece, Places};
+use strandline_record::states::{write_files, Image, Spot, Visit};
+use strandline_record::{RecordError, Recording};
+use strandline_sim::{observe, Error, Spec};
+
+/// Runs of a recording: one on the machine as it is, the others on shaken ones.
+const RUNS: usize = 8;
+
+/// The most stores to persistent memory of a recording: what a run makes durable is kept in memory.
+const MOST_STORES: u64 = 1_000_000;
+
+/// Which crash states are asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The recording.
+    pub recording: PathBuf,
+    /// The design's name.
+    pub design: String,
+    /// How many states to visit.
+    pub points: Points,
+    /// The seed of run 0; of run n it is n more.
+    pub seed: u64,
+    /// Only this state.
+    pub only: Option<Name>,
+}
+
+/// What the runs have shown.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Different crash states; that before the program is one.
+    pub states: u64,
+    /// How many of them are visited.
+    pub visits: u64,
+    /// The runs.
+    pub runs: Vec<Ran>,
+    /// What the design's model says of the runs.
+    pub judgement: Judgement,
+    /// Tasks that the program's markers began.
+    pub tasks: u64,
+    /// Instructions that do too little or nothing, and how often.
+    pub audit: BTreeMap<Spot, u64>,
+}
+
+/// Where a visited state is from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The run.
+    pub ran: Ran,
+    /// The durable events before the crash.
+    pub event: usize,
+    /// When the last of them was; `None` before the first.
+    pub at_cycles: Option<u64>,
+    /// What it made durable.
+    pub line: Option<String>,
+}
+
+/// The crash states of a recording, one after the other.
+pub struct SimulatedStates {
+    spec: Spec,
+    recording: Arc<Recording>,
+    lines: Lines,
+    initial: Image,
+    stores: Stores,
+    plan: Plan,
+    edges: VecDeque<Name>,
+    left: VecDeque<Point>,
+    at: Option<At>,
+}
+
+/// A run, and what memory holds after some of its events.
+struct At {
+    run: Simulated,
+    done: usize,
+    image: Image,
+    shown: Shown,
+}
+
+impl SimulatedStates {
+    /// Runs the recording, finds its crash states and decides which to visit.
+    ///
+    /// # Errors
+    /// Bad input, a recording that is too long, or a run without progress.
+    pub fn new(asked: &Asked) -> Result<SimulatedStates, Error> {
+        let recording = Arc::new(Recording::open(&asked.recording).map_err(wrong)?);
+        let named = asked.recording.display();
+        refuse(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
+        let lines = Lines::of(&recording).map_err(|why| Error::Input(format!("{named}: {why}")))?;
+        let initial = Image::initial(&recording, lines.places()).map_err(wrong)?;
+        let stores = Stores::of(&recording, lines.places(), initial.clone()).map_err(wrong)?;
+        let judgement = Judgement::of(&recording);
+        let mut states = SimulatedStates {
+            spec: spec(&asked.recording, &asked.design, asked.seed),
+            recording,
+            lines,
+            initial,
+            plan: Plan {
+                tasks: stores.tasks(),
+                audit: stores.audit.clone(),
+                judgement,
+                ..Plan::default()
+            },
+            stores,
+            edges: VecDeque::new(),
+            left: VecDeque::new(),
+            at: None,
+        };
+        match asked.only {
+            None => states.all(asked)?,
+            Some(Name::At(point)) => states.only(point)?,
+            Some(edge) => states.edges.push_back(edge),
+        }
+        states.plan.visits = (states.edges.len() + states.left.len()) as u64;
+        Ok(states)
+    }
+
+    fn all(&mut self, asked: &Asked) -> Result<(), Error> {
+        let (mut distinct, mut points) = (Distinct::default(), Vec::new());
+        for number in 0..RUNS {
+            points.extend(self.run(number, &mut distinct)?);
+        }
+        self.plan.states = distinct.count();
+        self.edges = [Name::Initial, Name::Final].into();
+        let chosen = match points.len() {
+            0 => Vec::new(),
+            count => asked.points.of(count - 1, asked.seed),
+        };
+        self.left = chosen.into_iter().map(|index| points[index]).collect();
+        Ok(())
+    }
+
+    fn only(&mut self, point: Point) -> Result<(), Error> {
+        if point.run >= RUNS {
+            return Err(Error::Input(format!(
+                "--replay {point}: there are only the runs 0 to {}",
+                RUNS - 1
+            )));
+        }
+        let mut distinct = Distinct::default();
+        self.run(point.run, &mut distinct)?;
+        self.plan.states = distinct.count();
+        let disorders = &mut self.plan.judgement.disorders;
+        disorders.retain(|disorder| disorder.event == point.event);
+        let events = self.plan.runs[0].events;
+        if point.event > events {
+            return Err(Error::Input(format!(
+                "--replay {point}: run {} has only {events} durable events; give the --seed of the failure",
+                point.run
+            )));
+        }
+        self.left.push_back(point);
+        Ok(())
+    }
+
+    /// Makes a run; its new states.
+    fn run(&mut self, number: usize, distinct: &mut Distinct) -> Result<Vec<Point>, Error> {
+        let judgement = &mut self.plan.judgement;
+        let (run, initial) = match judgement.not_judged.is_empty() {
+            true => judgement.run(&self.spec, number, &self.lines, &observe)?,
+            false => Simulated::with_initial(&self.spec, number)?,
+        };
+        self.plan.runs.push(run.ran.clone());
+        Ok(distinct.of_run(number, &run.journal, &initial))
+    }
+
+    /// What there is.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The recording.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Its files of persistent memory.
+    pub fn places(&self) -> &Places {
+        self.lines.places()
+    }
+
+    /// Writes the next state into the folder that `folder` makes of its name, and says which it is and where it is from: the
+    /// one before the program and the one after it first, then by run and event.
+    ///
+    /// # Errors
+    /// The state cannot be written, or there is no such state.
+    pub fn next(&mut self, folder: &mut dyn FnMut(&str) -> PathBuf) -> Result<Option<(Visit, Option<Origin>)>, Error> {
+        if let Some(edge) = self.edges.pop_front() {
+            let image = if edge == Name::Initial {
+                &self.initial
+            } else {
+                &self.stores.last
+            };
+            let name = edge.to_string();
+            write_files(self.lines.places(), image, &[], folder(&name).as_path()).map_err(wrong)?;
+            let visit = Visit {
+                name,
+                ..Visit::default()
+            };
+            return Ok(Some((visit, None)));
+        }
+        match self.left.pop_front() {
+            Some(point) => self.visit(point, &folder(&point.to_string())).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn visit(&mut self, point: Point, folder: &Path) -> Result<(Visit, Option<Origin>), Error> {
+        let mut at = match self.at.take() {
+            Some(at) if at.run.ran.number == point.run => at,
+            _ => At {
+                run: Simulated::of(&self.spec, point.run)?,
+                done: 0,
+                image: self.initial.clone(),
+                shown: Shown::new(&self.stores, &self.initial),
+            },
+        };
+        at.go_to(point.event, &self.lines, &self.stores);
+        let lines = at.run.failure(point.event, point.failure);
+        let pieces: Vec<Piece> = pieces(&self.lines, lines).collect();
+        write_files(self.lines.places(), &at.image, &pieces, folder).map_err(wrong)?;
+        let balance = at.shown.balance(&self.stores);
+        let last = at.run.durable(point.event);
+        let origin = Origin {
+            ran: at.run.ran.clone(),
+            event: point.event,
+            at_cycles: last.map(|last| last.at.0),
+            line: last.map(|last| self.lines.name_of(last.line)),
+        };
+        let visit = Visit {
+            name: point.to_string(),
+            tasks: balance.tasks,
+            differs: balance.lines,
+            has: balance.has,
+            lacks: balance.lacks,
+            ..Visit::default()
+        };
+        self.at = Some(at);
+        Ok((visit, Some(origin)))
+    }
+}
+
+impl At {
+    fn go_to(&mut self, event: usize, lines: &Lines, stores: &Stores) {
+        for durable in &self.run.journal.durable[self.done..event] {
+            for piece in lines.pieces(durable.line, &durable.data) {
+                self.image.store(&piece);
+                self.shown.see(stores, &piece);
+            }
+        }
+        self.done = event;
+    }
+}
+
+fn pieces<'l>(lines: &'l Lines, failure: &'l [(Line, LineData)]) -> impl Iterator<Item = Piece> + 'l {
+    failure.iter().flat_map(|(line, data)| lines.pieces(*line, data))
+}
+
+/// Runs of a recording under a design.
+pub fn spec(recording: &Path, design: &str, seed: u64) -> Spec {
+    Spec {
+        seed,
+        threads: 0,
+        ..Spec::new(&recording.to_string_lossy(), design)
+    }
+}
+
+fn wrong(error: RecordError) -> Error {
+    Error::Input(error.to_string())
+}
+
+fn refuse(recording: &Recording) -> Result<(), String> {
+    if !recording.meta().values {
+        return Err("has no values (timing only), so no crash states: record with `strandline record`".to_owned());
+    }
+    let stores = recording.totals().persistent_stores;
+    if stores > MOST_STORES {
+        return Err(format!(
+            "has {stores} stores to persistent memory, and simulated runs keep what they make durable of at most {MOST_STORES}: record less with --from and --max-instructions, or take a design of the models px86, eadr or bbb"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

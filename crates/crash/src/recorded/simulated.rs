@@ -1,0 +1,96 @@
+//! One simulated run of a recording.
+
+use crate::run::Observe;
+use crate::shake::{seed, shake};
+use strandline_isa::{Line, LineData, Memory};
+use strandline_machine::{Durable, Journal};
+use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
+
+/// What was done to the machine for a run, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Its number.
+    pub number: usize,
+    /// What shaking set; empty for the machine as it is.
+    pub shaken: Vec<String>,
+    /// Its durable events.
+    pub events: usize,
+}
+
+/// A run with what became durable in it.
+pub struct Simulated {
+    /// The run.
+    pub ran: Ran,
+    /// What became durable, and what power failures do; without what the cores executed.
+    pub journal: Journal,
+}
+
+impl Simulated {
+    /// Runs the recording for the `number`-th time.
+    ///
+    /// # Errors
+    /// Bad input, or a run without progress.
+    pub fn of(spec: &Spec, number: usize) -> Result<Simulated, Error> {
+        let (shaken, observation) = observed(spec, number, &observe_durable)?;
+        Ok(kept(number, shaken, observation.journal))
+    }
+
+    /// As [`Simulated::of`], and memory before the run.
+    ///
+    /// # Errors
+    /// As [`Simulated::of`].
+    pub fn with_initial(spec: &Spec, number: usize) -> Result<(Simulated, Memory), Error> {
+        let (shaken, run) = observed(spec, number, &observe_durable)?;
+        Ok((kept(number, shaken, run.journal), run.initial))
+    }
+
+    /// The durable event that is the `event`-th, from 1.
+    pub fn durable(&self, event: usize) -> Option<&Durable> {
+        self.journal.durable.get(event.checked_sub(1)?)
+    }
+
+    /// What the design does to memory if power fails after so many events.
+    pub fn failure(&self, event: usize, failure: Option<usize>) -> &[(Line, LineData)] {
+        let failures = self.journal.failures_after(event);
+        failure
+            .and_then(|number| failures.get(number))
+            .map_or(&[], |(_, lines)| lines)
+    }
+}
+
+/// Runs the recording for the `number`-th time by `observe`: how the machine was shaken, and what was observed.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec<String>, Observation), Error> {
+    // Shaking asks for the machine only; a workload stands in for the recording, which would be read each time.
+    let machine = spec.machine.clone().or_else(|| Some(RECORDING_MACHINE.to_owned()));
+    let stand_in = Spec {
+        workload: "sps".to_owned(),
+        threads: 1,
+        machine,
+        ..spec.clone()
+    };
+    let shaken = shake(&stand_in, number);
+    let full = Spec {
+        seed: seed(spec, number),
+        set: shaken.iter().chain(&spec.set).cloned().collect(),
+        ..spec.clone()
+    };
+    let observation = observe(&full)?;
+    Ok((shaken, observation))
+}
+
+/// What is kept of a run.
+pub fn kept(number: usize, shaken: Vec<String>, journal: Journal) -> Simulated {
+    let journal = Journal {
+        durable: journal.durable,
+        power_failures: journal.power_failures,
+        ..Journal::default()
+    };
+    let events = journal.durable.len();
+    Simulated {
+        ran: Ran { number, shaken, events },
+        journal,
+    }
+}

@@ -1,0 +1,76 @@
+//! All states that a model allows.
+
+use super::{shown, words, StatesSpec};
+use serde_json::{json, Value};
+use std::path::Path;
+use strandline_crash::recorded::{self, judge_beside, Judgement};
+use strandline_design::About;
+use strandline_record::states::{Asked, Budget, CrashStates, Rules};
+use strandline_record::{RecordError, Recording, Source};
+use strandline_sim::Error;
+
+pub struct Allowed {
+    states: CrashStates,
+    source: Source,
+    about: About,
+    judgement: Judgement,
+}
+
+impl Allowed {
+    pub fn open(spec: &StatesSpec, rules: Rules, about: About) -> Result<Allowed, Error> {
+        let wrong = |error: RecordError| Error::input(error.to_string());
+        let asked = asked(spec, rules)?;
+        let recording = Recording::open(&spec.recording).map_err(wrong)?;
+        let source = Source::new(recording.modules());
+        let judgement = match asked.only {
+            None => judge_beside(&recording, &recorded::spec(&spec.recording, &spec.design, spec.seed)),
+            Some(_) => Judgement::default(),
+        };
+        let states = CrashStates::new(recording, asked).map_err(wrong)?;
+        Ok(Allowed {
+            states,
+            source,
+            about,
+            judgement,
+        })
+    }
+
+    pub fn plan(&mut self) -> Value {
+        let plan = self.states.plan().clone();
+        let (recording, places) = (self.states.recording(), self.states.places());
+        let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
+        let own = json!({
+            "tasks": plan.tasks, "intervals": plan.intervals, "visited_intervals": plan.visited_intervals,
+            // As text: it may not fit JSON's numbers.
+            "states": plan.states.exact.map(|exact| exact.to_string()), "states_log2": plan.states.log2,
+            "visits": plan.visits, "taken_together": plan.taken_together,
+            "runs": null,
+        });
+        words::add(&mut value, own);
+        words::add(&mut value, shown::judgement(&self.judgement));
+        value
+    }
+
+    pub fn next(&mut self, folder: &Path) -> Result<Option<Value>, Error> {
+        let visit = self.states.next(&mut |name| folder.join(name));
+        let visit = visit.map_err(|error| Error::input(error.to_string()))?;
+        Ok(visit.map(|visit| words::visit(&mut self.source, self.states.places(), folder, &visit)))
+    }
+}
+
+fn asked(spec: &StatesSpec, rules: Rules) -> Result<Asked, Error> {
+    let budget = match &spec.points {
+        Value::Number(number) => number.as_u64().map(Budget::Most),
+        Value::String(text) if text == "all" => Some(Budget::All),
+        _ => None,
+    };
+    let budget = budget.ok_or_else(|| Error::input(format!("--points {}: give a number or `all`", spec.points)))?;
+    let only = spec.replay.as_ref().map(|name| name.parse()).transpose();
+    let only = only.map_err(|why| Error::input(format!("--replay: {why}")))?;
+    Ok(Asked {
+        rules,
+        budget,
+        seed: spec.seed,
+        only,
+    })
+}

@@ -1,0 +1,83 @@
+//! Crash states of recordings.
+
+mod allowed;
+mod shown;
+mod words;
+
+use allowed::Allowed;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+use shown::Shown;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use strandline_crash::litmus::{Registered, Subject};
+use strandline_record::states::Rules;
+use strandline_sim::Error;
+
+/// Which states of which recording.
+#[derive(Deserialize)]
+struct StatesSpec {
+    recording: PathBuf,
+    design: String,
+    points: Value,
+    seed: u64,
+    replay: Option<String>,
+}
+
+/// The crash states of a recording, written one after the other.
+#[pyclass(frozen)]
+pub struct RecordingStates(Mutex<Inner>);
+
+/// How the states are found.
+enum Inner {
+    Allowed(Box<Allowed>),
+    Shown(Box<Shown>),
+}
+
+impl Inner {
+    /// A design that keeps the order of the recorded fences leaves what its model allows, where that can be enumerated; of all
+    /// others, runs are simulated, and so are those by whose names states are asked for again.
+    fn open(spec: &StatesSpec) -> Result<Inner, Error> {
+        let about = Registered::named(&spec.design)?.about();
+        let simulated = spec.replay.as_ref().is_some_and(|name| name.starts_with("run"));
+        let rules = Rules::of_model(about.model).filter(|_| about.promises_recovery && !simulated);
+        Ok(match rules {
+            Some(rules) => Inner::Allowed(Box::new(Allowed::open(spec, rules, about)?)),
+            None => Inner::Shown(Box::new(Shown::open(spec, about)?)),
+        })
+    }
+
+    fn plan(&mut self) -> Value {
+        match self {
+            Inner::Allowed(states) => states.plan(),
+            Inner::Shown(states) => states.plan(),
+        }
+    }
+
+    fn next(&mut self, folder: &Path) -> Result<Option<Value>, Error> {
+        match self {
+            Inner::Allowed(states) => states.next(folder),
+            Inner::Shown(states) => states.next(folder),
+        }
+    }
+}
+
+#[pymethods]
+impl RecordingStates {
+    #[new]
+    fn new(py: Python<'_>, spec: &str) -> PyResult<RecordingStates> {
+        let spec: StatesSpec = crate::parse(spec)?;
+        let inner = py.detach(|| Inner::open(&spec)).map_err(crate::raise)?;
+        Ok(RecordingStates(Mutex::new(inner)))
+    }
+
+    fn plan(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).plan().to_string())
+    }
+
+    fn next(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
+        let next = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&folder));
+        Ok(next.map_err(crate::raise)?.map(|visit| visit.to_string()))
+    }
+}

@@ -1,0 +1,98 @@
+//! What both ways of finding crash states say, as JSON.
+
+use serde_json::{json, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use strandline_design::About;
+use strandline_record::order::{Op, Places, PoolFile, What};
+use strandline_record::states::{Spot, Stored, Visit};
+use strandline_record::{Recording, Source};
+
+/// Stores that a state is explained by, of those that it has and of those that it lacks.
+const MOST_STORES: usize = 16;
+
+/// What a plan says of the recording and the design.
+pub fn recording(
+    recording: &Recording,
+    places: &Places,
+    about: &About,
+    source: &mut Source,
+    audit: &BTreeMap<Spot, u64>,
+) -> Value {
+    let audit: Vec<Value> = audit
+        .iter()
+        .map(|(spot, count)| {
+            let mut entry = site(source, spot.pc);
+            entry["finding"] = json!(spot.finding.key());
+            entry["instruction"] = json!(spot.instruction);
+            entry["count"] = json!(count);
+            entry
+        })
+        .collect();
+    let file = |file: &PoolFile| json!({"name": file.name, "path": file.path, "bytes": file.bytes});
+    let totals = recording.totals();
+    json!({
+        "program": recording.meta().program, "values": recording.meta().values, "warnings": recording.warnings(),
+        "threads": recording.threads().len(), "instructions": totals.instructions,
+        "persistent_stores": totals.persistent_stores,
+        "model": about.model, "promises_recovery": about.promises_recovery,
+        "files": places.files().iter().map(file).collect::<Vec<_>>(), "audit": audit,
+    })
+}
+
+/// A state that was written into a folder of its name in `folder`.
+pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit) -> Value {
+    let files: Vec<PathBuf> = places
+        .files()
+        .iter()
+        .map(|file| folder.join(&visit.name).join(&file.name))
+        .collect();
+    json!({
+        "name": visit.name, "interval": visit.interval, "tasks": visit.tasks, "differs": visit.differs, "files": files,
+        "began": operation(source, visit.began), "ends": operation(source, visit.ends),
+        "has": stores(source, places, &visit.has), "has_stores": visit.has.len(),
+        "lacks": stores(source, places, &visit.lacks), "lacks_stores": visit.lacks.len(),
+        "run": null,
+    })
+}
+
+fn site(source: &mut Source, pc: u64) -> Value {
+    let site = source.site(pc);
+    json!({
+        "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,
+        "inlined_in": site.inlined_in, "module": site.module, "offset": site.offset,
+    })
+}
+
+fn operation(source: &mut Source, op: Option<Op>) -> Option<Value> {
+    let op = op?;
+    let instruction = match op.what {
+        What::Store(_) | What::Unknown => "store",
+        What::StoreNt(_) => "non-temporal store",
+        What::Flush(flush, _) => flush.name(),
+        What::Fence(fence) => fence.name(),
+        What::Sync { .. } => "msync",
+        What::Marker(_) => "marker",
+    };
+    let mut value = site(source, op.pc);
+    value["instruction"] = json!(instruction);
+    value["thread"] = json!(op.thread);
+    Some(value)
+}
+
+fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value> {
+    let store = |store: &Stored| {
+        let mut value = site(source, store.pc);
+        value["place"] = json!(places.show(store.place));
+        value["times"] = json!(store.times);
+        value
+    };
+    stores.iter().take(MOST_STORES).map(store).collect()
+}
+
+/// Adds an object's keys to another's.
+pub fn add(value: &mut Value, more: Value) {
+    if let (Value::Object(value), Value::Object(more)) = (value, more) {
+        value.extend(more);
+    }
+}
