@@ -204,15 +204,16 @@ mod tests {
         let pc = planted as fn(u32) -> u32 as usize as u64;
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux tells mappings");
         let module = maps.lines().find_map(|map| {
-            let mut words = map.split_whitespace();
-            let (base, end) = words.next()?.split_once('-')?;
+            // Addresses, rights, offset, device, inode, and a path that may have spaces.
+            let words: Vec<&str> = map.splitn(6, ' ').collect();
+            let (base, end) = words.first()?.split_once('-')?;
             let number = |text| u64::from_str_radix(text, 16).ok();
-            let (base, end, offset) = (number(base)?, number(end)?, number(words.nth(1)?)?);
+            let (base, end, offset) = (number(base)?, number(end)?, number(words.get(2)?)?);
             (base..end).contains(&pc).then(|| Module {
                 base,
                 end,
                 offset,
-                path: words.nth(2).unwrap_or_default().to_owned(),
+                path: words.get(5).unwrap_or(&"").trim_start().to_owned(),
             })
         });
         let mut source = Source::new(&[module.expect("the test is mapped")]);
