@@ -27,7 +27,7 @@ impl Recorded {
     /// Opens the recording at `path`, of which so many `threads` were asked for (zero: as many as it has).
     ///
     /// # Errors
-    /// There is no such file, it is no recording or damaged, or it has another number of threads.
+    /// There is no such file, it is no recording, empty or damaged, or it has another number of threads.
     pub fn open(path: &str, threads: u64, most: u64) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
         let recorded = recording.threads().len() as u64;
@@ -39,6 +39,11 @@ impl Recorded {
         if !(1..=most).contains(&recorded) {
             return Err(Error::Input(format!(
                 "{path}: has {recorded} threads and a machine runs from 1 to {most}; record a run with fewer"
+            )));
+        }
+        if recording.totals().instructions == 0 {
+            return Err(Error::Input(format!(
+                "{path}: holds no instruction; record again, from a place that the program comes to"
             )));
         }
         let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;

@@ -4,6 +4,7 @@ use crate::spec;
 use crate::tape::{access, Load, Tape, DRAM};
 use iced_x86::code_asm::{qword_ptr, rax};
 use std::path::{Path, PathBuf};
+use strandline_record::Event;
 use strandline_sim::{run, Error, Spec};
 
 fn small(name: &str) -> PathBuf {
@@ -49,6 +50,14 @@ fn a_file_that_is_not_there_or_no_recording_is_refused() {
     let other = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("other.strand");
     std::fs::write(&other, "not a recording").expect("the target directory can be written");
     assert!(refusal(&spec("x86", &other)).contains("other.strand"));
+}
+
+#[test]
+fn a_recording_of_nothing_is_refused() {
+    let mut tape = Tape::new();
+    tape.event(0, Event::Syscall(60));
+    let path = tape.save("nothing");
+    assert!(refusal(&spec("x86", &path)).contains("holds no instruction"));
 }
 
 #[test]
