@@ -94,6 +94,9 @@ def random(spec: str) -> str:
     "violations": [{"design", "seed", "machine", "size", "program", "detail": [LINE]}]}`; `size` counts instructions.
     """
 
+def is_recording(name: str) -> bool:
+    """Whether a workload's name is the path of a recording."""
+
 def collect(source: str, out: str, advance: Callable[[int], None]) -> str:
     """Reads a recorder's packets from the file or pipe `source` to its end and writes the recording `out`.
 

@@ -70,6 +70,9 @@ class FakeNative:
         head = {"recording": out, "bytes": 800, "program": ["app"], "status": 0, "threads": 2}
         return json.dumps({**head, "totals": totals, "warnings": warnings})
 
+    def is_recording(self, name: str, /) -> bool:
+        return name.endswith(".strand") or "/" in name
+
     def RecordingStates(self, text: str, /) -> NativeStates:  # noqa: N802
         spec = json.loads(text)
         self.specs.append(spec)

@@ -39,7 +39,7 @@ def record(run: Run, out: Path, pm: Path | None = None, max_instructions: int | 
     done = strandline([*command, "--", *run.command], run.stdin, dict(run.environment or {}))
     if done.returncode != 0:
         raise InputError(f"strandline record ended with status {done.returncode}: {done.stderr.strip()}")
-    return Recorded(out, document(done.stdout))
+    return Recorded(out, json.loads(done.stdout))
 
 
 def strandline(
@@ -56,13 +56,3 @@ def strandline(
         capture_output=True,
         check=False,
     )
-
-
-def document(stdout: str) -> dict[str, Any]:
-    """The JSON document that ends the output: what the recorded program printed comes before it."""
-    lines = stdout.splitlines()
-    for index, line in enumerate(lines):
-        if line.startswith("{"):
-            found: dict[str, Any] = json.loads("\n".join(lines[index:]))
-            return found
-    raise InputError(f"strandline printed no JSON document, but: {stdout.strip()[:200]!r}")

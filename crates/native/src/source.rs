@@ -1,6 +1,12 @@
 //! The workloads' source as straight code (`build.rs`), with what of their rooms needs no change.
-// What the files hold for other users is not used here, and their own rooms lint them.
-#![allow(dead_code, unused_imports, unexpected_cfgs, missing_docs, clippy::all)]
+#![allow(
+    dead_code,
+    unused_imports,
+    unexpected_cfgs,
+    missing_docs,
+    clippy::all,
+    reason = "the files are linted in their own rooms, and hold more than is used here"
+)]
 
 macro_rules! straight {
     ($($module:ident: $path:literal;)*) => {

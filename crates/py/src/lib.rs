@@ -198,6 +198,12 @@ fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>
     answer.map(|answer| answer.to_string()).map_err(raise)
 }
 
+/// Whether a workload's name is the path of a recording.
+#[pyfunction]
+fn is_recording(name: &str) -> bool {
+    Spec::new(name, "x86").is_recording()
+}
+
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
@@ -210,6 +216,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_tests, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_shelf, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
+    m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;
     m.add_function(wrap_pyfunction!(import_trace, m)?)?;

@@ -1,7 +1,7 @@
 //! What the machine code of a block says: its fences and markers.
 
 use crate::recording::{Block, Totals};
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use strandline_capture::Marker;
 
 /// An instruction that says something about the order of what is around it.
@@ -16,24 +16,12 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    fn of(instruction: &Instruction) -> Option<Sign> {
-        match instruction.code() {
-            Code::Sfence
-            | Code::Sfence_FA
-            | Code::Sfence_F9
-            | Code::Sfence_FB
-            | Code::Sfence_FC
-            | Code::Sfence_FD
-            | Code::Sfence_FE => Some(Sign::Sfence),
-            Code::Mfence
-            | Code::Mfence_F1
-            | Code::Mfence_F2
-            | Code::Mfence_F3
-            | Code::Mfence_F4
-            | Code::Mfence_F5
-            | Code::Mfence_F6
-            | Code::Mfence_F7 => Some(Sign::Mfence),
-            Code::Nop_rm32 => Marker::of(u32::try_from(instruction.memory_displacement64()).ok()?).map(Sign::Marker),
+    /// What an instruction says, if anything.
+    pub fn of(instruction: &Instruction) -> Option<Sign> {
+        match instruction.mnemonic() {
+            Mnemonic::Sfence => Some(Sign::Sfence),
+            Mnemonic::Mfence => Some(Sign::Mfence),
+            Mnemonic::Nop => marker(instruction).map(Sign::Marker),
             _ => None,
         }
     }
@@ -42,6 +30,16 @@ impl Sign {
     pub fn fences(self) -> bool {
         matches!(self, Sign::Sfence | Sign::Mfence)
     }
+}
+
+/// The marker that a `nop` is: in the one form that markers have.
+fn marker(nop: &Instruction) -> Option<Marker> {
+    let is_form = nop.code() == Code::Nop_rm32
+        && nop.op0_kind() == OpKind::Memory
+        && nop.segment_prefix() == Register::None
+        && nop.memory_base() == Register::RAX
+        && nop.memory_index() == Register::None;
+    is_form.then(|| Marker::of(nop.memory_displacement32()))?
 }
 
 /// The signs of code at this address, each with the index of its instruction.
@@ -118,6 +116,8 @@ mod tests {
         .concat();
         let found = [(1, Sign::Sfence), (2, Sign::Marker(Marker::TaskEnd)), (4, Sign::Mfence)];
         assert_eq!(signs(0x1000, &code), found);
+        let other_base = [&[0x0f, 0x1f, 0x83][..], &Marker::TaskEnd.displacement().to_le_bytes()].concat();
+        assert_eq!(signs(0x1000, &other_base), [], "another `nop` is no marker");
         let all = totals(&block(&code, 5), 5, 0);
         assert_eq!((all.sfences, all.tasks, all.mfences, all.instructions), (1, 1, 1, 5));
         let cut = totals(&block(&code, 5), 2, 0);

@@ -19,4 +19,4 @@ pub use format::{Ending, Meta, Recording, Stream, TurnAt, WaitAt, Writer, FILE_V
 pub use import::{drmemtrace, range_of, ImportOptions, Imported};
 pub use recording::{Block, Event, Executed, FenceClass, Module, Origin, Region, Step, Thread, Totals, Turn};
 pub use source::{Site, Source};
-pub use strandline_capture::{Access, AccessKind, Marker};
+pub use strandline_capture::{Access, AccessKind, Marker, PAGE_BYTES};

@@ -53,7 +53,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
-    if crash_recording.is_recording(given["workload"], app.engine.names("workloads")):
+    if app.engine.is_recording(given["workload"]):
         _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
     _refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")

@@ -18,14 +18,8 @@ from strandline.report.crash_states import Examined
 from strandline.verify import Checker, Verdict, dump, verify
 
 DEFAULT_DESIGN = "x86"
-SUFFIX = ".strand"
 DISORDER = "Disorder"
 """How a failure begins that is the model's, not the checker's."""
-
-
-def is_recording(name: str, workloads: Sequence[str]) -> bool:
-    """Whether a workload's name is the path of a recording."""
-    return name.endswith(SUFFIX) or "/" in name or (name not in workloads and Path(name).is_file())
 
 
 def examine(app: App, given: dict[str, Any]) -> bool:

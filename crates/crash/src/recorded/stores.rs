@@ -108,10 +108,10 @@ impl Shown {
     /// Memory holds what it held at first.
     pub fn new(stores: &Stores, initial: &Image) -> Shown {
         let word = |place: &Place| {
-            let page = place & !(strandline_record::states::PAGE - 1);
+            let page = place & !(strandline_record::PAGE_BYTES - 1);
             let mut bytes = [0; 8];
             if let Some((_, page)) = initial.pages(page, page + 1).next() {
-                let at = (place % strandline_record::states::PAGE) as usize;
+                let at = (place % strandline_record::PAGE_BYTES) as usize;
                 bytes.copy_from_slice(&page[at..at + 8]);
             }
             (0, bytes)

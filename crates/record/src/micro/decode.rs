@@ -4,10 +4,11 @@ use super::class;
 use super::emit::Emitter;
 use super::op::{Kind, Op};
 use super::registers::{Slot, Slots};
+use crate::code::Sign;
 use crate::{Access, AccessKind, Block, Marker};
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register, RflagsBits, UsedMemory,
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
+    RflagsBits, UsedMemory,
 };
 use strandline_isa::Alu;
 
@@ -32,15 +33,18 @@ pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) {
         } else if let Some(before) = compared.take() {
             shape.branch(&mut out, &before.operands());
             out.of(Kind::Fused, Alu::Simple, &before.operands(), before.writes.as_slice());
-        } else if is_fence(instruction) {
-            fence(&mut out, instruction, stands_for[index]);
-        } else if let Some(marker) = marker_of(instruction).filter(|_| stands_for[index].is_none()) {
-            out.entry();
-            let mut op = Op::new(Kind::Marker);
-            op.site = marker as u32;
-            out.push(op, &[], &[]);
         } else {
-            shape.emit(&mut out);
+            match (Sign::of(instruction), stands_for[index]) {
+                (Some(Sign::Sfence), marker) => fence(&mut out, Kind::Sfence, marker),
+                (Some(Sign::Mfence), marker) => fence(&mut out, Kind::Mfence, marker),
+                (Some(Sign::Marker(marker)), None) => {
+                    out.entry();
+                    let mut op = Op::new(Kind::Marker);
+                    op.site = marker as u32;
+                    out.push(op, &[], &[]);
+                }
+                _ => shape.emit(&mut out),
+            }
         }
         ends.push(out.count());
     }
@@ -69,26 +73,10 @@ fn fuses(instruction: &Instruction, next: Option<&Instruction>, accesses: &[Acce
     jump && class::fuses_with_jump(instruction) && accesses.iter().all(|a| a.kind == AccessKind::Load)
 }
 
-fn is_fence(instruction: &Instruction) -> bool {
-    matches!(instruction.mnemonic(), Mnemonic::Sfence | Mnemonic::Mfence)
-}
-
-fn fence(out: &mut Emitter<'_>, instruction: &Instruction, marker: Option<Marker>) {
-    let mut op = Op::new(match instruction.mnemonic() {
-        Mnemonic::Sfence => Kind::Sfence,
-        _ => Kind::Mfence,
-    });
+fn fence(out: &mut Emitter<'_>, kind: Kind, marker: Option<Marker>) {
+    let mut op = Op::new(kind);
     op.site = marker.map_or(0, |m| m as u32);
     out.push(op, &[], &[]);
-}
-
-/// The marker that an instruction is, if any.
-fn marker_of(instruction: &Instruction) -> Option<Marker> {
-    let is_form = instruction.code() == Code::Nop_rm32
-        && instruction.op0_kind() == OpKind::Memory
-        && instruction.memory_base() == Register::RAX
-        && instruction.memory_index() == Register::None;
-    is_form.then(|| Marker::of(instruction.memory_displacement32()))?
 }
 
 /// Of each fence the marker behind it that says what it is, and of each such marker itself: nothing that writes or flushes stands between them.
@@ -96,11 +84,12 @@ fn markers_for_fences(block: &Block, decoded: &[Instruction]) -> Vec<Option<Mark
     let mut stands_for = vec![None; decoded.len()];
     let mut fence = None;
     for (index, instruction) in decoded.iter().enumerate() {
-        if is_fence(instruction) {
+        let sign = Sign::of(instruction);
+        if sign.is_some_and(Sign::fences) {
             fence = Some(index);
         } else if accesses_of(block, index).iter().any(|a| a.kind != AccessKind::Load) {
             fence = None;
-        } else if let Some(marker @ (Marker::Durable | Marker::Order)) = marker_of(instruction) {
+        } else if let Some(Sign::Marker(marker @ (Marker::Durable | Marker::Order))) = sign {
             if let Some(fence) = fence.take() {
                 stands_for[fence] = Some(marker);
                 stands_for[index] = Some(marker);

@@ -1,8 +1,9 @@
 //! What of a block's code matters to persistence, in program order.
 
 use super::op::Fence;
+use crate::code::Sign;
 use crate::{AccessKind, Block, Marker};
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// Something in a block that may matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,19 +60,9 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
 }
 
 fn speaks(instruction: &Instruction) -> Option<PointKind> {
-    use Code::{Mfence, Mfence_F1, Mfence_F2, Mfence_F3, Mfence_F4, Mfence_F5, Mfence_F6, Mfence_F7};
-    use Code::{Nop_rm32, Sfence, Sfence_F9, Sfence_FA, Sfence_FB, Sfence_FC, Sfence_FD, Sfence_FE};
-    match instruction.code() {
-        Sfence | Sfence_F9 | Sfence_FA | Sfence_FB | Sfence_FC | Sfence_FD | Sfence_FE => {
-            Some(PointKind::Fence(Fence::Sfence))
-        }
-        Mfence | Mfence_F1 | Mfence_F2 | Mfence_F3 | Mfence_F4 | Mfence_F5 | Mfence_F6 | Mfence_F7 => {
-            Some(PointKind::Fence(Fence::Mfence))
-        }
-        Nop_rm32 => {
-            let displacement = u32::try_from(instruction.memory_displacement64()).ok()?;
-            Marker::of(displacement).map(PointKind::Marker)
-        }
-        _ => None,
-    }
+    Some(match Sign::of(instruction)? {
+        Sign::Sfence => PointKind::Fence(Fence::Sfence),
+        Sign::Mfence => PointKind::Fence(Fence::Mfence),
+        Sign::Marker(marker) => PointKind::Marker(marker),
+    })
 }

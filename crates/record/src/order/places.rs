@@ -1,11 +1,8 @@
 //! Where in which file persistent memory is.
 
 use super::op::{Place, OFFSET_BITS};
-use crate::Region;
+use crate::{Region, PAGE_BYTES};
 use std::path::Path;
-
-/// Bytes of a page.
-const PAGE: u64 = 4096;
 
 /// A file of persistent memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +30,7 @@ impl Places {
         let mut places = Places::default();
         for region in regions {
             let (start, offset) = match region.path.is_empty() {
-                true => (region.start & !(PAGE - 1), 0),
+                true => (region.start & !(PAGE_BYTES - 1), 0),
                 false => (region.start, region.offset),
             };
             let end = region.start.saturating_add(region.bytes);

@@ -9,11 +9,11 @@ mod write;
 
 pub use counts::{Counts, Stall};
 pub use policy::{Policy, NAME as POLICY};
-pub use space::{Lookup, Space, PAGE};
+pub use space::{Lookup, Space};
 
 use crate::code::address_of;
 use crate::micro::Code;
-use crate::{Event, RecordError, Recording, Step};
+use crate::{Event, RecordError, Recording, Step, PAGE_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use strandline_isa::{Addr, Memory, Replay, PM_BASE};
@@ -102,8 +102,8 @@ impl Replayed {
     /// memory that hold something at first, as far as they fit.
     #[must_use]
     pub fn footprint(&self, filled: &[Addr], bytes: u64) -> Vec<Range<u64>> {
-        let volatile = PAGE..self.space.dram_bytes();
-        let persistent = filled.iter().map(|page| page.0..page.0 + PAGE);
+        let volatile = PAGE_BYTES..self.space.dram_bytes();
+        let persistent = filled.iter().map(|page| page.0..page.0 + PAGE_BYTES);
         let mut left = bytes;
         let mut footprint = Vec::new();
         for range in std::iter::once(volatile).chain(persistent) {
@@ -147,4 +147,4 @@ pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, coun
     }
 }
 
-const _: () = assert!(PM_BASE % PAGE == 0, "places in pages are kept");
+const _: () = assert!(PM_BASE % PAGE_BYTES == 0, "places in pages are kept");

@@ -1,11 +1,8 @@
 //! Recorded addresses as simulated ones.
 
-use crate::Region;
+use crate::{Region, PAGE_BYTES};
 use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES, PM_BASE};
-
-/// Bytes of a page: what is mapped as a whole.
-pub const PAGE: u64 = 4096;
 
 /// Where the memory of a recording lies in simulated memory.
 ///
@@ -45,7 +42,7 @@ impl Space {
             PM_BASE,
             regions.iter().map(|r| r.start..r.start.saturating_add(r.bytes)),
         );
-        let dram_end = place(&mut spans, PAGE, volatile.iter().cloned());
+        let dram_end = place(&mut spans, PAGE_BYTES, volatile.iter().cloned());
         let mut space = Space {
             spans,
             regions: Vec::new(),
@@ -100,7 +97,7 @@ impl Space {
         match behind.checked_sub(1).map(|index| self.spans[index]) {
             Some(span) if recorded < span.end => span.delta,
             // The same place in the first page.
-            _ => (recorded % PAGE).wrapping_sub(recorded),
+            _ => (recorded % PAGE_BYTES).wrapping_sub(recorded),
         }
     }
 }
@@ -109,7 +106,9 @@ impl Space {
 fn place(spans: &mut Vec<Span>, mut at: u64, ranges: impl Iterator<Item = Range<u64>>) -> u64 {
     let mut sorted: Vec<Range<u64>> = ranges
         .filter(|range| range.start < range.end)
-        .map(|range| range.start / PAGE * PAGE..range.end.saturating_add(PAGE - 1) / PAGE * PAGE)
+        .map(|range| {
+            range.start / PAGE_BYTES * PAGE_BYTES..range.end.saturating_add(PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES
+        })
         .collect();
     sorted.sort_by_key(|range| range.start);
     let taken = spans.clone();
@@ -126,7 +125,7 @@ fn place(spans: &mut Vec<Span>, mut at: u64, ranges: impl Iterator<Item = Range<
                 });
                 at += free.end - free.start;
             }
-            start = free.end.max(start + PAGE);
+            start = free.end.max(start + PAGE_BYTES);
         }
         from = from.max(range.end);
     }
@@ -163,7 +162,7 @@ impl Lookup {
     /// As [`Space::simulated`].
     #[inline(always)]
     pub fn simulated(&mut self, space: &Space, recorded: u64) -> Addr {
-        let page = recorded / PAGE;
+        let page = recorded / PAGE_BYTES;
         let entry = &mut self.pages[page as usize % ENTRIES];
         if entry.0 != page {
             *entry = (page, space.delta(recorded));
@@ -193,30 +192,30 @@ mod tests {
             Addr(PM_BASE + 0x48),
             "the lower one comes first"
         );
-        assert_eq!(space.simulated(0x7000_2fff), Addr(PM_BASE + PAGE + 0x2fff));
-        assert_eq!(space.region(0), Some(PM_BASE + PAGE..PM_BASE + 4 * PAGE));
+        assert_eq!(space.simulated(0x7000_2fff), Addr(PM_BASE + PAGE_BYTES + 0x2fff));
+        assert_eq!(space.region(0), Some(PM_BASE + PAGE_BYTES..PM_BASE + 4 * PAGE_BYTES));
         assert_eq!(space.region(1), Some(PM_BASE + 0x40..PM_BASE + 0x140));
-        assert_eq!(space.pm_bytes(), 4 * PAGE);
+        assert_eq!(space.pm_bytes(), 4 * PAGE_BYTES);
     }
 
     #[test]
     fn volatile_pages_are_dense_and_do_not_hide_persistent_ones() {
         let runs = [0x1000..0x3000, 0x10_0000..0x10_4000];
         let space = Space::new(&[region(0x10_1000, 0x1000)], &runs, vec![7, 3]);
-        assert_eq!(space.simulated(0x1008), Addr(PAGE + 8));
-        assert_eq!(space.simulated(0x10_0000), Addr(3 * PAGE));
+        assert_eq!(space.simulated(0x1008), Addr(PAGE_BYTES + 8));
+        assert_eq!(space.simulated(0x10_0000), Addr(3 * PAGE_BYTES));
         assert_eq!(space.simulated(0x10_1010), Addr(PM_BASE + 0x10));
-        assert_eq!(space.simulated(0x10_2000), Addr(4 * PAGE));
-        assert_eq!(space.signal(7), Some(Addr(6 * PAGE + 64)));
+        assert_eq!(space.simulated(0x10_2000), Addr(4 * PAGE_BYTES));
+        assert_eq!(space.signal(7), Some(Addr(6 * PAGE_BYTES + 64)));
         assert_eq!(space.signal(5), None);
-        assert_eq!(space.dram_bytes(), 6 * PAGE + 128);
+        assert_eq!(space.dram_bytes(), 6 * PAGE_BYTES + 128);
     }
 
     #[test]
     fn an_address_that_nobody_knows_falls_into_the_first_page() {
         let space = Space::new(&[], std::slice::from_ref(&(0x1000..0x2000)), Vec::new());
         for recorded in [0, 0x2345, u64::MAX / 2, u64::MAX] {
-            assert_eq!(space.simulated(recorded), Addr(recorded % PAGE));
+            assert_eq!(space.simulated(recorded), Addr(recorded % PAGE_BYTES));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Crash states as files.
 
-use super::image::{patch, Image, PAGE};
+use super::image::{patch, Image};
 use crate::order::{Piece, Place, Places};
-use crate::RecordError;
+use crate::{RecordError, PAGE_BYTES};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -31,14 +31,14 @@ fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std:
     fs::create_dir(folder)?;
     let mut patches: BTreeMap<Place, Vec<&Piece>> = BTreeMap::new();
     for piece in stores {
-        patches.entry(piece.word & !(PAGE - 1)).or_default().push(piece);
+        patches.entry(piece.word & !(PAGE_BYTES - 1)).or_default().push(piece);
     }
     for (number, pool) in places.files().iter().enumerate() {
         let (start, mut file) = (Places::start(number), File::create_new(folder.join(&pool.name))?);
         let end = start + pool.bytes;
         file.set_len(pool.bytes)?;
         let mut put = |at: Place, page: &[u8]| {
-            let length = PAGE.min(end - at) as usize;
+            let length = PAGE_BYTES.min(end - at) as usize;
             file.seek(SeekFrom::Start(at - start))?;
             file.write_all(&page[..length])
         };
@@ -49,13 +49,13 @@ fn fill(places: &Places, image: &Image, stores: &[Piece], folder: &Path) -> std:
             }
         }
         for (at, pieces) in patches.range(start..end) {
-            put(*at, &patched([0; PAGE as usize], pieces))?;
+            put(*at, &patched([0; PAGE_BYTES as usize], pieces))?;
         }
     }
     Ok(())
 }
 
-fn patched(mut page: [u8; PAGE as usize], pieces: &[&Piece]) -> [u8; PAGE as usize] {
+fn patched(mut page: [u8; PAGE_BYTES as usize], pieces: &[&Piece]) -> [u8; PAGE_BYTES as usize] {
     pieces.iter().for_each(|piece| patch(&mut page, piece));
     page
 }

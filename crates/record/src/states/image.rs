@@ -1,16 +1,13 @@
 //! What persistent memory holds.
 
 use crate::order::{Piece, Place, Places};
-use crate::{RecordError, Recording};
+use crate::{RecordError, Recording, PAGE_BYTES};
 use std::collections::BTreeMap;
-
-/// Bytes of a page.
-pub const PAGE: u64 = 4096;
 
 /// Contents by page; a page that is not here is all zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    pages: BTreeMap<Place, Box<[u8; PAGE as usize]>>,
+    pages: BTreeMap<Place, Box<[u8; PAGE_BYTES as usize]>>,
 }
 
 impl Image {
@@ -22,7 +19,7 @@ impl Image {
         let mut image = Image::default();
         for (address, bytes) in recording.initial_pages()? {
             if let Some((place, _)) = places.of_address(address) {
-                if image.pages(place, place + PAGE).next().is_none() {
+                if image.pages(place, place + PAGE_BYTES).next().is_none() {
                     image.set_page(place, &bytes);
                 }
             }
@@ -31,26 +28,26 @@ impl Image {
     }
 
     /// Sets a whole page.
-    pub fn set_page(&mut self, at: Place, bytes: &[u8; PAGE as usize]) {
+    pub fn set_page(&mut self, at: Place, bytes: &[u8; PAGE_BYTES as usize]) {
         self.pages.insert(at, Box::new(*bytes));
     }
 
     /// Stores bytes.
     pub fn store(&mut self, piece: &Piece) {
-        let page = self.pages.entry(piece.word & !(PAGE - 1));
-        let page = page.or_insert_with(|| Box::new([0; PAGE as usize]));
+        let page = self.pages.entry(piece.word & !(PAGE_BYTES - 1));
+        let page = page.or_insert_with(|| Box::new([0; PAGE_BYTES as usize]));
         patch(page, piece);
     }
 
     /// The pages between two places, in order.
-    pub fn pages(&self, from: Place, to: Place) -> impl Iterator<Item = (Place, &[u8; PAGE as usize])> {
+    pub fn pages(&self, from: Place, to: Place) -> impl Iterator<Item = (Place, &[u8; PAGE_BYTES as usize])> {
         self.pages.range(from..to).map(|(at, page)| (*at, &**page))
     }
 }
 
 /// Stores bytes into the page that they are in.
-pub fn patch(page: &mut [u8; PAGE as usize], piece: &Piece) {
-    let at = (piece.word & (PAGE - 1)) as usize;
+pub fn patch(page: &mut [u8; PAGE_BYTES as usize], piece: &Piece) {
+    let at = (piece.word & (PAGE_BYTES - 1)) as usize;
     for byte in (0..8).filter(|byte| piece.mask >> byte & 1 == 1) {
         page[at + byte] = piece.bytes[byte];
     }

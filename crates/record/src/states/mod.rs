@@ -26,7 +26,7 @@ pub use count::Count;
 pub use crash::{Asked, CrashStates, Plan};
 pub use explain::{Stored, Visit};
 pub use files::write as write_files;
-pub use image::{patch, Image, PAGE};
+pub use image::{patch, Image};
 pub use interval::{Interval, Kept};
 pub use ledger::Ledger;
 pub use name::{StateName, Which};
