@@ -153,10 +153,6 @@ class Native(Protocol):
     def litmus_shelf(self) -> str: ...
     def litmus_dot(self, spec: str, /) -> str: ...
     def random(self, spec: str, /) -> str: ...
-    def is_recording(self, name: str) -> bool:
-        """Whether a workload's name is the path of a recording."""
-        return self.native.is_recording(name)
-
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
     def import_trace(self, trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None], /) -> str: ...
 
@@ -219,6 +215,10 @@ class Engine:
     def random(self, spec: RandomSpec) -> RandomResult:
         """Holds what random programs leave against the designs' models."""
         return read_random(self._ask(lambda: self.native.random(json.dumps(asdict(spec)))))
+
+    def is_recording(self, name: str) -> bool:
+        """Whether a workload's name is the path of a recording."""
+        return self.native.is_recording(name)
 
     def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
