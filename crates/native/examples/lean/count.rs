@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Instructions, and what they do; without the `nop`s with which the compiler aligns loops. One that does two things (`call` through memory loads, stores the return address and jumps)
 /// counts under each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counts {
     /// Instructions.
     pub instructions: u32,
@@ -32,11 +32,19 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts one more instruction.
-    pub fn add(&mut self, instruction: &Instruction) {
-        if instruction.mnemonic() == Mnemonic::Nop {
-            return;
+    /// Of these instructions.
+    pub fn of<'a>(instructions: impl IntoIterator<Item = &'a Instruction>) -> Counts {
+        let mut counts = Counts::default();
+        for instruction in instructions
+            .into_iter()
+            .filter(|instruction| instruction.mnemonic() != Mnemonic::Nop)
+        {
+            counts.add(instruction);
         }
+        counts
+    }
+
+    fn add(&mut self, instruction: &Instruction) {
         self.instructions += 1;
         let mut factory = InstructionInfoFactory::new();
         let memory = factory.info(instruction).used_memory();
@@ -92,16 +100,13 @@ pub struct Passage {
 impl Passage {
     /// Counts what is `whose`.
     pub fn counts(&self, whose: Whose) -> Counts {
-        let mut counts = Counts::default();
-        for passed in self.passed.iter().filter(|passed| passed.whose == whose) {
-            counts.add(&passed.instruction);
-        }
-        counts
+        let these = self.passed.iter().filter(|passed| passed.whose == whose);
+        Counts::of(these.map(|passed| &passed.instruction))
     }
 }
 
 /// Steps through `tasks` tasks in a window and lists each way from task to task once, with how often it was gone.
-/// Filling the window at first, and emptying it at last, is left out.
+/// Filling the window at first is left out, and emptying it at last.
 ///
 /// # Errors
 /// The system does not let a process be stepped.
@@ -111,11 +116,13 @@ pub fn passages(window: usize, tasks: u64) -> io::Result<Vec<(Passage, u32)>> {
     let frames: Vec<Frame<'_>> = places.iter().map(Place::frame).collect();
     // The compiler must not know the window, nor how many tasks there are.
     let steps = trace(|| run(black_box(Resume(start)), black_box(&frames), black_box(tasks)))?;
-    let marked: Vec<(usize, u8)> = steps
+    let marks = steps
         .iter()
         .enumerate()
-        .filter_map(|(i, step)| Some((i, step.mark()?)))
-        .collect();
+        .filter_map(|(position, step)| Some((position, step.mark()?)));
+    let mut marked: Vec<(usize, u8)> = marks.collect();
+    let last_start = marked.iter().rposition(|(_, mark)| *mark == marks::BEGIN);
+    marked.truncate(last_start.map_or(0, |last| last + 1));
     let mut ways: BTreeMap<(u8, u8, Vec<u64>), (Passage, u32)> = BTreeMap::new();
     for pair in marked.windows(2) {
         let [(leaves, from), (comes, to)] = [pair[0], pair[1]];

@@ -6,8 +6,11 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-/// A segment of a task, to be called with the task's frame: what a yield returns. An end returns `None`.
-pub struct Resume<L, P>(pub fn(&Frame<L, P>) -> Option<Resume<L, P>>);
+/// A segment of a task, called with the task's frame: where to go on after the yield, `None` if the task has ended.
+pub type Segment<L, P> = fn(&Frame<L, P>) -> Option<Resume<L, P>>;
+
+/// Where a task goes on.
+pub struct Resume<L, P>(pub Segment<L, P>);
 
 impl<L, P> Clone for Resume<L, P> {
     fn clone(&self) -> Self {

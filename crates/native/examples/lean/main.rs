@@ -22,7 +22,10 @@ fn main() -> std::process::ExitCode {
     match count::passages(4, 80) {
         Ok(passages) => {
             print::table(&passages);
-            passages.iter().for_each(|(passage, _)| print::listing(passage));
+            let without_waiting =
+                |passage: &&count::Passage| passage.from != pc::marks::YIELD && passage.to != pc::marks::RESUMED;
+            let ways = passages.iter().map(|(passage, _)| passage);
+            ways.filter(without_waiting).for_each(print::listing);
             ExitCode::SUCCESS
         }
         Err(error) => {

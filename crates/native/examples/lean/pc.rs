@@ -102,16 +102,21 @@ impl Pc {
         };
         (0..places).map(place).collect()
     }
+}
 
+#[cfg(test)]
+impl Pc {
     /// The rows.
     pub fn contents(&self) -> Vec<(u32, u32)> {
         self.rows.iter().map(|row| (row.0.get(), row.1.get())).collect()
     }
 
-    /// Whether exactly the first `tasks` ran, each once, and left no lock held.
-    pub fn is_done(&self, tasks: usize) -> bool {
+    /// Whether exactly the first `tasks` ran, each once, and left no lock held and no record open.
+    pub fn is_done(&self, tasks: usize, places: &[Place<'_>]) -> bool {
         let once = |(number, ran): (usize, &Cell<u64>)| ran.get() == u64::from(number < tasks);
-        self.ran.iter().enumerate().all(once) && self.locks.iter().all(|lock| lock.load(Ordering::Acquire) == 0)
+        self.ran.iter().enumerate().all(once)
+            && self.locks.iter().all(|lock| lock.load(Ordering::Acquire) == 0)
+            && places.iter().all(|place| !place.record.open.get())
     }
 }
 
@@ -119,11 +124,6 @@ impl Place<'_> {
     /// An empty frame for this place.
     pub fn frame(&self) -> Frame<'_> {
         Frame::new(self.live(0), self)
-    }
-
-    /// Whether its log has no record open.
-    pub fn is_closed(&self) -> bool {
-        !self.record.open.get()
     }
 
     #[inline(always)]

@@ -4,8 +4,7 @@ use crate::count::{Counts, Passage, Whose};
 use crate::library::run;
 use crate::pc::{logged, marks, start, updated, waited, Live, Place};
 use iced_x86::{Formatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
-
-const ALL: [Whose; 5] = [Whose::Switch, Whose::End, Whose::Start, Whose::Save, Whose::Reload];
+use std::collections::BTreeMap;
 
 /// What a marker stands for.
 fn name(mark: u8) -> &'static str {
@@ -16,37 +15,39 @@ fn name(mark: u8) -> &'static str {
     }
 }
 
-fn title(passage: &Passage) -> String {
-    format!("{} -> {}", name(passage.from), name(passage.to))
-}
-
-/// Prints one row for each way from task to task and each part of it.
+/// Prints a row for each part of a way from task to task, and with how many instructions it was met how often.
 pub fn table(passages: &[(Passage, u32)]) {
-    println!("| from -> to (times) | part | instructions | loads | stores | arithmetic, moves | conditional branches | direct jumps | indirect jumps, returns |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    let mut rows: BTreeMap<(String, Counts), u32> = BTreeMap::new();
     for (passage, times) in passages {
-        for whose in ALL {
-            let c = passage.counts(whose);
-            if c != Counts::default() {
-                println!(
-                    "| {} ({times}) | {whose:?} | {} | {} | {} | {} | {} | {} | {} |",
-                    title(passage),
-                    c.instructions,
-                    c.loads,
-                    c.stores,
-                    c.arithmetic,
-                    c.branches,
-                    c.direct,
-                    c.indirect
-                );
-            }
+        for whose in [Whose::Switch, Whose::End, Whose::Start, Whose::Save, Whose::Reload] {
+            let what = match whose {
+                Whose::Save => format!("task: save, {}", name(passage.from)),
+                Whose::Reload => format!("task: reload, {}", name(passage.to)),
+                library => format!("library: {library:?}").to_lowercase(),
+            };
+            *rows.entry((what, passage.counts(whose))).or_default() += times;
         }
+    }
+    println!("| part | instructions | loads | stores | arithmetic, moves | conditional branches | direct jumps | indirect jumps, returns | times |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for ((what, c), times) in rows.iter().filter(|((_, counts), _)| *counts != Counts::default()) {
+        let parts = [
+            c.instructions,
+            c.loads,
+            c.stores,
+            c.arithmetic,
+            c.branches,
+            c.direct,
+            c.indirect,
+            *times,
+        ];
+        println!("| {what} | {} |", parts.map(|number| number.to_string()).join(" | "));
     }
 }
 
 /// Prints the machine code of one way from task to task, with what each instruction needs of those before it.
 pub fn listing(passage: &Passage) {
-    println!("\n{}:", title(passage));
+    println!("\n{} -> {}:", name(passage.from), name(passage.to));
     let mut formatter = IntelFormatter::with_options(Some(Box::new(Functions)), None);
     formatter.options_mut().set_show_branch_size(false);
     for (position, passed) in passage.passed.iter().enumerate() {

@@ -88,10 +88,10 @@ impl Step {
 
 /// Runs `work` in a child process and lists all that it executes.
 ///
-/// `work` must neither allocate nor lock, since the process may have had other threads.
+/// `work` must neither allocate, nor lock, nor panic, since the process may have had other threads.
 ///
 /// # Errors
-/// The system refuses, or `work` does not come to its end.
+/// The system refuses, or `work` faults.
 pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
     // SAFETY: the child calls nothing but what is safe after a fork, and never returns.
     let child = unsafe { libc::fork() };
@@ -125,15 +125,23 @@ pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
 /// The registers of the child once it has stopped, `None` once it has ended well.
 fn stopped(child: libc::pid_t) -> io::Result<Option<user_regs_struct>> {
     let mut status = 0;
-    // SAFETY: waits for a child of ours; registers are integers, for which zeros are fine.
-    unsafe {
-        checked(libc::waitpid(child, &mut status, 0).into())?;
-        if !libc::WIFSTOPPED(status) {
-            let well = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
-            return well
-                .then_some(None)
-                .ok_or_else(|| io::Error::other("the stepped child failed: is ptrace allowed here?"));
+    // SAFETY: waits for a child of ours.
+    checked(unsafe { libc::waitpid(child, &mut status, 0) }.into())?;
+    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+        return Ok(None);
+    }
+    let is_step = libc::WIFSTOPPED(status) && [libc::SIGSTOP, libc::SIGTRAP].contains(&libc::WSTOPSIG(status));
+    if !is_step {
+        if libc::WIFSTOPPED(status) {
+            // SAFETY: the child is ours and has stopped at a fault.
+            unsafe { libc::kill(child, libc::SIGKILL) };
         }
+        return Err(io::Error::other(format!(
+            "the stepped child faulted or could not be traced, status {status:#x}"
+        )));
+    }
+    // SAFETY: registers are integers, for which zeros are fine; the child has stopped.
+    unsafe {
         let mut registers = zeroed::<user_regs_struct>();
         checked(libc::ptrace(
             libc::PTRACE_GETREGS,

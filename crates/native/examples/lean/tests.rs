@@ -3,6 +3,7 @@
 use crate::count::{passages, Counts, Passage, Whose};
 use crate::library::{run, Resume};
 use crate::pc::{marks, start, Frame, Pc, Place};
+use iced_x86::Register;
 use std::collections::BTreeSet;
 
 const TASKS: usize = 1000;
@@ -12,8 +13,7 @@ fn contents_after(window: usize, tasks: usize) -> Vec<(u32, u32)> {
     let places = pc.window(window);
     let frames: Vec<Frame<'_>> = places.iter().map(Place::frame).collect();
     run(Resume(start), &frames, tasks as u64);
-    assert!(pc.is_done(tasks), "{tasks} tasks in a window of {window}");
-    assert!(places.iter().all(Place::is_closed), "a window of {window}");
+    assert!(pc.is_done(tasks, &places), "{tasks} tasks in a window of {window}");
     pc.contents()
 }
 
@@ -150,13 +150,13 @@ fn reloads_wait_for_the_frames_address_and_not_for_the_resume_point() {
         for position in 0..passage.passed.len() {
             if passage.passed[position].whose == Whose::Reload {
                 let chain = chain(passage, position);
-                let is_arithmetic = |before: &usize| {
-                    let mut counts = Counts::default();
-                    counts.add(&passage.passed[*before].instruction);
-                    counts.arithmetic == 1
+                let is_computed = |before: &usize| {
+                    let instruction = &passage.passed[*before].instruction;
+                    // A constant of the loop may have been spilled.
+                    Counts::of([instruction]).arithmetic == 1 || instruction.memory_base() == Register::RSP
                 };
                 assert!(
-                    !chain.is_empty() && chain.iter().all(is_arithmetic),
+                    !chain.is_empty() && chain.iter().all(is_computed),
                     "{position} needs {chain:?}"
                 );
                 reloads += 1;
