@@ -65,8 +65,7 @@ pub fn run<L, P>(first: Resume<L, P>, frames: &[Frame<L, P>], tasks: u64) {
                     next = (first.0)(frame);
                 }
                 None => {
-                    used -= 1;
-                    if used == 0 {
+                    if was_last(&mut used) {
                         return;
                     }
                     break Resume(stay_empty);
@@ -75,6 +74,14 @@ pub fn run<L, P>(first: Resume<L, P>, frames: &[Frame<L, P>], tasks: u64) {
         };
         frame.resume.set(resume);
     }
+}
+
+/// Gives up one of the used frames; out of the way, so that the number needs no register of the loop above.
+#[cold]
+#[inline(never)]
+fn was_last(used: &mut usize) -> bool {
+    *used -= 1;
+    *used == 0
 }
 
 /// What runs in a frame that no task is left for, until the others have ended.
