@@ -303,6 +303,7 @@ impl Workload for Cq {
             self.free.range(),
             self.headers.range(),
             locks,
+            self.logs.lists(),
             self.logs.range(),
         ]
     }

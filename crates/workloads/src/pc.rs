@@ -108,6 +108,7 @@ impl Workload for Pc {
         vec![
             self.table.range(),
             self.locks.range(self.table.rows()),
+            self.logs.lists(),
             self.logs.range(),
         ]
     }
