@@ -11,45 +11,30 @@
 //!
 //! Both rest on stores of one core to one line becoming visible in program order.
 
-use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_THREADS, RECORD_WORDS, REGION_SHIFT};
+use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_THREADS, REGION_SHIFT};
 use crate::list::List;
 use crate::rules::{Broken, Rule};
-use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
-use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
-
-/// Whether more steps of the region follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// More steps follow.
-    More,
-    /// The region ends with this step.
-    Last,
-}
+use crate::{LogLayout, Region, Step, TRAILER};
+use strandline_isa::{Addr, Cpu, Line, Note, LINE_BYTES, W};
 
 /// One thread's undo log.
 pub struct UndoLog<'c, C: Cpu> {
-    cpu: &'c C,
+    pub(crate) cpu: &'c C,
     thread: u64,
     ring: (u64, u64),
     /// Records that the ring holds.
     capacity: u64,
     next: W<'c, C>,
     region: W<'c, C>,
-    clock: W<'c, C>,
+    pub(crate) clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    lists: StepLists,
+    pub(crate) lists: StepLists,
     /// The lines of the open step once more, for assertions only: empty where there are none.
-    logged: Vec<Line>,
-    broken: Broken,
+    pub(crate) logged: Vec<Line>,
+    pub(crate) broken: Broken,
     /// The region before has not been waited for: a broken rule.
-    owes: bool,
-}
-
-/// An open failure-atomic region. See [`UndoLog::begin`].
-pub struct Region<'l, 'c, C: Cpu> {
-    log: &'l mut UndoLog<'c, C>,
-    step: Step,
+    pub(crate) owes: bool,
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
@@ -98,8 +83,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Waits for the region before, which should have been waited for: a broken rule. The open region begins here.
     #[cfg(feature = "mutants")]
-    async fn pay(&mut self) {
-        self.cpu.intent(Intent::Durable).await;
+    pub(crate) async fn pay(&mut self) {
+        self.cpu.intent(strandline_isa::Intent::Durable).await;
         self.cpu.note(Note::RegionDurable);
         self.cpu.note(Note::RegionBegin);
         self.owes = false;
@@ -120,7 +105,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Writes the record of up to four words at `at`, all but what only the whole step knows.
     #[inline]
-    async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
+    pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
         let slot = self.advance();
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };
@@ -143,7 +128,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
     #[inline]
-    async fn seal(&mut self, step: Step) {
+    pub(crate) async fn seal(&mut self, step: Step) {
         // A record that overwrote one of the region before, while none of its own region is durable yet, would make
         // a committed region look unfinished; the step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
@@ -191,7 +176,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Flushes the step's records behind the fence that should have waited for that: a broken rule.
     #[cfg(feature = "mutants")]
     async fn flush_late(&self, end: W<'c, C>) {
-        self.cpu.intent(Intent::LogBeforeUpdate).await;
+        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
         let mut at = self.cpu.word(0);
         while at.less(end).branch() {
             self.lists.records.get(at, 0).await.flush().await;
@@ -208,7 +193,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Remembers a line of the step.
     #[inline(always)]
-    async fn keep(&mut self, line: W<'c, C>) {
+    pub(crate) async fn keep(&mut self, line: W<'c, C>) {
         if cfg!(debug_assertions) {
             let known = Addr(line.bits()).line();
             assert!(
@@ -227,7 +212,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Writes the trailers of the step's lines and flushes each once.
     #[inline(always)]
-    async fn settle(&mut self) {
+    pub(crate) async fn settle(&mut self) {
         self.logged.clear();
         if !self.keeps_lines() {
             return;
@@ -248,107 +233,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             at = next;
         }
         list.clear(self.cpu).await;
-    }
-}
-
-impl<'c, C: Cpu> Region<'_, 'c, C> {
-    /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
-    #[inline]
-    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
-        debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
-        let log = &mut *self.log;
-        #[cfg(feature = "mutants")]
-        if log.owes {
-            log.pay().await;
-        }
-        log.keep(line).await;
-        if !log.cpu.lowering().log {
-            return;
-        }
-        let trailer = line.at(TRAILER).load().await;
-        if !log.broken.is(Rule::ClockPassesTrailers) {
-            log.clock = log.clock.max(trailer);
-        }
-        if log.broken.is(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
-            return;
-        }
-        let mut done = 0;
-        let mut words = bytes.div_ceil(8);
-        if log.broken.is(Rule::EveryWordLogged) {
-            words = words.min(RECORD_WORDS);
-        }
-        while done < words {
-            let now = (words - done).min(RECORD_WORDS);
-            log.record(line, from + 8 * done, now, trailer).await;
-            done += now;
-        }
-    }
-
-    /// Logs the whole row at `row`, of `payload` bytes.
-    #[inline]
-    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
-        let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
-        for i in 0..full {
-            let line = if i == 0 { row } else { row + i * LINE_BYTES };
-            self.log(line, 0, PAYLOAD_BYTES).await;
-        }
-        if rest > 0 {
-            let line = if full == 0 { row } else { row + full * LINE_BYTES };
-            self.log(line, 0, rest).await;
-        }
-    }
-
-    /// Flushes the step's records and orders them before its updates; says whether more steps follow.
-    #[inline]
-    pub async fn order(&mut self, step: Step) {
-        self.step = step;
-        if self.log.cpu.lowering().log {
-            self.log.seal(step).await;
-        }
-        if self.log.broken.is(Rule::FlushBeforeFence) {
-            return;
-        }
-        self.log.cpu.intent(Intent::LogBeforeUpdate).await;
-    }
-
-    /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
-    #[inline]
-    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        debug_assert!(
-            self.log.logged.contains(&Addr(at.bits()).line()),
-            "{} was not logged",
-            Addr(at.bits())
-        );
-        self.log.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: if size == 8 {
-                value.bits()
-            } else {
-                value.bits() & ((1 << (8 * size)) - 1)
-            },
-        });
-        #[cfg(feature = "mutants")]
-        if self.log.broken.is(Rule::TrailerLast) && self.log.cpu.lowering().log {
-            let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
-            line.at(TRAILER).store(self.log.clock).await;
-        }
-        at.store_sized(value, size).await;
-    }
-
-    /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
-    /// step the region is committed.
-    #[inline]
-    pub async fn finish(&mut self) {
-        self.log.settle().await;
-        if self.log.broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
-            self.log.owes = true;
-            return;
-        }
-        self.log.cpu.intent(Intent::Durable).await;
-        if self.step == Step::Last {
-            self.log.cpu.note(Note::RegionDurable);
-        }
     }
 }
 
