@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from strandline.errors import InputError
-from strandline.experiments.spec import load
+from strandline.experiments.figure_file import load
 
 GOOD = """title = "T"
 source = "S"

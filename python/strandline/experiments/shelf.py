@@ -10,7 +10,8 @@ from pathlib import Path
 from strandline.errors import InputError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
-from strandline.experiments.spec import FigureSpec, load
+from strandline.experiments.figure_file import load
+from strandline.experiments.spec import FigureSpec
 
 
 def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:
