@@ -11,7 +11,7 @@ from strandline.experiments.spec import MEAN, METRICS, QUANTILE, FigureSpec, Met
 from strandline.experiments.values import Value, with_means
 from strandline.record import QUANTILES
 from strandline.report.chart import Chart, Kind, Panel, Series
-from strandline.report.numbers import significant
+from strandline.report.numbers import number
 from strandline.report.table import Column, Table
 
 Claims = Mapping[str, Claim]
@@ -28,11 +28,11 @@ def chart(data: FigureData, claims: Claims) -> Chart:
         source=f"After {spec.source}",
         x_title=spec.plot.x_title,
         y_title=spec.plot.y_title,
+        shared_y=spec.plot.panels != METRICS,
         places=places,
         panels=tuple(
             Panel(
                 title=None if spec.plot.panels is None else _title(spec, spec.plot.panels, mine[0]),
-                y_title=_y_title(spec, mine[0]),
                 series=_all_series(spec, mine, places, claims),
             )
             for mine in _groups(shown, lambda value: _label(spec.plot.panels, value))
@@ -68,11 +68,6 @@ def _title(spec: FigureSpec, key: str, value: Value) -> str:
 
 def _metric(spec: FigureSpec, value: Value) -> Metric:
     return next(metric for metric in spec.metrics if metric.key == value.metric)
-
-
-def _y_title(spec: FigureSpec, value: Value) -> str:
-    """Panels of different metrics have different units."""
-    return _metric(spec, value).title if spec.plot.panels == METRICS else spec.plot.y_title
 
 
 def _heading(spec: FigureSpec, key: str | None) -> str:
@@ -131,7 +126,7 @@ def caption(shown: Chart) -> str:
     if _beside_paper(shown):
         return shown.y_title
     if shown.kind is Kind.CDF:
-        return f"{shown.x_title} that so many per cent of the tasks do not exceed"
+        return f"{shown.x_title}. Columns: per cent of the tasks that take no longer"
     note = f". In parentheses: {shown.note}" if shown.note else ""
     return f"{shown.y_title}. Columns: {shown.x_title.lower()}{note}"
 
@@ -157,8 +152,8 @@ def table(shown: Chart) -> Table:
 def _cells(series: Series, noted: bool) -> list[str]:
     """The values, with what is noted at each unless the row has it once already."""
     notes = [None if noted or note is None else note for note in series.notes]
-    numbers = map(significant, series.values)
-    return [number if note is None else f"{number} ({note})" for number, note in zip(numbers, notes, strict=True)]
+    texts = map(number, series.values)
+    return [text if note is None else f"{text} ({note})" for text, note in zip(texts, notes, strict=True)]
 
 
 def _table_beside_paper(shown: Chart) -> Table:
@@ -171,6 +166,6 @@ def _table_beside_paper(shown: Chart) -> Table:
         cells = [place]
         for series in panel.series:
             paper = series.paper[index]
-            cells += [significant(series.values[index]), "-" if paper is None else significant(paper)]
+            cells += [number(series.values[index]), "-" if paper is None else number(paper)]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))

@@ -29,7 +29,7 @@ def read(section: Section, axes: tuple[Axis, ...], metrics: tuple[Metric, ...]) 
         log_x=section.take("log_x", bool, False),
     )
     _check_axes(section, plot, axes)
-    _check_kind(section, plot)
+    _check_kind(section, plot, axes)
     _check_metrics(section, plot, metrics)
     _every_axis_shown(section, plot, axes, metrics)
     return plot
@@ -63,13 +63,18 @@ def _check_axes(section: Section, plot: Plot, axes: tuple[Axis, ...]) -> None:
         taken.append(key)
 
 
-def _check_kind(section: Section, plot: Plot) -> None:
+def _check_kind(section: Section, plot: Plot, axes: tuple[Axis, ...]) -> None:
     if plot.dashes and plot.kind is Kind.BARS:
         raise section.error("dashes", "bars have no dashes: use kind lines or cdf")
-    if plot.mean and plot.kind is Kind.CDF:
-        raise section.error("mean", "a cdf has no mean over its x axis: leave it out")
-    if plot.log_x and plot.kind is Kind.BARS:
-        raise section.error("log_x", "bars stand at equal distances: leave it out")
+    if plot.mean and plot.kind is not Kind.BARS:
+        raise section.error("mean", "only bars have a place for the mean: leave it out")
+    if not plot.log_x:
+        return
+    if plot.kind is not Kind.LINES:
+        raise section.error("log_x", "only lines can stand at equal ratios: leave it out")
+    labels = [point.label for axis in axes if axis.key == plot.x for point in axis.points]
+    if not all(label.isdecimal() and int(label) > 0 for label in labels):
+        raise section.error("log_x", f"needs numbers above 0 on axis {plot.x}: leave it out")
 
 
 def _check_metrics(section: Section, plot: Plot, metrics: tuple[Metric, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strandline.experiments.evaluate import Outcome
-from strandline.report.numbers import significant
+from strandline.report.numbers import number
 from strandline.report.table import Column, Table
 
 CLAIM_COLUMNS = (
@@ -46,13 +46,13 @@ def brief(value: Any) -> str:
     if isinstance(value, bool):
         return VERDICTS[value]
     if isinstance(value, int | float):
-        return significant(value)
+        return number(value)
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
         return " ".join(map(brief, value))
     if set(value) == {"low", "high"}:
-        return f"{significant(value['low'])} to {significant(value['high'])}"
+        return f"{number(value['low'])} to {number(value['high'])}"
     if "holds" in value:
         return _part(value)
     nested = any(isinstance(item, dict) for item in value.values())
@@ -61,5 +61,6 @@ def brief(value: Any) -> str:
 
 def _part(value: Mapping[str, Any]) -> str:
     """One of several comparisons: its verdict, and what was compared."""
-    compared = brief({key: item for key, item in value.items() if key != "holds"}).replace(";", ",")
-    return f"{brief(value['holds'])} ({compared})"
+    compared = {key: item for key, item in value.items() if key != "holds"}
+    between = " / " if any(isinstance(item, dict) for item in compared.values()) else ", "
+    return f"{brief(value['holds'])} ({between.join(f'{key} {brief(item)}' for key, item in compared.items())})"

@@ -34,7 +34,6 @@ class Panel:
     """One of the plots that stand side by side."""
 
     title: str | None
-    y_title: str
     series: tuple[Series, ...]
 
 
@@ -47,7 +46,8 @@ class Chart:
     source: str
     x_title: str
     y_title: str
-    """Of all panels, where each has not its own."""
+    shared_y: bool
+    """Whether the panels show one quantity, so that their scales are the same."""
     places: tuple[str, ...]
     panels: tuple[Panel, ...]
     headings: tuple[str, str, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -17,9 +18,11 @@ from strandline.report.plot_style import FAINT, INK, RC, Look
 
 HEAD = 0.62
 """Inches above the plots for title and source."""
-SINGLE, WIDE, SMALL = (8.0, 4.8), (11.0, 4.8), (5.2, 3.5)
+SINGLE, WIDE, SMALL = (8.0, 4.2), (11.0, 4.2), (5.2, 3.5)
 """Inches of a lone plot, of one with many bars, and of each of several panels."""
 MANY_BARS = 20
+LONG = 44
+"""Characters of a y axis' title in a line."""
 
 DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
     Kind.LINES: plot_lines.lines,
@@ -31,12 +34,13 @@ DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
 def save(chart: Chart, folder: Path) -> None:
     """Writes `plot.svg` and `plot.png`."""
     with matplotlib.rc_context(RC):
-        figure = _figure(chart)
+        figure = draw(chart)
         figure.savefig(folder / "plot.svg", metadata={"Date": None})
         figure.savefig(folder / "plot.png", dpi=160)
 
 
-def _figure(chart: Chart) -> Figure:
+def draw(chart: Chart) -> Figure:
+    """The chart as matplotlib's figure."""
     rows, columns = grid(len(chart.panels))
     width, height = _panel_size(chart)
     height = rows * height + HEAD
@@ -44,9 +48,9 @@ def _figure(chart: Chart) -> Figure:
     figure = Figure(figsize=(columns * width, height), layout=room)
     FigureCanvasAgg(figure)
     look = Look(chart)
-    axes = figure.subplots(rows, columns, squeeze=False, sharey=_shares_y(chart))
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=chart.shared_y)
     for number, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
-        _frame(place, chart, panel, first=number % columns == 0 or not _shares_y(chart))
+        _frame(place, chart, panel, first=number % columns == 0 or not chart.shared_y)
         DRAW[chart.kind](place, chart, panel, look)
     for place in list(axes.flat)[len(chart.panels) :]:
         place.set_visible(False)
@@ -68,17 +72,12 @@ def _panel_size(chart: Chart) -> tuple[float, float]:
     return WIDE if chart.kind is Kind.BARS and bars > MANY_BARS else SINGLE
 
 
-def _shares_y(chart: Chart) -> bool:
-    """Panels with one unit are to be compared, so their scales are the same."""
-    return len({panel.y_title for panel in chart.panels}) == 1
-
-
 def _frame(axes: Axes, chart: Chart, panel: Panel, first: bool) -> None:
     if panel.title:
         axes.set_title(panel.title, loc="left", fontsize=10, fontweight="bold")
     axes.set_xlabel(chart.x_title)
     if first:
-        axes.set_ylabel(panel.y_title)
+        axes.set_ylabel(fill(chart.y_title, LONG))
     axes.tick_params(labelleft=True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.8)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from strandline.report.chart import Chart, Panel, Series
-from strandline.report.numbers import significant
+from strandline.report.numbers import number
 from strandline.report.plot_style import INK, Look
 
-CROWDED = 14
+CROWDED = 16
 """Bars in a plot from which on what stands above them is small, and turned where it is long."""
 
 
@@ -18,20 +18,35 @@ def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
     """A group of bars at each place, a colour for each series; above each its note or, without notes, its value."""
     width = 0.8 / len(panel.series)
     size, turned = _style(chart, panel)
-    for number, series in enumerate(panel.series):
-        left = (number - (len(panel.series) - 1) / 2) * width
+    for index, series in enumerate(panel.series):
+        left = (index - (len(panel.series) - 1) / 2) * width
         places = [place + left for place in range(len(chart.places))]
-        drawn = axes.bar(places, series.values, width * 0.92, color=look.colour(series))
-        axes.bar_label(drawn, _above(chart, series), padding=2, fontsize=size, rotation=turned)
+        axes.bar(places, series.values, width * 0.92, color=look.colour(series))
         _paper_marks(axes, places, series, width)
+        tops = [max(value, paper or 0) for value, paper in zip(series.values, series.paper, strict=True)]
+        for place, top, text in zip(places, tops, _above(chart, series), strict=True):
+            _write(axes, (place, top), text, size, turned)
     axes.set_xticks(range(len(chart.places)), chart.places)
     axes.margins(y=0.12)
+
+
+def _write(axes: Axes, at: tuple[float, float], text: str, size: float, turned: float) -> None:
+    axes.annotate(
+        text,
+        at,
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=size,
+        rotation=turned,
+    )
 
 
 def _above(chart: Chart, series: Series) -> list[str]:
     if chart.note is not None:
         return [note or "" for note in series.notes]
-    return [significant(value) for value in series.values]
+    return [number(value) for value in series.values]
 
 
 def _style(chart: Chart, panel: Panel) -> tuple[float, float]:

@@ -72,16 +72,16 @@ def cdf(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
     shares = [float(place) for place in chart.places]
     for series in panel.series:
         _line(axes, series.values, shares, series, look)
-    axes.set_ylim(0, 100)
+    axes.set_ylim(0, 102)
     axes.set_yticks(range(0, 101, 20))
     axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    noted = [series for series in panel.series if series.notes[0] is not None]
+    noted = [(str(series.notes[0]), look.colour(series)) for series in panel.series if series.notes[0] is not None]
     if noted:
-        _corner(axes, 0.05 + 0.08 * len(noted), chart.note or "", INK)
-    for number, series in enumerate(noted):
-        _corner(axes, 0.05 + 0.08 * number, str(series.notes[0]), look.colour(series))
+        _corner(axes, [(chart.note or "", INK), *noted])
 
 
-def _corner(axes: Axes, height: float, text: str, colour: str) -> None:
-    axes.text(0.98, height, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=8, color=colour)
+def _corner(axes: Axes, texts: Sequence[tuple[str, str]]) -> None:
+    """Texts and their colours, one above the other."""
+    for number, (text, colour) in enumerate(reversed(texts)):
+        axes.text(0.98, 0.04 + 0.08 * number, text, transform=axes.transAxes, ha="right", fontsize=8, color=colour)
