@@ -17,6 +17,8 @@ pub struct About {
     pub model: &'static str,
     /// The model of intents that its lowering keeps; a file of `models/`. None if it promises nothing.
     pub intents: Option<&'static str>,
+    /// Tasks that share a thread unless the user says; `None`: a thread runs one after the other.
+    pub window: Option<u64>,
 }
 
 /// What a design needs of the machine; a mismatch is refused before the run.
@@ -26,6 +28,19 @@ pub struct Needs {
     pub adr: bool,
     /// Stores must drain in program order (TSO).
     pub tso: bool,
+}
+
+/// The sizes of a machine that decide what a design adds to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Cores.
+    pub cores: u64,
+    /// Memory controllers.
+    pub controllers: u64,
+    /// Entries of a core's store queue.
+    pub store_queue_entries: u64,
+    /// Entries of a core's write-back buffer.
+    pub writeback_buffer_entries: u64,
 }
 
 /// Where the persistence domain begins, beyond what the machine's ADR says.

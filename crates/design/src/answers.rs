@@ -57,7 +57,8 @@ impl Admission {
     #[must_use]
     pub fn plain(primitive: Primitive) -> Admission {
         match primitive {
-            Primitive::Sfence => Admission::Hold(Until::Drained(None)),
+            Primitive::Setctx(_) => Admission::Pass,
+            Primitive::Sfence | Primitive::Cfence(_) => Admission::Hold(Until::Drained(None)),
             Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
             Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
         }

@@ -8,12 +8,14 @@
 
 mod about;
 mod answers;
+mod contexts;
 mod services;
 mod trait_design;
 
-pub use about::{About, Domain, Needs, Places};
+pub use about::{About, Domain, Needs, Places, Sizes};
 pub use answers::{
     Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply, Until,
 };
+pub use contexts::{Contexts, CONTEXTS};
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use trait_design::Design;

@@ -2,9 +2,10 @@
 
 use crate::{
     About, Access, Admission, Answer, Asked, ControllerId, Departure, Domain, Entry, Eviction, Forward, Level, Message,
-    Places, Reply, Services, Supply, Until, WriteRequest,
+    Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
+use strandline_kernel::{Param, Params};
 
 /// A persistency design: its answers at the nine places where designs differ.
 pub trait Design: Sized + 'static {
@@ -21,9 +22,19 @@ pub trait Design: Sized + 'static {
         Domain::default()
     }
 
-    /// Bytes of storage that it adds to a machine of so many cores and controllers.
-    fn storage_bytes(&self, cores: usize, controllers: usize) -> u64 {
-        let _ = (cores, controllers);
+    /// What of it can be set: `--set design.KEY=VALUE`.
+    fn params() -> &'static [Param] {
+        &[]
+    }
+
+    /// Takes the values of [`Design::params`].
+    fn set(&mut self, params: &Params) {
+        let _ = params;
+    }
+
+    /// Bytes of storage that it adds to a machine of these sizes.
+    fn storage_bytes(&self, machine: &Sizes) -> u64 {
+        let _ = machine;
         0
     }
 

@@ -23,6 +23,7 @@ impl Design for Eadr {
             promises_recovery: true,
             model: "eadr",
             intents: Some("intents"),
+            window: None,
         }
     }
 

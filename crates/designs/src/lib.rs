@@ -1,16 +1,22 @@
 //! The designs, one file each. No design uses another; what two need lives in `strandline-design`.
 
+mod cosplay;
 mod eadr;
+mod freeswitch;
 mod non_atomic;
 mod registry;
+mod sbatch;
 mod unordered;
 mod volatile;
 mod x86;
 mod x86_pcommit;
 
+pub use cosplay::Cosplay;
 pub use eadr::Eadr;
+pub use freeswitch::FreeSwitch;
 pub use non_atomic::NonAtomic;
-pub use registry::{abouts, with_design, DesignVisitor};
+pub use registry::{abouts, with_design, with_design_set, DesignVisitor};
+pub use sbatch::Sbatch;
 pub use unordered::Unordered;
 pub use volatile::Volatile;
 pub use x86::X86;

@@ -21,6 +21,7 @@ impl Design for NonAtomic {
             promises_recovery: false,
             model: "px86",
             intents: Some("intents-unordered"),
+            window: None,
         }
     }
 

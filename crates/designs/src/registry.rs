@@ -1,7 +1,8 @@
 //! The registry: one line a design.
 
-use crate::{Eadr, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
+use crate::{Cosplay, Eadr, FreeSwitch, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
 use strandline_design::{About, Design};
+use strandline_kernel::{ParamError, Params};
 
 /// Something to do with a design once it is known which; dispatch happens here, once a run.
 pub trait DesignVisitor {
@@ -26,13 +27,40 @@ macro_rules! registry {
                 _ => None,
             }
         }
+
+        /// As [`with_design`], with parameters that the user set as keys and values.
+        ///
+        /// # Errors
+        /// An unknown parameter, or one out of range.
+        pub fn with_design_set<'a, V: DesignVisitor>(
+            name: &str,
+            set: impl IntoIterator<Item = (&'a str, &'a str)>,
+            visitor: V,
+        ) -> Option<Result<V::Out, ParamError>> {
+            match name {
+                $($name => Some(with_set($design, set, visitor)),)*
+                _ => None,
+            }
+        }
     };
+}
+
+fn with_set<'a, D: Design, V: DesignVisitor>(
+    mut design: D,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    visitor: V,
+) -> Result<V::Out, ParamError> {
+    design.set(&Params::parse("design", D::params(), set)?);
+    Ok(visitor.visit(design))
 }
 
 registry! {
     "x86" => X86,
     "x86-pcommit" => X86Pcommit::default(),
     "eadr" => Eadr,
+    "cosplay" => Cosplay::default(),
+    "sbatch" => Sbatch,
+    "freeswitch" => FreeSwitch::default(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

@@ -21,6 +21,7 @@ impl Design for Unordered {
             promises_recovery: false,
             model: "none",
             intents: None,
+            window: None,
         }
     }
 

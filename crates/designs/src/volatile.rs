@@ -20,6 +20,7 @@ impl Design for Volatile {
             promises_recovery: false,
             model: "none",
             intents: None,
+            window: None,
         }
     }
 

@@ -25,6 +25,7 @@ impl Design for X86 {
             promises_recovery: true,
             model: "px86",
             intents: Some("intents"),
+            window: None,
         }
     }
 

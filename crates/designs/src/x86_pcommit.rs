@@ -29,6 +29,7 @@ impl Design for X86Pcommit {
             promises_recovery: true,
             model: "so",
             intents: Some("intents"),
+            window: None,
         }
     }
 

@@ -72,6 +72,19 @@ pub enum Note {
     },
     /// The task has ended.
     TaskEnd,
+    /// Tasks share the core: from here on this runs.
+    Running(Running),
+    /// So many tasks share the core from here on.
+    Window(u32),
+}
+
+/// What runs on a core whose tasks share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Running {
+    /// The library that switches between tasks.
+    Library,
+    /// The task in this slot of the window, from 0.
+    Task(u32),
 }
 
 /// A back end: simulated memory and time, plain memory, or real hardware.
@@ -130,6 +143,13 @@ pub trait Cpu: Sized {
     /// Tells the watcher something; no instruction.
     fn note(&self, note: Note);
 
+    /// The task cannot go on before another one has: lets others of its core go on, where tasks share it. No instruction
+    /// of its own.
+    #[inline(always)]
+    fn give_way(&self) -> impl Future<Output = ()> {
+        async move {}
+    }
+
     /// Waits, at no cost in instructions, until every thread of the program has come here: the timed region begins.
     fn start_line(&self) -> impl Future<Output = ()>;
 
@@ -147,6 +167,16 @@ pub trait Cpu: Sized {
     fn word(&self, bits: u64) -> W<'_, Self> {
         W::new(self, bits, Self::Tag::default())
     }
+}
+
+/// What a scheduler of tasks asks of a back end beyond [`Cpu`].
+pub trait Scheduling: Cpu {
+    /// An indirect jump to the code `to`, whose address is this register value; mispredicted where the predictor of
+    /// targets errs. One micro-op.
+    fn jump(&self, target: Self::Tag, to: u64, site: Site);
+
+    /// The time-stamp counter, in cycles; zero where there is no time. One micro-op.
+    fn cycles(&self) -> W<'_, Self>;
 }
 
 /// What replaying recorded machine code asks of a back end beyond [`Cpu`].

@@ -32,6 +32,31 @@ pub enum Primitive {
     /// A barrier between older and younger stores of one core, for machines whose store queue drains out of order
     /// (Arm `dmb st`); it waits for no flush. Free where stores drain in order.
     StoreBarrier,
+    /// `setctx`: stores and flushes from here on belong to this context, until the next one (COSPlay 4.1).
+    Setctx(u8),
+    /// `cfence`: an [`Primitive::Sfence`] for the stores and flushes of this context alone (COSPlay 4.1).
+    Cfence(u8),
+}
+
+impl Primitive {
+    /// The same, where it names a context, for `context`: lowerings are written for context 0.
+    #[must_use]
+    pub fn in_context(self, context: u8) -> Primitive {
+        match self {
+            Primitive::Setctx(_) => Primitive::Setctx(context),
+            Primitive::Cfence(_) => Primitive::Cfence(context),
+            other => other,
+        }
+    }
+
+    /// Whether it waits for flushes: worth letting another task go on first.
+    #[must_use]
+    pub fn waits(self) -> bool {
+        match self {
+            Primitive::Sfence | Primitive::Mfence | Primitive::Cfence(_) => true,
+            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Setctx(_) => false,
+        }
+    }
 }
 
 /// An instruction that writes a cache line back to memory.
@@ -43,6 +68,18 @@ pub enum Flush {
     ClflushOpt,
     /// x86 `clflush`: as `clflushopt`, but ordered with stores and other flushes: the store queue waits for it.
     Clflush,
+}
+
+/// How a design's programs share a core among their tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tasking {
+    /// Each task waits at its own fences.
+    #[default]
+    Own,
+    /// One fence for all tasks of a window, whenever the window has gone round (COSPlay 5, "SBatch").
+    Batched,
+    /// Each task waits at its own fences, and switching costs no instruction (COSPlay 5, "FreeSwitch").
+    Free,
 }
 
 /// What intents become in a design's ISA.
@@ -64,6 +101,10 @@ pub struct Lowering {
     pub release: &'static [Primitive],
     /// [`Intent::NewStrand`].
     pub new_strand: &'static [Primitive],
+    /// What a task does first whenever it begins or goes on after another one, where tasks share a core.
+    pub resumed: &'static [Primitive],
+    /// How tasks share a core, where they do.
+    pub tasking: Tasking,
 }
 
 impl Lowering {
@@ -77,6 +118,8 @@ impl Lowering {
         acquire: &[],
         release: &[],
         new_strand: &[],
+        resumed: &[],
+        tasking: Tasking::Own,
     };
 
     /// The primitives that `intent` becomes, in program order.
@@ -96,11 +139,13 @@ impl Lowering {
 
 impl fmt::Display for Primitive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Primitive::Sfence => "sfence",
-            Primitive::Mfence => "mfence",
-            Primitive::Pcommit => "pcommit",
-            Primitive::StoreBarrier => "store barrier",
-        })
+        match self {
+            Primitive::Sfence => f.write_str("sfence"),
+            Primitive::Mfence => f.write_str("mfence"),
+            Primitive::Pcommit => f.write_str("pcommit"),
+            Primitive::StoreBarrier => f.write_str("store barrier"),
+            Primitive::Setctx(context) => write!(f, "setctx {context}"),
+            Primitive::Cfence(context) => write!(f, "cfence {context}"),
+        }
     }
 }

@@ -11,7 +11,7 @@ mod memory;
 mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
-pub use cpu::{Alu, Cpu, Note, Replay, Rmw, Site};
-pub use intent::{Flush, Intent, Lowering, Primitive};
+pub use cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling, Site};
+pub use intent::{Flush, Intent, Lowering, Primitive, Tasking};
 pub use memory::{Image, Memory};
 pub use value::{Cond, W};

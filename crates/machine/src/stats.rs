@@ -23,8 +23,16 @@ pub struct Stats {
     pub flushes: u64,
     /// Fences and other ordering primitives.
     pub fences: u64,
-    /// Branches mispredicted.
+    /// Branches and indirect jumps mispredicted.
     pub mispredictions: u64,
+    /// Indirect jumps.
+    pub jumps: u64,
+    /// Indirect jumps mispredicted.
+    pub jumps_mispredicted: u64,
+    /// Instructions of the library that switches between the tasks of a core.
+    pub switch_instructions: u64,
+    /// Tasks that shared a core at the end, on the core with the most.
+    pub window: u32,
     /// Cycles in which a core could dispatch nothing because of a fence, summed over the cores.
     pub fence_stall_cycles: u64,
     /// Likewise because of a full store queue.
@@ -50,7 +58,7 @@ pub struct Stats {
 impl Stats {
     /// These counts less earlier ones; what is not a difference (largest values, the whole run) stays.
     pub fn since(mut self, earlier: &Stats) -> Stats {
-        let fields: [(&mut u64, u64); 16] = [
+        let fields: [(&mut u64, u64); 19] = [
             (&mut self.tasks, earlier.tasks),
             (&mut self.instructions, earlier.instructions),
             (&mut self.loads, earlier.loads),
@@ -58,6 +66,9 @@ impl Stats {
             (&mut self.flushes, earlier.flushes),
             (&mut self.fences, earlier.fences),
             (&mut self.mispredictions, earlier.mispredictions),
+            (&mut self.jumps, earlier.jumps),
+            (&mut self.jumps_mispredicted, earlier.jumps_mispredicted),
+            (&mut self.switch_instructions, earlier.switch_instructions),
             (&mut self.fence_stall_cycles, earlier.fence_stall_cycles),
             (&mut self.buffer_stall_cycles, earlier.buffer_stall_cycles),
             (&mut self.fetch_stall_cycles, earlier.fetch_stall_cycles),

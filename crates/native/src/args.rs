@@ -2,7 +2,7 @@
 
 use crate::{Error, Mode};
 use std::path::PathBuf;
-use strandline_runtime::MAX_THREADS;
+use strandline_runtime::MAX_LANES;
 
 /// What `--help` prints.
 pub const USAGE: &str = "\
@@ -76,7 +76,7 @@ impl Args {
             };
             match option {
                 "-d" | "--design" => parsed.mode = mode(value()?)?,
-                "--threads" => parsed.threads = number(option, value()?, 1, MAX_THREADS as u64)?,
+                "--threads" => parsed.threads = number(option, value()?, 1, MAX_LANES as u64)?,
                 "--tasks" => parsed.tasks = Some(number(option, value()?, 1, 1 << 40)?),
                 "--warm" => parsed.warm = Some(number(option, value()?, 0, 1 << 40)?),
                 "--seed" => parsed.seed = number(option, value()?, 0, u64::MAX)?,

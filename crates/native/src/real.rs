@@ -213,9 +213,10 @@ pub(crate) fn flush(addr: Addr, flush: Flush) {
 pub(crate) fn primitive(primitive: Primitive) {
     // SAFETY: fences only order.
     match primitive {
-        Primitive::Sfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
+        // No machine has fences by context: one for all of them orders no less.
+        Primitive::Sfence | Primitive::Cfence(_) => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
         Primitive::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
-        Primitive::StoreBarrier => {}
+        Primitive::StoreBarrier | Primitive::Setctx(_) => {}
         Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
     }
 }

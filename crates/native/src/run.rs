@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> Result<Ran, Error> {
     let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
     let plan = BuildPlan {
         threads: args.threads as usize,
+        window: None,
         seed: args.seed,
     };
     let runner = Runner {

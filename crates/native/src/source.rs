@@ -17,7 +17,7 @@ macro_rules! straight {
 }
 
 pub mod isa {
-    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Site};
+    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling, Site};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
         Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, LINE_BYTES, PM_BASE,
@@ -29,15 +29,14 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::FreeLists;
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
-    pub use self::layout::{LogLayout, MAX_THREADS};
+    pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     pub use self::log::{Region, Step, UndoLog};
     pub use self::random::Random;
     pub use self::recovery::recover;
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
-    pub use strandline_runtime::{Param, ParamError, Params};
-
+    
     straight! {
         alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; rules: "runtime/rules";

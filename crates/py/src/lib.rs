@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{json, Value};
 use strandline_crash::Points;
 use strandline_machine::Machine;
-use strandline_sim::{Error, Spec};
+use strandline_sim::{Error, Spec, Window};
 
 create_exception!(
     _native,
@@ -75,7 +75,8 @@ struct SpecFields {
     runtime: Option<String>,
     threads: Option<u64>,
     tasks: Option<u64>,
-    window: Option<u64>,
+    window: Option<Window>,
+    coroutines: Option<String>,
     bmo: Option<u64>,
     seed: u64,
     set: Vec<String>,
@@ -92,6 +93,7 @@ impl From<SpecFields> for Spec {
             threads: 0,
             tasks: f.tasks,
             window: f.window,
+            coroutines: f.coroutines,
             bmo: f.bmo,
             seed: f.seed,
             set: f.set,

@@ -44,14 +44,19 @@ fn workloads() -> Value {
     strandline_workloads::names().iter().flat_map(entry).collect()
 }
 
-/// Bytes of storage that a design adds to one core and one controller.
-struct Storage;
+/// Bytes of storage that a design adds to one core and one controller of a machine.
+struct Storage(Machine);
 
 impl strandline_designs::DesignVisitor for Storage {
     type Out = u64;
 
     fn visit<D: strandline_design::Design>(self, design: D) -> u64 {
-        design.storage_bytes(1, 1)
+        design.storage_bytes(&strandline_design::Sizes {
+            cores: 1,
+            controllers: 1,
+            store_queue_entries: self.0.core.store_queue_entries,
+            writeback_buffer_entries: self.0.core.writeback_buffer_entries,
+        })
     }
 }
 
@@ -67,7 +72,8 @@ fn designs() -> Value {
         json!({
             "name": about.name, "paper": about.paper, "summary": about.summary, "needs": needs.join(", "),
             "model": about.model, "promises_recovery": about.promises_recovery,
-            "storage": strandline_designs::with_design(about.name, Storage),
+            "storage": Machine::preset("cosplay").map(|machine| strandline_designs::with_design(about.name, Storage(machine))),
+            "window": about.window,
         })
     };
     strandline_designs::abouts().into_iter().map(entry).collect()

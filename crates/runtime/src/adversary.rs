@@ -27,9 +27,7 @@ pub const FENCED: Lowering = Lowering {
     log_before_update: &[Primitive::Sfence],
     commit: &[Primitive::Sfence],
     durable: &[Primitive::Sfence],
-    acquire: &[],
-    release: &[],
-    new_strand: &[],
+    ..Lowering::NOTHING
 };
 
 /// Polls without an end of the program after which it is taken to hang.

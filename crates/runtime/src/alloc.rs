@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_free_row_is_handed_out_once_and_can_come_back() {
-        let mut heap = Heap::new();
+        let mut heap = Heap::default();
         let table: Table<8> = heap.table(7);
         let lists = FreeLists::allot(&mut heap, table, 2);
         let memory = heap.memory();

@@ -1,5 +1,6 @@
 //! Where things lie: regions of persistent memory and DRAM, allotted when a workload is built.
 
+use crate::BuildPlan;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Memory, LINE_BYTES, PM_BASE, W};
 
@@ -9,6 +10,9 @@ pub const PAYLOAD_BYTES: u64 = 56;
 /// Offset in a persistent line of its trailer: the sequence number of the step that wrote the line last (as the page
 /// LSN of ARIES).
 pub const TRAILER: u64 = PAYLOAD_BYTES;
+
+/// Bytes of a block: a coroutine's control block and the part of its stack that it uses.
+pub const BLOCK_BYTES: u64 = 16 * LINE_BYTES;
 
 /// The offset in a row of its payload byte `byte`, where every line of the row ends in a trailer.
 #[must_use]
@@ -44,10 +48,23 @@ impl Default for Heap {
 }
 
 impl Heap {
-    /// An empty layout.
+    /// A layout with nothing in it but the blocks of tasks that share a thread ([`Heap::block`]).
     #[must_use]
-    pub fn new() -> Heap {
-        Heap::default()
+    pub fn new(plan: &BuildPlan) -> Heap {
+        let mut heap = Heap::default();
+        if plan.window.is_some() {
+            let blocks = (plan.lanes() + plan.threads) as u64;
+            let first = heap.dram(blocks * BLOCK_BYTES);
+            debug_assert_eq!(first, Heap::block(0));
+        }
+        heap
+    }
+
+    /// Where a block lies, with which a library of coroutines does as it likes: [`BLOCK_BYTES`] of DRAM. There is one for
+    /// each lane, then one for each thread.
+    #[must_use]
+    pub fn block(number: usize) -> Addr {
+        Addr(LINE_BYTES + number as u64 * BLOCK_BYTES)
     }
 
     /// Allots `bytes` of DRAM, zeroed.
@@ -140,7 +157,7 @@ mod tests {
 
     #[test]
     fn regions_are_apart_and_fit() {
-        let mut heap = Heap::new();
+        let mut heap = Heap::default();
         let (a, b) = (heap.pm(1), heap.pm(65));
         let (c, d) = (heap.dram(8), heap.dram(8));
         assert_eq!((a.0, b.0), (PM_BASE, PM_BASE + 64));
@@ -151,7 +168,7 @@ mod tests {
 
     #[test]
     fn rows_leave_room_for_trailers() {
-        let mut heap = Heap::new();
+        let mut heap = Heap::default();
         let table: Table<100> = heap.table(3);
         assert_eq!(table.addr(1).0 - table.addr(0).0, 128);
         assert_eq!([place(55), place(56), place(112)], [55, 64, 128]);

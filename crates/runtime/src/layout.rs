@@ -4,6 +4,7 @@ use crate::rules::Broken;
 use crate::Heap;
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
+use strandline_kernel::Param;
 
 /// Offsets of a record's words in its line.
 pub(crate) mod field {
@@ -20,34 +21,34 @@ pub(crate) const RECORD_WORDS: u64 = 4;
 /// The most records, and lines, of one step. A record's meta word could count up to 1023.
 pub(crate) const STEP_RECORDS: usize = 64;
 
-/// The most threads: they are told apart by the low bits of their sequence numbers.
-pub const MAX_THREADS: usize = 1 << 10;
+/// The most lanes: they are told apart by the low bits of their sequence numbers.
+pub const MAX_LANES: usize = 1 << 11;
 
-/// The undo logs of all threads: for each a line that says which regions recovery has settled, and a ring of records.
+/// The undo logs of all lanes (a thread, or one of the tasks that share it): for each a line that says which regions recovery has settled, and a ring of records.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
     base: Addr,
     records: u64,
-    threads: u64,
+    lanes: u64,
     pub(crate) broken: Broken,
 }
 
 impl LogLayout {
-    /// Allots the logs of `threads` threads, each a ring of `records` lines.
+    /// Allots the logs of `lanes` lanes, each a ring of `records` lines.
     ///
     /// # Panics
-    /// If there are more than [`MAX_THREADS`] threads.
+    /// If there are more than [`MAX_LANES`] lanes.
     #[must_use]
-    pub fn allot(heap: &mut Heap, threads: usize, records: u64) -> LogLayout {
+    pub fn allot(heap: &mut Heap, lanes: usize, records: u64) -> LogLayout {
         assert!(
-            threads <= MAX_THREADS,
-            "{threads} threads: an undo log tells at most {MAX_THREADS} apart"
+            lanes <= MAX_LANES,
+            "{lanes} lanes: an undo log tells at most {MAX_LANES} apart"
         );
-        let threads = threads as u64;
+        let lanes = lanes as u64;
         LogLayout {
-            base: heap.pm(threads * (records + 1) * LINE_BYTES),
+            base: heap.pm(lanes * (records + 1) * LINE_BYTES),
             records,
-            threads,
+            lanes,
             broken: Broken::default(),
         }
     }
@@ -62,10 +63,10 @@ impl LogLayout {
         }
     }
 
-    /// How many threads have a log.
+    /// How many logs there are.
     #[must_use]
-    pub fn threads(&self) -> usize {
-        self.threads as usize
+    pub fn lanes(&self) -> usize {
+        self.lanes as usize
     }
 
     /// Records of a ring.
@@ -77,18 +78,31 @@ impl LogLayout {
     /// The addresses of all logs.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        self.base.0..self.base.0 + self.threads * (self.records + 1) * LINE_BYTES
+        self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES
     }
 
-    /// The word that holds the newest region of `thread` that recovery has settled.
-    pub(crate) fn settled(&self, thread: usize) -> Addr {
-        Addr(self.base.0 + thread as u64 * (self.records + 1) * LINE_BYTES)
+    /// The word that holds the newest region of `lane` that recovery has settled.
+    pub(crate) fn settled(&self, lane: usize) -> Addr {
+        Addr(self.base.0 + lane as u64 * (self.records + 1) * LINE_BYTES)
     }
 
-    /// The lines of `thread`'s ring.
-    pub(crate) fn ring(&self, thread: usize) -> Range<u64> {
-        let first = self.settled(thread).0 + LINE_BYTES;
+    /// The lines of `lane`'s ring.
+    pub(crate) fn ring(&self, lane: usize) -> Range<u64> {
+        let first = self.settled(lane).0 + LINE_BYTES;
         first..first + self.records * LINE_BYTES
+    }
+}
+
+/// The parameter that every undo-logging workload has: the size of a ring. Two regions of the largest size must fit: the
+/// workload says how small it may be.
+#[must_use]
+pub const fn log_records(min: u64) -> Param {
+    Param {
+        name: "log_records",
+        default: 1024,
+        min,
+        max: 1 << 20,
+        help: "lines of each ring of undo-log records",
     }
 }
 
@@ -103,7 +117,7 @@ pub(crate) struct Meta {
     pub index: u64,
     /// Records in the step.
     pub count: u64,
-    /// The region, counted from 1 for each thread.
+    /// The region, counted from 1 for each lane.
     pub region: u64,
 }
 

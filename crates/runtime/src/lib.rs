@@ -7,12 +7,12 @@
 
 pub mod adversary;
 mod alloc;
+mod coroutine;
 mod heap;
 mod layout;
 mod list;
 mod lock;
 mod log;
-mod params;
 mod plain;
 mod random;
 mod recovery;
@@ -21,11 +21,11 @@ mod thread;
 mod workload;
 
 pub use alloc::FreeLists;
-pub use heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
-pub use layout::{LogLayout, MAX_THREADS};
+pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
+pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
+pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
 pub use log::{Region, Step, UndoLog};
-pub use params::{Param, ParamError, Params};
 pub use plain::{block_on, Plain, Stuck};
 pub use random::Random;
 pub use recovery::recover;

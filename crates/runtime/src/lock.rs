@@ -22,13 +22,15 @@ impl Locks {
     }
 }
 
-/// Takes the lock at this address: test, then test-and-set, until it was free.
+/// Takes the lock at this address: test, then test-and-set, until it was free. A task that finds it held lets the other
+/// tasks of its core go on first, where tasks share it: one of them may hold the lock (COSPlay 4.4).
 #[inline]
 pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
         if lock.load().await.is(0).branch() && lock.swap(cpu.word(1)).await.is(0).branch() {
             break;
         }
+        cpu.give_way().await;
     }
     cpu.intent(Intent::Acquire).await;
 }

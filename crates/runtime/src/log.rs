@@ -1,4 +1,4 @@
-//! The undo log of one thread, as the program writes it: COSPlay (MICRO 2021), Figure 4(a).
+//! The undo log of one lane (a thread, or one of the tasks that share it), as the program writes it: COSPlay (MICRO 2021), Figure 4(a).
 //!
 //! A failure-atomic region is one or more steps; a step writes log records, flushes them, orders them before its
 //! updates, updates, flushes and waits until that is durable. Nothing is written to commit: the lines themselves tell.
@@ -7,11 +7,11 @@
 //!   writes a line's payload first and its trailer last, so a durable line with the trailer has the payload.
 //! - A record is a line that holds up to 32 old bytes and the old trailer of one line. Its own sequence number is
 //!   written last, and zeroed first when the ring comes round to it again, so it is never a mixture.
-//! - A step's number is greater than the thread's last and than all trailers that it logged (a Lamport clock).
+//! - A step's number is greater than the lane's last and than all trailers that it logged (a Lamport clock).
 //!
 //! Both rest on stores of one core to one line becoming visible in program order.
 
-use crate::layout::{field, Meta, MAX_THREADS, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
+use crate::layout::{field, Meta, MAX_LANES, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
 use crate::list::List;
 use crate::rules::{Broken, Rule};
 use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
@@ -34,10 +34,10 @@ fn hold<C: Cpu>(value: W<'_, C>) -> Held<C> {
     (value.bits(), value.tag())
 }
 
-/// One thread's undo log.
+/// One lane's undo log.
 pub struct UndoLog<'c, C: Cpu> {
     cpu: &'c C,
-    thread: u64,
+    lane: u64,
     ring: (u64, u64),
     /// Records that the ring holds.
     capacity: u64,
@@ -61,16 +61,16 @@ pub struct Region<'l, 'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
-    /// Opens the log of `thread` where it begins; regions are counted on from those that recovery has settled.
-    pub async fn open(cpu: &'c C, layout: &LogLayout, thread: usize) -> Self {
-        let ring = layout.ring(thread);
+    /// Opens the log of `lane` where it begins; regions are counted on from those that recovery has settled.
+    pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
+        let ring = layout.ring(lane);
         let region = match cpu.lowering().log {
-            true => cpu.word(layout.settled(thread).0).load().await,
+            true => cpu.word(layout.settled(lane).0).load().await,
             false => cpu.word(0),
         };
         UndoLog {
             cpu,
-            thread: thread as u64,
+            lane: lane as u64,
             ring: (ring.start, ring.end),
             capacity: layout.records(),
             next: hold(cpu.word(ring.start)),
@@ -164,7 +164,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         if before + now > self.capacity {
             ring_too_small(before, now);
         }
-        self.clock = (self.clock | (MAX_THREADS as u64 - 1)) + (1 + self.thread);
+        self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
         let region = self.region << REGION_SHIFT;
         // What all records of the step have in common.
         let step = Meta {

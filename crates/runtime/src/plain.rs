@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::{pending, Future};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
 
 /// Loads in a row, without any store or note, after which a program is taken to spin for ever.
 const SPINS: u32 = 1 << 20;
@@ -131,6 +131,15 @@ impl Cpu for Plain<'_> {
     }
 
     async fn start_line(&self) {}
+}
+
+impl Scheduling for Plain<'_> {
+    #[inline(always)]
+    fn jump(&self, _target: (), _to: u64, _site: Site) {}
+
+    fn cycles(&self) -> W<'_, Self> {
+        self.word(0)
+    }
 }
 
 #[cfg(test)]

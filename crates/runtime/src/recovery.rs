@@ -1,6 +1,6 @@
 //! What undo logging does after a crash.
 //!
-//! For each thread only its newest region matters: the thread finished the one before before it began this one. The
+//! For each lane (a thread, or one of the tasks that share it) only its newest region matters: the lane finished the one before before it began this one. The
 //! region is committed if its last step is completely logged and every line of that step has a trailer at least as
 //! great as the step's number: greater is a later region's, which took the lock only after this one was durable.
 //! Otherwise its steps are undone, newest first; a step that is not completely logged has updated nothing.
@@ -11,7 +11,7 @@ use crate::LogLayout;
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
 
-/// The newest region of one thread: its steps by sequence number.
+/// The newest region of one lane: its steps by sequence number.
 struct Newest {
     region: u64,
     steps: BTreeMap<u64, Vec<Record>>,
@@ -20,9 +20,9 @@ struct Newest {
 /// Undoes what was not committed. Crashing while it runs and running it again gives the same result, if the words
 /// that it sets become durable in that order.
 ///
-/// The last thing it writes for each thread is which regions are settled, so a later recovery leaves them alone.
+/// The last thing it writes for each lane is which regions are settled, so a later recovery leaves them alone.
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
-    let newest: Vec<Newest> = (0..logs.threads()).map(|thread| scan(image, logs, thread)).collect();
+    let newest: Vec<Newest> = (0..logs.lanes()).map(|lane| scan(image, logs, lane)).collect();
     let broken = logs.broken;
     let threads = if broken.is(Rule::EveryThreadRecovered) {
         1
@@ -34,20 +34,20 @@ pub fn recover(image: &dyn Image, logs: &LogLayout) {
             region.undo(image, broken);
         }
     }
-    for (thread, region) in newest.iter().enumerate() {
-        let settled = logs.settled(thread);
+    for (lane, region) in newest.iter().enumerate() {
+        let settled = logs.settled(lane);
         if image.word(settled) < region.region {
             image.set_word(settled, region.region);
         }
     }
 }
 
-/// The newest unsettled region in the ring of `thread`, with the steps that are completely logged.
-fn scan(image: &dyn Image, logs: &LogLayout, thread: usize) -> Newest {
-    let mut region = image.word(logs.settled(thread));
+/// The newest unsettled region in the ring of `lane`, with the steps that are completely logged.
+fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
+    let mut region = image.word(logs.settled(lane));
     let mut steps: BTreeMap<u64, Vec<Record>> = BTreeMap::new();
     for record in logs
-        .ring(thread)
+        .ring(lane)
         .step_by(LINE_BYTES as usize)
         .filter_map(|at| Record::read(image, at))
     {
@@ -61,7 +61,7 @@ fn scan(image: &dyn Image, logs: &LogLayout, thread: usize) -> Newest {
             steps.entry(record.sequence).or_default().push(record);
         }
     }
-    if region == image.word(logs.settled(thread)) {
+    if region == image.word(logs.settled(lane)) {
         steps.clear();
     }
     steps.retain(|_, records| records.len() as u64 == records[0].meta.count);

@@ -43,6 +43,8 @@ pub struct ThreadState<'c, C: Cpu> {
     pub thread: usize,
     /// How many there are.
     pub threads: usize,
+    /// Its number among all tasks that can run at once: which log is its own, and whatever else a task needs for itself.
+    pub lane: usize,
     /// Its random numbers.
     pub random: Random<'c, C>,
     /// Its undo log.
@@ -55,6 +57,7 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         cpu,
         thread: plan.thread,
         threads: plan.threads,
+        lane: plan.thread,
         random: Random::new(cpu, plan.seed, plan.thread),
         log: UndoLog::open(cpu, &workload.logs(), plan.thread).await,
     };

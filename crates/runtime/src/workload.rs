@@ -1,17 +1,28 @@
 //! What a workload is.
 
-use crate::{recover, LogLayout, ParamError, Params, ThreadState};
+use crate::{recover, LogLayout, ThreadState};
 use std::future::Future;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
+use strandline_kernel::{ParamError, Params};
 
 /// For whom a workload is built.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildPlan {
     /// How many threads will run it.
     pub threads: usize,
+    /// The most tasks that share a thread at once; none if each runs alone.
+    pub window: Option<usize>,
     /// The seed of what it is filled with.
     pub seed: u64,
+}
+
+impl BuildPlan {
+    /// Tasks that can run at once, all threads together: each has its own log.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.threads * self.window.unwrap_or(1)
+    }
 }
 
 /// A program: a structure in persistent memory, the task that its threads repeat, its invariant and its recovery.
@@ -33,7 +44,7 @@ pub trait Workload: Sized + Sync {
     /// What is wrong, and where.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 
-    /// The undo logs of its threads.
+    /// The undo logs of its lanes.
     fn logs(&self) -> LogLayout;
 
     /// Address ranges, volatile and persistent, that the program uses again and again: what a warm shared cache would

@@ -1,6 +1,7 @@
 //! Why there is no record.
 
 use std::fmt;
+use strandline_kernel::ParamError;
 use strandline_machine::{ConfigError, Stuck};
 
 /// A run that did not happen or did not end.
@@ -38,6 +39,12 @@ impl From<ConfigError> for Error {
 impl From<strandline_workloads::Error> for Error {
     fn from(error: strandline_workloads::Error) -> Error {
         Error::Input(error.to_string())
+    }
+}
+
+impl From<ParamError> for Error {
+    fn from(error: ParamError) -> Error {
+        Error::Input(format!("--set {error}"))
     }
 }
 

@@ -8,6 +8,7 @@ mod prepare;
 mod record;
 mod recording;
 mod run;
+mod sharing;
 mod spec;
 
 pub use broken::Broken;
@@ -18,4 +19,4 @@ pub use prepare::{Recoverable, Thread};
 pub use record::Record;
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use run::{observe, observe_design, observe_durable, run, unknown_design, Observation};
-pub use spec::{Plan, Source, Spec};
+pub use spec::{Found, Plan, Sets, Source, Spec, Window};

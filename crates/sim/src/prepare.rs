@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
 use strandline_machine::{Program, SimCpu};
-use strandline_runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
+use strandline_runtime::{run_thread, run_window, BuildPlan, Sharing, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Visitor};
 
 /// What crash exploration asks of a workload.
@@ -62,15 +62,12 @@ pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result
 /// # Errors
 /// Its parameters are wrong.
 fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
-    let sets = plan
-        .workload_sets
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()));
     let build = BuildPlan {
         threads: plan.threads as usize,
+        window: plan.sharing.map(|sharing| sharing.window.most() as usize),
         seed,
     };
-    Ok(with_workload(workload, sets, &build, Preparer { plan, seed, broken })?)
+    Ok(with_workload(workload, plan.sets.of_workload(), &build, Preparer { plan, seed, broken })?)
 }
 
 struct Preparer<'a> {
@@ -93,7 +90,7 @@ impl Visitor for Preparer<'_> {
                     tasks: self.plan.tasks_of(thread),
                     seed: self.seed,
                 };
-                thread_of(workload.clone(), plan)
+                thread_of(workload.clone(), plan, self.plan.sharing)
             })
             .collect();
         Prepared {
@@ -105,6 +102,11 @@ impl Visitor for Preparer<'_> {
     }
 }
 
-fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan) -> Thread {
-    Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await }))
+fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> Thread {
+    match sharing {
+        None => Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await })),
+        Some(sharing) => {
+            Box::new(move |cpu| Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await }))
+        }
+    }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{json, Map, Value};
 use strandline_design::About;
 use strandline_machine::Stats;
+use strandline_runtime::Window;
 
 /// What a run yields. Units stand in the names where a value is not a count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,7 +25,17 @@ pub struct Record {
     pub tasks: u64,
     pub instructions: u64,
     pub cycles: u64,
+    pub task_latency_p01_cycles: Option<u64>,
+    pub task_latency_p10_cycles: Option<u64>,
+    pub task_latency_p20_cycles: Option<u64>,
+    pub task_latency_p30_cycles: Option<u64>,
+    pub task_latency_p40_cycles: Option<u64>,
     pub task_latency_p50_cycles: Option<u64>,
+    pub task_latency_p60_cycles: Option<u64>,
+    pub task_latency_p70_cycles: Option<u64>,
+    pub task_latency_p80_cycles: Option<u64>,
+    pub task_latency_p90_cycles: Option<u64>,
+    pub task_latency_p95_cycles: Option<u64>,
     pub task_latency_p99_cycles: Option<u64>,
     pub loads: u64,
     pub stores: u64,
@@ -74,6 +85,7 @@ impl Record {
     #[must_use]
     pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
         let pcommits = stats.commits / plan.machine.controllers.count;
+        let latency = |share| stats.task_latency.quantile(share);
         Record {
             figure: spec.figure.clone(),
             workload: plan.source.name(spec),
@@ -82,15 +94,25 @@ impl Record {
             machine: plan.machine.name.clone(),
             cores: plan.cores,
             threads: plan.threads,
-            window: 1,
+            window: u64::from(stats.window),
             bmo_cycles: plan.machine.controllers.bmo_latency.0,
             seed: spec.seed,
             warmup: plan.warmup(),
             tasks: stats.tasks,
             instructions: stats.instructions,
             cycles: stats.cycles.0,
-            task_latency_p50_cycles: stats.task_latency.quantile(0.50),
-            task_latency_p99_cycles: stats.task_latency.quantile(0.99),
+            task_latency_p01_cycles: latency(0.01),
+            task_latency_p10_cycles: latency(0.10),
+            task_latency_p20_cycles: latency(0.20),
+            task_latency_p30_cycles: latency(0.30),
+            task_latency_p40_cycles: latency(0.40),
+            task_latency_p50_cycles: latency(0.50),
+            task_latency_p60_cycles: latency(0.60),
+            task_latency_p70_cycles: latency(0.70),
+            task_latency_p80_cycles: latency(0.80),
+            task_latency_p90_cycles: latency(0.90),
+            task_latency_p95_cycles: latency(0.95),
+            task_latency_p99_cycles: latency(0.99),
             loads: stats.loads,
             stores: stats.stores,
             flushes: stats.flushes,
@@ -99,7 +121,7 @@ impl Record {
             buffer_stall_cycles: stats.buffer_stall_cycles,
             fetch_stall_cycles: stats.fetch_stall_cycles,
             blocked_cycles: None,
-            switch_instructions: None,
+            switch_instructions: plan.sharing.map(|_| stats.switch_instructions),
             pm_reads: stats.pm_reads,
             pm_writes: stats.pm_writes,
             pm_write_bytes: stats.pm_write_bytes,
@@ -121,18 +143,25 @@ impl Record {
             drain_bytes_max: None,
             storage_bytes: measured.storage_bytes,
             recovers: None,
-            params: params(spec, plan),
+            params: params(spec, plan, stats),
             host_seconds: measured.host_seconds,
             host_mips: stats.instructions_simulated as f64 / measured.host_seconds / 1e6,
         }
     }
 }
 
-/// What is not a key of its own: the clock, what was replayed, and what the user set.
-fn params(spec: &Spec, plan: &Plan) -> Map<String, Value> {
+/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, and what the user set.
+fn params(spec: &Spec, plan: &Plan, stats: &Stats) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
+    if let Some(sharing) = plan.sharing {
+        params.insert("coroutines".into(), json!(sharing.library.to_string()));
+        params.insert("jumps_mispredicted".into(), json!(stats.jumps_mispredicted));
+        if sharing.window == Window::Auto {
+            params.insert("window".into(), json!("auto"));
+        }
+    }
     if let Source::Recording(recorded) = &plan.source {
         recorded.params(&mut params);
     }

@@ -3,11 +3,11 @@
 use crate::play::{play, Play};
 use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
-use crate::{needs, Broken, Error, Plan, Recoverable, Source, Spec};
+use crate::{needs, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
-use strandline_design::{About, Design};
-use strandline_designs::{abouts, with_design, DesignVisitor};
+use strandline_design::{About, Design, Sizes};
+use strandline_designs::{abouts, with_design_set, DesignVisitor};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome};
@@ -36,7 +36,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
     let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
     let options = patient(&plan, Broken::default().options(spec.seed, false));
-    Ok(execute(spec, &plan, prepared, options, |runner| registered(spec, runner))?.0)
+    Ok(execute(spec, &plan, prepared, options, |runner| registered(spec, runner, &plan.sets))?.0)
 }
 
 /// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
@@ -44,7 +44,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), true, |runner| registered(spec, runner))
+    observed(spec, Broken::default(), true, |runner, sets| registered(spec, runner, sets))
 }
 
 /// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
@@ -52,7 +52,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), false, |runner| registered(spec, runner))
+    observed(spec, Broken::default(), false, |runner, sets| registered(spec, runner, sets))
 }
 
 /// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.
@@ -60,14 +60,14 @@ pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_design<D: Design>(spec: &Spec, design: D, broken: Broken) -> Result<Observation, Error> {
-    observed(spec, broken, true, |runner| runner.visit(design))
+    observed(spec, broken, true, |runner, _| runner.visit(design))
 }
 
 fn observed(
     spec: &Spec,
     broken: Broken,
     trace: bool,
-    run: impl FnOnce(Runner<'_>) -> RanOr,
+    run: impl FnOnce(Runner<'_>, &Sets) -> RanOr,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
@@ -78,7 +78,7 @@ fn observed(
         trace,
         ..patient(&plan, broken.options(spec.seed, true))
     };
-    let (record, outcome, about) = execute(spec, &plan, prepared, options, run)?;
+    let (record, outcome, about) = execute(spec, &plan, prepared, options, |runner| run(runner, &plan.sets))?;
     Ok(Observation {
         record,
         journal: outcome.journal.unwrap_or_default(),
@@ -99,8 +99,8 @@ fn patient(plan: &Plan, options: Options) -> Options {
 }
 
 /// Runs with the registered design that `spec` names.
-fn registered(spec: &Spec, runner: Runner<'_>) -> RanOr {
-    with_design(&spec.design, runner).ok_or_else(|| unknown_design(&spec.design))?
+fn registered(spec: &Spec, runner: Runner<'_>, sets: &Sets) -> RanOr {
+    with_design_set(&spec.design, sets.of_design(), runner).ok_or_else(|| unknown_design(&spec.design))??
 }
 
 fn execute(
@@ -151,8 +151,12 @@ impl DesignVisitor for Runner<'_> {
     fn visit<D: Design>(self, design: D) -> RanOr {
         let about = design.about();
         needs::check(&about, self.machine)?;
-        let controllers = self.machine.controllers.count as usize;
-        let storage_bytes = design.storage_bytes(self.cores, controllers);
+        let storage_bytes = design.storage_bytes(&Sizes {
+            cores: self.cores as u64,
+            controllers: self.machine.controllers.count,
+            store_queue_entries: self.machine.core.store_queue_entries,
+            writeback_buffer_entries: self.machine.core.writeback_buffer_entries,
+        });
         let program = Play {
             cores: self.cores,
             memory: self.prepared.memory,

@@ -1,12 +1,13 @@
 //! What to run, as the user says it, and what that comes to.
 
 use crate::recording::{self, Recorded, RECORDING_MACHINE};
-use crate::Error;
+use crate::{sharing, Error};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 use strandline_machine::Machine;
-use strandline_runtime::ThreadPlan;
+use strandline_runtime::{Sharing, ThreadPlan};
 use strandline_workloads::{describe, About};
 
 /// A run as the user asks for it.
@@ -29,9 +30,12 @@ pub struct Spec {
     /// Tasks of the timed region, all threads together; the workload's default if `None`.
     #[serde(default)]
     pub tasks: Option<u64>,
-    /// Tasks in flight a thread.
+    /// Tasks that share a thread; the design's own number if `None`.
     #[serde(default)]
-    pub window: Option<u64>,
+    pub window: Option<Window>,
+    /// The library of coroutines, `paper` or `lean`, where tasks share a thread; `paper` if `None`.
+    #[serde(default)]
+    pub coroutines: Option<String>,
     /// Latency of backend memory operations, in cycles.
     #[serde(default)]
     pub bmo: Option<u64>,
@@ -47,6 +51,33 @@ pub struct Spec {
     /// Tasks of each thread before the timed region; a tenth of its tasks if `None`.
     #[serde(default)]
     pub warm: Option<u64>,
+}
+
+/// How many tasks share a thread, as the user says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Window {
+    /// So many.
+    Tasks(u64),
+    /// As many as do best.
+    Found(Found),
+}
+
+/// As many as do best, found while the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Found {
+    /// By the program itself.
+    Auto,
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Window::Tasks(tasks) => tasks.fmt(f),
+            Window::Found(Found::Auto) => f.write_str("auto"),
+        }
+    }
 }
 
 fn one() -> u64 {
@@ -65,6 +96,7 @@ impl Spec {
             threads: 1,
             tasks: None,
             window: None,
+            coroutines: None,
             bmo: None,
             seed: 1,
             set: Vec::new(),
@@ -96,8 +128,31 @@ pub struct Plan {
     pub tasks: u64,
     /// Tasks of each thread before it.
     pub warm_tasks: u64,
-    /// The workload's parameters, as the user set them.
-    pub workload_sets: Vec<(String, String)>,
+    /// How tasks share a thread, if they do.
+    pub sharing: Option<Sharing>,
+    /// The workload's and the design's parameters, as the user set them.
+    pub sets: Sets,
+}
+
+/// Parameters as the user set them: keys without their scope, and values.
+#[derive(Clone, Debug, Default)]
+pub struct Sets {
+    /// `workload.KEY=VALUE`.
+    pub workload: Vec<(String, String)>,
+    /// `design.KEY=VALUE`.
+    pub design: Vec<(String, String)>,
+}
+
+impl Sets {
+    /// The workload's, as those take them who declare them.
+    pub fn of_workload(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.workload.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// The design's.
+    pub fn of_design(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.design.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
 }
 
 /// What a run runs.
@@ -120,16 +175,18 @@ impl Plan {
         refuse_what_is_missing(spec)?;
         let source = Source::of(spec)?;
         let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(source.machine()))?;
-        let workload_sets = apply_sets(&mut machine, &spec.set)?;
+        let sets = apply_sets(&mut machine, &spec.set)?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
         machine.validate()?;
+        let sharing = sharing::of(spec, &source)?;
         let (threads, tasks, warm_tasks) = match &source {
             Source::Workload(about) => {
                 let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
                 let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
-                let warm = spec.warm.unwrap_or(ThreadPlan::usual_warm_tasks(tasks, threads));
+                let usual = ThreadPlan::usual_warm_tasks(tasks, threads) + sharing::search_tasks(sharing.as_ref());
+                let warm = spec.warm.unwrap_or(usual);
                 (threads, tasks, warm)
             }
             Source::Recording(recorded) => (recorded.threads(), recorded.tasks(), 0),
@@ -142,7 +199,8 @@ impl Plan {
             cores,
             tasks,
             warm_tasks,
-            workload_sets,
+            sharing,
+            sets,
         })
     }
 
@@ -199,7 +257,7 @@ impl Source {
     }
 }
 
-fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
+pub(crate) fn in_range(option: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
     if (least..=most).contains(&value) {
         Ok(value)
     } else {
@@ -222,29 +280,23 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
 
 fn refuse_what_is_missing(spec: &Spec) -> Result<(), Error> {
     match spec.runtime.as_deref() {
-        None | Some("undo") => {}
-        Some(other) => return Err(Error::Input(format!("--runtime {other}: there is only `undo`"))),
-    }
-    match spec.window {
-        None | Some(1) => Ok(()),
-        Some(n) => Err(Error::Input(format!(
-            "--window {n}: tasks run one after the other here; leave --window out"
-        ))),
+        None | Some("undo") => Ok(()),
+        Some(other) => Err(Error::Input(format!("--runtime {other}: there is only `undo`"))),
     }
 }
 
-/// Applies the machine's settings and returns the workload's.
-fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Vec<(String, String)>, Error> {
-    let mut workload = Vec::new();
+/// Applies the machine's settings and returns the others.
+fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Sets, Error> {
+    let mut others = Sets::default();
     for set in sets {
         let wrong = |what: &str| Error::Input(format!("--set {set}: {what}"));
         let (key, value) = set.split_once('=').ok_or_else(|| wrong("must be KEY=VALUE"))?;
         match key.split_once('.') {
             Some(("machine", key)) => machine.set(key, value)?,
-            Some(("workload", key)) => workload.push((key.to_owned(), value.to_owned())),
-            Some(("design", _)) => return Err(wrong("this design has no parameters")),
+            Some(("workload", key)) => others.workload.push((key.to_owned(), value.to_owned())),
+            Some(("design", key)) => others.design.push((key.to_owned(), value.to_owned())),
             _ => return Err(wrong("the key must begin with machine., design. or workload.")),
         }
     }
-    Ok(workload)
+    Ok(others)
 }

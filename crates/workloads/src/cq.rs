@@ -13,9 +13,10 @@ use crate::filler::{halves, pair};
 use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
+use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    lock, place, unlock, BuildPlan, FreeLists, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table,
-    ThreadState, Workload, PAYLOAD_BYTES,
+    lock, log_records, place, unlock, BuildPlan, FreeLists, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
+    PAYLOAD_BYTES,
 };
 
 /// What is to be known of it.
@@ -48,7 +49,7 @@ const PARAMS: &[Param] = &[
         help: "nodes for each queue, half of them linked at the start",
     },
     // Ten records for a node, one for the header, one for the last node's link; two regions.
-    Param::log_records(24),
+    log_records(24),
 ];
 
 const ITEMS: u64 = 64;
@@ -256,7 +257,7 @@ impl Workload for Cq {
                 1 << 24
             )));
         }
-        let mut heap = Heap::new();
+        let mut heap = Heap::new(plan);
         let headers = heap.table(queues);
         let nodes = heap.table(queues * per_queue);
         let cq = Cq {
@@ -264,7 +265,7 @@ impl Workload for Cq {
             nodes,
             locks: Locks(heap.dram(queues * 8)),
             free: FreeLists::allot(&mut heap, nodes, plan.threads),
-            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
         };
         let memory = heap.memory();
         cq.fill(&memory, per_queue / 2);

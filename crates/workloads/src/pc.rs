@@ -11,8 +11,9 @@ use crate::filler::{halves, pair};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
+use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    lock, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState, Workload,
+    lock, log_records, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
 };
 
 /// What is to be known of it.
@@ -34,7 +35,7 @@ const PARAMS: &[Param] = &[
         max: 1 << 26,
         help: "rows of the table",
     },
-    Param::log_records(2),
+    log_records(2),
 ];
 
 /// Ties the second value to the first and to the row.
@@ -54,11 +55,11 @@ fn second(first: u64, row: u64) -> u64 {
 impl Workload for Pc {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
         let rows = params.get("rows");
-        let mut heap = Heap::new();
+        let mut heap = Heap::new(plan);
         let pc = Pc {
             table: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
         };
         let memory = heap.memory();
         for row in 0..rows {

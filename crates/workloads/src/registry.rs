@@ -2,7 +2,8 @@
 
 use std::fmt;
 use strandline_isa::Memory;
-use strandline_runtime::{BuildPlan, Param, ParamError, Params, Workload, MAX_THREADS};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{BuildPlan, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,7 @@ macro_rules! workloads {
         /// `visitor`.
         ///
         /// # Errors
-        /// An unknown name; no thread, or more than an undo log tells apart; an unknown parameter, or one out of range.
+        /// An unknown name; no thread, or more tasks at once than an undo log tells apart; an unknown parameter, or one out of range.
         pub fn with_workload<'a, V: Visitor>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -96,12 +97,16 @@ macro_rules! workloads {
             visitor: V,
         ) -> Result<V::Out, Error> {
             let about = describe(name)?;
-            if !(1..=MAX_THREADS).contains(&plan.threads) {
-                let message = format!("threads={}: must be from 1 to {MAX_THREADS}", plan.threads);
+            if !(1..=MAX_LANES).contains(&plan.lanes()) {
+                let message = format!(
+                    "{} threads of {} tasks at once: must be from 1 to {MAX_LANES} tasks at once, all threads together",
+                    plan.threads,
+                    plan.window.unwrap_or(1)
+                );
                 return Err(Error::Param(ParamError(message)));
             }
             let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
-            let params = Params::parse(about.params, presets.iter().copied().chain(set))?;
+            let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;
             $(if about.name == $about.name {
                 let (workload, memory) = <$type>::build(&params, plan)?;
                 return Ok(visitor.visit(workload, memory));

@@ -10,8 +10,9 @@
 use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
+use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    lock, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState, Workload,
+    lock, log_records, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
 };
 
 /// An array of elements, at first element i holding i.
@@ -43,17 +44,17 @@ const PARAMS: &[Param] = &[
         max: 1 << 26,
         help: "elements of the array",
     },
-    Param::log_records(4),
+    log_records(4),
 ];
 
 impl Workload for Sps {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
         let rows = params.get("rows");
-        let mut heap = Heap::new();
+        let mut heap = Heap::new(plan);
         let sps = Sps {
             elements: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
         };
         let memory = heap.memory();
         for i in 0..rows {

@@ -12,9 +12,9 @@ use crate::filler::{fill, filler, halves, pair};
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
+use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    lock, place, unlock, BuildPlan, Heap, Locks, LogLayout, Param, ParamError, Params, Step, Table, ThreadState,
-    Workload,
+    lock, log_records, place, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
 };
 
 /// What is to be known of it.
@@ -36,7 +36,7 @@ const PARAMS: &[Param] = &[
         max: 1_000_000,
         help: "subscribers",
     },
-    Param::log_records(2),
+    log_records(2),
 ];
 
 /// TATP's constant A for up to a million subscribers.
@@ -67,11 +67,11 @@ impl Tatp {
 impl Workload for Tatp {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
         let rows = params.get("rows");
-        let mut heap = Heap::new();
+        let mut heap = Heap::new(plan);
         let tatp = Tatp {
             subscribers: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
         let memory = heap.memory();

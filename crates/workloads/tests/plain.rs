@@ -90,7 +90,11 @@ impl Visitor for Count {
 }
 
 fn count(name: &str, lowering: Lowering) -> Counts {
-    let plan = BuildPlan { threads: 1, seed: 5 };
+    let plan = BuildPlan {
+        threads: 1,
+        window: None,
+        seed: 5,
+    };
     with_workload(name, [], &plan, Count { lowering, tasks: 3000 }).unwrap()
 }
 
@@ -224,7 +228,11 @@ fn queue_is_cq_with_one_queue() {
             memory.pm_bytes()
         }
     }
-    let plan = BuildPlan { threads: 1, seed: 5 };
+    let plan = BuildPlan {
+        threads: 1,
+        window: None,
+        seed: 5,
+    };
     let bytes = |name, set: &[_]| with_workload(name, set.iter().copied(), &plan, Pm).unwrap();
     assert_eq!(bytes("queue", &[]), bytes("cq", &[("queues", "1")]));
     assert_eq!(bytes("queue", &[("queues", "4")]), bytes("cq", &[("queues", "4")]));

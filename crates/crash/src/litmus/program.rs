@@ -70,7 +70,6 @@ pub fn executes(class: Class) -> bool {
 pub fn is_executable(test: &Test) -> bool {
     test.threads.iter().flatten().all(|instruction| match instruction {
         Instruction::Fence(class) => executes(*class),
-        Instruction::SetContext(_) | Instruction::ContextFence(_) => false,
         Instruction::Load(_, _, special) | Instruction::Store(_, _, special) => !special,
         _ => true,
     })
@@ -219,7 +218,8 @@ impl<'c> Registers<'c> {
                 Some(Alone::Intent(intent)) => self.cpu.intent(intent).await,
                 None => {}
             },
-            Instruction::SetContext(_) | Instruction::ContextFence(_) => {}
+            Instruction::SetContext(context) => self.cpu.primitive(Primitive::Setctx(context)).await,
+            Instruction::ContextFence(context) => self.cpu.primitive(Primitive::Cfence(context)).await,
         }
     }
 }

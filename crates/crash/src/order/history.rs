@@ -32,6 +32,8 @@ struct Teller<'j, 'n> {
     /// The number of each location that matters.
     numbers: Vec<Option<usize>>,
     told: Told<'n>,
+    /// Each core's context, as far as its program has been told.
+    contexts: Vec<u8>,
     /// The event of each operation that writes, by core.
     writers: Vec<Vec<usize>>,
     /// Each core's newest write to each location, as far as its program has been told.
@@ -81,6 +83,7 @@ impl<'n> Told<'n> {
                 wrong: None,
                 names,
             },
+            contexts: vec![0; journal.trace.programs.len()],
             writers: journal.trace.programs.iter().map(|ops| vec![NONE; ops.len()]).collect(),
             newest: vec![BTreeMap::new(); journal.trace.programs.len()],
             moments: BTreeMap::new(),
@@ -167,7 +170,7 @@ impl Teller<'_, '_> {
             class: None,
             locked: false,
             cell,
-            context: 0,
+            context: origin.map_or(0, |(core, _)| self.contexts[core]),
         });
         history.contents.push(0);
         history.stamps.push(stamp);
@@ -213,8 +216,12 @@ impl Teller<'_, '_> {
                 let event = self.other(origin, flush_class(kind), stamp);
                 self.told.history.events[event].cell = Some(cell(None, addr));
             }
+            Op::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
             Op::Primitive(primitive) => {
-                self.other(origin, class_of(primitive), stamp);
+                let event = self.other(origin, class_of(primitive), stamp);
+                if let Primitive::Cfence(context) = primitive {
+                    self.told.history.events[event].context = context;
+                }
             }
             Op::Note(note) => self.note(origin, self.journal.notes[core][note as usize], stamp),
         }
@@ -401,5 +408,7 @@ fn class_of(primitive: Primitive) -> Class {
         Primitive::Mfence => Class::Mfence,
         Primitive::Pcommit => Class::Pcommit,
         Primitive::StoreBarrier => Class::Dmb,
+        Primitive::Cfence(_) => Class::ContextFence,
+        Primitive::Setctx(_) => unreachable!("it is no event"),
     }
 }

@@ -7,7 +7,7 @@ use strandline_runtime::{block_on, recover, Heap, LogLayout, Plain, Rule, Step, 
 
 /// Whether recovery leaves the line as the region found it.
 pub fn restores_a_line_of_two_steps(rule: Option<Rule>) -> bool {
-    let mut heap = Heap::new();
+    let mut heap = Heap::default();
     let line = heap.pm(64);
     let logs = LogLayout::allot(&mut heap, 1, 8).breaking(rule);
     let memory = heap.memory();

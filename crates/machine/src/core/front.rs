@@ -10,7 +10,7 @@ use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
 use strandline_design::{Admission, Entry};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Scheduling, Site, W};
 
 /// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
 #[derive(Clone)]
@@ -105,7 +105,7 @@ impl Core {
         }
         let at = self.window.dispatch();
         count(&self.counts.stores);
-        let issue = (at + 1).max(operands.0);
+        let issue = (at + 1).max(operands.0).max(self.context_ready.get());
         let ready = self.window.retire(issue.max(operands.1) + 1);
         if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Retired(ready);
@@ -122,7 +122,8 @@ impl Core {
         }
         let at = self.window.dispatch();
         count(&self.counts.flushes);
-        let ready = self.window.retire((at + 1).max(address) + 1);
+        let issue = (at + 1).max(address).max(self.context_ready.get());
+        let ready = self.window.retire(issue + 1);
         self.enqueue(addr, Kind::Flush(flush), ready);
         Poll::Ready(())
     }
@@ -137,10 +138,11 @@ impl Core {
             return Poll::Ready(());
         }
         if !matches!(stage, Stage::Dispatched(_)) {
-            if !self.admits(stage, Entry::Primitive(primitive)) {
+            let is_fence = !matches!(primitive, Primitive::Setctx(_));
+            if is_fence && !self.admits(stage, Entry::Primitive(primitive)) {
                 return Poll::Pending;
             }
-            count(&self.counts.fences);
+            self.counts.fences.set(self.counts.fences.get() + u64::from(is_fence));
             *stage = Stage::Dispatched(self.window.dispatch());
         }
         let Stage::Dispatched(at) = *stage else {
@@ -162,7 +164,13 @@ impl Core {
         match fate {
             Fate::Pass => {
                 self.trace(|| Op::Primitive(primitive));
-                self.window.retire(at + 1);
+                if let Primitive::Setctx(_) = primitive {
+                    // It executes as any instruction that writes a register does.
+                    self.context_ready.set(at + 2);
+                    self.window.retire(at + 2);
+                } else {
+                    self.window.retire(at + 1);
+                }
             }
             Fate::Hold => {
                 self.trace(|| Op::Primitive(primitive));
@@ -359,6 +367,7 @@ impl Cpu for SimCpu {
         let now = Now {
             cycle: c.window.cycle(),
             retired: (!c.window.is_held()).then(|| c.window.retired()),
+            instructions: c.window.count(),
             complete: c.window.complete(),
         };
         c.notes.take(note, now);
@@ -367,6 +376,28 @@ impl Cpu for SimCpu {
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         poll_fn(move |_| self.core.poll_start(&mut stage))
+    }
+}
+
+impl Scheduling for SimCpu {
+    #[inline(always)]
+    fn jump(&self, target: u64, to: u64, site: Site) {
+        let c = &*self.core;
+        let done = (c.window.dispatch() + 1).max(target) + 1;
+        c.window.retire(done);
+        count(&c.counts.jumps);
+        if !c.targets.predict(site.0, to) {
+            count(&c.counts.mispredictions);
+            count(&c.counts.jumps_mispredicted);
+            c.window.redirect(done + c.latencies.mispredict);
+        }
+    }
+
+    fn cycles(&self) -> W<'_, Self> {
+        let c = &*self.core;
+        let at = c.window.dispatch();
+        let done = c.window.retire(at + 2);
+        W::new(self, at, done)
     }
 }
 

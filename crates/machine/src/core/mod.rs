@@ -17,7 +17,7 @@ use crate::cache::Private;
 use crate::config::{Consistency, Machine};
 use crate::rules::{Broken, Rule};
 use crate::trace::{Op, Seen, Tracer};
-use predictor::Predictor;
+use predictor::{Predictor, Targets};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use strandline_design::{Admission, Places, Until};
@@ -104,6 +104,8 @@ pub struct Counts {
     pub flushes: Cell<u64>,
     pub fences: Cell<u64>,
     pub mispredictions: Cell<u64>,
+    pub jumps: Cell<u64>,
+    pub jumps_mispredicted: Cell<u64>,
 }
 
 /// A core as its program and the system share it.
@@ -136,6 +138,8 @@ pub struct Core {
     pub combines: Cell<bool>,
     /// The context of what enters the queues from now on.
     pub context: Cell<u8>,
+    /// When the context register is written: stores and flushes read it as they issue (COSPlay 4.3).
+    context_ready: Cell<u64>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
     /// Writes of words so far, as far as they count.
@@ -147,6 +151,7 @@ pub struct Core {
     pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
     predictor: Predictor,
+    targets: Targets,
     latencies: Latencies,
     queue_entries: usize,
     places: Places,
@@ -212,6 +217,7 @@ impl Core {
             shut: Cell::new(false),
             combines: Cell::new(false),
             context: Cell::new(0),
+            context_ready: Cell::new(0),
             counts_next: Cell::new(false),
             writes: wants.writes,
             request: Cell::new(None),
@@ -220,6 +226,7 @@ impl Core {
             pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
             predictor: Predictor::new(core.predictor_entries),
+            targets: Targets::new(core.predictor_entries),
             latencies: Latencies {
                 mul: core.mul_latency.0,
                 div: core.div_latency.0,

@@ -1,7 +1,7 @@
 //! What a program says of its tasks and regions, with the times at which it became true.
 
 use std::cell::{Cell, RefCell};
-use strandline_isa::Note;
+use strandline_isa::{Note, Running};
 use strandline_kernel::{Cycles, Histogram};
 
 /// A note and its time: of an acknowledgement, when the fence before it has retired; of an output, when everything before
@@ -18,7 +18,14 @@ pub struct Noted {
 pub struct Notes {
     observed: bool,
     tasks: Cell<u64>,
-    begun: Cell<u64>,
+    /// The slot of the window whose task runs; 0 where tasks do not share the core.
+    slot: Cell<usize>,
+    /// When the task of each slot began.
+    begun: RefCell<Vec<u64>>,
+    /// Instructions before the library's code that runs now, if it does.
+    library_since: Cell<Option<u64>>,
+    library: Cell<u64>,
+    window: Cell<u32>,
     latencies: RefCell<Histogram>,
     kept: RefCell<Vec<Noted>>,
     unsettled: RefCell<Vec<Unsettled>>,
@@ -43,6 +50,8 @@ pub struct Now {
     pub retired: Option<u64>,
     /// When all ops before the note are complete, but for a held fence.
     pub complete: u64,
+    /// Instructions dispatched.
+    pub instructions: u64,
 }
 
 impl Notes {
@@ -50,7 +59,11 @@ impl Notes {
         Notes {
             observed,
             tasks: Cell::new(0),
-            begun: Cell::new(0),
+            slot: Cell::new(0),
+            begun: RefCell::new(vec![0]),
+            library_since: Cell::new(None),
+            library: Cell::new(0),
+            window: Cell::new(1),
             latencies: RefCell::default(),
             kept: RefCell::default(),
             unsettled: RefCell::default(),
@@ -63,7 +76,11 @@ impl Notes {
             Note::RegionDurable | Note::TaskEnd => now.retired,
             // What is shown may have come from a load on either side of a fence that was held.
             Note::Output { .. } => now.retired.and(Some(now.complete)),
-            Note::TaskBegin | Note::RegionBegin | Note::RegionWrite { .. } => Some(now.cycle),
+            Note::TaskBegin
+            | Note::RegionBegin
+            | Note::RegionWrite { .. }
+            | Note::Running(_)
+            | Note::Window(_) => Some(now.cycle),
         };
         let place = self.observed.then(|| {
             let mut kept = self.kept.borrow_mut();
@@ -74,12 +91,14 @@ impl Notes {
             kept.len() - 1
         });
         match note {
-            Note::TaskBegin => self.begun.set(now.cycle),
-            Note::TaskEnd if at.is_some() => self.end_task(self.begun.get(), at.unwrap_or(0)),
+            Note::TaskBegin => self.begun.borrow_mut()[self.slot.get()] = now.cycle,
+            Note::TaskEnd if at.is_some() => self.end_task(self.begun(), at.unwrap_or(0)),
+            Note::Running(running) => self.runs(running, now.instructions),
+            Note::Window(window) => self.window.set(window),
             _ => {}
         }
         if at.is_none() {
-            let begun = (note == Note::TaskEnd).then(|| self.begun.get());
+            let begun = (note == Note::TaskEnd).then(|| self.begun());
             let shows = matches!(note, Note::Output { .. });
             let not_before = if shows { now.complete } else { 0 };
             self.unsettled.borrow_mut().push(Unsettled {
@@ -87,6 +106,28 @@ impl Notes {
                 begun,
                 not_before,
             });
+        }
+    }
+
+    /// When the task that runs began.
+    fn begun(&self) -> u64 {
+        self.begun.borrow()[self.slot.get()]
+    }
+
+    fn runs(&self, running: Running, instructions: u64) {
+        match running {
+            Running::Library => self.library_since.set(Some(instructions)),
+            Running::Task(slot) => {
+                if let Some(since) = self.library_since.take() {
+                    self.library.set(self.library.get() + instructions - since);
+                }
+                let slot = slot as usize;
+                self.slot.set(slot);
+                let mut begun = self.begun.borrow_mut();
+                if begun.len() <= slot {
+                    begun.resize(slot + 1, 0);
+                }
+            }
         }
     }
 
@@ -110,6 +151,16 @@ impl Notes {
     /// Tasks that have ended.
     pub fn tasks(&self) -> u64 {
         self.tasks.get()
+    }
+
+    /// Instructions of the library that switches between tasks.
+    pub fn library(&self) -> u64 {
+        self.library.get()
+    }
+
+    /// How many tasks share the core.
+    pub fn window(&self) -> u32 {
+        self.window.get()
     }
 
     /// Takes the task latencies, in cycles, counted since they were last taken.

@@ -1,4 +1,4 @@
-//! The branch predictor: gshare, two-bit counters.
+//! The branch predictor: gshare, two-bit counters; and that of the targets of indirect jumps.
 
 use std::cell::Cell;
 
@@ -39,6 +39,37 @@ impl Predictor {
     }
 }
 
+/// A table of the last targets of indirect jumps, indexed by the jump's site and the targets of the jumps before it.
+pub struct Targets {
+    last: Box<[Cell<u64>]>,
+    history: Cell<u32>,
+}
+
+/// Jumps that take part in the index, and the bits of each target that do.
+const JUMPS: u32 = 4;
+const TARGET_BITS: u32 = 4;
+
+impl Targets {
+    /// A table of so many targets, rounded up to a power of two.
+    pub fn new(entries: u64) -> Targets {
+        Targets {
+            last: (0..entries.next_power_of_two()).map(|_| Cell::new(0)).collect(),
+            history: Cell::new(0),
+        }
+    }
+
+    /// Predicts where the jump at `site` goes, learns that it goes `to`, and says whether the prediction was right.
+    pub fn predict(&self, site: u32, to: u64) -> bool {
+        let history = self.history.get();
+        let index = (site ^ (site >> 15) ^ history) as usize & (self.last.len() - 1);
+        // Any few bits of the target's address tell targets apart.
+        let bits = (to ^ to >> TARGET_BITS ^ to >> (2 * TARGET_BITS)) as u32 & ((1 << TARGET_BITS) - 1);
+        self.history
+            .set((history << TARGET_BITS | bits) & ((1 << (JUMPS * TARGET_BITS)) - 1));
+        self.last[index].replace(to) == to
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +82,23 @@ mod tests {
             wrong <= HISTORY_BITS as usize + 2,
             "each history seen on the way in may miss once: {wrong}"
         );
+    }
+
+    #[test]
+    fn targets_that_follow_a_pattern_are_learnt_and_random_ones_are_not() {
+        let p = Targets::new(1024);
+        let pattern = |i: usize| [7, 7, 7, 9][i % 4];
+        (0..64).for_each(|i| _ = p.predict(3, pattern(i)));
+        assert!((0..64).all(|i| p.predict(3, pattern(i))));
+        let mut word = 1u64;
+        let right = (0..1000).filter(|_| {
+            word ^= word << 13;
+            word ^= word >> 7;
+            word ^= word << 17;
+            p.predict(3, word % 8)
+        });
+        // One in eight by chance, 125; as many again is 12 standard deviations away.
+        assert!(right.count() < 250);
     }
 
     #[test]

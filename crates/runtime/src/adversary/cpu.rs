@@ -3,7 +3,7 @@
 use super::Adversary;
 use std::future::poll_fn;
 use std::task::Poll;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scheduling, Site, W};
 
 /// One core. See [`Adversary::cpu`].
 pub struct AdversaryCpu<'a, 'm> {
@@ -103,8 +103,9 @@ impl Cpu for AdversaryCpu<'_, '_> {
     async fn primitive(&self, primitive: Primitive) {
         self.turn().await;
         match primitive {
-            Primitive::Sfence | Primitive::Mfence => self.drain(),
-            Primitive::Pcommit | Primitive::StoreBarrier => {}
+            // A fence for one context orders no less here.
+            Primitive::Sfence | Primitive::Mfence | Primitive::Cfence(_) => self.drain(),
+            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Setctx(_) => {}
         }
     }
 
@@ -119,5 +120,13 @@ impl Cpu for AdversaryCpu<'_, '_> {
             false => Poll::Ready(()),
         })
         .await;
+    }
+}
+
+impl Scheduling for AdversaryCpu<'_, '_> {
+    fn jump(&self, _target: (), _to: u64, _site: Site) {}
+
+    fn cycles(&self) -> W<'_, Self> {
+        self.word(0)
     }
 }

@@ -39,7 +39,7 @@ impl Watch {
                     self.promised.write(addr, size, value);
                 }
             }
-            Note::TaskBegin | Note::Output { .. } | Note::TaskEnd => {}
+            _ => {}
         }
     }
 

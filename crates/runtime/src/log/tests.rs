@@ -58,7 +58,7 @@ fn check(image: &Memory, table: Table<TRAILER>, lines: u64) -> Result<(), String
 
 /// Runs the program, with a ring of exactly two regions and `spare` records more; the first failure.
 fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
-    let mut heap = Heap::new();
+    let mut heap = Heap::default();
     let table = heap.table(shape.lines);
     let layout = LogLayout::allot(&mut heap, 1, 4 * shape.lines + spare);
     let memory = heap.memory();
@@ -106,7 +106,7 @@ fn a_trailer_written_first_is_found() {
 #[test]
 #[should_panic(expected = "too small for two regions")]
 fn a_ring_that_cannot_hold_two_regions_is_refused() {
-    let mut heap = Heap::new();
+    let mut heap = Heap::default();
     let table = heap.table::<TRAILER>(2);
     let layout = LogLayout::allot(&mut heap, 1, 7);
     let memory = heap.memory();

@@ -18,7 +18,8 @@ mod task;
 use crate::About;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory};
-use strandline_runtime::{BuildPlan, Heap, LogLayout, Param, ParamError, Params, ThreadState, Workload};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{log_records, BuildPlan, Heap, LogLayout, ThreadState, Workload};
 use tables::{Tables, MAX_LINES};
 
 /// What is to be known of it.
@@ -49,13 +50,13 @@ const PARAMS: &[Param] = &[
     param("orders", 3_000, 1, 100_000, "order slots of a district"),
     param("new_orders", 900, 1, 100_000, "new-order slots of a district"),
     // Six records for district, order and new-order, thirteen for each of fifteen items; two regions.
-    Param::log_records(2 * (6 + 13 * MAX_LINES)),
+    log_records(2 * (6 + 13 * MAX_LINES)),
 ];
 
 /// The tables of one warehouse.
 pub struct Tpcc {
     tables: Tables,
-    /// Each thread's list of the items it orders.
+    /// Each lane's list of the items it orders.
     stacks: Addr,
     logs: LogLayout,
     seed: u64,
@@ -66,11 +67,11 @@ const STACK_BYTES: u64 = 128;
 
 impl Workload for Tpcc {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
-        let mut heap = Heap::new();
+        let mut heap = Heap::new(plan);
         let tpcc = Tpcc {
             tables: Tables::allot(&mut heap, params),
-            stacks: heap.dram(STACK_BYTES * plan.threads as u64),
-            logs: LogLayout::allot(&mut heap, plan.threads, params.get("log_records")),
+            stacks: heap.dram(STACK_BYTES * plan.lanes() as u64),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
         let memory = heap.memory();

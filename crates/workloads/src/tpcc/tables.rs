@@ -5,7 +5,8 @@
 
 use crate::filler::{fill, filler, pair};
 use strandline_isa::Memory;
-use strandline_runtime::{place, Heap, Locks, Params, Table};
+use strandline_kernel::Params;
+use strandline_runtime::{place, Heap, Locks, Table};
 
 /// Order lines of the longest order.
 pub const MAX_LINES: u64 = 15;

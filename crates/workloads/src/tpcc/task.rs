@@ -46,7 +46,7 @@ impl Tpcc {
         let order = Order {
             district: thread.random.below(self.tables.districts.rows()),
             customer: thread.random.below(self.tables.customer_count),
-            items: cpu.word(self.stacks.0 + STACK_BYTES * thread.thread as u64),
+            items: cpu.word(self.stacks.0 + STACK_BYTES * thread.lane as u64),
             lines: thread.random.below(MAX_LINES - MIN_LINES + 1) + MIN_LINES,
         };
         let mut drawn = cpu.word(0);

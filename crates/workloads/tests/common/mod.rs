@@ -28,7 +28,11 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
 ];
 
-pub const PLAN: BuildPlan = BuildPlan { threads: 4, seed: 7 };
+pub const PLAN: BuildPlan = BuildPlan {
+    threads: 4,
+    window: None,
+    seed: 7,
+};
 
 pub fn thread_plan(thread: usize, threads: usize, tasks: u64, seed: u64) -> ThreadPlan {
     ThreadPlan {

@@ -1,9 +1,9 @@
-//! Parameters of a workload, as given by `--set workload.KEY=VALUE`.
+//! Declared parameters and their values, as given by `--set SCOPE.KEY=VALUE`: of a workload or of a design.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A parameter that a workload declares.
+/// A parameter that somebody declares.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Its key.
@@ -18,21 +18,6 @@ pub struct Param {
     pub help: &'static str,
 }
 
-impl Param {
-    /// The size of a thread's undo-log ring, which every undo-logging workload has. Two regions of the largest size
-    /// must fit: the workload says how small it may be.
-    #[must_use]
-    pub const fn log_records(min: u64) -> Param {
-        Param {
-            name: "log_records",
-            default: 1024,
-            min,
-            max: 1 << 20,
-            help: "lines of each thread's ring of undo-log records",
-        }
-    }
-}
-
 /// A wrong parameter: one line that names the key and the mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError(pub String);
@@ -45,7 +30,7 @@ impl fmt::Display for ParamError {
 
 impl std::error::Error for ParamError {}
 
-/// The values of a workload's declared parameters.
+/// The values of declared parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params(BTreeMap<&'static str, u64>);
 
@@ -56,12 +41,13 @@ impl Params {
         Params(declared.iter().map(|param| (param.name, param.default)).collect())
     }
 
-    /// The defaults of `declared`, replaced by `set`: keys (without their `workload.`) and values as the user wrote
-    /// them; the last of equal keys counts.
+    /// The defaults of `declared`, replaced by `set`: keys (without their `SCOPE.`) and values as the user wrote
+    /// them; the last of equal keys counts. Errors name `scope`: whose parameters they are.
     ///
     /// # Errors
     /// An unknown key, or a value that is no whole number or out of the declared range.
     pub fn parse<'a>(
+        scope: &str,
         declared: &[Param],
         set: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Params, ParamError> {
@@ -70,8 +56,8 @@ impl Params {
             let param = declared
                 .iter()
                 .find(|param| param.name == key)
-                .ok_or_else(|| unknown(declared, key))?;
-            params.0.insert(param.name, parse_value(param, text)?);
+                .ok_or_else(|| unknown(scope, declared, key))?;
+            params.0.insert(param.name, parse_value(scope, param, text)?);
         }
         Ok(params)
     }
@@ -79,7 +65,7 @@ impl Params {
     /// The value of a declared parameter.
     ///
     /// # Panics
-    /// If the workload has not declared `name`.
+    /// If `name` was not declared.
     #[must_use]
     pub fn get(&self, name: &str) -> u64 {
         match self.0.get(name) {
@@ -94,19 +80,19 @@ impl Params {
     }
 }
 
-fn parse_value(param: &Param, text: &str) -> Result<u64, ParamError> {
+fn parse_value(scope: &str, param: &Param, text: &str) -> Result<u64, ParamError> {
     let value: Option<u64> = text.replace('_', "").parse().ok();
     value
         .filter(|value| (param.min..=param.max).contains(value))
         .ok_or_else(|| {
             ParamError(format!(
-                "workload.{}={text}: must be a whole number from {} to {} ({})",
+                "{scope}.{}={text}: must be a whole number from {} to {} ({})",
                 param.name, param.min, param.max, param.help
             ))
         })
 }
 
-fn unknown(declared: &[Param], key: &str) -> ParamError {
+fn unknown(scope: &str, declared: &[Param], key: &str) -> ParamError {
     let nearest = declared.iter().map(|param| param.name).max_by(|a, b| {
         let near = |name: &str| strsim::jaro_winkler(name, key);
         near(a).total_cmp(&near(b)).then(b.cmp(a))
@@ -114,10 +100,10 @@ fn unknown(declared: &[Param], key: &str) -> ParamError {
     let names: Vec<&str> = declared.iter().map(|param| param.name).collect();
     ParamError(match nearest {
         Some(nearest) => format!(
-            "workload.{key}: no such parameter; did you mean workload.{nearest}? (there are: {})",
+            "{scope}.{key}: no such parameter; did you mean {scope}.{nearest}? (there are: {})",
             names.join(", ")
         ),
-        None => format!("workload.{key}: this workload has no parameters"),
+        None => format!("{scope}.{key}: this {scope} has no parameters"),
     })
 }
 
@@ -133,19 +119,25 @@ mod tests {
             max: 1_000_000,
             help: "rows of the table",
         },
-        Param::log_records(16),
+        Param {
+            name: "log_records",
+            default: 1024,
+            min: 16,
+            max: 1 << 20,
+            help: "lines of a ring",
+        },
     ];
 
     #[test]
     fn what_is_set_replaces_the_default() {
-        let params = Params::parse(DECLARED, [("rows", "1_000")]).unwrap();
+        let params = Params::parse("workload", DECLARED, [("rows", "1_000")]).unwrap();
         assert_eq!(params.get("rows"), 1000);
         assert_eq!(params.get("log_records"), 1024);
     }
 
     #[test]
     fn errors_name_key_range_and_nearest() {
-        let wrong = |key, value| Params::parse(DECLARED, [(key, value)]).unwrap_err().to_string();
+        let wrong = |key, value| Params::parse("workload", DECLARED, [(key, value)]).unwrap_err().to_string();
         assert_eq!(
             wrong("rows", "1"),
             "workload.rows=1: must be a whole number from 2 to 1000000 (rows of the table)"

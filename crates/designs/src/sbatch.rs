@@ -1,0 +1,42 @@
+//! Software batching: coroutines on plain x86, one fence for all tasks of a window.
+//!
+//! What: tasks yield where they would fence, and whenever the window has gone round one `sfence` serves them all.
+//! Source: COSPlay (MICRO 2021), section 5, "SBatch", and Figure 7(b).
+//! Simplified: nothing.
+
+use strandline_design::{About, Design, Needs};
+use strandline_isa::{Flush, Lowering, Primitive, Tasking};
+
+/// One fence a round of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Sbatch;
+
+/// What an intent becomes in a program whose tasks do not share a core.
+const FENCE: &[Primitive] = &[Primitive::Sfence];
+
+impl Design for Sbatch {
+    fn about(&self) -> About {
+        About {
+            name: "sbatch",
+            paper: "COSPlay 5",
+            summary: "coroutines in software alone; one sfence each time the window has gone round",
+            needs: Needs { adr: true, tso: false },
+            promises_recovery: true,
+            model: "px86",
+            intents: Some("intents"),
+            window: Some(8),
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering {
+            log: true,
+            flush: Some(Flush::Clwb),
+            log_before_update: FENCE,
+            commit: FENCE,
+            durable: FENCE,
+            tasking: Tasking::Batched,
+            ..Lowering::NOTHING
+        }
+    }
+}

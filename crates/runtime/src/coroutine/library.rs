@@ -1,0 +1,116 @@
+//! What switching between tasks costs: the instructions that a library of coroutines executes.
+
+mod lean;
+mod paper;
+
+use std::fmt;
+use std::str::FromStr;
+use strandline_isa::{Addr, Scheduling};
+
+/// A library of coroutines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Library {
+    /// A stackful one, with the costs that COSPlay's Table 3 implies ([`paper`]).
+    #[default]
+    Paper,
+    /// Our own stackless one, as it is compiled ([`lean`]).
+    Lean,
+    /// None of its instructions costs anything (COSPlay 5, "FreeSwitch").
+    Free,
+}
+
+/// The blocks that a switch is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The scheduler's.
+    pub scheduler: Addr,
+    /// The task's.
+    pub task: Addr,
+    /// The task's slot in its window.
+    pub slot: u64,
+}
+
+impl Library {
+    /// Makes a coroutine for a new task and goes to its beginning.
+    pub(super) async fn start<C: Scheduling>(self, cpu: &C, place: Place) {
+        match self {
+            Library::Paper => paper::start(cpu, place).await,
+            Library::Lean => lean::start(cpu, place).await,
+            Library::Free => {}
+        }
+    }
+
+    /// Leaves a task that has ended and disposes of its coroutine.
+    pub(super) async fn end<C: Scheduling>(self, cpu: &C, place: Place) {
+        match self {
+            Library::Paper => paper::end(cpu, place).await,
+            Library::Lean => lean::end(cpu, place).await,
+            Library::Free => {}
+        }
+    }
+
+    /// Leaves a task that yields, to go on at its code `code`, for the scheduler.
+    pub(super) async fn leave<C: Scheduling>(self, cpu: &C, place: Place, code: u64) {
+        match self {
+            Library::Paper => paper::leave(cpu, place, code).await,
+            Library::Lean => lean::leave(cpu, place, code).await,
+            Library::Free => {}
+        }
+    }
+
+    /// Looks, in the scheduler, at the slot whose turn it is, of so many that it goes round.
+    pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) {
+        match self {
+            Library::Paper => paper::next(cpu, place, slots).await,
+            Library::Lean => lean::next(cpu, place, slots).await,
+            Library::Free => {}
+        }
+    }
+
+    /// Goes from the scheduler to a task that had yielded.
+    pub(super) async fn resume<C: Scheduling>(self, cpu: &C, place: Place) {
+        match self {
+            Library::Paper => paper::resume(cpu, place).await,
+            Library::Lean => lean::resume(cpu, place).await,
+            Library::Free => {}
+        }
+    }
+}
+
+/// There is no library of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLibrary(String);
+
+impl FromStr for Library {
+    type Err = UnknownLibrary;
+
+    fn from_str(text: &str) -> Result<Library, UnknownLibrary> {
+        match text {
+            "paper" => Ok(Library::Paper),
+            "lean" => Ok(Library::Lean),
+            _ => Err(UnknownLibrary(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for UnknownLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "--coroutines {}: must be paper (stackful, with the paper's costs) or lean (stackless)",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for UnknownLibrary {}
+
+impl fmt::Display for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Library::Paper => "paper",
+            Library::Lean => "lean",
+            Library::Free => "free",
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! A stackful library with the costs that COSPlay's Table 3 implies.
+//!
+//! A yield is what such a library executes on x86-64: it saves the registers that a callee must keep (six, and the control
+//! words of SSE and x87) and the address to go on at on the task's stack and goes to the scheduler's stack, which takes the
+//! next coroutine of a ring and goes to its stack likewise: 60 instructions. Table 3 bounds a yield to 39 to 83 of them and,
+//! with two yields a task, says 448 for all that the library does in a task (the mean over sps, pc, tatp and cq); so
+//! starting and ending one comes to 328. What these do is our reading of such libraries: memory for control block and
+//! function object from lists of free ones, the object moved twice, the block zeroed, a first frame built, a task's frame
+//! entered and left, a destructor. How many words of the block are zeroed is chosen so that the sum is 328. It is an input,
+//! the same for every benchmark.
+//!
+//! Simplified: after a switch the task's own registers count as ready, though they have just been loaded.
+
+use super::Place;
+use strandline_isa::{Addr, Cpu, Scheduling, Site, W};
+
+/// Words of a coroutine's control block.
+mod block {
+    /// Its saved stack pointer.
+    pub const STACK: u64 = 0;
+    pub const STATE: u64 = 8;
+    /// The next of a list of free ones.
+    pub const NEXT: u64 = 16;
+    /// The function object.
+    pub const OBJECT: u64 = 64;
+    /// Words that are zeroed.
+    pub const ZEROED: u64 = OBJECT + 8 * super::OBJECT_WORDS;
+    /// Where the stack ends: it grows downwards.
+    pub const STACK_END: u64 = crate::BLOCK_BYTES;
+}
+
+/// Words of the scheduler's block, its own saved stack pointer apart.
+mod scheduler {
+    /// The slot whose turn it is.
+    pub const SLOT: u64 = 16;
+    /// Coroutines that there are.
+    pub const COUNT: u64 = 24;
+    /// The object that a task is made from.
+    pub const OBJECT: u64 = super::block::OBJECT;
+    /// Heads of lists of free memory, two for each slot.
+    pub const FREE: u64 = 256;
+}
+
+/// Words of a function object: the function, what it captures, and the state that it shares with whoever started it.
+const OBJECT_WORDS: u64 = 16;
+/// Words of the control block that are zeroed; see above.
+const ZEROED_WORDS: u64 = 67;
+/// Registers that a callee keeps.
+const SAVED: u64 = 6;
+/// What a stack holds of a coroutine that does not run: control words, registers, the address to go on at.
+const FRAME_BYTES: u64 = 8 + 8 * SAVED + 8;
+/// Where in it that address lies.
+const FRAME_CODE: u64 = FRAME_BYTES - 8;
+/// Bytes of a function object, as its memory is asked for.
+const OBJECT_BYTES: u64 = 8 * OBJECT_WORDS;
+
+/// States of a coroutine.
+mod state {
+    pub const READY: u64 = 1;
+    pub const RUNS: u64 = 2;
+    pub const ENDED: u64 = 3;
+}
+
+/// The code that runs first in a coroutine.
+const ENTRY: u64 = 16;
+/// The scheduler's code behind a switch.
+const LOOP: u64 = 17;
+
+/// Where jumps stand.
+const TO_TASK: Site = Site(0x5ced_0001);
+const TO_SCHEDULER: Site = Site(0x5ced_0002);
+const CALL: Site = Site(0x5ced_0003);
+
+/// An address that the program has in a register.
+fn at<C: Cpu>(cpu: &C, addr: Addr) -> W<'_, C> {
+    cpu.word(addr.0)
+}
+
+/// Saves what the running code needs to go on at `code` on its stack, and the stack pointer in its block.
+async fn save<C: Cpu>(cpu: &C, owner: Addr, code: u64) {
+    let stack = at(cpu, owner).at(block::STACK_END) - FRAME_BYTES;
+    for word in [0, 4] {
+        stack.at(word).store_sized(cpu.word(0), 4).await;
+    }
+    for register in 0..SAVED {
+        stack.at(8 + 8 * register).store(cpu.word(0)).await;
+    }
+    stack.at(FRAME_CODE).store(cpu.word(code)).await;
+    at(cpu, owner).at(block::STACK).store(stack).await;
+}
+
+/// Goes to the code of `owner`, an address in a register.
+async fn restore<C: Scheduling>(cpu: &C, owner: W<'_, C>, site: Site) {
+    let stack = owner.at(block::STACK).load().await;
+    for word in [0, 4] {
+        stack.at(word).load_sized(4).await;
+    }
+    for register in 0..SAVED {
+        stack.at(8 + 8 * register).load().await;
+    }
+    let code = stack.at(FRAME_CODE).load().await;
+    let _ = stack + FRAME_BYTES;
+    cpu.jump(code.tag(), code.bits(), site);
+}
+
+pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
+    at(cpu, place.task).at(block::STATE).store(cpu.word(state::READY)).await;
+    save(cpu, place.task, code).await;
+    restore(cpu, at(cpu, place.scheduler), TO_SCHEDULER).await;
+}
+
+pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) {
+    let own = at(cpu, place.scheduler);
+    let slot = own.at(scheduler::SLOT).load().await;
+    debug_assert_eq!(slot.bits(), place.slot);
+    let mut following = slot + 1;
+    if !following.below(slots).branch() {
+        following = cpu.word(0);
+    }
+    own.at(scheduler::SLOT).store(following).await;
+    let coroutine = block_of(cpu, place, slot);
+    if coroutine.at(block::STATE).load().await.is(state::ENDED).branch() {
+        // The slot of a task that has ended and has no successor.
+    }
+}
+
+/// The address of a slot's block, computed from its number.
+fn block_of<'c, C: Cpu>(cpu: &'c C, place: Place, slot: W<'c, C>) -> W<'c, C> {
+    let first = place.task.0 - place.slot * crate::BLOCK_BYTES;
+    let offset = slot * crate::BLOCK_BYTES;
+    W::new(cpu, first + offset.bits(), offset.tag())
+}
+
+pub(super) async fn resume<C: Scheduling>(cpu: &C, place: Place) {
+    let coroutine = at(cpu, place.task);
+    coroutine.at(block::STATE).store(cpu.word(state::RUNS)).await;
+    save(cpu, place.scheduler, LOOP).await;
+    restore(cpu, coroutine, TO_TASK).await;
+}
+
+pub(super) async fn start<C: Scheduling>(cpu: &C, place: Place) {
+    let own = at(cpu, place.scheduler);
+    let coroutine = at(cpu, place.task);
+    for list in free_lists(place) {
+        take(cpu, at(cpu, list), place.task).await;
+    }
+    // Into the coroutine, and from there to where its function finds it.
+    copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
+    copy(coroutine.at(block::OBJECT), coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES)).await;
+    for word in 0..ZEROED_WORDS {
+        coroutine.at(block::ZEROED + 8 * word).store(cpu.word(0)).await;
+    }
+    save(cpu, place.task, ENTRY).await;
+    let count = own.at(scheduler::COUNT).load().await;
+    own.at(scheduler::COUNT).store(count + 1).await;
+    resume(cpu, place).await;
+    // The entry: the registers that a callee keeps, and the function.
+    let stack = at(cpu, place.task).at(block::STACK_END - FRAME_BYTES);
+    for register in 0..SAVED {
+        stack.at(8 + 8 * register).store(cpu.word(0)).await;
+    }
+    let function = stack.at(0).load().await;
+    cpu.jump(function.tag(), ENTRY, CALL);
+}
+
+pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
+    let own = at(cpu, place.scheduler);
+    let coroutine = at(cpu, place.task);
+    let stack = coroutine.at(block::STACK_END - FRAME_BYTES);
+    for register in 0..SAVED {
+        stack.at(8 + 8 * register).load().await;
+    }
+    coroutine.at(block::STATE).store(cpu.word(state::ENDED)).await;
+    restore(cpu, own, TO_SCHEDULER).await;
+    if coroutine.at(block::STATE).load().await.is(state::ENDED).branch() {
+        // The object's destructor.
+        let destructor = coroutine.at(block::OBJECT).load().await.tag();
+        cpu.jump(destructor, LOOP, CALL);
+        let count = own.at(scheduler::COUNT).load().await;
+        own.at(scheduler::COUNT).store(count - 1).await;
+        for list in free_lists(place) {
+            give(cpu, at(cpu, list), place.task).await;
+        }
+    }
+}
+
+/// The lists that the memory of this slot's coroutine comes from: of control blocks and of function objects.
+fn free_lists(place: Place) -> [Addr; 2] {
+    let first = place.scheduler.0 + scheduler::FREE + 16 * (place.slot % 32);
+    [Addr(first), Addr(first + 8)]
+}
+
+/// Moves a function object.
+async fn copy<C: Cpu>(from: W<'_, C>, to: W<'_, C>) {
+    for word in 0..OBJECT_WORDS {
+        let value = from.at(8 * word).load().await;
+        to.at(8 * word).store(value).await;
+    }
+}
+
+/// Takes memory off a list of free ones of its size.
+async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
+    size_class(cpu).await;
+    let head = list.load().await;
+    if !head.is(0).branch() {
+        let next = at(cpu, memory).at(block::NEXT).load().await;
+        list.store(next).await;
+    }
+}
+
+/// Puts memory back on its list.
+async fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
+    size_class(cpu).await;
+    let head = list.load().await;
+    at(cpu, memory).at(block::NEXT).store(head & 0).await;
+    list.store(at(cpu, memory)).await;
+}
+
+/// Finds the list for a size: rounded up, compared with the largest.
+async fn size_class<C: Cpu>(cpu: &C) {
+    let size = ((cpu.word(OBJECT_BYTES) + 15) >> 4) << 4;
+    let _ = size.below(1024).branch();
+}

@@ -1,0 +1,196 @@
+//! Tasks that share a thread: a window of coroutines, switched round robin (COSPlay, MICRO 2021, sections 4 and 4.2).
+//!
+//! Each slot of the window has a lane, with a log and a context of its own, in which tasks run one after the other; a lane
+//! yields before every fence and where it finds a lock held. The scheduler goes round the lanes; what it and the library
+//! execute is part of the program.
+
+mod library;
+mod pace;
+mod task;
+
+pub use library::{Library, UnknownLibrary};
+
+use crate::{Heap, Random, ThreadPlan, ThreadState, UndoLog, Workload};
+use library::Place;
+use pace::Pace;
+use std::future::Future;
+use std::pin::Pin;
+use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking};
+use task::{Task, Why};
+
+/// The most tasks that share a thread.
+pub const MAX_WINDOW: u64 = 64;
+
+/// The most that a window found while the program runs comes to: the largest of COSPlay's Figure 9.
+const MAX_FOUND: u64 = 32;
+
+/// How many tasks share a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// So many.
+    Fixed(u64),
+    /// As many as do best, found while the program runs.
+    Auto,
+}
+
+impl Window {
+    /// The most that it comes to.
+    #[must_use]
+    pub fn most(self) -> u64 {
+        match self {
+            Window::Fixed(window) => window,
+            Window::Auto => MAX_FOUND,
+        }
+    }
+}
+
+/// How a thread's tasks share it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing {
+    /// How many at once.
+    pub window: Window,
+    /// The library that switches between them. Designs may make it free ([`Tasking::Free`]).
+    pub library: Library,
+}
+
+/// Runs one thread whose tasks share it: warming tasks, the start line, the tasks that count.
+pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan: ThreadPlan, sharing: Sharing) {
+    let most = sharing.window.most() as usize;
+    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8)).collect();
+    let mut lanes = Vec::with_capacity(most);
+    for (slot, task) in tasks.iter().enumerate() {
+        let lane = plan.thread * most + slot;
+        let state = ThreadState {
+            cpu: task,
+            thread: plan.thread,
+            threads: plan.threads,
+            lane,
+            random: Random::new(task, plan.seed, lane),
+            log: UndoLog::open(task, &workload.logs(), lane).await,
+        };
+        lanes.push(Box::pin(run_lane(workload, state)));
+    }
+    let mut pool = Pool {
+        cpu,
+        lowering: *cpu.lowering(),
+        library: match cpu.lowering().tasking {
+            Tasking::Free => Library::Free,
+            _ => sharing.library,
+        },
+        tasks: &tasks,
+        lanes,
+        active: vec![false; most],
+        first: plan.thread * most,
+        scheduler: plan.threads * most + plan.thread,
+        fences: 0,
+        pace: Pace::new(sharing.window),
+    };
+    pool.prime().await;
+    pool.run(plan.warm_tasks).await;
+    cpu.start_line().await;
+    pool.run(plan.tasks).await;
+}
+
+/// One task after the other, for ever: each begins when the scheduler goes on with the lane.
+async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadState<'_, Task<'_, C>>) {
+    loop {
+        state.cpu.give(Why::Ended).await;
+        state.cpu.note(Note::TaskBegin);
+        workload.task(&mut state).await;
+        state.cpu.note(Note::TaskEnd);
+    }
+}
+
+/// A window of lanes and its scheduler.
+struct Pool<'a, C: Cpu, F> {
+    cpu: &'a C,
+    lowering: Lowering,
+    library: Library,
+    tasks: &'a [Task<'a, C>],
+    lanes: Vec<Pin<Box<F>>>,
+    /// The lanes that have a task.
+    active: Vec<bool>,
+    /// The number of the first lane's block, and of the scheduler's.
+    first: usize,
+    scheduler: usize,
+    /// Yields before fences so far.
+    fences: u64,
+    pace: Pace,
+}
+
+impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
+    /// Brings every lane to where it waits for its first task.
+    async fn prime(&mut self) {
+        for (lane, task) in self.lanes.iter_mut().zip(self.tasks) {
+            let why = task.run(lane.as_mut()).await;
+            debug_assert_eq!(why, Why::Ended);
+        }
+        self.cpu.note(Note::Window(self.pace.window() as u32));
+    }
+
+    /// Runs so many tasks to their end.
+    async fn run(&mut self, tasks: u64) {
+        let mut left = tasks;
+        self.cpu.note(Note::Running(Running::Library));
+        self.pace.restart(self.cpu, self.fences);
+        while left > 0 || self.active.contains(&true) {
+            let before = self.fences;
+            let slots = self.pace.window().max(self.used());
+            for slot in 0..slots {
+                self.library.next(self.cpu, self.place(slot), slots as u64).await;
+                self.turn(slot, &mut left).await;
+            }
+            if self.lowering.tasking == Tasking::Batched && self.fences > before {
+                self.cpu.primitive(Primitive::Sfence).await;
+            }
+            if self.pace.look(self.cpu, self.fences) {
+                self.cpu.note(Note::Window(self.pace.window() as u32));
+            }
+        }
+        self.cpu.note(Note::Running(Running::Task(0)));
+    }
+
+    /// Slots up to the last that has a task.
+    fn used(&self) -> usize {
+        self.active.iter().rposition(|active| *active).map_or(0, |last| last + 1)
+    }
+
+    fn place(&self, slot: usize) -> Place {
+        Place {
+            scheduler: Heap::block(self.scheduler),
+            task: Heap::block(self.first + slot),
+            slot: slot as u64,
+        }
+    }
+
+    /// Lets the slot's task go on until it yields or, where it ends, its successor (COSPlay 4.2: in the same context).
+    async fn turn(&mut self, slot: usize, left: &mut u64) {
+        let (cpu, library, place) = (self.cpu, self.library, self.place(slot));
+        let mut resumes = self.active[slot];
+        loop {
+            if resumes {
+                library.resume(cpu, place).await;
+            } else {
+                if *left == 0 || slot >= self.pace.window() {
+                    return;
+                }
+                *left -= 1;
+                self.active[slot] = true;
+                library.start(cpu, place).await;
+            }
+            cpu.note(Note::Running(Running::Task(slot as u32)));
+            let why = self.tasks[slot].run(self.lanes[slot].as_mut()).await;
+            cpu.note(Note::Running(Running::Library));
+            if why != Why::Ended {
+                self.fences += u64::from(why.is_fence());
+                return library.leave(cpu, place, why.code()).await;
+            }
+            library.end(cpu, place).await;
+            self.active[slot] = false;
+            resumes = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

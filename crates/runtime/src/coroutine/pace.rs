@@ -1,0 +1,182 @@
+//! How many tasks share a thread: as many as was asked, or as many as do best, found while the program runs (which
+//! COSPlay, section 4.2, names as future work).
+//!
+//! The measure is the time between yields before fences, each of which stands for a piece of work of its task. Windows of a
+//! ladder are tried from the smallest up until they only get worse; the best and its neighbours are tried once more, for
+//! longer; the best of these stays, until the time differs for long from what it was then: the program has come to
+//! another phase, and the search begins again.
+
+use super::MAX_FOUND;
+use strandline_isa::Scheduling;
+
+/// Windows that are tried.
+const LADDER: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, MAX_FOUND];
+
+/// Yields over which a window is timed when it is first tried, and when it is tried again.
+const FIRST: u64 = 512;
+const AGAIN: u64 = 2048;
+
+/// Yields that pass, for each task of the window, after it has changed before it is timed.
+const SETTLING: u64 = 4;
+
+/// Windows worse than the best by so much, in 1/16, one after the other: the search goes no further up.
+const WORSE: (u64, usize) = (2, 2);
+
+/// Timings that differ from the settled one by so much, in 1/16, one after the other: another phase.
+const PHASE: (u64, u32) = (4, 4);
+
+/// How many tasks are to share a thread.
+pub(super) struct Pace {
+    window: u64,
+    search: Option<Search>,
+}
+
+/// A search for the best window.
+struct Search {
+    /// Mean time of each window of the ladder between yields, in 1/1024 cycles, as far as it was timed.
+    times: Vec<u64>,
+    stage: Stage,
+    /// The timing that runs began at this cycle, after so many yields.
+    since: u64,
+    mark: u64,
+    /// It does not begin before so many, and ends after so many.
+    from: u64,
+    until: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// The ladder's window of this number is tried.
+    Climb(usize),
+    /// These windows are left to be tried again; the best of those that were, and its time.
+    Compare {
+        next: usize,
+        last: usize,
+        best: Option<(usize, u64)>,
+    },
+    /// A window was chosen; its time, and how many timings differed from it one after the other.
+    Settled { time: u64, strange: u32 },
+}
+
+impl Pace {
+    pub fn new(window: super::Window) -> Pace {
+        match window {
+            super::Window::Fixed(window) => Pace { window, search: None },
+            super::Window::Auto => Pace {
+                window: LADDER[0],
+                search: Some(Search {
+                    times: Vec::new(),
+                    stage: Stage::Climb(0),
+                    since: 0,
+                    mark: 0,
+                    from: 0,
+                    until: 0,
+                }),
+            },
+        }
+    }
+
+    /// How many tasks are to share the thread now.
+    pub fn window(&self) -> usize {
+        self.window as usize
+    }
+
+    /// Timing begins anew, after so many yields before fences.
+    pub fn restart<C: Scheduling>(&mut self, cpu: &C, fences: u64) {
+        if let Some(search) = &mut self.search {
+            search.begin(cpu, fences, SETTLING * self.window);
+        }
+    }
+
+    /// Looks, after so many yields before fences, whether the window is to change; whether it has.
+    pub fn look<C: Scheduling>(&mut self, cpu: &C, fences: u64) -> bool {
+        let Some(search) = &mut self.search else { return false };
+        if cpu.word(fences).below(search.from).branch() {
+            // Not settled yet: the timing begins with the last yield that is passed over.
+            (search.since, search.mark) = (cpu.cycles().bits(), fences);
+            return false;
+        }
+        if cpu.word(fences).below(search.until).branch() {
+            return false;
+        }
+        let now = cpu.cycles();
+        let time = ((now - search.since) << 10).bits() / (fences - search.mark).max(1);
+        let before = self.window;
+        self.window = search.decide(time, self.window);
+        let changed = self.window != before;
+        search.begin(cpu, fences, if changed { SETTLING * self.window } else { 0 });
+        changed
+    }
+}
+
+impl Search {
+    /// The next timing begins when `pass` more yields have passed.
+    fn begin<C: Scheduling>(&mut self, cpu: &C, fences: u64, pass: u64) {
+        (self.since, self.mark) = (cpu.cycles().bits(), fences);
+        self.from = fences + pass;
+        self.until = self.from
+            + match self.stage {
+                Stage::Climb(_) => FIRST,
+                Stage::Compare { .. } | Stage::Settled { .. } => AGAIN,
+            };
+    }
+
+    /// The window that is next, given the time that this `window` took.
+    fn decide(&mut self, time: u64, window: u64) -> u64 {
+        match self.stage {
+            Stage::Climb(at) => {
+                self.times.push(time);
+                if at + 1 < LADDER.len() && !self.only_gets_worse() {
+                    self.stage = Stage::Climb(at + 1);
+                    return LADDER[at + 1];
+                }
+                let best = fastest(&self.times);
+                let next = best.saturating_sub(1);
+                self.stage = Stage::Compare {
+                    next,
+                    last: (best + 1).min(LADDER.len() - 1),
+                    best: None,
+                };
+                LADDER[next]
+            }
+            Stage::Compare { next, last, best } => {
+                let best = best.filter(|(_, other)| *other <= time).unwrap_or((next, time));
+                if next == last {
+                    self.stage = Stage::Settled {
+                        time: best.1,
+                        strange: 0,
+                    };
+                    return LADDER[best.0];
+                }
+                self.stage = Stage::Compare {
+                    next: next + 1,
+                    last,
+                    best: Some(best),
+                };
+                LADDER[next + 1]
+            }
+            Stage::Settled { time: known, strange } => {
+                let strange = if time.abs_diff(known) * 16 > known * PHASE.0 { strange + 1 } else { 0 };
+                if strange < PHASE.1 {
+                    self.stage = Stage::Settled { time: known, strange };
+                    return window;
+                }
+                self.times.clear();
+                self.stage = Stage::Climb(0);
+                LADDER[0]
+            }
+        }
+    }
+
+    /// Whether the windows tried last were all worse than the best.
+    fn only_gets_worse(&self) -> bool {
+        let best = self.times[fastest(&self.times)];
+        let (much, many) = WORSE;
+        self.times.len() > many && self.times.iter().rev().take(many).all(|time| *time * 16 > best * (16 + much))
+    }
+}
+
+/// Which is the shortest, the first of equal ones.
+fn fastest(times: &[u64]) -> usize {
+    (0..times.len()).min_by_key(|at| times[*at]).unwrap_or(0)
+}
