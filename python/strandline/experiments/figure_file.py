@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from strandline.experiments import plot_section, search_section
+from strandline.experiments import plot_section, search_section, setting
 from strandline.experiments.document import Section, read
-from strandline.experiments.spec import OVERRIDES, RUN_KEYS, Axis, FigureSpec, Metric, Point, Settings
+from strandline.experiments.spec import Axis, FigureSpec, Metric, Point
 
 
 def load(path: Path) -> FigureSpec:
     """Reads a figure; its id is `<paper>-<figure>`."""
     top = read(path).only(("title", "source", "claims", "fixed", "search", "axes", "metrics", "plot"))
-    fixed = _settings(top.section("fixed"))
+    fixed = setting.read_all(top.section("fixed"))
     sections = top.sections("axes")
     axes = tuple(_axis(section) for section in sections)
     if not axes:
@@ -34,20 +34,6 @@ def load(path: Path) -> FigureSpec:
     )
 
 
-def _settings(section: Section) -> Settings:
-    for key in section.keys:
-        _setting(section, key)
-    return section.keys
-
-
-def _setting(section: Section, key: str) -> str:
-    """The key itself; an error where no run has it."""
-    if key not in RUN_KEYS and not key.startswith(OVERRIDES):
-        mend = f"use one of {', '.join(RUN_KEYS)}, or a quoted one with `{'`, `'.join(OVERRIDES)}`"
-        raise section.error(key, f"unknown setting: {mend}")
-    return key
-
-
 def _axis(section: Section) -> Axis:
     section.only(("key", "title", "points"))
     key = section.take("key", str)
@@ -60,13 +46,13 @@ def _axis(section: Section) -> Axis:
 
 def _point(axis: Section, key: str, value: Any) -> Point:
     if not isinstance(value, dict):
-        return Point(str(value), _settings(axis.within({key: value})))
+        return Point(str(value), setting.read_all(axis.within({key: value})))
     section = axis.within(value).only(("label", "settings", "without", "search"))
     label = section.take("label", str)
     return Point(
         label=label,
-        settings=_settings(section.within(section.take("settings", dict, {}))),
-        without=tuple(_setting(section, str(each)) for each in section.take("without", list, [])),
+        settings=setting.read_all(section.within(section.take("settings", dict, {}))),
+        without=tuple(setting.check_key(section, str(each)) for each in section.take("without", list, [])),
         finder=_finder(section, label),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from strandline.experiments import setting
 from strandline.experiments.document import Section
-from strandline.experiments.spec import OVERRIDES, RUN_KEYS, Axis, Point, Search, Settings
+from strandline.experiments.spec import Axis, Point, Search, Settings
 
 Axes = Sequence[tuple[Section, Axis]]
 
@@ -28,11 +29,13 @@ def read(top: Section, fixed: Settings, axes: Axes) -> Search | None:
 def _search(section: Section) -> Search:
     section.only(("key", "title", "values", "least"))
     key = section.take("key", str)
-    if key not in RUN_KEYS and not key.startswith(OVERRIDES):
-        raise section.error("key", f"unknown setting `{key}`: name one that a run has, as window")
+    if not setting.known(key):
+        raise section.error("key", f"unknown setting `{key}`: {setting.MEND}")
     values = section.take("values", list)
     if not values or len(set(map(str, values))) < len(values):
         raise section.error("values", "needs at least one value, none twice")
+    for value in values:
+        setting.check_value(section, key, value)
     least = section.take("least", str, "cycles_per_task")
     return Search(key, section.take("title", str), tuple(values), least)
 

@@ -9,6 +9,8 @@ from typing import Any
 from strandline.report.chart import Kind
 
 RUN_KEYS = ("workload", "design", "machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo")
+WHOLE = ("threads", "tasks", "window", "bmo")
+"""Those that are whole numbers; the others are text, and `window` may be `auto` too."""
 OVERRIDES = ("machine.", "design.", "workload.")
 METRICS = "metric"
 """In `plot`, stands for the metrics where an axis is expected: one series, or one panel, each."""

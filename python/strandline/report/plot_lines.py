@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from strandline.report.chart import Chart, Panel, Series
 from strandline.report.plot_style import INK, Look
@@ -68,20 +69,21 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def cdf(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
-    """The share of tasks that take no longer, over how long they take; what was searched stands in the corner."""
+    """The share of tasks that take no longer, over how long they take; what was searched stands above."""
     shares = [float(place) for place in chart.places]
     for series in panel.series:
         _line(axes, series.values, shares, series, look)
     axes.set_ylim(0, 102)
     axes.set_yticks(range(0, 101, 20))
     axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     noted = [(str(series.notes[0]), look.colour(series)) for series in panel.series if series.notes[0] is not None]
     if noted:
-        _corner(axes, [(chart.note or "", INK), *noted])
+        _above(axes, [(chart.note or "", INK), *noted])
 
 
-def _corner(axes: Axes, texts: Sequence[tuple[str, str]]) -> None:
-    """Texts and their colours, one above the other."""
+def _above(axes: Axes, texts: Sequence[tuple[str, str]]) -> None:
+    """Texts and their colours beside each other, at the right above the plot."""
     for number, (text, colour) in enumerate(reversed(texts)):
-        axes.text(0.98, 0.04 + 0.08 * number, text, transform=axes.transAxes, ha="right", fontsize=8, color=colour)
+        axes.text(1 - 0.07 * number, 1.03, text, transform=axes.transAxes, ha="right", fontsize=9, color=colour)
