@@ -201,7 +201,7 @@ def _storage(spec: dict[str, Any]) -> int:
     stores = int(given.get("machine.core.store_queue_entries", 56))
     flushes = int(given.get("machine.core.writeback_buffer_entries", 32))
     contexts = int(given.get("design.contexts", 16))
-    name, counter = (contexts - 1).bit_length(), (stores + flushes - 1).bit_length() + 1
+    name, counter = (contexts - 1).bit_length(), (stores + flushes).bit_length()
     return -(-((stores + flushes) * name + contexts * counter) // 8)
 
 
