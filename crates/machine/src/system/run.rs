@@ -1,6 +1,7 @@
 //! The run: cores and events in global time order.
 
 use super::hardware::{Front, Hardware, Hart, Tally};
+use super::look::CoreView;
 use super::stuck::{describe, Stuck};
 use crate::cache::Last;
 use crate::config::Machine;
@@ -83,6 +84,7 @@ pub struct System<D: Design> {
     options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
+    watch: Watch,
 }
 
 /// The counts at the start of the timed region.
@@ -152,6 +154,7 @@ impl<D: Design> System<D> {
             options,
             tracer,
             start: Start::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -185,21 +188,59 @@ impl<D: Design> System<D> {
     }
 
     /// Runs until every program has ended and every store and flush is done.
+    ///
+    /// # Errors
+    /// No progress.
     pub fn run(&mut self) -> Result<Outcome, Stuck> {
+        self.end_idle_cores();
+        while self.step(u64::MAX)? {
+            self.watch.look(&self.hw, self.options.patience.0)?;
+        }
+        Ok(self.outcome())
+    }
+
+    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
+    /// [`System::run`] finishes the run and gives its outcome.
+    ///
+    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run of one core is the same
+    /// however often it is stopped; of several cores, another may come first of those that go on in one cycle.
+    ///
+    /// # Errors
+    /// No progress.
+    pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
+        self.end_idle_cores();
+        loop {
+            let next = self
+                .hw
+                .events
+                .next_at()
+                .0
+                .min(self.earliest().0.map_or(u64::MAX, |(at, _)| at));
+            if next > cycle && next != u64::MAX {
+                return Ok(true);
+            }
+            if !self.step(cycle)? {
+                return Ok(false);
+            }
+            self.watch.look(&self.hw, self.options.patience.0)?;
+        }
+    }
+
+    /// What a core holds now.
+    pub fn look(&self, core: CoreId) -> CoreView {
+        CoreView::of(&self.hw.harts[core.index()])
+    }
+
+    fn end_idle_cores(&mut self) {
         for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
             if program.is_none() {
                 hart.front = Front::Ended;
             }
         }
-        let mut watch = Watch::default();
-        while self.step()? {
-            watch.look(&self.hw, self.options.patience.0)?;
-        }
-        Ok(self.outcome())
     }
 
-    /// Lets the earliest event or core go on; false when all is done.
-    fn step(&mut self) -> Result<bool, Stuck> {
+    /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
+    fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
         let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
@@ -209,13 +250,13 @@ impl<D: Design> System<D> {
             self.event(at.0, event);
             return Ok(true);
         };
-        let others = second.min(next_event.saturating_sub(1));
+        let others = second.min(next_event.saturating_sub(1)).min(last);
         if self.hw.harts[core.index()].core.drains.get() == at {
             let front = self.hw.harts[core.index()].next_front();
             self.drain(core, others.min(front));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
-            self.go(core, others.saturating_add(slack), slack);
+            self.go(core, others.saturating_add(slack).min(last), slack);
         }
         Ok(true)
     }

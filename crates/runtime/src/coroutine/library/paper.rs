@@ -146,7 +146,11 @@ pub(super) async fn start<C: Scheduling>(cpu: &C, place: Place) {
     }
     // Into the coroutine, and from there to where its function finds it.
     copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
-    copy(coroutine.at(block::OBJECT), coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES)).await;
+    copy(
+        coroutine.at(block::OBJECT),
+        coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES),
+    )
+    .await;
     for word in 0..ZEROED_WORDS {
         coroutine.at(block::ZEROED + 8 * word).store(cpu.word(0)).await;
     }
