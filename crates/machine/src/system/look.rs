@@ -1,10 +1,12 @@
 //! A core looked at from outside, at a moment of a run: its store queue, its buffers, and what is pending.
 
 use super::hardware::Hart;
+use super::run::System;
+use super::stuck::Stuck;
 use crate::core::{Entry, Kind};
 use strandline_design as design;
-use strandline_design::Until;
-use strandline_isa::Line;
+use strandline_design::{Design, Until};
+use strandline_isa::{CoreId, Line};
 
 /// What a core holds at a moment. Looking changes nothing.
 ///
@@ -58,6 +60,40 @@ pub struct Joined {
     pub contexts: Vec<u8>,
     /// Whether it is on its way to memory; it takes no further stores then.
     pub sent: bool,
+}
+
+impl<D: Design> System<D> {
+    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
+    /// [`System::run`] finishes the run and gives its outcome.
+    ///
+    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run of one core is the same
+    /// however often it is stopped; of several cores, another may come first of those that go on in one cycle.
+    ///
+    /// # Errors
+    /// No progress.
+    pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
+        self.end_idle_cores();
+        loop {
+            let next = self
+                .hw
+                .events
+                .next_at()
+                .0
+                .min(self.earliest().0.map_or(u64::MAX, |(at, _)| at));
+            if next > cycle && next != u64::MAX {
+                return Ok(true);
+            }
+            if !self.step(cycle)? {
+                return Ok(false);
+            }
+            self.watch.look(&self.hw, self.options.patience.0)?;
+        }
+    }
+
+    /// What a core holds now.
+    pub fn look(&self, core: CoreId) -> CoreView {
+        CoreView::of(&self.hw.harts[core.index()])
+    }
 }
 
 impl CoreView {

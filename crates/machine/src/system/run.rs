@@ -1,7 +1,6 @@
 //! The run: cores and events in global time order.
 
 use super::hardware::{Front, Hardware, Hart, Tally};
-use super::look::CoreView;
 use super::stuck::{describe, Stuck};
 use crate::cache::Last;
 use crate::config::Machine;
@@ -81,10 +80,10 @@ pub struct System<D: Design> {
     /// Flushes of the design's that wait for another core's side.
     pub(super) flushes_waiting: Vec<(Until, CoreId, Line, u64)>,
     programs: Vec<Option<Program>>,
-    options: Options,
+    pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
-    watch: Watch,
+    pub(super) watch: Watch,
 }
 
 /// The counts at the start of the timed region.
@@ -199,39 +198,8 @@ impl<D: Design> System<D> {
         Ok(self.outcome())
     }
 
-    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
-    /// [`System::run`] finishes the run and gives its outcome.
-    ///
-    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run of one core is the same
-    /// however often it is stopped; of several cores, another may come first of those that go on in one cycle.
-    ///
-    /// # Errors
-    /// No progress.
-    pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
-        self.end_idle_cores();
-        loop {
-            let next = self
-                .hw
-                .events
-                .next_at()
-                .0
-                .min(self.earliest().0.map_or(u64::MAX, |(at, _)| at));
-            if next > cycle && next != u64::MAX {
-                return Ok(true);
-            }
-            if !self.step(cycle)? {
-                return Ok(false);
-            }
-            self.watch.look(&self.hw, self.options.patience.0)?;
-        }
-    }
-
-    /// What a core holds now.
-    pub fn look(&self, core: CoreId) -> CoreView {
-        CoreView::of(&self.hw.harts[core.index()])
-    }
-
-    fn end_idle_cores(&mut self) {
+    /// Cores without a program have ended.
+    pub(super) fn end_idle_cores(&mut self) {
         for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
             if program.is_none() {
                 hart.front = Front::Ended;
@@ -240,7 +208,7 @@ impl<D: Design> System<D> {
     }
 
     /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
-    fn step(&mut self, last: u64) -> Result<bool, Stuck> {
+    pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
         let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
@@ -275,7 +243,7 @@ impl<D: Design> System<D> {
     }
 
     /// The core that goes on first and when, and when the next one does; ties go to the lower number.
-    fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
+    pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
             let at = hart.next_front().min(hart.core.drains.get());
@@ -408,7 +376,7 @@ impl<D: Design> System<D> {
 
 /// Looks now and then whether tasks still end.
 #[derive(Default)]
-struct Watch {
+pub(super) struct Watch {
     steps: u64,
     tasks: u64,
     since: u64,
@@ -418,7 +386,7 @@ struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());
