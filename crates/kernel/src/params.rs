@@ -137,7 +137,11 @@ mod tests {
 
     #[test]
     fn errors_name_key_range_and_nearest() {
-        let wrong = |key, value| Params::parse("workload", DECLARED, [(key, value)]).unwrap_err().to_string();
+        let wrong = |key, value| {
+            Params::parse("workload", DECLARED, [(key, value)])
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(
             wrong("rows", "1"),
             "workload.rows=1: must be a whole number from 2 to 1000000 (rows of the table)"

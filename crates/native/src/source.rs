@@ -37,7 +37,7 @@ pub mod runtime {
     pub use self::region::{Region, Step};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
-    
+
     straight! {
         alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";

@@ -21,7 +21,7 @@ use predictor::{Predictor, Targets};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use strandline_design::{Admission, Places, Until};
-use strandline_isa::{Addr, Alu, CoreId, Lowering, Memory, Primitive, Rmw};
+use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive, Rmw};
 
 /// What a program asks of the system when it cannot go on by itself.
 #[derive(Clone, Copy, Debug)]
@@ -341,6 +341,14 @@ impl Core {
     /// Whether the store queue has room.
     pub fn has_entries_free(&self) -> bool {
         self.queue.borrow().occupied() < self.queue_entries
+    }
+
+    /// Whether a store in the queue has asked to own this line.
+    pub fn awaits_own(&self, line: Line) -> bool {
+        self.queue
+            .borrow()
+            .iter()
+            .any(|entry| entry.owned != 0 && entry.line() == line)
     }
 
     /// Whether the oldest store has had to ask for its line again.

@@ -92,7 +92,8 @@ impl<D: Design> System<D> {
         Ok(t)
     }
 
-    /// Fails while the line is on its way to another core that will own it.
+    /// Fails while the line is on its way to another core that will own it, and until that core's store has written it: the
+    /// store is due, but a core that runs ahead asks first.
     fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
         let Some(sharers) = self
             .hw
@@ -103,18 +104,19 @@ impl<D: Design> System<D> {
         else {
             return Ok(());
         };
-        let filled = |owner: CoreId| {
-            self.hw.harts[owner.index()]
-                .core
-                .private
-                .borrow()
-                .misses
-                .filled(line, at)
+        let busy = |owner: CoreId| {
+            let owner = &self.hw.harts[owner.index()].core;
+            let filled = owner.private.borrow().misses.filled(line, at);
+            if filled > at {
+                return Some(filled);
+            }
+            let due = owner.drains.get();
+            (due <= at && owner.awaits_own(line)).then_some(due)
         };
-        match sharers.others(core).map(filled).find(|filled| *filled > at) {
-            Some(filled) => Err(Blocked::Filling(filled)),
-            None => Ok(()),
-        }
+        sharers
+            .others(core)
+            .find_map(busy)
+            .map_or(Ok(()), |until| Err(Blocked::Filling(until)))
     }
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.

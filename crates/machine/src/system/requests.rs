@@ -226,7 +226,10 @@ impl<D: Design> System<D> {
     }
 
     fn primitive(&mut self, core: CoreId, primitive: Primitive, at: u64) -> Response {
-        self.send_all_combined(core, at);
+        // A change of context is no fence.
+        if !matches!(primitive, Primitive::Setctx(_)) {
+            self.send_all_combined(core, at);
+        }
         let admission = if self.places.primitives {
             self.design.primitive(&mut self.hw, core, primitive)
         } else {

@@ -152,7 +152,10 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
 
     /// Slots up to the last that has a task.
     fn used(&self) -> usize {
-        self.active.iter().rposition(|active| *active).map_or(0, |last| last + 1)
+        self.active
+            .iter()
+            .rposition(|active| *active)
+            .map_or(0, |last| last + 1)
     }
 
     fn place(&self, slot: usize) -> Place {

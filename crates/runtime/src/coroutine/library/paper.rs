@@ -139,7 +139,11 @@ pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine
     }
     // Into the coroutine, and from there to where its function finds it.
     copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
-    copy(coroutine.at(block::OBJECT), coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES)).await;
+    copy(
+        coroutine.at(block::OBJECT),
+        coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES),
+    )
+    .await;
     zero(cpu, coroutine.at(block::ZEROED)).await;
     save(cpu, place.task, ENTRY).await;
     let count = own.at(scheduler::COUNT).load().await;
@@ -215,8 +219,9 @@ async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
 /// Puts memory back on its list.
 async fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
     size_class(cpu).await;
-    let head = list.load().await;
-    at(cpu, memory).at(block::NEXT).store(head & 0).await;
+    list.load().await;
+    // It is the only one of its list.
+    at(cpu, memory).at(block::NEXT).store(cpu.word(0) + 0).await;
     list.store(at(cpu, memory)).await;
 }
 
