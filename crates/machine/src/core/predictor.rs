@@ -42,11 +42,11 @@ impl Predictor {
 /// A table of the last targets of indirect jumps, indexed by the jump's site and the targets of the jumps before it.
 pub struct Targets {
     last: Box<[Cell<u64>]>,
-    history: Cell<u32>,
+    /// A few bits of each of the latest targets: [`TARGET_BITS`] of so many that they fill the word.
+    history: Cell<u64>,
 }
 
-/// Jumps that take part in the index, and the bits of each target that do.
-const JUMPS: u32 = 4;
+/// Bits of a target that take part in the index.
 const TARGET_BITS: u32 = 4;
 
 impl Targets {
@@ -61,11 +61,11 @@ impl Targets {
     /// Predicts where the jump at `site` goes, learns that it goes `to`, and says whether the prediction was right.
     pub fn predict(&self, site: u32, to: u64) -> bool {
         let history = self.history.get();
-        let index = (site ^ (site >> 15) ^ history) as usize & (self.last.len() - 1);
+        let mixed = (history ^ u64::from(site) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let index = (mixed >> 32) as usize & (self.last.len() - 1);
         // Any few bits of the target's address tell targets apart.
-        let bits = (to ^ to >> TARGET_BITS ^ to >> (2 * TARGET_BITS)) as u32 & ((1 << TARGET_BITS) - 1);
-        self.history
-            .set((history << TARGET_BITS | bits) & ((1 << (JUMPS * TARGET_BITS)) - 1));
+        let bits = (to ^ to >> TARGET_BITS ^ to >> (2 * TARGET_BITS)) & ((1 << TARGET_BITS) - 1);
+        self.history.set(history << TARGET_BITS | bits);
         self.last[index].replace(to) == to
     }
 }

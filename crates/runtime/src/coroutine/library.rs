@@ -5,7 +5,7 @@ mod paper;
 
 use std::fmt;
 use std::str::FromStr;
-use strandline_isa::{Addr, Scheduling};
+use strandline_isa::{Addr, Scheduling, W};
 
 /// A library of coroutines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub(super) struct Place {
 
 impl Library {
     /// Makes a coroutine for a new task and goes to its beginning.
-    pub(super) async fn start<C: Scheduling>(self, cpu: &C, place: Place) {
+    pub(super) async fn start<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         match self {
-            Library::Paper => paper::start(cpu, place).await,
-            Library::Lean => lean::start(cpu, place).await,
+            Library::Paper => paper::start(cpu, place, block).await,
+            Library::Lean => lean::start(cpu, place, block).await,
             Library::Free => {}
         }
     }
@@ -59,19 +59,20 @@ impl Library {
     }
 
     /// Looks, in the scheduler, at the slot whose turn it is, of so many that it goes round.
-    pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) {
+    /// Where its block lies.
+    pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
         match self {
             Library::Paper => paper::next(cpu, place, slots).await,
             Library::Lean => lean::next(cpu, place, slots).await,
-            Library::Free => {}
+            Library::Free => cpu.word(place.task.0),
         }
     }
 
     /// Goes from the scheduler to a task that had yielded.
-    pub(super) async fn resume<C: Scheduling>(self, cpu: &C, place: Place) {
+    pub(super) async fn resume<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         match self {
-            Library::Paper => paper::resume(cpu, place).await,
-            Library::Lean => lean::resume(cpu, place).await,
+            Library::Paper => paper::resume(cpu, place, block).await,
+            Library::Lean => lean::resume(cpu, place, block).await,
             Library::Free => {}
         }
     }

@@ -15,7 +15,7 @@ use library::Place;
 use pace::Pace;
 use std::future::Future;
 use std::pin::Pin;
-use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking};
+use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
 use task::{Task, Why};
 
 /// The most tasks that share a thread.
@@ -137,8 +137,8 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             let before = self.fences;
             let slots = self.pace.window().max(self.used());
             for slot in 0..slots {
-                self.library.next(self.cpu, self.place(slot), slots as u64).await;
-                self.turn(slot, &mut left).await;
+                let block = self.library.next(self.cpu, self.place(slot), slots as u64).await;
+                self.turn(slot, block, &mut left).await;
             }
             if self.lowering.tasking == Tasking::Batched && self.fences > before {
                 self.cpu.primitive(Primitive::Sfence).await;
@@ -164,19 +164,19 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
     }
 
     /// Lets the slot's task go on until it yields or, where it ends, its successor (COSPlay 4.2: in the same context).
-    async fn turn(&mut self, slot: usize, left: &mut u64) {
+    async fn turn(&mut self, slot: usize, block: W<'_, C>, left: &mut u64) {
         let (cpu, library, place) = (self.cpu, self.library, self.place(slot));
         let mut resumes = self.active[slot];
         loop {
             if resumes {
-                library.resume(cpu, place).await;
+                library.resume(cpu, place, block).await;
             } else {
                 if *left == 0 || slot >= self.pace.window() {
                     return;
                 }
                 *left -= 1;
                 self.active[slot] = true;
-                library.start(cpu, place).await;
+                library.start(cpu, place, block).await;
             }
             cpu.note(Note::Running(Running::Task(slot as u32)));
             let why = self.tasks[slot].run(self.lanes[slot].as_mut()).await;

@@ -1,10 +1,92 @@
-//! Our own stackless library, as it is compiled.
+//! Our own stackless library, as it is compiled: `crates/native/examples/lean`, whose instructions `docs/coroutines.md` lists.
+//!
+//! A task is a chain of segments, each a function of the task's frame, which returns the address of the next one; the
+//! scheduler keeps it in the frame and calls the next frame's. Values that live across a yield are kept in the frame: how
+//! many is the task's own, here those of `pc`'s update, on which the library was counted.
+//!
+//! Simplified: an instruction that does several things is as many micro-ops (`ret` loads and jumps, a call through memory
+//! loads, stores and jumps).
 
+use super::super::task::Why;
 use super::Place;
-use strandline_isa::Scheduling;
+use crate::BLOCK_BYTES;
+use strandline_isa::{Cpu, Scheduling, Site, W};
 
-pub(super) async fn start<C: Scheduling>(_cpu: &C, _place: Place) {}
-pub(super) async fn end<C: Scheduling>(_cpu: &C, _place: Place) {}
-pub(super) async fn leave<C: Scheduling>(_cpu: &C, _place: Place, _code: u64) {}
-pub(super) async fn next<C: Scheduling>(_cpu: &C, _place: Place, _slots: u64) {}
-pub(super) async fn resume<C: Scheduling>(_cpu: &C, _place: Place) {}
+/// Words of a frame: where the task goes on, and what it keeps.
+const RESUME_POINT: u64 = 0;
+const KEPT: u64 = 8;
+/// Where the scheduler's return address lies on the one stack.
+const RETURN: u64 = 256;
+
+/// Values that the task keeps at its first yield, and that a segment takes up again: `docs/coroutines.md`.
+const SAVED: u64 = 6;
+const RELOADED: u64 = 3;
+
+/// The first segment.
+const FIRST: u64 = 16;
+/// The scheduler's code behind a call.
+const LOOP: u64 = 17;
+
+const CALL: Site = Site(0x5ced_0011);
+const CALL_FIRST: Site = Site(0x5ced_0012);
+const RET: Site = Site(0x5ced_0013);
+
+/// An address or a constant that the program has in a register.
+fn word<C: Cpu>(cpu: &C, bits: u64) -> W<'_, C> {
+    cpu.word(bits)
+}
+
+/// `ret`: to the scheduler.
+async fn ret<C: Scheduling>(cpu: &C, place: Place) {
+    let back = word(cpu, place.scheduler.0 + RETURN).load().await;
+    cpu.jump(back.tag(), LOOP, RET);
+}
+
+pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
+    let frame = word(cpu, place.task.0);
+    if code == Why::Order.code() {
+        for value in 0..SAVED {
+            frame.at(KEPT + 8 * value).store(word(cpu, 0)).await;
+        }
+    }
+    let next = word(cpu, code) + 0;
+    ret(cpu, place).await;
+    _ = next.is(0).branch();
+    frame.at(RESUME_POINT).store(next).await;
+}
+
+pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
+    let first = place.task.0 - place.slot * BLOCK_BYTES;
+    // From the last slot's frame on, or from the first's.
+    let before = if place.slot == 0 { slots } else { place.slot } - 1;
+    let frame = word(cpu, first + before * BLOCK_BYTES) + BLOCK_BYTES;
+    let wrapped = cpu.alu(strandline_isa::Alu::Simple, frame.tag(), Default::default());
+    let frame = W::new(cpu, place.task.0, cpu.alu(strandline_isa::Alu::Simple, wrapped, frame.tag()));
+    frame + 0
+}
+
+pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+    let code = frame.at(RESUME_POINT).load().await;
+    word(cpu, place.scheduler.0 + RETURN).store(word(cpu, LOOP)).await;
+    cpu.jump(code.tag(), code.bits(), CALL);
+    let values = if code.bits() == Why::Locked.code() { SAVED } else { RELOADED };
+    for value in 0..values {
+        frame.at(KEPT + 8 * value).load().await;
+    }
+}
+
+pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
+    // Are tasks left? One less.
+    let left = word(cpu, 1);
+    _ = left.is(0).branch();
+    let _ = left - 1;
+    let _ = frame + 0;
+    word(cpu, place.scheduler.0 + RETURN).store(word(cpu, LOOP)).await;
+    cpu.jump(Default::default(), FIRST, CALL_FIRST);
+}
+
+pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
+    let nothing = word(cpu, 0) + 0;
+    ret(cpu, place).await;
+    _ = nothing.is(0).branch();
+}

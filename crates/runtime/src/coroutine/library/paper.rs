@@ -12,6 +12,7 @@
 //! Simplified: after a switch the task's own registers count as ready, though they have just been loaded.
 
 use super::Place;
+use crate::BLOCK_BYTES;
 use strandline_isa::{Addr, Cpu, Scheduling, Site, W};
 
 /// Words of a coroutine's control block.
@@ -26,7 +27,7 @@ mod block {
     /// Words that are zeroed.
     pub const ZEROED: u64 = OBJECT + 8 * super::OBJECT_WORDS;
     /// Where the stack ends: it grows downwards.
-    pub const STACK_END: u64 = crate::BLOCK_BYTES;
+    pub const STACK_END: u64 = super::BLOCK_BYTES;
 }
 
 /// Words of the scheduler's block, its own saved stack pointer apart.
@@ -44,7 +45,7 @@ mod scheduler {
 /// Words of a function object: the function, what it captures, and the state that it shares with whoever started it.
 const OBJECT_WORDS: u64 = 16;
 /// Words of the control block that are zeroed; see above.
-const ZEROED_WORDS: u64 = 67;
+const ZEROED_WORDS: u64 = 40;
 /// Registers that a callee keeps.
 const SAVED: u64 = 6;
 /// What a stack holds of a coroutine that does not run: control words, registers, the address to go on at.
@@ -109,7 +110,7 @@ pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
     restore(cpu, at(cpu, place.scheduler), TO_SCHEDULER).await;
 }
 
-pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) {
+pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     let own = at(cpu, place.scheduler);
     let slot = own.at(scheduler::SLOT).load().await;
     debug_assert_eq!(slot.bits(), place.slot);
@@ -118,42 +119,32 @@ pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) {
         following = cpu.word(0);
     }
     own.at(scheduler::SLOT).store(following).await;
-    let coroutine = block_of(cpu, place, slot);
-    if coroutine.at(block::STATE).load().await.is(state::ENDED).branch() {
-        // The slot of a task that has ended and has no successor.
-    }
+    let first = place.task.0 - place.slot * BLOCK_BYTES;
+    let coroutine = (slot << u64::from(BLOCK_BYTES.ilog2())) + first;
+    // A task that has ended has left its slot empty.
+    _ = coroutine.at(block::STATE).load().await.is(state::ENDED).branch();
+    coroutine
 }
 
-/// The address of a slot's block, computed from its number.
-fn block_of<'c, C: Cpu>(cpu: &'c C, place: Place, slot: W<'c, C>) -> W<'c, C> {
-    let first = place.task.0 - place.slot * crate::BLOCK_BYTES;
-    let offset = slot * crate::BLOCK_BYTES;
-    W::new(cpu, first + offset.bits(), offset.tag())
-}
-
-pub(super) async fn resume<C: Scheduling>(cpu: &C, place: Place) {
-    let coroutine = at(cpu, place.task);
+pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
     coroutine.at(block::STATE).store(cpu.word(state::RUNS)).await;
     save(cpu, place.scheduler, LOOP).await;
     restore(cpu, coroutine, TO_TASK).await;
 }
 
-pub(super) async fn start<C: Scheduling>(cpu: &C, place: Place) {
+pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine: W<'c, C>) {
     let own = at(cpu, place.scheduler);
-    let coroutine = at(cpu, place.task);
     for list in free_lists(place) {
         take(cpu, at(cpu, list), place.task).await;
     }
     // Into the coroutine, and from there to where its function finds it.
     copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
     copy(coroutine.at(block::OBJECT), coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES)).await;
-    for word in 0..ZEROED_WORDS {
-        coroutine.at(block::ZEROED + 8 * word).store(cpu.word(0)).await;
-    }
+    zero(cpu, coroutine.at(block::ZEROED)).await;
     save(cpu, place.task, ENTRY).await;
     let count = own.at(scheduler::COUNT).load().await;
     own.at(scheduler::COUNT).store(count + 1).await;
-    resume(cpu, place).await;
+    resume(cpu, place, coroutine).await;
     // The entry: the registers that a callee keeps, and the function.
     let stack = at(cpu, place.task).at(block::STACK_END - FRAME_BYTES);
     for register in 0..SAVED {
@@ -195,6 +186,19 @@ async fn copy<C: Cpu>(from: W<'_, C>, to: W<'_, C>) {
     for word in 0..OBJECT_WORDS {
         let value = from.at(8 * word).load().await;
         to.at(8 * word).store(value).await;
+    }
+}
+
+/// Zeroes the control block behind the object, in a loop.
+async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
+    let end = from.at(8 * ZEROED_WORDS);
+    let mut word = from;
+    loop {
+        word.store(cpu.word(0)).await;
+        word = word + 8;
+        if !word.less(end).branch() {
+            return;
+        }
     }
 }
 
