@@ -208,7 +208,7 @@ fn notes_come_in_order() {
                     inside.1 = false;
                     (true, true)
                 }
-                Note::Output { .. } => before,
+                Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
                 Note::TaskEnd => {
                     inside.0 = false;
                     (true, false)
