@@ -43,6 +43,4 @@ strandline_kernel::breakable_rules! {
     RoundFenced: "COSPlay 5 and Figure 7(b)",
     /// That fence comes after the last task of the window has yielded. Broken: one task too early.
     FenceEndsRound: "COSPlay 5 and Figure 7(b)",
-    /// A task that finds a lock held yields. Broken: it tries again at once.
-    HeldLockYields: "COSPlay 4.4",
 }

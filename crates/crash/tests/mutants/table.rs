@@ -173,7 +173,6 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("tasks/fence-left-out-after-yield", "cosplay", L(Log::FenceAfterYield), &[], &[E]),
     mutant("tasks/round-not-fenced", "sbatch", L(Log::RoundFenced), &[], &[E]),
     mutant("tasks/round-fenced-early", "sbatch", L(Log::FenceEndsRound), &[], &[E]),
-    mutant("tasks/held-lock-spins", "cosplay", L(Log::HeldLockYields), &[], &[E]),
     // The bounds promise no recovery: only their models can tell.
     mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
     mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),

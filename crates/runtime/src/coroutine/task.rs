@@ -178,9 +178,6 @@ impl<C: Cpu> Cpu for Task<'_, C> {
     }
 
     async fn give_way(&self) {
-        if self.broken.is(Rule::HeldLockYields) {
-            return;
-        }
         self.give(Why::Locked).await;
     }
 }
