@@ -157,7 +157,11 @@ fn tasks_that_order_nothing_are_caught_and_fail_again_when_replayed() {
             };
             let report = explore(&spec, Points::Count(80)).unwrap();
             assert!(!report.failures.is_empty(), "{workload}, window {window:?}");
+            // One task alone loses what was acknowledged, too.
+            let smallest = &report.failures[0].replay;
+            assert!(smallest.contains("--window 1 ") || window == AUTO, "{smallest}");
             for failure in &report.failures {
+                assert!(failure.replay.contains(&format!("--coroutines {library}")), "{}", failure.replay);
                 let again = replayed(&spec, &failure.replay);
                 assert_eq!(again.failures[0].why, failure.why, "{}", failure.replay);
                 assert_eq!(again.failures[0].replay, failure.replay);
