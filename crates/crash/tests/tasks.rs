@@ -110,7 +110,9 @@ fn tasks_that_share_a_thread_recover() {
         for workload in WORKLOADS {
             for variant in variants() {
                 for threads in [1, 4] {
+                    let t = std::time::Instant::now();
                     let report = assert_clean(&variant.of(workload, design, threads), points());
+                    eprintln!("{design} {workload} {threads} {variant:?}: {:?} events {}", t.elapsed(), report.durable_events);
                     assert!(report.points > 0 && report.durable_events > report.runs);
                 }
             }
