@@ -126,6 +126,9 @@ mod tests {
         let mut spec = Spec::new("sps", "cosplay");
         spec.window = Some(Window::Found(Found::Auto));
         let words = arguments(&spec, Place { run: 0, event: 1 });
-        assert_eq!(words, "crash sps -d cosplay --threads 1 --window auto --seed 1 --replay 0:1");
+        assert_eq!(
+            words,
+            "crash sps -d cosplay --threads 1 --window auto --seed 1 --replay 0:1"
+        );
     }
 }

@@ -66,9 +66,15 @@ fn random_programs_show_nothing_that_a_model_forbids() {
 fn contexts_that_collide_show_nothing_that_the_model_forbids() {
     for design in ["cosplay", "freeswitch"] {
         for contexts in ["1", "2"] {
-            let design = Registered::named(design).expect("registered").with("contexts", contexts);
+            let design = Registered::named(design)
+                .expect("registered")
+                .with("contexts", contexts);
             let report = random(&design, 1, 3000).expect("programs that can be run");
-            assert!(report.violations.is_empty(), "{contexts} contexts: {:#?}", report.violations);
+            assert!(
+                report.violations.is_empty(),
+                "{contexts} contexts: {:#?}",
+                report.violations
+            );
         }
     }
 }

@@ -10,14 +10,20 @@ use strandline_sim::{Error, Spec};
 #[test]
 fn what_promises_recovery_recovers() {
     for workload in WORKLOADS {
-        for design in abouts()
-            .iter()
-            .filter(|about| about.promises_recovery)
-            .map(|about| about.name)
-        {
+        for about in abouts().iter().filter(|about| about.promises_recovery) {
             for threads in [1, 4] {
-                let report = assert_clean(&spec(workload, design, threads), Points::Count(400));
-                assert_eq!((report.points, report.runs), (400, 8), "{workload} under {design}");
+                let mut spec = spec(workload, about.name, threads);
+                // Tasks that share a thread and wait for few locks go round for long.
+                if workload == "tpcc" && about.window.is_some() {
+                    spec.tasks = Some(6);
+                }
+                let report = assert_clean(&spec, Points::Count(400));
+                assert_eq!(
+                    (report.points, report.runs),
+                    (400, 8),
+                    "{workload} under {}",
+                    about.name
+                );
             }
         }
     }

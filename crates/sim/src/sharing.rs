@@ -35,7 +35,9 @@ pub fn of(spec: &Spec, source: &Source) -> Result<Option<Sharing>, Error> {
     let library = spec.coroutines.as_deref().map(str::parse).transpose();
     Ok(Some(Sharing {
         window,
-        library: library.map_err(|error| Error::input(format!("{error}")))?.unwrap_or_default(),
+        library: library
+            .map_err(|error| Error::input(format!("{error}")))?
+            .unwrap_or_default(),
     }))
 }
 

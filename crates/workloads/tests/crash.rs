@@ -228,8 +228,14 @@ fn every_crash_image_of_tasks_that_share_a_thread_recovers() {
 #[test]
 fn tasks_that_share_a_thread_and_order_nothing_are_found() {
     // Stores and flushes of all tasks are in context 0, their fences wait for others.
-    let never_set = Lowering { resumed: &[], ..BY_CONTEXT };
-    let never_durable = Lowering { durable: &[], ..BATCHED };
+    let never_set = Lowering {
+        resumed: &[],
+        ..BY_CONTEXT
+    };
+    let never_durable = Lowering {
+        durable: &[],
+        ..BATCHED
+    };
     for (name, _) in SMALL {
         for broken in [never_set, never_durable] {
             let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);

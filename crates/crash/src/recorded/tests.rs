@@ -172,7 +172,11 @@ fn no_design_mends_a_list_without_fences() {
     let folder = Folder::new("unfenced");
     // Where the caches are durable stores are enough, and volatile's program flushes nothing.
     let spared = ["eadr", "volatile"];
-    for design in abouts().iter().map(|about| about.name).filter(|name| !spared.contains(name)) {
+    for design in abouts()
+        .iter()
+        .map(|about| about.name)
+        .filter(|name| !spared.contains(name))
+    {
         assert!(broken(&folder, design, 1, false) > 0, "{design}");
     }
 }

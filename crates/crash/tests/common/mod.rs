@@ -19,11 +19,7 @@ pub fn spec(workload: &str, design: &str, threads: u64) -> Spec {
 /// Explores, and finds nothing.
 pub fn assert_clean(spec: &Spec, points: Points) -> Report {
     let report = explore(spec, points).unwrap();
-    assert_eq!(
-        report.failures,
-        [],
-        "{spec:?}"
-    );
+    assert_eq!(report.failures, [], "{spec:?}");
     assert_eq!(report.record.recovers, Some(true));
     report
 }

@@ -102,7 +102,9 @@ impl Cpu for AdversaryCpu<'_, '_> {
     async fn flush(&self, addr: Addr, _address: (), _flush: Flush) {
         self.turn().await;
         let mut state = self.machine.state.borrow_mut();
-        state.lines.flush(self.core.index(), self.context.get(), addr, self.machine.memory);
+        state
+            .lines
+            .flush(self.core.index(), self.context.get(), addr, self.machine.memory);
     }
 
     async fn primitive(&self, primitive: Primitive) {

@@ -91,7 +91,9 @@ impl Lines {
     }
 
     fn accept_at(&mut self, core: usize, which: usize) -> bool {
-        let Flushed { line, data, version, .. } = self.flushed[core].swap_remove(which);
+        let Flushed {
+            line, data, version, ..
+        } = self.flushed[core].swap_remove(which);
         self.persist(line, &data, version)
     }
 

@@ -68,7 +68,16 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
             threads: plan.threads,
             lane,
             random: Random::new(task, plan.seed, lane),
-            log: UndoLog::open(task, &logs, if broken.is(Rule::OwnLog) { plan.thread * most } else { lane }).await,
+            log: UndoLog::open(
+                task,
+                &logs,
+                if broken.is(Rule::OwnLog) {
+                    plan.thread * most
+                } else {
+                    lane
+                },
+            )
+            .await,
         };
         lanes.push(Box::pin(run_lane(workload, state)));
     }
@@ -167,7 +176,10 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
 
     /// Slots up to the last that has a task.
     fn used(&self) -> usize {
-        self.active.iter().rposition(|active| *active).map_or(0, |last| last + 1)
+        self.active
+            .iter()
+            .rposition(|active| *active)
+            .map_or(0, |last| last + 1)
     }
 
     fn place(&self, slot: usize) -> Place {

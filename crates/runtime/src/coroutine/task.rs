@@ -116,25 +116,11 @@ impl<C: Cpu> Cpu for Task<'_, C> {
     }
 
     #[inline(always)]
-    fn store(
-        &self,
-        addr: Addr,
-        address: C::Tag,
-        size: u8,
-        value: u64,
-        data: C::Tag,
-    ) -> impl Future<Output = ()> {
+    fn store(&self, addr: Addr, address: C::Tag, size: u8, value: u64, data: C::Tag) -> impl Future<Output = ()> {
         self.inner.store(addr, address, size, value, data)
     }
 
-    fn store_nt(
-        &self,
-        addr: Addr,
-        address: C::Tag,
-        size: u8,
-        value: u64,
-        data: C::Tag,
-    ) -> impl Future<Output = ()> {
+    fn store_nt(&self, addr: Addr, address: C::Tag, size: u8, value: u64, data: C::Tag) -> impl Future<Output = ()> {
         self.inner.store_nt(addr, address, size, value, data)
     }
 
