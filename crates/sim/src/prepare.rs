@@ -67,12 +67,7 @@ fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepa
         window: plan.sharing.map(|sharing| sharing.window.most() as usize),
         seed,
     };
-    Ok(with_workload(
-        workload,
-        plan.sets.of_workload(),
-        &build,
-        Preparer { plan, seed, broken },
-    )?)
+    Ok(with_workload(workload, plan.sets.of_workload(), &build, Preparer { plan, seed, broken })?)
 }
 
 struct Preparer<'a> {

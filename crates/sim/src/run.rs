@@ -36,10 +36,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
     let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
     let options = patient(&plan, Broken::default().options(spec.seed, false));
-    Ok(execute(spec, &plan, prepared, options, |runner| {
-        registered(spec, runner, &plan.sets)
-    })?
-    .0)
+    Ok(execute(spec, &plan, prepared, options, |runner| registered(spec, runner, &plan.sets))?.0)
 }
 
 /// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
@@ -47,9 +44,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), true, |runner, sets| {
-        registered(spec, runner, sets)
-    })
+    observed(spec, Broken::default(), true, |runner, sets| registered(spec, runner, sets))
 }
 
 /// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
@@ -57,9 +52,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), false, |runner, sets| {
-        registered(spec, runner, sets)
-    })
+    observed(spec, Broken::default(), false, |runner, sets| registered(spec, runner, sets))
 }
 
 /// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.

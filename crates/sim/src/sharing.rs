@@ -1,7 +1,7 @@
 //! How tasks share a thread, as the user says it and as the design has it.
 
 use crate::spec::{in_range, Found, Window};
-use crate::{Error, Source, Spec};
+use crate::{unknown_design, Error, Source, Spec};
 use strandline_designs::abouts;
 use strandline_runtime::{Sharing, MAX_WINDOW};
 
@@ -14,31 +14,36 @@ const SEARCH_TASKS: u64 = 8_000;
 /// # Errors
 /// A wrong window or library.
 pub fn of(spec: &Spec, source: &Source) -> Result<Option<Sharing>, Error> {
-    let usual = || abouts().iter().find(|about| about.name == spec.design)?.window;
     if matches!(source, Source::Recording(_)) {
         return Ok(None);
     }
-    let window = match (spec.window, usual()) {
-        (Some(Window::Found(Found::Auto)), _) => strandline_runtime::Window::Auto,
-        (Some(Window::Tasks(tasks)), _) => {
-            strandline_runtime::Window::Fixed(in_range("--window", tasks, 1, MAX_WINDOW)?)
-        }
-        (None, Some(tasks)) => strandline_runtime::Window::Fixed(tasks),
-        (None, None) if spec.coroutines.is_some() => {
-            return Err(Error::Input(format!(
-                "--coroutines: tasks run one after the other under {}; ask for a --window too",
-                spec.design
-            )))
-        }
-        (None, None) => return Ok(None),
-    };
     let library = spec.coroutines.as_deref().map(str::parse).transpose();
-    Ok(Some(Sharing {
+    let library = library.map_err(|error| Error::input(format!("{error}")))?;
+    let window = match spec.window {
+        Some(Window::Found(Found::Auto)) => Some(strandline_runtime::Window::Auto),
+        Some(Window::Tasks(tasks)) => {
+            let tasks = in_range("--window", tasks, 1, MAX_WINDOW)?;
+            Some(strandline_runtime::Window::Fixed(tasks))
+        }
+        None => usual(spec, library.is_some())?.map(strandline_runtime::Window::Fixed),
+    };
+    Ok(window.map(|window| Sharing {
         window,
-        library: library
-            .map_err(|error| Error::input(format!("{error}")))?
-            .unwrap_or_default(),
+        library: library.unwrap_or_default(),
     }))
+}
+
+/// The design's own window. `asked`: the user has asked for coroutines, so there must be one.
+fn usual(spec: &Spec, asked: bool) -> Result<Option<u64>, Error> {
+    let about = abouts().into_iter().find(|about| about.name == spec.design);
+    match about {
+        Some(about) if asked && about.window.is_none() => Err(Error::Input(format!(
+            "--coroutines: tasks run one after the other under {}; ask for a --window too",
+            spec.design
+        ))),
+        None if asked => Err(unknown_design(&spec.design)),
+        about => Ok(about.and_then(|about| about.window)),
+    }
 }
 
 /// Warming tasks that finding a window takes.

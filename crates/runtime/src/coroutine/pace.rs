@@ -156,11 +156,7 @@ impl Search {
                 LADDER[next + 1]
             }
             Stage::Settled { time: known, strange } => {
-                let strange = if time.abs_diff(known) * 16 > known * PHASE.0 {
-                    strange + 1
-                } else {
-                    0
-                };
+                let strange = if time.abs_diff(known) * 16 > known * PHASE.0 { strange + 1 } else { 0 };
                 if strange < PHASE.1 {
                     self.stage = Stage::Settled { time: known, strange };
                     return window;
@@ -176,13 +172,7 @@ impl Search {
     fn only_gets_worse(&self) -> bool {
         let best = self.times[fastest(&self.times)];
         let (much, many) = WORSE;
-        self.times.len() > many
-            && self
-                .times
-                .iter()
-                .rev()
-                .take(many)
-                .all(|time| *time * 16 > best * (16 + much))
+        self.times.len() > many && self.times.iter().rev().take(many).all(|time| *time * 16 > best * (16 + much))
     }
 }
 

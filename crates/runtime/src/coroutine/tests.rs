@@ -88,8 +88,8 @@ fn costs(library: Library) -> (u64, u64, u64) {
         cpu.counted(library.start(&cpu, place, cpu.word(place.task.0)));
         cpu.counted(library.end(&cpu, place));
     }
-    let around =
-        cpu.counted(library.start(&cpu, place, cpu.word(place.task.0))) + cpu.counted(library.end(&cpu, place));
+    let around = cpu.counted(library.start(&cpu, place, cpu.word(place.task.0)))
+        + cpu.counted(library.end(&cpu, place));
     let switch = |why: Why| {
         cpu.counted(async {
             library.leave(&cpu, place, why.code()).await;

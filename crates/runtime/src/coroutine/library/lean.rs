@@ -61,11 +61,7 @@ pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<
     let before = if place.slot == 0 { slots } else { place.slot } - 1;
     let frame = word(cpu, first + before * BLOCK_BYTES) + BLOCK_BYTES;
     let wrapped = cpu.alu(strandline_isa::Alu::Simple, frame.tag(), Default::default());
-    let frame = W::new(
-        cpu,
-        place.task.0,
-        cpu.alu(strandline_isa::Alu::Simple, wrapped, frame.tag()),
-    );
+    let frame = W::new(cpu, place.task.0, cpu.alu(strandline_isa::Alu::Simple, wrapped, frame.tag()));
     frame + 0
 }
 
@@ -73,11 +69,7 @@ pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W
     let code = frame.at(RESUME_POINT).load().await;
     word(cpu, place.scheduler.0 + RETURN).store(word(cpu, LOOP)).await;
     cpu.jump(code.tag(), code.bits(), CALL);
-    let values = if code.bits() == Why::Locked.code() {
-        SAVED
-    } else {
-        RELOADED
-    };
+    let values = if code.bits() == Why::Locked.code() { SAVED } else { RELOADED };
     for value in 0..values {
         frame.at(KEPT + 8 * value).load().await;
     }

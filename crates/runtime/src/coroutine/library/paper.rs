@@ -139,11 +139,7 @@ pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, coroutine
     }
     // Into the coroutine, and from there to where its function finds it.
     copy(own.at(scheduler::OBJECT), coroutine.at(block::OBJECT)).await;
-    copy(
-        coroutine.at(block::OBJECT),
-        coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES),
-    )
-    .await;
+    copy(coroutine.at(block::OBJECT), coroutine.at(block::STACK_END - FRAME_BYTES - OBJECT_BYTES)).await;
     zero(cpu, coroutine.at(block::ZEROED)).await;
     save(cpu, place.task, ENTRY).await;
     let count = own.at(scheduler::COUNT).load().await;
