@@ -12,7 +12,8 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "runtime",
         &[
-            "alloc", "heap", "layout", "list", "lock", "log", "random", "recovery", "rules", "thread", "workload",
+            "alloc", "heap", "layout", "list", "lock", "log", "random", "recovery", "region", "rules", "thread",
+            "workload",
         ],
     ),
     (

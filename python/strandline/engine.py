@@ -26,7 +26,10 @@ class RunSpec:
     runtime: str | None = None
     threads: int | None = None
     tasks: int | None = None
-    window: int | None = None
+    window: int | str | None = None
+    """Tasks in flight a thread, as coroutines; `auto` finds the number while the program runs."""
+    coroutines: str | None = None
+    """The library that switches them: `paper`, with the costs that COSPlay's Table 3 implies, or `lean`, our own."""
     bmo: int | None = None
     """Latency of backend memory operations in cycles."""
     seed: int = 1

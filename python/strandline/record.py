@@ -64,3 +64,17 @@ def quantity(record: Record, name: str) -> float:
     """A derived quantity, or the record's own number of that name."""
     derive = DERIVED.get(name)
     return record.number(name) if derive is None else derive(record)
+
+
+#: Per cent of the tasks, of which a record says how long the slowest takes.
+QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
+
+#: Quantities of which a record holds the distribution: the key of a quantile, of two digits.
+DISTRIBUTIONS: Mapping[str, str] = {"task_latency_cycles": "task_latency_p{:02}_cycles"}
+
+
+def quantile(record: Record, name: str, percent: int) -> float:
+    """A quantile of a distribution; an `InputError` where the record has none of that name."""
+    if name not in DISTRIBUTIONS:
+        raise InputError(f"`{name}` is no distribution of a record: use {' or '.join(DISTRIBUTIONS)}")
+    return record.number(DISTRIBUTIONS[name].format(percent))

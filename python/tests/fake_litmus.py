@@ -99,8 +99,13 @@ def _test(test: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
         "condition": condition,
         "locations": ["x", "z"],
         "models": [_model(name, condition, test.get("expected")) for name in names],
-        "designs": [_design(name) for name in spec["designs"] or () if MODELS[DESIGNS[name]][0] in text],
+        "designs": [_design(name) for name in spec["designs"] or () if _runs(name, text)],
     }
+
+
+def _runs(design: str, text: str) -> bool:
+    """A test of the design's model; designs that only `fake_native` has run none."""
+    return design in DESIGNS and MODELS[DESIGNS[design]][0] in text
 
 
 def _text(test: dict[str, Any]) -> str:

@@ -25,13 +25,20 @@ TASKS = {
     "tpcc": (8900, 206, 24, 6000),
     "cq": (870, 17, 2, 3500),
 }
-DESIGNS = tuple(fake_litmus.DESIGNS)
+#: Cycles of a switch of tasks under the designs that have coroutines.
+SWITCHES = {"cosplay": 30, "sbatch": 30, "freeswitch": 0}
+DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES)
 FENCED = ("x86", "x86-pcommit", "non-atomic")
 PERSIST_CYCLES = 100
+SHARING = 40
+"""Cycles that each further thread adds to a task under the designs that have coroutines."""
+SWITCH_INSTRUCTIONS = 450
+"""Of a task with two fences or more."""
+QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
 
 class FakeNative:
-    """Answers as the native module does: a fence costs the persist latency, everything else is constant."""
+    """Answers as the native module does: a fence costs the persist latency, less what coroutines do meanwhile."""
 
     InputError = InputError
     StuckError = StuckError
@@ -127,10 +134,12 @@ def _failure(tasks: int) -> dict[str, Any]:
 
 
 def _record(spec: dict[str, Any]) -> dict[str, Any]:
-    instructions, flushes, fences, base = TASKS[spec["workload"]]
+    instructions, flushes, fences, _ = TASKS[spec["workload"]]
     tasks, threads = spec["tasks"] or 10_000, spec["threads"] or 1
-    fenced = spec["design"] in FENCED
-    stalls = fences * (PERSIST_CYCLES + (spec["bmo"] or 0)) if fenced else 0
+    fenced = spec["design"] in (*FENCED, *SWITCHES)
+    window = _window(spec)
+    work, stalls = _work(spec, window), _stalls(spec, window)
+    cycles = (work + stalls) * tasks // threads
     return {
         "figure": spec["figure"],
         "workload": spec["workload"],
@@ -139,23 +148,61 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "machine": spec["machine"] or "cosplay",
         "cores": threads,
         "threads": threads,
-        "window": spec["window"],
+        "window": window,
         "bmo_cycles": spec["bmo"] or 0,
         "seed": spec["seed"],
         "warmup": "populated, 1000 tasks",
         "tasks": tasks,
-        "instructions": instructions * tasks,
-        "cycles": (base + stalls) * tasks // threads,
+        "instructions": (instructions + SWITCH_INSTRUCTIONS * (spec["design"] in SWITCHES)) * tasks,
+        "cycles": cycles,
+        **{f"task_latency_p{each:02}_cycles": cycles * window * (50 + each) // 100 // tasks for each in QUANTILES},
         "flushes": flushes * tasks,
         "fences": fences * tasks if fenced else 0,
         "fence_stall_cycles": stalls * tasks,
         "pm_writes": flushes * tasks,
         "epochs": None,
+        "storage_bytes": _storage(spec),
+        "switch_instructions": SWITCH_INSTRUCTIONS * tasks if spec["design"] in SWITCHES else None,
         "recovers": spec["design"] != "unordered" if spec.get("recovers") else None,
         "host_seconds": 0.5,
         "host_mips": 60.25,
-        "params": {"clock_ghz": 2.2, "set": spec["set"]},
+        "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
     }
+
+
+def _window(spec: dict[str, Any]) -> int:
+    window = spec["window"] or (8 if spec["design"] in SWITCHES else 1)
+    return 16 if window == "auto" else int(window)
+
+
+def _work(spec: dict[str, Any], window: int) -> int:
+    """Cycles of a task without stalls: its own, its switches, and a per cent for each other task in the caches."""
+    _, _, fences, own = TASKS[spec["workload"]]
+    sharing = SHARING * ((spec["threads"] or 1) - 1) if spec["design"] in SWITCHES else 0
+    return own + fences * SWITCHES.get(spec["design"], 0) + own * (window - 1) // 100 + sharing
+
+
+def _stalls(spec: dict[str, Any], window: int) -> int:
+    """Of a task: COSPlay's fences wait for what the other tasks' work has not hidden, a batch for one fence of many."""
+    fences = TASKS[spec["workload"]][2]
+    persist = PERSIST_CYCLES + (spec["bmo"] or 0)
+    if spec["design"] == "sbatch":
+        return fences * persist // window
+    if spec["design"] in SWITCHES:
+        return fences * max(0, persist - (window - 1) * _work(spec, 1) // fences)
+    return fences * persist if spec["design"] in FENCED else 0
+
+
+def _storage(spec: dict[str, Any]) -> int:
+    """Bytes, by the formulas of COSPlay's Table 1."""
+    if spec["design"] not in SWITCHES:
+        return 0
+    given = dict(each.split("=") for each in spec["set"])
+    stores = int(given.get("machine.core.store_queue_entries", 56))
+    flushes = int(given.get("machine.core.writeback_buffer_entries", 32))
+    contexts = int(given.get("design.contexts", 16))
+    name, counter = (contexts - 1).bit_length(), (stores + flushes).bit_length()
+    return -(-((stores + flushes) * name + contexts * counter) // 8)
 
 
 LISTINGS: dict[str, list[dict[str, Any]]] = {
@@ -180,7 +227,7 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "needs": ["ADR"],
             "model": model,
         }
-        for name, model in fake_litmus.DESIGNS.items()
+        for name, model in (*fake_litmus.DESIGNS.items(), *((name, "px86") for name in SWITCHES))
     ],
     "machines": [
         {"name": "cosplay", "paper": "COSPlay (MICRO 2021), Table 2", "summary": "A Cascade Lake core with Optane"}

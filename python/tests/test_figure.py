@@ -15,7 +15,9 @@ from strandline.report import files
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
 
 
-@pytest.mark.parametrize("figure", ["cosplay-1", "cosplay-table-3"])
+@pytest.mark.parametrize(
+    "figure", ["cosplay-1", "cosplay-8", "cosplay-9", "cosplay-12", "cosplay-14", "cosplay-table-3"]
+)
 def test_table(strandline: Strandline, snapshot: SnapshotAssertion, tmp_path: Path, figure: str) -> None:
     answer = strandline("figure", figure)
     assert (answer.code, answer.err) == (0, "")
@@ -38,7 +40,10 @@ def test_records_agree_in_all_formats(strandline: Strandline) -> None:
 def test_runs_are_the_figures(strandline: Strandline, native: FakeNative) -> None:
     strandline("figure", "cosplay-table-3")
     queues = [spec for spec in native.specs if spec["workload"] == "cq"]
-    assert [(spec["design"], spec["bmo"], spec["set"]) for spec in queues] == [("x86", 0, ["workload.queues=16"])]
+    assert sorted((spec["design"], spec["window"], spec["bmo"], spec["set"]) for spec in queues) == [
+        ("cosplay", 8, 0, ["workload.queues=16"]),
+        ("x86", None, 0, ["workload.queues=16"]),
+    ]
 
 
 def test_same_bytes_twice(strandline: Strandline) -> None:

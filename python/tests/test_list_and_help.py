@@ -16,7 +16,8 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
     assert list(document) == ["workloads", "designs", "machines", "figures", "models"]
-    assert [figure["name"] for figure in document["figures"]] == ["cosplay-1", "cosplay-table-3"]
+    figures = ("1", "8", "9", "11a", "11b", "12", "13", "14", "table-1", "table-3")
+    assert [figure["name"] for figure in document["figures"]] == [f"cosplay-{figure}" for figure in figures]
 
 
 def test_settings_show_in_a_machine(strandline: Strandline) -> None:

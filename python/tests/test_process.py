@@ -62,7 +62,7 @@ def test_a_narrow_terminal_shows_every_number() -> None:
 
 def test_a_terminal_shows_how_many_runs_are_done(tmp_path: Path) -> None:
     written = on_a_terminal("figure", "cosplay-table-3", "--out", str(tmp_path / "out"), columns=100)
-    assert b"0/5" in ANSI.sub(b"", written)
+    assert b"0/10" in ANSI.sub(b"", written)
 
 
 def test_a_wide_table_folds_and_keeps_every_column() -> None:

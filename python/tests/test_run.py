@@ -39,7 +39,7 @@ def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None
 
 
 def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
-    options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window 4 --bmo 100 --seed 9"
+    options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window 4 --coroutines lean --bmo 100 --seed 9"
     assignments = "--set machine.core.rob_entries=128 --set workload.rows=1000"
     assert strandline("run", "tatp", "-d", "x86", *options.split(), *assignments.split()).code == 0
     assert native.specs == [
@@ -51,6 +51,7 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "threads": 2,
             "tasks": 30,
             "window": 4,
+            "coroutines": "lean",
             "bmo": 100,
             "seed": 9,
             "set": ["machine.core.rob_entries=128", "workload.rows=1000"],
@@ -58,6 +59,11 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "recovers": True,
         }
     ]
+
+
+def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, native: FakeNative) -> None:
+    assert strandline("run", "sps", "-d", "cosplay", "--window", "auto").code == 0
+    assert [(spec["window"], spec["coroutines"]) for spec in native.specs] == [("auto", None)]
 
 
 def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from strandline.errors import InputError
-from strandline.experiments.spec import load
+from strandline.experiments.figure_file import load
 
 GOOD = """title = "T"
 source = "S"
@@ -82,6 +82,131 @@ def test_an_axis_that_is_not_drawn(tmp_path: Path) -> None:
     path = figure(tmp_path, GOOD.replace("[[metrics]]", threads))
     with pytest.raises(InputError, match="axis `threads` is not drawn but has 2 points"):
         load(path)
+
+
+SEARCHING = """title = "T"
+source = "S"
+
+[fixed]
+workload = "sps"
+
+[search]
+key = "window"
+title = "best window"
+values = [1, 2]
+
+[[axes]]
+key = "bmo"
+title = "Latency (cycles)"
+points = [0, 100]
+
+[[axes]]
+key = "design"
+title = "Design"
+points = [
+    "x86",
+    { label = "cosplay", settings = { design = "cosplay" }, search = true },
+    { label = "sbatch", settings = { design = "sbatch" }, search = "cosplay" },
+]
+
+[[metrics]]
+key = "latency"
+title = "Latency"
+quantity = "task_latency_cycles"
+
+[plot]
+kind = "cdf"
+x_title = "Cycles"
+series = "design"
+panels = "bmo"
+y_title = "Tasks (%)"
+"""
+
+
+def test_good_with_search_and_panels(tmp_path: Path) -> None:
+    spec = load(figure(tmp_path, SEARCHING))
+    assert [point.finder for point in spec.axis("design").points] == [None, "cosplay", "cosplay"]
+    assert spec.finder({"bmo": "0", "design": "sbatch"}) == {"bmo": "0", "design": "cosplay"}
+    assert spec.finder({"bmo": "0", "design": "x86"}) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ('key = "window"', 'key = "wundow"', 8, "key: unknown setting `wundow`"),
+        ('key = "window"', "", 7, "key: missing: add it"),
+        ("values = [1, 2]", "values = [2, 2]", 10, "values: needs at least one value, none twice"),
+        ("values = [1, 2]", "values = [0, 2]", 7, "window: expected a whole number from 1 up or `auto`, found `0`"),
+        ('design = "cosplay" }', 'design = "cosplay", coroutines = 2 }', 22, "coroutines: expected text in quotes"),
+        ("points = [0, 100]", "points = [0, -1]", 12, "bmo: expected a whole number from 0 up, found `-1`"),
+        ('workload = "sps"', 'workload = "sps"\nthreads = "two"', 6, "threads: expected a whole number from 1 up"),
+        ("values = [1, 2]", "values = []", 10, "values: needs at least one value, none twice"),
+        ('title = "best window"', 'titel = "best window"', 9, "titel: unknown key"),
+        ("search = true", "search = 3", 22, "search: expected true or the label of another point, found `3`"),
+        ('search = "cosplay"', 'search = "sbetch"', 22, "search: `sbetch` is no point that searches for itself"),
+        ("search = true", 'search = "sbatch"', 22, "search: `sbatch` is no point that searches for itself"),
+        ('workload = "sps"', 'workload = "sps"\nwindow = 4', 6, "window: is searched: leave it out of [fixed]"),
+        (
+            '{ design = "sbatch" }',
+            '{ design = "sbatch", window = 2 }',
+            23,
+            "window: is searched: leave it out of point",
+        ),
+        ("points = [0, 100]", 'points = [{ label = "a", without = ["windw"] }]', 15, "windw: unknown setting"),
+        ('panels = "bmo"', 'panels = "threads"', 35, "panels: `threads` is no other axis"),
+        ('panels = "bmo"', 'panels = "design"', 35, "panels: `design` is no other axis: quantile, design are shown"),
+        ('panels = "bmo"', 'dashes = "metric"', 35, "dashes: `metric` is no other axis"),
+        ('panels = "bmo"', "", 34, "series: axis `bmo` is not drawn but has 2 points"),
+        ('x_title = "Cycles"', "", 31, "x_title: missing: add it"),
+        ('x_title = "Cycles"', 'x = "bmo"', 33, "x: a cdf's x axis is the quantity"),
+        ('series = "design"', 'series = "design"\nmean = true', 35, "mean: only bars have a place"),
+        ('"task_latency_cycles"', '"cycles"', 32, "kind: metric latency is no distribution: use task_latency_cycles"),
+        ('kind = "cdf"\nx_title = "Cycles"', 'kind = "bars"\nx = "bmo"', 35, "panels: `bmo` is no other axis"),
+    ],
+)
+def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:
+    path = figure(tmp_path, SEARCHING.replace(old, new))
+    with pytest.raises(InputError) as error:
+        load(path)
+    assert str(error.value).startswith(f"{path}:{line}: {problem}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('series = "design"', 'series = "design"\ndashes = "bmo"\npanels = "bmo"', "panels: `bmo` is no other axis"),
+        ('kind = "lines"', 'kind = "bars"\nlog_x = true', "log_x: only lines can stand at equal ratios"),
+        ('series = "design"', 'series = "design"\nlog_x = true', "log_x: needs numbers above 0"),
+        ('series = "design"', 'series = "design"\nmean = true', "mean: only bars have a place"),
+        (
+            'baseline = { design = "unordered" }',
+            'only = { design = "x68" }',
+            "only: no axis `design` has a point `x68`",
+        ),
+        (
+            'baseline = { design = "unordered" }',
+            'baseline = { bmo = "0" }',
+            "x: metric slowdown leaves out points of bmo",
+        ),
+    ],
+)
+def test_bad_plots(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(InputError, match=rf"7\.toml:\d+: {problem}"):
+        load(figure(tmp_path, GOOD.replace(old, new)))
+
+
+def test_points_that_search_nothing_are_told(tmp_path: Path) -> None:
+    head, _, rest = SEARCHING.partition("[search]")
+    path = figure(tmp_path, head + rest[rest.index("[[axes]]") :])
+    with pytest.raises(InputError, match=r"7\.toml:17: search: axis design searches, but what\? add \[search\]"):
+        load(path)
+
+
+def test_points_of_two_axes_cannot_search(tmp_path: Path) -> None:
+    two = SEARCHING.replace("points = [0, 100]", 'points = [{ label = "0", settings = { bmo = 0 }, search = true }]')
+    with pytest.raises(InputError, match=r"7\.toml:22: search: points of two axes search: leave it to one"):
+        load(figure(tmp_path, two))
 
 
 def test_not_toml(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ fn unknown(scope: &str, declared: &[Param], key: &str) -> ParamError {
             "{scope}.{key}: no such parameter; did you mean {scope}.{nearest}? (there are: {})",
             names.join(", ")
         ),
-        None => format!("{scope}.{key}: this {scope} has no parameters"),
+        None => format!("{scope}.{key}: this {scope} has no parameters; leave the setting out"),
     })
 }
 

@@ -19,5 +19,5 @@ pub use journal::{Durable, Journal};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;
 pub use stats::Stats;
-pub use system::{Options, Outcome, Program, Stuck, System};
+pub use system::{CoreView, Flushing, Joined, Options, Outcome, Program, Queued, Stuck, System};
 pub use trace::{Op, OpId, Seen, Trace};

@@ -31,15 +31,16 @@ pub mod runtime {
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
-    pub use self::log::{Region, Step, UndoLog};
+    pub use self::log::UndoLog;
     pub use self::random::Random;
     pub use self::recovery::recover;
+    pub use self::region::{Region, Step};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
     
     straight! {
         alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
-        log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; rules: "runtime/rules";
+        log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
         thread: "runtime/thread"; workload: "runtime/workload";
     }
 }

@@ -1,5 +1,6 @@
 //! Where undo-log records lie, and how a record's line is laid out.
 
+use crate::list::List;
 use crate::rules::Broken;
 use crate::Heap;
 use std::ops::Range;
@@ -18,16 +19,37 @@ pub(crate) mod field {
 /// The most payload words that one record holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
 
-/// The most records, and lines, of one step. A record's meta word could count up to 1023.
-pub(crate) const STEP_RECORDS: usize = 64;
-
 /// The most lanes: they are told apart by the low bits of their sequence numbers.
 pub const MAX_LANES: usize = 1 << 11;
 
-/// The undo logs of all lanes (a thread, or one of the tasks that share it): for each a line that says which regions recovery has settled, and a ring of records.
+/// What a step of a region keeps in volatile memory until it is finished.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepLists {
+    /// The records: the address of each, and what its meta word says of it alone.
+    pub records: List<2>,
+    /// The addresses of the lines.
+    pub lines: List<1>,
+}
+
+impl StepLists {
+    /// A line with both lengths, the records, the lines.
+    const BYTES: u64 = LINE_BYTES + List::<2>::BYTES + List::<1>::BYTES;
+
+    fn new(base: Addr) -> StepLists {
+        let items = base.0 + LINE_BYTES;
+        StepLists {
+            records: List::new(base, Addr(items)),
+            lines: List::new(Addr(base.0 + 8), Addr(items + List::<2>::BYTES)),
+        }
+    }
+}
+
+/// The undo logs of all lanes (a thread, or one of the tasks that share it): for each a line that says which regions recovery
+/// has settled, and a ring of records; in volatile memory the lists of the open step.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
     base: Addr,
+    lists: Addr,
     records: u64,
     lanes: u64,
     pub(crate) broken: Broken,
@@ -47,6 +69,7 @@ impl LogLayout {
         let lanes = lanes as u64;
         LogLayout {
             base: heap.pm(lanes * (records + 1) * LINE_BYTES),
+            lists: heap.dram(lanes * StepLists::BYTES),
             records,
             lanes,
             broken: Broken::default(),
@@ -75,10 +98,21 @@ impl LogLayout {
         self.records
     }
 
-    /// The addresses of all logs.
+    /// The addresses of all logs in persistent memory.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES
+    }
+
+    /// The addresses of all logs' lists, in volatile memory.
+    #[must_use]
+    pub fn lists(&self) -> Range<u64> {
+        self.lists.0..self.lists.0 + self.lanes * StepLists::BYTES
+    }
+
+    /// The lists of `lane`'s open step.
+    pub(crate) fn step_lists(&self, lane: usize) -> StepLists {
+        StepLists::new(Addr(self.lists.0 + lane as u64 * StepLists::BYTES))
     }
 
     /// The word that holds the newest region of `lane` that recovery has settled.
@@ -121,6 +155,16 @@ pub(crate) struct Meta {
     pub region: u64,
 }
 
+/// Position of the record's index in a meta word. There it is the record's offset in the list of the step's records.
+const INDEX_SHIFT: u64 = 4;
+const _: () = assert!(List::<2>::ITEM == 1 << INDEX_SHIFT);
+
+/// Position of the number of records in a meta word.
+const COUNT_SHIFT: u64 = 14;
+
+/// From the length of the list of the step's records to the number of records at its place in a meta word.
+pub(crate) const LENGTH_TO_COUNT: u64 = COUNT_SHIFT - INDEX_SHIFT;
+
 /// Position of the region number in a meta word.
 pub(crate) const REGION_SHIFT: u64 = 24;
 
@@ -134,15 +178,16 @@ impl Meta {
     };
 
     pub const fn pack(self) -> u64 {
-        self.words | (self.last as u64) << 3 | self.index << 4 | self.count << 14 | self.region << REGION_SHIFT
+        let records = self.index << INDEX_SHIFT | self.count << COUNT_SHIFT;
+        self.words | (self.last as u64) << 3 | records | self.region << REGION_SHIFT
     }
 
     pub fn unpack(word: u64) -> Meta {
         Meta {
             words: word & 7,
             last: word >> 3 & 1 == 1,
-            index: word >> 4 & 1023,
-            count: word >> 14 & 1023,
+            index: word >> INDEX_SHIFT & 1023,
+            count: word >> COUNT_SHIFT & 1023,
             region: word >> REGION_SHIFT,
         }
     }

@@ -16,6 +16,7 @@ mod log;
 mod plain;
 mod random;
 mod recovery;
+mod region;
 mod rules;
 mod thread;
 mod workload;
@@ -25,10 +26,11 @@ pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WI
 pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
-pub use log::{Region, Step, UndoLog};
+pub use log::UndoLog;
 pub use plain::{block_on, Plain, Stuck};
 pub use random::Random;
 pub use recovery::recover;
+pub use region::{Region, Step};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;
 pub use thread::{run_thread, ThreadPlan, ThreadState};

@@ -1,46 +1,74 @@
-//! A list of bounded length.
+//! A list of the open step of a region, in the program's own volatile memory.
 
-/// At most `N` items. It never grows, so a compiler that has seen all its uses knows its length.
-pub(crate) struct List<T, const N: usize> {
-    items: Box<[T; N]>,
-    length: usize,
+use strandline_isa::{Addr, Cpu, W};
+
+/// The most items: records, or lines, of one step. A record's meta word could count up to 1023.
+pub(crate) const MOST_ITEMS: u64 = 64;
+
+/// At most [`MOST_ITEMS`] items of `WORDS` words each, and how many bytes of them are in use. Memory of zeros is an empty list.
+///
+/// What it costs is what a compiled loop over an array costs. An item's address is no micro-op of its own: the array's
+/// address and the offset in it are the two parts of an x86 address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List<const WORDS: usize> {
+    /// The word that says how many bytes are in use.
+    length: Addr,
+    items: Addr,
 }
 
-impl<T: Copy, const N: usize> List<T, N> {
-    /// No items; `filler` stands where none is.
-    pub fn new(filler: T) -> Self {
-        List {
-            items: Box::new([filler; N]),
-            length: 0,
-        }
+impl<const WORDS: usize> List<WORDS> {
+    /// Bytes of an item.
+    pub const ITEM: u64 = 8 * WORDS as u64;
+
+    /// Bytes of the longest list.
+    pub const BYTES: u64 = Self::ITEM * MOST_ITEMS;
+
+    /// The list whose length is the word at `length`, and whose items begin at `items`.
+    pub fn new(length: Addr, items: Addr) -> Self {
+        List { length, items }
     }
 
-    /// Appends an item.
+    /// The offset behind the last item, 0 if there is none: one load.
+    #[inline(always)]
+    pub async fn end<'c, C: Cpu>(&self, cpu: &'c C) -> W<'c, C> {
+        cpu.word(self.length.0).load().await
+    }
+
+    /// Appends an item, at the offset that is the list's end: a store for each word, an addition, a store.
     ///
     /// # Panics
-    /// If there are `N` already.
+    /// If there are [`MOST_ITEMS`] already.
     #[inline(always)]
-    pub fn push(&mut self, item: T) {
-        if self.length >= N {
-            too_many(N);
+    pub async fn push<'c, C: Cpu>(&self, cpu: &'c C, end: W<'c, C>, item: [W<'c, C>; WORDS]) {
+        if end.bits() >= Self::BYTES {
+            too_many();
         }
-        self.items[self.length] = item;
-        self.length += 1;
+        for (i, word) in item.into_iter().enumerate() {
+            self.word(end, i).store(word).await;
+        }
+        cpu.word(self.length.0).store(end + Self::ITEM).await;
+    }
+
+    /// The word `i` of the item at `offset`: one load.
+    #[inline(always)]
+    pub async fn get<'c, C: Cpu>(&self, offset: W<'c, C>, i: usize) -> W<'c, C> {
+        self.word(offset, i).load().await
+    }
+
+    /// Takes all items off: one store.
+    #[inline(always)]
+    pub async fn clear<C: Cpu>(&self, cpu: &C) {
+        cpu.word(self.length.0).store(cpu.word(0)).await;
     }
 
     #[inline(always)]
-    pub fn clear(&mut self) {
-        self.length = 0;
-    }
-
-    #[inline(always)]
-    pub fn as_slice(&self) -> &[T] {
-        &self.items[..self.length]
+    fn word<'c, C: Cpu>(&self, offset: W<'c, C>, i: usize) -> W<'c, C> {
+        offset.at(self.items.0 + 8 * i as u64)
     }
 }
 
 #[cold]
 #[inline(never)]
-fn too_many(most: usize) -> ! {
-    panic!("a step of more than {most} undo-log records or lines: at most {most} fit");
+fn too_many() -> ! {
+    panic!("a step of more than {MOST_ITEMS} undo-log records or lines: at most {MOST_ITEMS} fit");
 }

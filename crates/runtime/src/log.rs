@@ -11,53 +11,30 @@
 //!
 //! Both rest on stores of one core to one line becoming visible in program order.
 
-use crate::layout::{field, Meta, MAX_LANES, RECORD_WORDS, REGION_SHIFT, STEP_RECORDS};
+use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
 use crate::rules::{Broken, Rule};
-use crate::{LogLayout, PAYLOAD_BYTES, TRAILER};
-use strandline_isa::{Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
-
-/// Whether more steps of the region follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// More steps follow.
-    More,
-    /// The region ends with this step.
-    Last,
-}
-
-/// A register value without its back end, which a list need not repeat for each of its items.
-type Held<C> = (u64, <C as Cpu>::Tag);
-
-#[inline(always)]
-fn hold<C: Cpu>(value: W<'_, C>) -> Held<C> {
-    (value.bits(), value.tag())
-}
+use crate::{LogLayout, Region, Step, TRAILER};
+use strandline_isa::{Addr, Cpu, Line, Note, LINE_BYTES, W};
 
 /// One lane's undo log.
 pub struct UndoLog<'c, C: Cpu> {
-    cpu: &'c C,
+    pub(crate) cpu: &'c C,
     lane: u64,
     ring: (u64, u64),
     /// Records that the ring holds.
     capacity: u64,
-    next: Held<C>,
+    next: W<'c, C>,
     region: W<'c, C>,
-    clock: W<'c, C>,
+    pub(crate) clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
     used: (u64, u64),
-    /// Each with what its meta word says of it alone.
-    records: List<(Held<C>, u64), STEP_RECORDS>,
-    lines: List<Held<C>, STEP_RECORDS>,
-    broken: Broken,
+    pub(crate) lists: StepLists,
+    /// The lines of the open step once more, for assertions only: empty where there are none.
+    pub(crate) logged: Vec<Line>,
+    pub(crate) broken: Broken,
     /// The region before has not been waited for: a broken rule.
-    owes: bool,
-}
-
-/// An open failure-atomic region. See [`UndoLog::begin`].
-pub struct Region<'l, 'c, C: Cpu> {
-    log: &'l mut UndoLog<'c, C>,
-    step: Step,
+    pub(crate) owes: bool,
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
@@ -73,12 +50,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             lane: lane as u64,
             ring: (ring.start, ring.end),
             capacity: layout.records(),
-            next: hold(cpu.word(ring.start)),
+            next: cpu.word(ring.start),
             region,
             clock: cpu.word(0),
             used: (0, 0),
-            records: List::new((hold(cpu.word(0)), 0)),
-            lines: List::new(hold(cpu.word(0))),
+            lists: layout.step_lists(lane),
+            logged: Vec::new(),
             broken: layout.broken,
             owes: false,
         }
@@ -106,8 +83,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Waits for the region before, which should have been waited for: a broken rule. The open region begins here.
     #[cfg(feature = "mutants")]
-    async fn pay(&mut self) {
-        self.cpu.intent(Intent::Durable).await;
+    pub(crate) async fn pay(&mut self) {
+        self.cpu.intent(strandline_isa::Intent::Durable).await;
         self.cpu.note(Note::RegionDurable);
         self.cpu.note(Note::RegionBegin);
         self.owes = false;
@@ -116,19 +93,19 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// The next line of the ring.
     #[inline]
     fn advance(&mut self) -> W<'c, C> {
-        let slot = W::new(self.cpu, self.next.0, self.next.1);
+        let slot = self.next;
         let next = slot + LINE_BYTES;
-        self.next = hold(match next.is(self.ring.1).branch() {
+        self.next = match next.is(self.ring.1).branch() {
             true => self.cpu.word(self.ring.0),
             false => next,
-        });
+        };
         self.used.0 += 1;
         slot
     }
 
     /// Writes the record of up to four words at `at`, all but what only the whole step knows.
     #[inline]
-    async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
+    pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
         let slot = self.advance();
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };
@@ -142,22 +119,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             let old = at.at(offset + 8 * i).load().await;
             slot.at(field::PAYLOAD + 8 * i).store(old).await;
         }
-        let index = self.records.as_slice().len() as u64;
-        self.records.push((
-            hold(slot),
-            Meta {
-                words,
-                index,
-                ..Meta::NOTHING
-            }
-            .pack(),
-        ));
+        let list = self.lists.records;
+        let index = list.end(self.cpu).await;
+        // Its words, and its index: where it is in the list.
+        let own = index + Meta { words, ..Meta::NOTHING }.pack();
+        list.push(self.cpu, index, [slot, own]).await;
     }
 
     /// Gives the step its number and writes it, with the rest, into each record; flushes them.
     #[inline]
-    async fn seal(&mut self, step: Step) {
-        let count = self.records.as_slice().len();
+    pub(crate) async fn seal(&mut self, step: Step) {
         // A record that overwrote one of the region before, while none of its own region is durable yet, would make
         // a committed region look unfinished; the step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
@@ -165,155 +136,103 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             ring_too_small(before, now);
         }
         self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
-        let region = self.region << REGION_SHIFT;
-        // What all records of the step have in common.
-        let step = Meta {
-            last: step == Step::Last,
-            count: count as u64,
-            ..Meta::NOTHING
-        };
-        for ((bits, tag), own) in self.records.as_slice() {
-            let slot = W::new(self.cpu, *bits, *tag);
-            slot.at(field::META).store(region + (step.pack() | own)).await;
+        let list = self.lists.records;
+        let end = list.end(self.cpu).await;
+        let common = self.common(step, end);
+        let mut at = self.cpu.word(0);
+        while at.less(end).branch() {
+            let (slot, own) = (list.get(at, 0).await, list.get(at, 1).await);
+            slot.at(field::META).store(common + own).await;
             slot.at(field::SEQUENCE).store(self.clock).await;
             if !self.broken.is(Rule::RecordsFlushed) && !self.broken.is(Rule::FlushBeforeFence) {
                 slot.flush().await;
             }
+            at = at + List::<2>::ITEM;
         }
         #[cfg(feature = "mutants")]
         if self.broken.is(Rule::FlushBeforeFence) {
-            self.cpu.intent(Intent::LogBeforeUpdate).await;
-            for ((bits, tag), _) in self.records.as_slice() {
-                W::new(self.cpu, *bits, *tag).flush().await;
+            self.flush_late(end).await;
+        }
+        list.clear(self.cpu).await;
+    }
+
+    /// What the meta words of all records of the step have in common; `end` is the end of their list.
+    #[inline(always)]
+    fn common(&self, step: Step, end: W<'c, C>) -> W<'c, C> {
+        let common = (self.region << REGION_SHIFT) + (end << LENGTH_TO_COUNT);
+        match step {
+            Step::More => common,
+            Step::Last => {
+                common
+                    + Meta {
+                        last: true,
+                        ..Meta::NOTHING
+                    }
+                    .pack()
             }
         }
-        self.records.clear();
     }
-}
 
-impl<'c, C: Cpu> Region<'_, 'c, C> {
-    /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
-    #[inline]
-    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
-        debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
-        let log = &mut *self.log;
-        #[cfg(feature = "mutants")]
-        if log.owes {
-            log.pay().await;
+    /// Flushes the step's records behind the fence that should have waited for that: a broken rule.
+    #[cfg(feature = "mutants")]
+    async fn flush_late(&self, end: W<'c, C>) {
+        self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
+        let mut at = self.cpu.word(0);
+        while at.less(end).branch() {
+            self.lists.records.get(at, 0).await.flush().await;
+            at = at + List::<2>::ITEM;
         }
-        debug_assert!(
-            !log.lines.as_slice().iter().any(|(known, _)| *known == line.bits()),
-            "{} is logged twice in a step",
-            Addr(line.bits())
-        );
-        log.lines.push(hold(line));
-        if !log.cpu.lowering().log {
+    }
+
+    /// Whether the program needs to know which lines the step writes: it writes their trailers, or flushes them.
+    #[inline(always)]
+    fn keeps_lines(&self) -> bool {
+        let lowering = self.cpu.lowering();
+        lowering.log || lowering.flush.is_some()
+    }
+
+    /// Remembers a line of the step.
+    #[inline(always)]
+    pub(crate) async fn keep(&mut self, line: W<'c, C>) {
+        if cfg!(debug_assertions) {
+            let known = Addr(line.bits()).line();
+            assert!(
+                !self.logged.contains(&known),
+                "{} is logged twice in a step",
+                known.addr()
+            );
+            self.logged.push(known);
+        }
+        if self.keeps_lines() {
+            let list = self.lists.lines;
+            let end = list.end(self.cpu).await;
+            list.push(self.cpu, end, [line]).await;
+        }
+    }
+
+    /// Writes the trailers of the step's lines and flushes each once.
+    #[inline(always)]
+    pub(crate) async fn settle(&mut self) {
+        self.logged.clear();
+        if !self.keeps_lines() {
             return;
         }
-        let trailer = line.at(TRAILER).load().await;
-        if !log.broken.is(Rule::ClockPassesTrailers) {
-            log.clock = log.clock.max(trailer);
-        }
-        if log.broken.is(Rule::EveryLineLogged) && !log.records.as_slice().is_empty() {
-            return;
-        }
-        let mut done = 0;
-        let mut words = bytes.div_ceil(8);
-        if log.broken.is(Rule::EveryWordLogged) {
-            words = words.min(RECORD_WORDS);
-        }
-        while done < words {
-            let now = (words - done).min(RECORD_WORDS);
-            log.record(line, from + 8 * done, now, trailer).await;
-            done += now;
-        }
-    }
-
-    /// Logs the whole row at `row`, of `payload` bytes.
-    #[inline]
-    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
-        let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
-        for i in 0..full {
-            let line = if i == 0 { row } else { row + i * LINE_BYTES };
-            self.log(line, 0, PAYLOAD_BYTES).await;
-        }
-        if rest > 0 {
-            let line = if full == 0 { row } else { row + full * LINE_BYTES };
-            self.log(line, 0, rest).await;
-        }
-    }
-
-    /// Flushes the step's records and orders them before its updates; says whether more steps follow.
-    #[inline]
-    pub async fn order(&mut self, step: Step) {
-        self.step = step;
-        if self.log.cpu.lowering().log {
-            self.log.seal(step).await;
-        }
-        if self.log.broken.is(Rule::FlushBeforeFence) {
-            return;
-        }
-        self.log.cpu.intent(Intent::LogBeforeUpdate).await;
-    }
-
-    /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
-    #[inline]
-    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        debug_assert!(
-            self.logged(Addr(at.bits()).line()),
-            "{} was not logged",
-            Addr(at.bits())
-        );
-        self.log.cpu.note(Note::RegionWrite {
-            addr: Addr(at.bits()),
-            size,
-            value: if size == 8 {
-                value.bits()
-            } else {
-                value.bits() & ((1 << (8 * size)) - 1)
-            },
-        });
-        #[cfg(feature = "mutants")]
-        if self.log.broken.is(Rule::TrailerLast) && self.log.cpu.lowering().log {
-            let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
-            line.at(TRAILER).store(self.log.clock).await;
-        }
-        at.store_sized(value, size).await;
-    }
-
-    fn logged(&self, line: Line) -> bool {
-        self.log
-            .lines
-            .as_slice()
-            .iter()
-            .any(|(known, _)| Addr(*known).line() == line)
-    }
-
-    /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
-    /// step the region is committed.
-    #[inline]
-    pub async fn finish(&mut self) {
-        let cpu = self.log.cpu;
-        let broken = self.log.broken;
-        let last = self.log.lines.as_slice().len().saturating_sub(1);
-        for (index, (bits, tag)) in self.log.lines.as_slice().iter().enumerate() {
-            let line = W::new(cpu, *bits, *tag);
-            if cpu.lowering().log && !(broken.is(Rule::EveryTrailerWritten) && index > 0) {
-                line.at(TRAILER).store(self.log.clock).await;
+        let list = self.lists.lines;
+        let end = list.end(self.cpu).await;
+        let mut at = self.cpu.word(0);
+        while at.less(end).branch() {
+            let line = list.get(at, 0).await;
+            let next = at + List::<1>::ITEM;
+            let (first, last) = (at.bits() == 0, next.bits() == end.bits());
+            if self.cpu.lowering().log && (first || !self.broken.is(Rule::EveryTrailerWritten)) {
+                line.at(TRAILER).store(self.clock).await;
             }
-            if !(broken.is(Rule::EveryUpdateFlushed) && index == last) {
+            if !(last && self.broken.is(Rule::EveryUpdateFlushed)) {
                 line.flush().await;
             }
+            at = next;
         }
-        self.log.lines.clear();
-        if broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
-            self.log.owes = true;
-            return;
-        }
-        cpu.intent(Intent::Durable).await;
-        if self.step == Step::Last {
-            cpu.note(Note::RegionDurable);
-        }
+        list.clear(self.cpu).await;
     }
 }
 

@@ -38,7 +38,10 @@ impl From<ConfigError> for Error {
 
 impl From<strandline_workloads::Error> for Error {
     fn from(error: strandline_workloads::Error) -> Error {
-        Error::Input(error.to_string())
+        match error {
+            strandline_workloads::Error::Param(error) => error.into(),
+            other => Error::Input(other.to_string()),
+        }
     }
 }
 

@@ -272,7 +272,7 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
         0 => Ok(threads),
         n if n > MAX_CORES => Err(Error::Input(format!("machine.cores {n}: must be at most {MAX_CORES}"))),
         n if n < threads => Err(Error::Input(format!(
-            "--threads {threads}: the machine has {n} cores and a core runs one thread; ask for fewer threads or --set machine.cores={threads}"
+            "--threads {threads}: machine.cores is {n} and a core runs one thread; ask for fewer threads or --set machine.cores={threads}"
         ))),
         n => Ok(n),
     }

@@ -304,6 +304,7 @@ impl Workload for Cq {
             self.free.range(),
             self.headers.range(),
             locks,
+            self.logs.lists(),
             self.logs.range(),
         ]
     }

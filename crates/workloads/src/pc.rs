@@ -109,6 +109,7 @@ impl Workload for Pc {
         vec![
             self.table.range(),
             self.locks.range(self.table.rows()),
+            self.logs.lists(),
             self.logs.range(),
         ]
     }

@@ -60,6 +60,13 @@ pub enum Error {
     },
     /// A parameter is wrong.
     Param(ParamError),
+    /// No task at once, or more than undo logs tell apart.
+    Lanes {
+        /// Threads.
+        threads: usize,
+        /// Tasks of each at once.
+        window: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -69,6 +76,10 @@ impl fmt::Display for Error {
                 write!(f, "workload {name}: there is none of this name; did you mean {nearest}? (`strandline list workloads` shows all)")
             }
             Error::Param(error) => error.fmt(f),
+            Error::Lanes { threads, window } => write!(
+                f,
+                "--threads {threads} with --window {window}: must be from 1 to {MAX_LANES} tasks at once, all threads together; ask for fewer threads or a smaller window"
+            ),
         }
     }
 }
@@ -98,12 +109,8 @@ macro_rules! workloads {
         ) -> Result<V::Out, Error> {
             let about = describe(name)?;
             if !(1..=MAX_LANES).contains(&plan.lanes()) {
-                let message = format!(
-                    "{} threads of {} tasks at once: must be from 1 to {MAX_LANES} tasks at once, all threads together",
-                    plan.threads,
-                    plan.window.unwrap_or(1)
-                );
-                return Err(Error::Param(ParamError(message)));
+                let window = plan.window.unwrap_or(1);
+                return Err(Error::Lanes { threads: plan.threads, window });
             }
             let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
             let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;

@@ -114,6 +114,6 @@ impl Workload for Sps {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         let locks = self.locks.range(self.elements.rows());
-        vec![self.elements.range(), locks, self.logs.range()]
+        vec![self.elements.range(), locks, self.logs.lists(), self.logs.range()]
     }
 }

@@ -122,6 +122,6 @@ impl Workload for Tatp {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         let locks = self.locks.range(self.subscribers.rows());
-        vec![self.subscribers.range(), locks, self.logs.range()]
+        vec![self.subscribers.range(), locks, self.logs.lists(), self.logs.range()]
     }
 }

@@ -8,7 +8,7 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.figures import run_figures
 from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
-from strandline.experiments import drawing
+from strandline.experiments import verdicts
 from strandline.experiments.claims import Claim
 from strandline.experiments.evaluate import evaluate, examine, needed_figures
 from strandline.experiments.figure import Options
@@ -32,14 +32,15 @@ def claims(
     not have yet is reported as not measurable. Exits 1 only if a claim that was measured does not hold.
     """
     chosen = examine(app.engine, _chosen(app, ids))
-    specs = [app.shelf.figure(figure_id) for figure_id in needed_figures(chosen)]
-    outcomes = evaluate(chosen, run_figures(app, specs, Options(seed, tasks), jobs))
+    needed = needed_figures(chosen)
+    specs = [app.shelf.figure(figure_id) for figure_id in needed]
+    outcomes = evaluate(chosen, run_figures(app, specs, Options(seed, tasks), jobs, needed))
     if as_json:
         output.print_json({"claims": [outcome.keys() for outcome in outcomes]})
     else:
-        output.show(drawing.outcomes(outcomes))
+        output.show(verdicts.outcomes(outcomes))
         output.say("")
-        output.say(drawing.tally(outcomes), style="dim")
+        output.say(verdicts.tally(outcomes), style="dim")
     ctx.exit(1 if any(outcome.holds is False for outcome in outcomes) else 0)
 
 

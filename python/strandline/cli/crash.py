@@ -19,7 +19,7 @@ from strandline.sweep import parallel
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
-ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "bmo", "settings")
+ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "settings")
 ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 

@@ -11,9 +11,10 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.figures import run_figures
 from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
-from strandline.experiments import drawing, publish
+from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
+from strandline.experiments.values import with_means
 from strandline.report.files import replacing
 
 
@@ -35,7 +36,7 @@ def figure(app: App, figure_id: str, tasks: int | None, out: Path | None, seed: 
     with replacing(folder := out or Path("out") / figure_id) as staging:
         data = run_figures(app, [spec], Options(seed, tasks), jobs)[spec.id]
         shown = drawing.chart(data, claims)
-        table = drawing.table(shown, publish.series_heading(spec))
+        table = drawing.table(shown)
         outcomes = _outcomes(app, data)
         publish.write(data, shown, table, outcomes, staging)
     if as_json:
@@ -47,7 +48,7 @@ def figure(app: App, figure_id: str, tasks: int | None, out: Path | None, seed: 
     output.show(table)
     if outcomes:
         output.say("")
-        output.show(drawing.outcomes(outcomes))
+        output.show(verdicts.outcomes(outcomes))
     output.say("")
     output.say(f"written to {folder}: plot.svg, plot.png, table.md, records.jsonl, records.parquet", style="dim")
 
@@ -59,10 +60,11 @@ def _outcomes(app: App, data: FigureData) -> list[Outcome]:
 
 
 def _document(data: FigureData, outcomes: list[Outcome], folder: Path) -> dict[str, Any]:
+    searched = data.spec.search.key if data.spec.search else None
     return {
         "figure": data.spec.id,
         "out": str(folder),
-        "values": [{"metric": value.metric, **value.labels, "value": value.value} for value in data.values()],
+        "values": [value.keys(searched) for value in with_means(data)],
         "claims": [{**outcome.keys(), "records": []} for outcome in outcomes],
         "records": [record.fields for record in data.records],
     }

@@ -70,6 +70,17 @@ def points(text: str) -> int | str:
     return int(text)
 
 
+def window(text: str) -> int | str:
+    """A number of tasks in flight, or `auto`."""
+    if text == "auto":
+        return text
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"`{text}` is neither a number of tasks from 1 up nor `auto`")
+    return int(text)
+
+
+COROUTINES = ("paper", "lean")
+
 set_option = click.option(
     "--set", "settings", type=setting, multiple=True, metavar="KEY=VALUE", help="Override one parameter (repeatable)."
 )
@@ -79,7 +90,18 @@ _RUN_OPTIONS = (
     click.option("--runtime", metavar="NAME", help="How regions are made failure-atomic. [default: the workload's]"),
     click.option("--threads", type=AT_LEAST_ONE, help="Threads, each on its own core. [default: 1, or a recording's]"),
     tasks_option,
-    click.option("--window", type=AT_LEAST_ONE, help="Tasks in flight a thread, as coroutines."),
+    click.option(
+        "--window",
+        type=window,
+        metavar="N|auto",
+        help="Tasks in flight a thread, as coroutines; auto finds the number while the program runs.",
+    ),
+    click.option(
+        "--coroutines",
+        type=click.Choice(COROUTINES),
+        help="The library that switches tasks: stackful, as dear as COSPlay's Table 3 implies, or our own, "
+        "stackless, counted from its machine code. [default: paper]",
+    ),
     click.option("--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Latency of backend memory operations."),
     set_option,
     seed_option,
@@ -107,6 +129,6 @@ run_options = run_options_of(design_required=True)
 
 def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:
     """One run a design, from the values of `run_options`."""
-    keys = ("workload", "machine", "runtime", "threads", "tasks", "window", "bmo", "seed")
+    keys = ("workload", "machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "seed")
     common = {key: given[key] for key in keys}
     return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in given["designs"]]

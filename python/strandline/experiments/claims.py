@@ -66,7 +66,7 @@ def _claim(section: Section) -> Claim:
     kind = section.take("kind", str)
     if kind not in [each.value for each in Kind]:
         known = ", ".join(each.value for each in Kind)
-        raise section.document.error("kind", f"unknown kind `{kind}`: use one of {known}")
+        raise section.error("kind", f"unknown kind `{kind}`: use one of {known}")
     return Claim(
         id=section.take("id", str),
         paper=section.take("paper", str),

@@ -1,16 +1,17 @@
-"""A figure's values as a chart and as tables."""
+"""A figure's values as a chart and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from strandline.experiments.claims import Claim
-from strandline.experiments.evaluate import Outcome
-from strandline.experiments.figure import FigureData, Value
-from strandline.experiments.spec import METRICS, FigureSpec, Metric
-from strandline.report.chart import Chart, Series
-from strandline.report.numbers import significant
+from strandline.experiments.figure import FigureData
+from strandline.experiments.spec import MEAN, METRICS, QUANTILE, FigureSpec, Metric
+from strandline.experiments.values import Value, with_means
+from strandline.record import QUANTILES
+from strandline.report.chart import Chart, Kind, Panel, Series
+from strandline.report.numbers import number
 from strandline.report.table import Column, Table
 
 Claims = Mapping[str, Claim]
@@ -19,34 +20,92 @@ Claims = Mapping[str, Claim]
 def chart(data: FigureData, claims: Claims) -> Chart:
     """What the plot shows."""
     spec = data.spec
-    x = spec.axis(spec.plot.x)
-    places = tuple(point.label for point in x.points)
+    shown = with_means(data)
+    places = _places(spec)
     return Chart(
         kind=spec.plot.kind,
         title=spec.title,
         source=f"After {spec.source}",
-        x_title=x.title,
+        x_title=spec.plot.x_title,
         y_title=spec.plot.y_title,
+        shared_y=spec.plot.panels != METRICS,
         places=places,
-        series=tuple(_series(spec, data.values(), label, places, claims) for label in _series_labels(data)),
+        panels=tuple(
+            Panel(
+                title=None if spec.plot.panels is None else _title(spec, spec.plot.panels, mine[0]),
+                series=_all_series(spec, mine, places, claims),
+            )
+            for mine in _groups(shown, lambda value: _label(spec.plot.panels, value))
+        ),
+        headings=(_heading(spec, spec.plot.panels), _heading(spec, spec.plot.series), _heading(spec, spec.plot.dashes)),
+        note=_note_title(spec, shown),
+        log_x=spec.plot.log_x,
     )
 
 
-def _series_labels(data: FigureData) -> list[str]:
-    return list(dict.fromkeys(_label(data.spec, value) for value in data.values()))
+def _places(spec: FigureSpec) -> tuple[str, ...]:
+    if spec.plot.x == QUANTILE:
+        return tuple(map(str, QUANTILES))
+    return tuple(point.label for point in spec.axis(spec.plot.x).points) + ((MEAN,) if spec.plot.mean else ())
 
 
-def _label(spec: FigureSpec, value: Value) -> str:
-    return value.metric if spec.plot.series == METRICS else value.labels[spec.plot.series]
+def _groups(values: Sequence[Value], key: Callable[[Value], str]) -> list[list[Value]]:
+    """The values of each key, in the order of the keys' first appearance."""
+    order = {name: number for number, name in enumerate(dict.fromkeys(map(key, values)))}
+    ordered = sorted(values, key=lambda value: order[key(value)])
+    return [list(group) for _, group in groupby(ordered, key)]
 
 
-def _series(spec: FigureSpec, values: Sequence[Value], label: str, places: Sequence[str], claims: Claims) -> Series:
-    mine = {value.labels[spec.plot.x]: value for value in values if _label(spec, value) == label}
-    metrics = {metric.key: metric for metric in spec.metrics}
+def _label(key: str | None, value: Value) -> str:
+    if key is None:
+        return ""
+    return value.metric if key == METRICS else value.labels[key]
+
+
+def _title(spec: FigureSpec, key: str, value: Value) -> str:
+    return _metric(spec, value).title if key == METRICS else value.labels[key]
+
+
+def _metric(spec: FigureSpec, value: Value) -> Metric:
+    return next(metric for metric in spec.metrics if metric.key == value.metric)
+
+
+def _heading(spec: FigureSpec, key: str | None) -> str:
+    titles = {axis.key: axis.title for axis in spec.axes}
+    return "" if key is None else titles.get(key, "Quantity")
+
+
+def _note_title(spec: FigureSpec, values: Sequence[Value]) -> str | None:
+    if spec.search is None:
+        return None
+    both = any(_two_bests(value) for value in values)
+    return f"{spec.search.title}{', and that of what it is compared with' if both else ''}"
+
+
+def _two_bests(value: Value) -> bool:
+    return value.baseline_best is not None and value.baseline_best != value.best
+
+
+def _note(value: Value) -> str | None:
+    """The best value of the searched key, and the baseline's where that is another."""
+    bests = [value.best, value.baseline_best] if _two_bests(value) else [value.best]
+    return "/".join(str(best) for best in bests if best is not None) or None
+
+
+def _all_series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims: Claims) -> tuple[Series, ...]:
+    lines = _groups(values, lambda value: f"{_label(spec.plot.series, value)}\n{_label(spec.plot.dashes, value)}")
+    return tuple(_series(spec, line, places, claims) for line in lines)
+
+
+def _series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims: Claims) -> Series:
+    at = {value.labels[spec.plot.x]: value for value in values}
+    line = [at[place] for place in places]
     return Series(
-        label=metrics[label].title if spec.plot.series == METRICS else label,
-        values=tuple(mine[place].value for place in places),
-        paper=tuple(_paper(metrics[mine[place].metric], place, claims) for place in places),
+        label=_title(spec, spec.plot.series, line[0]),
+        values=tuple(value.value for value in line),
+        paper=tuple(_paper(_metric(spec, value), place, claims) for place, value in zip(places, line, strict=True)),
+        notes=tuple(map(_note, line)),
+        dash=None if spec.plot.dashes is None else line[0].labels[spec.plot.dashes],
     )
 
 
@@ -59,72 +118,54 @@ def _paper(metric: Metric, place: str, claims: Claims) -> float | None:
 
 
 def _beside_paper(shown: Chart) -> bool:
-    return any(value is not None for series in shown.series for value in series.paper)
+    return any(value is not None for panel in shown.panels for series in panel.series for value in series.paper)
 
 
 def caption(shown: Chart) -> str:
     """What the numbers of the table are."""
-    return shown.y_title if _beside_paper(shown) else f"{shown.y_title}. Columns: {shown.x_title.lower()}"
+    if _beside_paper(shown):
+        return shown.y_title
+    if shown.kind is Kind.CDF:
+        return f"{shown.x_title}. Columns: per cent of the tasks that take no longer"
+    note = f". In parentheses: {shown.note}" if shown.note else ""
+    return f"{shown.y_title}. Columns: {shown.x_title.lower()}{note}"
 
 
-def table(shown: Chart, series_heading: str) -> Table:
+def table(shown: Chart) -> Table:
     """A row for each series; where the paper gives values, a row for each place with its values beside ours."""
     if _beside_paper(shown):
         return _table_beside_paper(shown)
-    columns = (Column(series_heading, numeric=False), *(Column(place) for place in shown.places))
-    rows = tuple((series.label, *map(significant, series.values)) for series in shown.series)
-    return Table(columns, rows)
+    rows = [(panel, series) for panel in shown.panels for series in panel.series]
+    heads = [[panel.title or "", series.label, series.dash or ""] for panel, series in rows]
+    keys = [number for number in range(3) if any(head[number] for head in heads)]
+    noted = shown.kind is Kind.CDF and shown.note is not None
+    columns = [Column(shown.headings[number], numeric=False) for number in keys]
+    columns += [Column(shown.note or "")] if noted else []
+    columns += map(Column, shown.places)
+    cells = [
+        (*(head[number] for number in keys), *((series.notes[0] or "-",) if noted else ()), *_cells(series, noted))
+        for head, (_, series) in zip(heads, rows, strict=True)
+    ]
+    return Table(tuple(columns), tuple(cells), keys=len(keys) + noted if len(keys) > 1 or noted else 0)
+
+
+def _cells(series: Series, noted: bool) -> list[str]:
+    """The values, with what is noted at each unless the row has it once already."""
+    notes = [None if noted or note is None else note for note in series.notes]
+    texts = map(number, series.values)
+    return [text if note is None else f"{text} ({note})" for text, note in zip(texts, notes, strict=True)]
 
 
 def _table_beside_paper(shown: Chart) -> Table:
+    (panel,) = shown.panels
     columns = [Column(shown.x_title, numeric=False)]
-    for series in shown.series:
+    for series in panel.series:
         columns += [Column(series.label), Column("paper")]
     rows = []
     for index, place in enumerate(shown.places):
         cells = [place]
-        for series in shown.series:
+        for series in panel.series:
             paper = series.paper[index]
-            cells += [significant(series.values[index]), "-" if paper is None else significant(paper)]
+            cells += [number(series.values[index]), "-" if paper is None else number(paper)]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))
-
-
-CLAIM_COLUMNS = (
-    Column("claim", numeric=False),
-    Column("paper", numeric=False, prose=True),
-    Column("measured", numeric=False, prose=True),
-    Column("holds", numeric=False),
-)
-
-
-def outcomes(claims: Sequence[Outcome]) -> Table:
-    """One row a claim."""
-    return Table(CLAIM_COLUMNS, tuple(_outcome(outcome) for outcome in claims))
-
-
-def _outcome(outcome: Outcome) -> tuple[str, ...]:
-    paper = brief(outcome.claim.paper_value) if outcome.claim.paper_value is not None else outcome.claim.text
-    measured = outcome.reason or brief(outcome.measured)
-    return outcome.claim.id, paper, measured, {True: "yes", False: "NO", None: "-"}[outcome.holds]
-
-
-def tally(claims: Sequence[Outcome]) -> str:
-    """How many claims hold, in one line."""
-    unmeasured = sum(outcome.reason is not None for outcome in claims)
-    judged = [outcome.holds for outcome in claims if outcome.holds is not None]
-    shown = len(claims) - unmeasured - len(judged)
-    parts = (f"{sum(judged)} hold", f"{len(judged) - sum(judged)} do not", f"{shown} shown without a verdict")
-    return ", ".join((*parts, f"{unmeasured} not measurable yet"))
-
-
-def brief(value: Any) -> str:
-    """A claim's value in one line."""
-    if value is None:
-        return "-"
-    if isinstance(value, int | float):
-        return significant(value)
-    if set(value) == {"low", "high"}:
-        return f"{significant(value['low'])} to {significant(value['high'])}"
-    nested = any(isinstance(item, dict) for item in value.values())
-    return ("; " if nested else ", ").join(f"{key} {brief(item)}" for key, item in value.items())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from strandline.engine import Engine
@@ -11,6 +12,7 @@ from strandline.experiments import cosplay
 from strandline.experiments.claims import Claim, holds
 from strandline.experiments.figure import FigureData
 from strandline.experiments.measure import Measure
+from strandline.experiments.spec import Labels
 from strandline.record import Record
 
 MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES}
@@ -72,9 +74,18 @@ def _count(kind: str, names: Sequence[str]) -> str:
     return f"{kind[:-1] if len(names) == 1 else kind} {shown}{more}"
 
 
-def needed_figures(claims: Iterable[Examined]) -> list[str]:
-    """The ids of the figures that the measurable claims read, each once."""
-    return list(dict.fromkeys(MEASURES[each.claim.id].figure for each in claims if each.obstacle is None))
+def needed_figures(claims: Iterable[Examined]) -> dict[str, Callable[[Labels], bool]]:
+    """The ids of the figures that the measurable claims read, each once, and the places that one of them reads."""
+    keeps: dict[str, list[Callable[[Labels], bool]]] = {}
+    for each in claims:
+        if each.obstacle is None:
+            measure = MEASURES[each.claim.id]
+            keeps.setdefault(measure.figure, []).append(measure.keep)
+    return {figure: partial(_any, those) for figure, those in keeps.items()}
+
+
+def _any(keeps: Sequence[Callable[[Labels], bool]], labels: Labels) -> bool:
+    return any(keep(labels) for keep in keeps)
 
 
 def evaluate(claims: Iterable[Examined], figures: Mapping[str, FigureData]) -> list[Outcome]:

@@ -1,4 +1,4 @@
-"""From a figure's specification to its runs, and from their records to its values."""
+"""From a figure's specification to its runs, and from their records to its cells."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from itertools import product
 from typing import Any
 
 from strandline.engine import RunSpec
-from strandline.experiments.spec import FigureSpec, Metric, run_settings
+from strandline.errors import InputError
+from strandline.experiments.spec import RUN_KEYS, FigureSpec, Labels, Point
 from strandline.record import Record, quantity
-
-Labels = Mapping[str, str]
-"""The label of a point on each axis, by the axis's key."""
 
 
 @dataclass(frozen=True)
@@ -25,90 +23,110 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One run of a figure and where it stands on the axes."""
+class Trial:
+    """One run, and the value of the searched key that it tries; `None` where none is searched."""
 
-    labels: Labels
+    value: Any
     spec: RunSpec
 
 
 @dataclass(frozen=True)
-class Value:
-    """One value of a figure: what a metric comes to at a place."""
+class Planned:
+    """A place on the axes and the runs that are made for it: one, or one for each value that is searched."""
 
-    metric: str
     labels: Labels
-    value: float
+    trials: tuple[Trial, ...]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A record and where it stands on the axes."""
+    """What stands at a place on the axes."""
 
     labels: Labels
     record: Record
+    """The run that counts: the only one, or the one at the best value of the searched key."""
+    best: Any
+    """That value; `None` where none is searched."""
+    made: Mapping[RunSpec, Record]
+    """All runs of the place."""
 
 
 @dataclass(frozen=True)
 class FigureData:
-    """A figure's records in the order of its axes, and what its metrics come to."""
+    """A figure's cells in the order of its axes."""
 
     spec: FigureSpec
     cells: tuple[Cell, ...]
 
     @property
     def records(self) -> list[Record]:
-        """The records, each filed under this figure."""
-        return [cell.record.as_part_of(self.spec.id) for cell in self.cells]
+        """The record of each run, also of those that searched in vain, filed under this figure; none twice."""
+        made = {spec: record for cell in self.cells for spec, record in cell.made.items()}
+        return [record.as_part_of(self.spec.id) for record in made.values()]
 
     def where(self, keep: Callable[[Labels], bool]) -> FigureData:
         """The part of the figure at the places that `keep` accepts."""
         return FigureData(self.spec, tuple(cell for cell in self.cells if keep(cell.labels)))
 
-    def values(self) -> list[Value]:
-        """Every metric's values, the baselines left out."""
-        return [value for metric in self.spec.metrics for value in self._values(metric)]
 
-    def _values(self, metric: Metric) -> list[Value]:
-        found = {_place(cell.labels): quantity(cell.record, metric.quantity) for cell in self.cells}
-        if not metric.baseline:
-            return [Value(metric.key, cell.labels, found[_place(cell.labels)]) for cell in self.cells]
-        values = []
-        for cell in self.cells:
-            against = _place({**cell.labels, **metric.baseline})
-            if against != _place(cell.labels):
-                ratio = found[_place(cell.labels)] / found[against]
-                values.append(Value(metric.key, cell.labels, 1 / ratio if metric.inverse else ratio))
-        return values
-
-
-def _place(labels: Labels) -> tuple[tuple[str, str], ...]:
+def place(labels: Labels) -> tuple[tuple[str, str], ...]:
+    """Labels as a key."""
     return tuple(sorted(labels.items()))
 
 
 def plan(spec: FigureSpec, options: Options) -> list[Planned]:
     """The figure's runs: the product of its axes, the last varying fastest."""
-    points = product(*(axis.points for axis in spec.axes))
     keys = [axis.key for axis in spec.axes]
-    return [
-        Planned(
-            labels=dict(zip(keys, (point.label for point in place), strict=True)),
-            spec=_run(spec, [dict(point.settings) for point in place], options),
-        )
-        for place in points
-    ]
+    planned = []
+    for points in product(*(axis.points for axis in spec.axes)):
+        labels = dict(zip(keys, (point.label for point in points), strict=True))
+        planned.append(Planned(labels, _trials(spec, labels, points, options)))
+    return planned
 
 
-def _run(spec: FigureSpec, settings: list[dict[str, Any]], options: Options) -> RunSpec:
-    merged = dict(spec.fixed)
-    for each in settings:
-        merged.update(each)
-    keys, overrides = run_settings(merged)
+def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options: Options) -> tuple[Trial, ...]:
+    settings = dict(spec.fixed)
+    for point in points:
+        settings.update(point.settings)
+    for point in points:
+        settings = {key: value for key, value in settings.items() if key not in point.without}
+    if spec.search is None or spec.finder(labels) is None:
+        return (Trial(None, _run(settings, options)),)
+    key = spec.search.key
+    return tuple(Trial(value, _run({**settings, key: value}, options)) for value in spec.search.values)
+
+
+def _run(settings: Mapping[str, Any], options: Options) -> RunSpec:
+    """The settings that are keys of a run, and the rest as overrides `key=value`."""
+    keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
+    overrides = tuple(f"{key}={_word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
+    if "workload" not in keys or "design" not in keys:
+        raise InputError("a figure's runs need a workload and a design: name both in [fixed] or an axis")
     if options.tasks is not None:
         keys["tasks"] = options.tasks
     return RunSpec(**keys, set=overrides, seed=options.seed)
 
 
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, Record]) -> FigureData:
     """The figure's data out of the records of all runs."""
-    return FigureData(spec, tuple(Cell(each.labels, records[each.spec]) for each in planned))
+    found = {place(each.labels): _best(spec, each, records) for each in planned}
+    return FigureData(spec, tuple(_cell(spec, each, found, records) for each in planned))
+
+
+def _best(spec: FigureSpec, planned: Planned, records: Mapping[RunSpec, Record]) -> Any:
+    """The searched value with the least of the quantity, the first of equals."""
+    if spec.search is None or len(planned.trials) == 1:
+        return planned.trials[0].value
+    least = spec.search.least
+    return min(planned.trials, key=lambda trial: quantity(records[trial.spec], least)).value
+
+
+def _cell(spec: FigureSpec, planned: Planned, found: Mapping[Any, Any], records: Mapping[RunSpec, Record]) -> Cell:
+    finder = spec.finder(planned.labels)
+    best = None if finder is None else found[place(finder)]
+    chosen = next(trial.spec for trial in planned.trials if trial.value == best)
+    return Cell(planned.labels, records[chosen], best, {trial.spec: records[trial.spec] for trial in planned.trials})

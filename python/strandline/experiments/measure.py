@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from strandline.experiments.claims import Measured
-from strandline.experiments.figure import FigureData, Labels
+from strandline.experiments.figure import FigureData
+from strandline.experiments.spec import Labels
 
 
 @dataclass(frozen=True)
@@ -16,4 +17,4 @@ class Measure:
     figure: str
     take: Callable[[FigureData], Measured]
     keep: Callable[[Labels], bool] = lambda _labels: True
-    """The places of the figure that the claim is about."""
+    """The places of the figure that the claim is about; only these are run where nothing else needs the figure."""

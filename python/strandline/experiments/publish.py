@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from strandline.experiments import drawing
+from strandline.experiments import drawing, verdicts
 from strandline.experiments.evaluate import Outcome
 from strandline.experiments.figure import FigureData
-from strandline.experiments.spec import FigureSpec
 from strandline.report import files
 from strandline.report.chart import Chart
 from strandline.report.table import Table
-
-
-def series_heading(spec: FigureSpec) -> str:
-    """What the rows of the figure's table are."""
-    keys = {axis.key: axis.title for axis in spec.axes}
-    return keys.get(spec.plot.series, "Quantity")
 
 
 def write(data: FigureData, shown: Chart, table: Table, outcomes: Sequence[Outcome], folder: Path) -> None:
@@ -32,4 +25,4 @@ def write(data: FigureData, shown: Chart, table: Table, outcomes: Sequence[Outco
 
 def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:
     text = f"# {shown.title}\n\n{shown.source}\n\n{drawing.caption(shown)}\n\n{table.markdown()}"
-    return f"{text}\n{drawing.outcomes(outcomes).markdown()}" if outcomes else text
+    return f"{text}\n{verdicts.outcomes(outcomes).markdown()}" if outcomes else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 from strandline.errors import InputError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
-from strandline.experiments.spec import FigureSpec, load
+from strandline.experiments.figure_file import load
+from strandline.experiments.spec import FigureSpec
 
 
 def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:
@@ -27,8 +29,8 @@ class Shelf:
     folder: Path
 
     def figure_ids(self) -> list[str]:
-        """The ids of all figures, sorted."""
-        return sorted(self._paths())
+        """The ids of all figures, in the order of their numbers."""
+        return sorted(self._paths(), key=_by_number)
 
     def figure(self, figure_id: str) -> FigureSpec:
         """The figure of that id."""
@@ -45,6 +47,11 @@ class Shelf:
         if not self.folder.is_dir():
             raise InputError(f"{self.folder}: no such folder: run strandline from a checkout set up with `make setup`")
         return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
+
+
+def _by_number(figure_id: str) -> list[str | int]:
+    """Words and numbers by turns, so that 9 stands before 11a."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", figure_id)]
 
 
 def repository_shelf() -> Shelf:

@@ -11,6 +11,8 @@ class Kind(Enum):
 
     LINES = "lines"
     BARS = "bars"
+    CDF = "cdf"
+    """Of a distribution: the quantity to the right, the share of tasks upwards."""
 
 
 @dataclass(frozen=True)
@@ -18,18 +20,49 @@ class Series:
     """One line, or one colour of bars: a value at each place of the x axis, and the paper's where it gives one."""
 
     label: str
+    """Series of one label have one colour, in all panels."""
     values: tuple[float, ...]
     paper: tuple[float | None, ...]
+    notes: tuple[str | None, ...]
+    """What stands at each value, as the best window."""
+    dash: str | None = None
+    """Lines of one label are told apart by how they are broken."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the plots that stand side by side."""
+
+    title: str | None
+    series: tuple[Series, ...]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A plot with its titles; `places` are the labels along the x axis."""
+    """A figure with its titles; `places` are the labels along the x axis of every panel."""
 
     kind: Kind
     title: str
     source: str
     x_title: str
     y_title: str
+    shared_y: bool
+    """Whether the panels show one quantity, so that their scales are the same."""
     places: tuple[str, ...]
-    series: tuple[Series, ...]
+    panels: tuple[Panel, ...]
+    headings: tuple[str, str, str]
+    """What panels, series and dashes tell apart, as the table's headings."""
+    note: str | None
+    """What the notes are."""
+    log_x: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all series, each once."""
+        return tuple(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+
+    @property
+    def dashes(self) -> tuple[str, ...]:
+        """What is told apart by broken lines, each once."""
+        found = dict.fromkeys(series.dash for panel in self.panels for series in panel.series)
+        return tuple(dash for dash in found if dash is not None)

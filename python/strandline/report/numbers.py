@@ -14,6 +14,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def number(value: float) -> str:
+    """A count as it is, anything else to three significant digits."""
+    return whole(value) if isinstance(value, int) else significant(value)
+
+
 def whole(value: float) -> str:
     """A count with thousands apart: 12,345."""
     return f"{round(value):,}"

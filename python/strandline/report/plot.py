@@ -2,118 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from strandline.report.chart import Chart, Kind, Series
-from strandline.report.numbers import significant
+from strandline.report import plot_bars, plot_lines
+from strandline.report.chart import Chart, Kind, Panel
+from strandline.report.plot_style import FAINT, INK, RC, Look
 
-#: Okabe and Ito's palette, its yellow left out: too pale on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INK, FAINT = "#333333", "#DDDDDD"
+HEAD = 0.62
+"""Inches above the plots for title and source."""
+SINGLE, WIDE, SMALL = (8.0, 4.2), (11.0, 4.2), (5.2, 3.5)
+"""Inches of a lone plot, of one with many bars, and of each of several panels."""
+MANY_BARS = 20
+LONG = 44
+"""Characters of a y axis' title in a line."""
 
-STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "svg.hashsalt": "strandline",
-    "svg.fonttype": "path",
+DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
+    Kind.LINES: plot_lines.lines,
+    Kind.BARS: plot_bars.bars,
+    Kind.CDF: plot_lines.cdf,
 }
 
 
 def save(chart: Chart, folder: Path) -> None:
     """Writes `plot.svg` and `plot.png`."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(8, 4.8), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        _frame(axes, chart)
-        _lines(axes, chart) if chart.kind is Kind.LINES else _bars(axes, chart)
+    with matplotlib.rc_context(RC):
+        figure = draw(chart)
         figure.savefig(folder / "plot.svg", metadata={"Date": None})
         figure.savefig(folder / "plot.png", dpi=160)
 
 
-def _frame(axes: Axes, chart: Chart) -> None:
-    axes.set_title(chart.title, loc="left", fontweight="bold", fontsize=11, pad=24)
-    axes.text(0, 1.02, chart.source, transform=axes.transAxes, fontsize=9, color="#666666", va="bottom")
+def draw(chart: Chart) -> Figure:
+    """The chart as matplotlib's figure."""
+    rows, columns = grid(len(chart.panels))
+    width, height = _panel_size(chart)
+    height = rows * height + HEAD
+    room = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - HEAD / height), w_pad=0.1, h_pad=0.08)
+    figure = Figure(figsize=(columns * width, height), layout=room)
+    FigureCanvasAgg(figure)
+    look = Look(chart)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=chart.shared_y)
+    for number, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
+        _frame(place, chart, panel, first=number % columns == 0 or not chart.shared_y)
+        DRAW[chart.kind](place, chart, panel, look)
+    for place in list(axes.flat)[len(chart.panels) :]:
+        place.set_visible(False)
+    _head(figure, chart, height)
+    _legend(figure, chart, look)
+    return figure
+
+
+def grid(panels: int) -> tuple[int, int]:
+    """Rows and columns for so many panels: up to three in a row, four in a square."""
+    columns = 2 if panels in (2, 4) else min(panels, 3)
+    return -(-panels // columns), columns
+
+
+def _panel_size(chart: Chart) -> tuple[float, float]:
+    if len(chart.panels) > 1:
+        return (7.0, SMALL[1]) if chart.kind is Kind.BARS else SMALL
+    bars = len(chart.places) * len(chart.panels[0].series)
+    return WIDE if chart.kind is Kind.BARS and bars > MANY_BARS else SINGLE
+
+
+def _frame(axes: Axes, chart: Chart, panel: Panel, first: bool) -> None:
+    if panel.title:
+        axes.set_title(panel.title, loc="left", fontsize=10, fontweight="bold")
     axes.set_xlabel(chart.x_title)
-    axes.set_ylabel(chart.y_title)
+    if first:
+        axes.set_ylabel(fill(chart.y_title, LONG))
+    axes.tick_params(labelleft=True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
 
 
-def _lines(axes: Axes, chart: Chart) -> None:
-    places = _positions(chart.places)
-    for number, series in enumerate(chart.series):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.plot(places, series.values, color=colour, marker=marker, markersize=5, linewidth=1.8)
-    axes.set_ylim(bottom=0)
-    axes.set_xticks(places, chart.places)
-    _label_ends(axes, places[-1], chart.series)
+def _head(figure: Figure, chart: Chart, height: float) -> None:
+    note = f". Above the bars: {chart.note}" if chart.note and chart.kind is Kind.BARS else ""
+    left = 0.12 / figure.get_figwidth()
+    figure.text(left, 1 - 0.12 / height, chart.title, fontsize=11, fontweight="bold", va="top")
+    figure.text(left, 1 - 0.36 / height, f"{chart.source}{note}", fontsize=9, color="#666666", va="top")
 
 
-def _positions(places: Sequence[str]) -> list[float]:
-    """Numbers stand where they lie on the axis, words at equal distances."""
-    try:
-        return [float(place) for place in places]
-    except ValueError:
-        return [float(number) for number in range(len(places))]
-
-
-def _label_ends(axes: Axes, end: float, series: Sequence[Series]) -> None:
-    """Names each line at its right end, pushed apart where ends lie close."""
-    ends = spread([line.values[-1] for line in series], gap=0.055 * axes.get_ylim()[1])
-    for number, (line, height) in enumerate(zip(series, ends, strict=True)):
-        axes.annotate(
-            line.label,
-            (end, height),
-            xytext=(9, 0),
-            textcoords="offset points",
-            color=COLOURS[number % len(COLOURS)],
-            va="center",
-            annotation_clip=False,
+def _legend(figure: Figure, chart: Chart, look: Look) -> None:
+    """One for all panels; a lone plot of lines names them at their ends instead, a single colour needs none."""
+    if chart.kind is Kind.LINES and not look.needs_legend:
+        return
+    handles = look.handles()
+    if len(handles) > 1:
+        figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=min(len(handles), 10),
+            frameon=False,
+            fontsize=9,
+            labelcolor=INK,
         )
-
-
-def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """The heights moved as little as a sweep from below and one from above need to keep them `gap` apart, in order."""
-    order = sorted(range(len(heights)), key=lambda index: heights[index])
-    moved = [heights[index] for index in order]
-    for index in range(1, len(moved)):
-        moved[index] = max(moved[index], moved[index - 1] + gap)
-    excess = moved[-1] - heights[order[-1]] if moved else 0.0
-    moved = [height - excess / 2 for height in moved]
-    placed = dict(zip(order, moved, strict=True))
-    return [placed[index] for index in range(len(heights))]
-
-
-def _bars(axes: Axes, chart: Chart) -> None:
-    width = 0.8 / len(chart.series)
-    for number, series in enumerate(chart.series):
-        left = (number - (len(chart.series) - 1) / 2) * width
-        places = [place + left for place in range(len(chart.places))]
-        bars = axes.bar(places, series.values, width * 0.92, color=COLOURS[number % len(COLOURS)], label=series.label)
-        axes.bar_label(bars, [significant(value) for value in series.values], padding=2, fontsize=8)
-        _paper_marks(axes, places, series, width, first=number == 0)
-    axes.set_xticks(range(len(chart.places)), chart.places)
-    axes.margins(y=0.12)
-    axes.legend(frameon=False, ncols=4, loc="upper right", bbox_to_anchor=(1, 1.09), fontsize=9)
-
-
-def _paper_marks(axes: Axes, places: Sequence[float], series: Series, width: float, first: bool) -> None:
-    marks = [(place, value) for place, value in zip(places, series.paper, strict=True) if value is not None]
-    if marks:
-        lefts, heights = [place - width / 2 for place, _ in marks], [value for _, value in marks]
-        rights = [left + width for left in lefts]
-        axes.hlines(heights, lefts, rights, color=INK, linewidth=2, label="the paper" if first else "_")

@@ -343,6 +343,11 @@ impl Core {
         self.queue.borrow().occupied() < self.queue_entries
     }
 
+    /// Whether the oldest store has had to ask for its line again.
+    pub fn has_lost_store(&self) -> bool {
+        self.queue.borrow().front().is_some_and(|head| head.lost)
+    }
+
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
     pub fn holds(&self, until: Until) -> bool {
         match until {

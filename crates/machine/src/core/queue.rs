@@ -31,8 +31,8 @@ pub struct Entry {
     pub ready: u64,
     /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
     pub owned: u64,
-    /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries wait, so that
-    /// they do not drive it out for ever.
+    /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries, and loads that
+    /// miss, wait, so that they do not drive it out for ever.
     pub lost: bool,
     /// Its index in the trace, if one is written.
     pub op: u32,

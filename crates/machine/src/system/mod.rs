@@ -5,10 +5,12 @@ mod drain;
 mod events;
 mod flush;
 mod hardware;
+mod look;
 mod requests;
 mod run;
 mod services;
 mod stuck;
 
+pub use look::{CoreView, Flushing, Joined, Queued};
 pub use run::{Options, Outcome, Program, System};
 pub use stuck::Stuck;

@@ -38,6 +38,11 @@ impl<D: Design> System<D> {
                 self.maybe_start();
                 return false;
             }
+            // In a cache with few ways, a loop of loads could take the place of a store's line for ever.
+            Request::Load { .. } if hart.core.has_lost_store() => {
+                hart.front = Front::Empty(request.again());
+                return false;
+            }
             _ => {}
         }
         let answer = match request {

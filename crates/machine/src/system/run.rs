@@ -80,9 +80,10 @@ pub struct System<D: Design> {
     /// Flushes of the design's that wait for another core's side.
     pub(super) flushes_waiting: Vec<(Until, CoreId, Line, u64)>,
     programs: Vec<Option<Program>>,
-    options: Options,
+    pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
+    pub(super) watch: Watch,
 }
 
 /// The counts at the start of the timed region.
@@ -152,6 +153,7 @@ impl<D: Design> System<D> {
             options,
             tracer,
             start: Start::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -185,21 +187,28 @@ impl<D: Design> System<D> {
     }
 
     /// Runs until every program has ended and every store and flush is done.
+    ///
+    /// # Errors
+    /// No progress.
     pub fn run(&mut self) -> Result<Outcome, Stuck> {
+        self.end_idle_cores();
+        while self.step(u64::MAX)? {
+            self.watch.look(&self.hw, self.options.patience.0)?;
+        }
+        Ok(self.outcome())
+    }
+
+    /// Cores without a program have ended.
+    pub(super) fn end_idle_cores(&mut self) {
         for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
             if program.is_none() {
                 hart.front = Front::Ended;
             }
         }
-        let mut watch = Watch::default();
-        while self.step()? {
-            watch.look(&self.hw, self.options.patience.0)?;
-        }
-        Ok(self.outcome())
     }
 
-    /// Lets the earliest event or core go on; false when all is done.
-    fn step(&mut self) -> Result<bool, Stuck> {
+    /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
+    pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
         let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
@@ -209,13 +218,13 @@ impl<D: Design> System<D> {
             self.event(at.0, event);
             return Ok(true);
         };
-        let others = second.min(next_event.saturating_sub(1));
+        let others = second.min(next_event.saturating_sub(1)).min(last);
         if self.hw.harts[core.index()].core.drains.get() == at {
             let front = self.hw.harts[core.index()].next_front();
             self.drain(core, others.min(front));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
-            self.go(core, others.saturating_add(slack), slack);
+            self.go(core, others.saturating_add(slack).min(last), slack);
         }
         Ok(true)
     }
@@ -234,7 +243,7 @@ impl<D: Design> System<D> {
     }
 
     /// The core that goes on first and when, and when the next one does; ties go to the lower number.
-    fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
+    pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
             let at = hart.next_front().min(hart.core.drains.get());
@@ -367,7 +376,7 @@ impl<D: Design> System<D> {
 
 /// Looks now and then whether tasks still end.
 #[derive(Default)]
-struct Watch {
+pub(super) struct Watch {
     steps: u64,
     tasks: u64,
     since: u64,
@@ -377,7 +386,7 @@ struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());

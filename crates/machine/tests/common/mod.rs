@@ -20,6 +20,7 @@ impl Design for Plain {
             promises_recovery: true,
             model: "",
             intents: Some("intents"),
+            window: None,
         }
     }
 

@@ -1,10 +1,10 @@
 //! The undo log by itself: regions of any shape, crashed anywhere.
 
-use super::{Step, UndoLog};
+use super::UndoLog;
 use crate::adversary::{Adversary, Play, Watch, FENCED};
-use crate::{recover, Heap, LogLayout, Table, TRAILER};
+use crate::{recover, Heap, LogLayout, Step, Table, TRAILER};
 use proptest::prelude::*;
-use strandline_isa::{Cpu, Memory, LINE_BYTES};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Image, Lowering, Memory, LINE_BYTES};
 
 /// What a region does: writes its number to the seven payload words of each line, so many lines a step.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
     let table = heap.table::<TRAILER>(2);
     let layout = LogLayout::allot(&mut heap, 1, 7);
     let memory = heap.memory();
-    let cpu = crate::Plain::new(&memory, strandline_isa::CoreId(0), FENCED);
+    let cpu = crate::Plain::new(&memory, CoreId(0), FENCED);
     let shape = Shape {
         lines: 2,
         lines_per_step: 1,
@@ -118,4 +118,68 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
     };
     assert_eq!(layout.range().end - layout.range().start, 8 * LINE_BYTES);
     crate::block_on(program(&cpu, &layout, table, shape)).unwrap();
+}
+
+/// How many bytes the lists of records and of lines have in use, in an open step of `lines` lines of seven words and
+/// after it.
+fn lists_of_a_step(lowering: Lowering, lines: u64) -> [(u64, u64); 2] {
+    let mut heap = Heap::default();
+    let table = heap.table::<TRAILER>(lines);
+    let layout = LogLayout::allot(&mut heap, 1, 4 * lines);
+    let memory = heap.memory();
+    let cpu = crate::Plain::new(&memory, CoreId(0), lowering);
+    let lengths = || {
+        let base = layout.lists().start;
+        (memory.word(Addr(base)), memory.word(Addr(base + 8)))
+    };
+    crate::block_on(async {
+        let mut log = UndoLog::open(&cpu, &layout, 0).await;
+        let mut region = log.begin();
+        for row in 0..lines {
+            region.log(cpu.word(table.addr(row).0), 0, TRAILER).await;
+        }
+        let open = lengths();
+        region.order(Step::Last).await;
+        region.finish().await;
+        [open, lengths()]
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_design_keeps_the_lists_that_it_needs_until_the_step_is_finished() {
+    let flushes = Lowering {
+        flush: Some(Flush::Clwb),
+        ..Lowering::NOTHING
+    };
+    let logs = Lowering {
+        log: true,
+        ..Lowering::NOTHING
+    };
+    // Seven words are two records; a record is two words in its list, a line is one.
+    assert_eq!(lists_of_a_step(FENCED, 3), [(6 * 16, 3 * 8), (0, 0)]);
+    assert_eq!(lists_of_a_step(logs, 3), [(6 * 16, 3 * 8), (0, 0)]);
+    assert_eq!(lists_of_a_step(flushes, 3), [(0, 3 * 8), (0, 0)]);
+    assert_eq!(lists_of_a_step(Lowering::NOTHING, 3), [(0, 0), (0, 0)]);
+}
+
+#[test]
+fn the_logs_of_threads_keep_their_lists_apart() {
+    let mut heap = Heap::default();
+    let layout = LogLayout::allot(&mut heap, 2, 4);
+    let lists = layout.lists();
+    // A line for both lengths, 64 records of two words, 64 lines of one.
+    assert_eq!(lists.end - lists.start, 2 * (64 + 64 * 16 + 64 * 8));
+    assert_eq!(lists.end, heap.dram(8).0);
+}
+
+#[test]
+fn the_longest_step_has_64_records() {
+    assert_eq!(lists_of_a_step(FENCED, 32)[0], (64 * 16, 32 * 8));
+}
+
+#[test]
+#[should_panic(expected = "a step of more than 64 undo-log records or lines")]
+fn a_step_of_more_records_is_refused() {
+    lists_of_a_step(FENCED, 33);
 }

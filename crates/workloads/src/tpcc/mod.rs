@@ -103,6 +103,7 @@ impl Workload for Tpcc {
             tables.stock_locks.range(tables.items.rows()),
             tables.warehouse.range(),
             tables.districts.range(),
+            self.logs.lists(),
             self.logs.range(),
         ]
     }

@@ -1,0 +1,151 @@
+//! A core looked at from outside, at a moment of a run: its store queue, its buffers, and what is pending.
+
+use super::hardware::Hart;
+use super::run::System;
+use super::stuck::Stuck;
+use crate::core::{Entry, Kind};
+use strandline_design as design;
+use strandline_design::{Design, Until};
+use strandline_isa::{CoreId, Line};
+
+/// What a core holds at a moment. Looking changes nothing.
+///
+/// A store or flush may stand in its queue one dispatch ahead: entries are allocated as soon as everything up to the cycle
+/// before their dispatch has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreView {
+    /// The context register: what stores and flushes that enter from now on belong to.
+    pub context: u8,
+    /// The store queue, in program order.
+    pub store_queue: Vec<Queued>,
+    /// The write-back buffer, in the order in which its flushes came.
+    pub writeback_buffer: Vec<Flushing>,
+    /// The write-combining buffers, oldest first.
+    pub combining: Vec<Joined>,
+    /// Stores not yet visible and flushes not yet acknowledged, by context: contexts that have any, in order (COSPlay's
+    /// Store-Clwb Tracker, section 4.3).
+    pub pending: Vec<(u8, u64)>,
+    /// What the fence that may not retire yet waits for. Nothing enters the store queue meanwhile.
+    pub held: Option<Until>,
+    /// Instructions dispatched so far.
+    pub instructions: u64,
+}
+
+/// A store-queue entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// What it is.
+    pub entry: design::Entry,
+    /// The context that it belongs to.
+    pub context: u8,
+}
+
+/// A flush in the write-back buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flushing {
+    /// The line that it writes back.
+    pub line: Line,
+    /// The context that it belongs to.
+    pub context: u8,
+    /// It is a `clflush`, which stands at the head of the store queue too until it is done.
+    pub at_head: bool,
+}
+
+/// A write-combining buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// Its line.
+    pub line: Line,
+    /// The contexts of the non-temporal stores in it, oldest first.
+    pub contexts: Vec<u8>,
+    /// Whether it is on its way to memory; it takes no further stores then.
+    pub sent: bool,
+}
+
+impl<D: Design> System<D> {
+    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
+    /// [`System::run`] finishes the run and gives its outcome.
+    ///
+    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run of one core is the same
+    /// however often it is stopped; of several cores, another may come first of those that go on in one cycle.
+    ///
+    /// # Errors
+    /// No progress.
+    pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
+        self.end_idle_cores();
+        loop {
+            let next = self
+                .hw
+                .events
+                .next_at()
+                .0
+                .min(self.earliest().0.map_or(u64::MAX, |(at, _)| at));
+            if next > cycle && next != u64::MAX {
+                return Ok(true);
+            }
+            if !self.step(cycle)? {
+                return Ok(false);
+            }
+            self.watch.look(&self.hw, self.options.patience.0)?;
+        }
+    }
+
+    /// What a core holds now.
+    pub fn look(&self, core: CoreId) -> CoreView {
+        CoreView::of(&self.hw.harts[core.index()])
+    }
+}
+
+impl CoreView {
+    pub(super) fn of(hart: &Hart) -> CoreView {
+        let core = &hart.core;
+        let pending = |context| core.pending(Some(context));
+        CoreView {
+            context: core.context.get(),
+            store_queue: core.queue.borrow().iter().map(queued).collect(),
+            writeback_buffer: hart
+                .buffer
+                .iter()
+                .map(|b| Flushing {
+                    line: b.line,
+                    context: b.context,
+                    at_head: b.is_head,
+                })
+                .collect(),
+            combining: hart
+                .combining
+                .iter()
+                .map(|b| Joined {
+                    line: b.line,
+                    contexts: b.contexts.clone(),
+                    sent: b.sent,
+                })
+                .collect(),
+            pending: (0..=u8::MAX)
+                .map(|context| (context, pending(context)))
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            held: core.held.get(),
+            instructions: core.window.count(),
+        }
+    }
+
+    /// Stores not yet visible and flushes not yet acknowledged of one context.
+    #[must_use]
+    pub fn pending_of(&self, context: u8) -> u64 {
+        let found = self.pending.iter().find(|(of, _)| *of == context);
+        found.map_or(0, |(_, count)| *count)
+    }
+}
+
+fn queued(entry: &Entry) -> Queued {
+    Queued {
+        entry: match entry.kind {
+            Kind::Store { .. } => design::Entry::Store(entry.addr),
+            Kind::StoreNt { .. } => design::Entry::StoreNt(entry.addr),
+            Kind::Flush(flush) => design::Entry::Flush(entry.line(), flush),
+            Kind::Primitive(primitive) => design::Entry::Primitive(primitive),
+        },
+        context: entry.context,
+    }
+}

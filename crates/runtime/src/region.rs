@@ -1,0 +1,122 @@
+//! A failure-atomic region, as a program writes it: steps of log, order, update, finish.
+
+use crate::layout::RECORD_WORDS;
+use crate::rules::Rule;
+use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
+use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+
+/// Whether more steps of the region follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// More steps follow.
+    More,
+    /// The region ends with this step.
+    Last,
+}
+
+/// An open failure-atomic region. See [`UndoLog::begin`].
+pub struct Region<'l, 'c, C: Cpu> {
+    pub(crate) log: &'l mut UndoLog<'c, C>,
+    pub(crate) step: Step,
+}
+
+impl<'c, C: Cpu> Region<'_, 'c, C> {
+    /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
+    #[inline]
+    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
+        let log = &mut *self.log;
+        #[cfg(feature = "mutants")]
+        if log.owes {
+            log.pay().await;
+        }
+        log.keep(line).await;
+        if !log.cpu.lowering().log {
+            return;
+        }
+        let trailer = line.at(TRAILER).load().await;
+        if !log.broken.is(Rule::ClockPassesTrailers) {
+            log.clock = log.clock.max(trailer);
+        }
+        if log.broken.is(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
+            return;
+        }
+        let mut done = 0;
+        let mut words = bytes.div_ceil(8);
+        if log.broken.is(Rule::EveryWordLogged) {
+            words = words.min(RECORD_WORDS);
+        }
+        while done < words {
+            let now = (words - done).min(RECORD_WORDS);
+            log.record(line, from + 8 * done, now, trailer).await;
+            done += now;
+        }
+    }
+
+    /// Logs the whole row at `row`, of `payload` bytes.
+    #[inline]
+    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+        let (full, rest) = (payload / PAYLOAD_BYTES, payload % PAYLOAD_BYTES);
+        for i in 0..full {
+            let line = if i == 0 { row } else { row + i * LINE_BYTES };
+            self.log(line, 0, PAYLOAD_BYTES).await;
+        }
+        if rest > 0 {
+            let line = if full == 0 { row } else { row + full * LINE_BYTES };
+            self.log(line, 0, rest).await;
+        }
+    }
+
+    /// Flushes the step's records and orders them before its updates; says whether more steps follow.
+    #[inline]
+    pub async fn order(&mut self, step: Step) {
+        self.step = step;
+        if self.log.cpu.lowering().log {
+            self.log.seal(step).await;
+        }
+        if self.log.broken.is(Rule::FlushBeforeFence) {
+            return;
+        }
+        self.log.cpu.intent(Intent::LogBeforeUpdate).await;
+    }
+
+    /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
+    #[inline]
+    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        debug_assert!(
+            self.log.logged.contains(&Addr(at.bits()).line()),
+            "{} was not logged",
+            Addr(at.bits())
+        );
+        self.log.cpu.note(Note::RegionWrite {
+            addr: Addr(at.bits()),
+            size,
+            value: if size == 8 {
+                value.bits()
+            } else {
+                value.bits() & ((1 << (8 * size)) - 1)
+            },
+        });
+        #[cfg(feature = "mutants")]
+        if self.log.broken.is(Rule::TrailerLast) && self.log.cpu.lowering().log {
+            let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
+            line.at(TRAILER).store(self.log.clock).await;
+        }
+        at.store_sized(value, size).await;
+    }
+
+    /// Writes the trailers of the step's lines, flushes each once, and waits until they are durable. After the last
+    /// step the region is committed.
+    #[inline]
+    pub async fn finish(&mut self) {
+        self.log.settle().await;
+        if self.log.broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
+            self.log.owes = true;
+            return;
+        }
+        self.log.cpu.intent(Intent::Durable).await;
+        if self.step == Step::Last {
+            self.log.cpu.note(Note::RegionDurable);
+        }
+    }
+}

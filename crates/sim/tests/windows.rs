@@ -1,0 +1,151 @@
+//! Tasks that share threads, whole runs: any window, number of contexts, library and design finishes, does what was asked
+//! for, leaves the structure sound, and does the same again.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+use strandline_isa::{Addr, Image, Memory};
+use strandline_machine::{Journal, Op};
+use strandline_sim::{observe, run, Observation, Record, Spec, Window};
+
+/// Each workload so small that the tasks of a large window meet at its locks.
+const SMALL: [(&str, &[&str]); 5] = [
+    ("sps", &["rows=16", "log_records=64"]),
+    ("pc", &["rows=8", "log_records=64"]),
+    ("tatp", &["rows=8", "log_records=64"]),
+    (
+        "tpcc",
+        &[
+            "districts=3",
+            "customers=4",
+            "items=20",
+            "orders=8",
+            "new_orders=3",
+            "log_records=402",
+        ],
+    ),
+    ("cq", &["queues=3", "nodes=4", "log_records=64"]),
+];
+
+const DESIGNS: [&str; 7] = [
+    "cosplay",
+    "sbatch",
+    "freeswitch",
+    "x86",
+    "unordered",
+    "volatile",
+    "eadr",
+];
+
+/// A run of a small workload.
+fn small(workload: usize, design: &str) -> Spec {
+    let (name, set) = SMALL[workload];
+    Spec {
+        set: set.iter().map(|set| format!("workload.{set}")).collect(),
+        ..Spec::new(name, design)
+    }
+}
+
+fn random_spec() -> impl Strategy<Value = Spec> {
+    let shape = (0..SMALL.len(), 0..DESIGNS.len(), 1u64..=64, 1u64..=64, 1u64..=3);
+    let rest = (prop::bool::ANY, 1u64..150, 0u64..20, 0u64..=1000, 1u64..1000);
+    (shape, rest).prop_map(
+        |((workload, design, window, contexts, threads), (lean, tasks, warm, bmo, seed))| {
+            let mut spec = Spec {
+                window: Some(Window::Tasks(window)),
+                coroutines: Some(if lean { "lean" } else { "paper" }.to_owned()),
+                threads,
+                tasks: Some(tasks),
+                warm: Some(warm),
+                bmo: Some(bmo),
+                seed,
+                ..small(workload, DESIGNS[design])
+            };
+            if matches!(DESIGNS[design], "cosplay" | "freeswitch") {
+                spec.set.push(format!("design.contexts={contexts}"));
+            }
+            spec
+        },
+    )
+}
+
+/// A record without what the host's speed decides.
+fn without_host(record: &Record) -> Map<String, Value> {
+    let Ok(Value::Object(mut keys)) = serde_json::to_value(record) else {
+        panic!("a record is an object");
+    };
+    keys.retain(|key, _| !key.starts_with("host_"));
+    keys
+}
+
+/// Memory as the cores see it in the end: every store of the trace, in the order in which they became visible.
+fn visible(run: &Observation) -> Memory {
+    let memory = run.initial.clone();
+    for id in &run.journal.trace.visible {
+        match run.journal.trace.programs[id.core.index()][id.index as usize] {
+            Op::Store { addr, size, value } | Op::StoreNt { addr, size, value } => memory.write(addr, size, value),
+            Op::Rmw { addr, new, .. } => memory.write(addr, 8, new),
+            other => panic!("{other:?} writes nothing"),
+        }
+    }
+    memory
+}
+
+/// What a power failure right after the end leaves.
+fn durable(initial: &Memory, journal: &Journal) -> Memory {
+    let memory = initial.clone();
+    for durable in &journal.durable {
+        for (word, value) in (0..).zip(durable.data) {
+            memory.set_word(Addr(durable.line.addr().0 + 8 * word), value);
+        }
+    }
+    memory
+}
+
+fn check(spec: &Spec) -> Result<(), String> {
+    let once = run(spec).map_err(|error| error.to_string())?;
+    let again = run(spec).map_err(|error| error.to_string())?;
+    if without_host(&once) != without_host(&again) {
+        return Err("the same run again has another record".to_owned());
+    }
+    let observed = observe(spec).map_err(|error| error.to_string())?;
+    for record in [&once, &observed.record] {
+        if Some(record.tasks) != spec.tasks {
+            return Err(format!("{} tasks ended", record.tasks));
+        }
+    }
+    let program = &observed.program;
+    program
+        .check(&visible(&observed))
+        .map_err(|wrong| format!("in the end: {wrong}"))?;
+    if observed.about.promises_recovery {
+        let image = durable(&observed.initial, &observed.journal);
+        program.recover(&image);
+        program.check(&image).map_err(|wrong| format!("recovered: {wrong}"))?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_window_of_any_contexts_finishes_what_was_asked_for(spec in random_spec()) {
+        prop_assert_eq!(check(&spec), Ok(()));
+    }
+}
+
+#[test]
+fn the_contexts_cost_what_table_1_says() {
+    // COSPlay 4.3: 32 x 4 bits + 32 x 4 bits + 16 x 7 bits = 46 bytes a core.
+    let table_1 = [
+        "machine.core.store_queue_entries=32",
+        "machine.core.writeback_buffer_entries=32",
+        "design.contexts=16",
+    ];
+    for threads in [1, 3] {
+        let mut spec = small(0, "cosplay");
+        spec.set.extend(table_1.map(str::to_owned));
+        (spec.tasks, spec.threads) = (Some(6), threads);
+        assert_eq!(run(&spec).expect("runs").storage_bytes, 46 * threads);
+    }
+}

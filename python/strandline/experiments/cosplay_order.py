@@ -1,0 +1,136 @@
+"""COSPlay's claims that one thing is more than another, judged strictly.
+
+A statement about benchmarks must be true of each, at each latency that the claim is about, and what grows or falls must
+do so without exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from strandline.experiments.claims import Measured
+from strandline.experiments.figure import FigureData
+from strandline.experiments.parts import Part, together
+from strandline.experiments.values import Value, means, values
+
+GAIN_MOST = ("sps", "pc", "tatp")
+KNEE = 0.95
+"""The knee of a curve is the smallest window that reaches this share of the best performance."""
+KNEE_BETWEEN = (2, 5)
+DOWN = 0.98
+"""Performance has turned down where it is at most this share of the best."""
+
+Table = Mapping[str, Mapping[str, Value]]
+
+
+def _table(found: Sequence[Value], outer: str, inner: str) -> Table:
+    rows: dict[str, dict[str, Value]] = {}
+    for value in found:
+        rows.setdefault(value.labels[outer], {})[value.labels[inner]] = value
+    return rows
+
+
+def fig8(data: FigureData) -> Measured:
+    """Figure 8, at each of the five latencies: who gains most and least, and that best windows grow.
+
+    SPS, PC and TATP gain the most if the least of them gains more than any other; TPCC and CQ (with 4, 16 and 64
+    queues) are all others, so that they gain least says the same. Best windows are judged per benchmark: from each
+    latency to the next longer none may be smaller, and at the longest it must be larger than at the shortest.
+    """
+    rows = _table(values(data), "bmo", "workload")
+    least_of_most = {bmo: min(row[name].value for name in GAIN_MOST) for bmo, row in rows.items()}
+    most_of_rest = {bmo: max(row[name].value for name in row if name not in GAIN_MOST) for bmo, row in rows.items()}
+    apart = all(least_of_most[bmo] > most_of_rest[bmo] for bmo in rows)
+    pc = {bmo: row["pc"].value for bmo, row in rows.items()}
+    tatp = {bmo: row["tatp"].value for bmo, row in rows.items()}
+    return together(
+        Part(
+            "sps, pc, tatp gain the most", apart, {"least of them": least_of_most, "most of the others": most_of_rest}
+        ),
+        Part("pc gains more than tatp", all(pc[bmo] > tatp[bmo] for bmo in rows), {"pc": pc, "tatp": tatp}),
+        Part("tpcc and cq gain least", apart, {"most of them": most_of_rest, "least of the others": least_of_most}),
+        _windows_grow(_table(values(data), "workload", "bmo")),
+    )
+
+
+def _windows_grow(rows: Table) -> Part:
+    windows = {workload: [value.best for value in row.values()] for workload, row in rows.items()}
+    grows = {workload: _never_falls(row) and row[-1] > row[0] for workload, row in windows.items()}
+    return Part("the best window grows with the added latency", all(grows.values()), windows)
+
+
+def _never_falls(row: Sequence[Any]) -> bool:
+    return all(before <= after for before, after in pairwise(row))
+
+
+def fig9_enc(data: FigureData) -> Measured:
+    """Figure 9, encryption: performance over the window, normalised to unordered.
+
+    With a window of 1 each benchmark is slower than under x86; the knee of each lies at a window of 2 to 5; the
+    largest window of cq4, the one with the fewest locks, is at least 2 % slower than its best.
+    """
+    designs = _by_design(data)
+    curves = {
+        workload: {int(window): value.value for window, value in row.items()}
+        for workload, row in designs["cosplay"].items()
+    }
+    first = {workload: curve[min(curve)] for workload, curve in curves.items()}
+    x86 = {workload: next(iter(row.values())).value for workload, row in designs["x86"].items()}
+    knees = {workload: _knee(curve) for workload, curve in curves.items()}
+    few = curves["cq4"]
+    return together(
+        Part(
+            "with a window of 1 slower than x86",
+            all(first[workload] < x86[workload] for workload in first),
+            {workload: [first[workload], x86[workload]] for workload in first},
+        ),
+        Part(
+            "the knee lies at a window of 2 to 5",
+            all(KNEE_BETWEEN[0] <= knee <= KNEE_BETWEEN[1] for knee in knees.values()),
+            knees,
+        ),
+        Part(
+            "cq4 turns down again",
+            few[max(few)] <= DOWN * max(few.values()),
+            {"best": max(few.values()), f"window {max(few)}": few[max(few)]},
+        ),
+    )
+
+
+def _by_design(data: FigureData) -> dict[str, Table]:
+    found = values(data)
+    designs = dict.fromkeys(value.labels["design"] for value in found)
+    return {
+        design: _table([value for value in found if value.labels["design"] == design], "workload", "window")
+        for design in designs
+    }
+
+
+def _knee(curve: Mapping[int, float]) -> int:
+    best = max(curve.values())
+    return min(window for window, value in curve.items() if value >= KNEE * best)
+
+
+def fig14(data: FigureData) -> Measured:
+    """Figure 14 (b): the speedup of each benchmark falls with each step in threads, and is above 1 at the most threads.
+
+    The geometric mean is shown beside them and not judged.
+    """
+    speedups = [value for value in values(data) if value.metric == "speedup"]
+    rows = {
+        workload: [value.value for value in row.values()]
+        for workload, row in _table([*speedups, *means(speedups, "workload")], "workload", "threads").items()
+    }
+    judged = {workload: row for workload, row in rows.items() if workload in data.spec.labels("workload")}
+    falls = all(before > after for row in judged.values() for before, after in pairwise(row))
+    threads = data.spec.labels("threads")
+    return together(
+        Part(f"falls from {threads[0]} to {threads[-1]} threads", falls, rows),
+        Part(
+            f"above 1 at {threads[-1]} threads",
+            all(row[-1] > 1 for row in judged.values()),
+            {workload: row[-1] for workload, row in rows.items()},
+        ),
+    )

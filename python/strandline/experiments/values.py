@@ -1,0 +1,95 @@
+"""From a figure's cells to the values of its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Any
+
+from strandline.errors import InputError
+from strandline.experiments.figure import Cell, FigureData, place
+from strandline.experiments.spec import MEAN, QUANTILE, Labels, Metric
+from strandline.record import QUANTILES, quantile, quantity
+from strandline.report.chart import Kind
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a figure: what a metric comes to at a place."""
+
+    metric: str
+    labels: Labels
+    """Of a distribution with the quantile in per cent under `QUANTILE`."""
+    value: float
+    best: Any = None
+    """The best value of the searched key, of which this is; `None` where none is searched."""
+    baseline_best: Any = None
+    """Likewise of the baseline."""
+
+    def keys(self, searched: str | None) -> dict[str, Any]:
+        """The value as JSON shows it; `searched` is the searched key."""
+        bests = {f"best_{searched}": self.best, f"baseline_best_{searched}": self.baseline_best}
+        found = {key: value for key, value in bests.items() if value is not None}
+        return {"metric": self.metric, **self.labels, **found, "value": self.value}
+
+
+def values(data: FigureData) -> list[Value]:
+    """Every metric's values, baselines left out unless they are to be shown."""
+    take = _distribution if data.spec.plot.kind is Kind.CDF else _numbers
+    return [value for metric in data.spec.metrics for value in take(metric, data.cells)]
+
+
+def _distribution(metric: Metric, cells: Iterable[Cell]) -> list[Value]:
+    return [
+        Value(metric.key, {**cell.labels, QUANTILE: str(each)}, quantile(cell.record, metric.quantity, each), cell.best)
+        for cell in cells
+        if metric.takes(cell.labels)
+        for each in QUANTILES
+    ]
+
+
+def _numbers(metric: Metric, cells: Iterable[Cell]) -> list[Value]:
+    found = {place(cell.labels): cell for cell in cells}
+    return [value for cell in found.values() if (value := _number(metric, cell, found)) is not None]
+
+
+def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ...], Cell]) -> Value | None:
+    if not metric.takes(cell.labels):
+        return None
+    mine = quantity(cell.record, metric.quantity)
+    if not metric.baseline:
+        return Value(metric.key, cell.labels, mine, cell.best)
+    baseline = cells[place({**cell.labels, **metric.baseline})]
+    if baseline is cell and not metric.baseline_shown:
+        return None
+    theirs = quantity(baseline.record, metric.quantity)
+    above, below = (theirs, mine) if metric.inverse else (mine, theirs)
+    if below == 0:
+        raise InputError(f"metric {metric.key}: {metric.quantity} of {_name(cell)} is divided by 0: choose another")
+    return Value(metric.key, cell.labels, above / below, cell.best, baseline.best)
+
+
+def _name(cell: Cell) -> str:
+    return ", ".join(cell.labels.values())
+
+
+def with_means(data: FigureData) -> list[Value]:
+    """All values, and at the right end of the x axis their geometric means if the figure shows them."""
+    found = values(data)
+    return found + means(found, data.spec.plot.x) if data.spec.plot.mean else found
+
+
+def means(found: Iterable[Value], axis: str) -> list[Value]:
+    """The geometric means of the values that differ on an axis only."""
+    groups: dict[tuple[Any, ...], list[Value]] = {}
+    for value in found:
+        rest = {**value.labels, axis: MEAN}
+        groups.setdefault((value.metric, place(rest)), []).append(value)
+    return [Value(group[0].metric, {**group[0].labels, axis: MEAN}, _mean(group)) for group in groups.values()]
+
+
+def _mean(group: list[Value]) -> float:
+    if any(value.value <= 0 for value in group):
+        raise InputError(f"metric {group[0].metric}: values of 0 have no geometric mean: leave mean out of [plot]")
+    return geometric_mean([value.value for value in group])

@@ -1,0 +1,66 @@
+"""What became of claims, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strandline.experiments.evaluate import Outcome
+from strandline.report.numbers import number
+from strandline.report.table import Column, Table
+
+CLAIM_COLUMNS = (
+    Column("claim", numeric=False),
+    Column("paper", numeric=False, prose=True),
+    Column("measured", numeric=False, prose=True),
+    Column("holds", numeric=False),
+)
+
+VERDICTS = {True: "yes", False: "NO", None: "-"}
+
+
+def outcomes(claims: Sequence[Outcome]) -> Table:
+    """One row a claim."""
+    return Table(CLAIM_COLUMNS, tuple(_outcome(outcome) for outcome in claims))
+
+
+def _outcome(outcome: Outcome) -> tuple[str, ...]:
+    paper = brief(outcome.claim.paper_value) if outcome.claim.paper_value is not None else outcome.claim.text
+    measured = outcome.reason or brief(outcome.measured)
+    return outcome.claim.id, paper, measured, VERDICTS[outcome.holds]
+
+
+def tally(claims: Sequence[Outcome]) -> str:
+    """How many claims hold, in one line."""
+    unmeasured = sum(outcome.reason is not None for outcome in claims)
+    judged = [outcome.holds for outcome in claims if outcome.holds is not None]
+    shown = len(claims) - unmeasured - len(judged)
+    parts = (f"{sum(judged)} hold", f"{len(judged) - sum(judged)} do not", f"{shown} shown without a verdict")
+    return ", ".join((*parts, f"{unmeasured} not measurable yet"))
+
+
+def brief(value: Any) -> str:
+    """A claim's value in one line."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return VERDICTS[value]
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return " ".join(map(brief, value))
+    if set(value) == {"low", "high"}:
+        return f"{number(value['low'])} to {number(value['high'])}"
+    if "holds" in value:
+        return _part(value)
+    nested = any(isinstance(item, dict) for item in value.values())
+    return ("; " if nested else ", ").join(f"{key} {brief(item)}" for key, item in value.items())
+
+
+def _part(value: Mapping[str, Any]) -> str:
+    """One of several comparisons: its verdict, and what was compared."""
+    compared = {key: item for key, item in value.items() if key != "holds"}
+    between = " / " if any(isinstance(item, dict) for item in compared.values()) else ", "
+    return f"{brief(value['holds'])} ({between.join(f'{key} {brief(item)}' for key, item in compared.items())})"

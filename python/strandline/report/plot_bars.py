@@ -1,0 +1,64 @@
+"""Draws groups of bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from strandline.report.chart import Chart, Panel, Series
+from strandline.report.numbers import number
+from strandline.report.plot_style import INK, Look
+
+CROWDED = 16
+"""Bars in a plot from which on what stands above them is small, and turned where it is long."""
+
+
+def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
+    """A group of bars at each place, a colour for each series; above each its note or, without notes, its value."""
+    width = 0.8 / len(panel.series)
+    size, turned = _style(chart, panel)
+    for index, series in enumerate(panel.series):
+        left = (index - (len(panel.series) - 1) / 2) * width
+        places = [place + left for place in range(len(chart.places))]
+        axes.bar(places, series.values, width * 0.92, color=look.colour(series))
+        _paper_marks(axes, places, series, width)
+        tops = [max(value, paper or 0) for value, paper in zip(series.values, series.paper, strict=True)]
+        for place, top, text in zip(places, tops, _above(chart, series), strict=True):
+            _write(axes, (place, top), text, size, turned)
+    axes.set_xticks(range(len(chart.places)), chart.places)
+    axes.margins(y=0.12)
+
+
+def _write(axes: Axes, at: tuple[float, float], text: str, size: float, turned: float) -> None:
+    axes.annotate(
+        text,
+        at,
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=size,
+        rotation=turned,
+    )
+
+
+def _above(chart: Chart, series: Series) -> list[str]:
+    if chart.note is not None:
+        return [note or "" for note in series.notes]
+    return [number(value) for value in series.values]
+
+
+def _style(chart: Chart, panel: Panel) -> tuple[float, float]:
+    """Points and degrees of what stands above the bars."""
+    if len(chart.places) * len(panel.series) <= CROWDED:
+        return 8, 0
+    longest = max(len(text) for series in panel.series for text in _above(chart, series))
+    return 7, 90 if longest > 2 else 0
+
+
+def _paper_marks(axes: Axes, places: Sequence[float], series: Series, width: float) -> None:
+    marks = [(place, value) for place, value in zip(places, series.paper, strict=True) if value is not None]
+    if marks:
+        lefts, heights = [place - width / 2 for place, _ in marks], [value for _, value in marks]
+        axes.hlines(heights, lefts, [left + width for left in lefts], color=INK, linewidth=2)

@@ -1,0 +1,69 @@
+"""Colours, markers and dashes, and which series has which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from strandline.report.chart import Chart, Kind, Series
+
+#: Okabe and Ito's palette, its yellow left out: too pale on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", ":", "-.")
+INK, FAINT = "#333333", "#DDDDDD"
+
+RC = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "svg.hashsalt": "strandline",
+    "svg.fonttype": "path",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the series of a chart look: the same in all panels."""
+
+    chart: Chart
+
+    def colour(self, series: Series) -> str:
+        """The colour of a series' label."""
+        return COLOURS[self.chart.labels.index(series.label) % len(COLOURS)]
+
+    def marker(self, series: Series) -> str:
+        """The marker of a series' label; none on a broken line, which is a bound to compare with."""
+        return MARKERS[self.chart.labels.index(series.label) % len(MARKERS)] if self.dash(series) == "-" else ""
+
+    def dash(self, series: Series) -> str:
+        """How a series' line is broken."""
+        return "-" if series.dash is None else DASHES[self.chart.dashes.index(series.dash) % len(DASHES)]
+
+    @property
+    def needs_legend(self) -> bool:
+        """Whether lines cannot be named at their ends."""
+        return len(self.chart.panels) > 1 or bool(self.chart.dashes)
+
+    def handles(self) -> list[Artist]:
+        """What the legend shows: each label's colour, each dash in grey, and the paper's mark if there is one."""
+        first = {series.label: series for panel in self.chart.panels for series in reversed(panel.series)}
+        handles: list[Artist] = [self._handle(first[label]) for label in self.chart.labels]
+        for dash, style in zip(self.chart.dashes, DASHES, strict=False):
+            handles.append(Line2D([], [], color="#666666", linestyle=style, label=dash))
+        all_series = [series for panel in self.chart.panels for series in panel.series]
+        if any(value is not None for series in all_series for value in series.paper):
+            handles.append(Line2D([], [], color=INK, linewidth=2, label="the paper"))
+        return handles
+
+    def _handle(self, series: Series) -> Artist:
+        if self.chart.kind is Kind.BARS:
+            return Patch(color=self.colour(series), label=series.label)
+        return Line2D([], [], color=self.colour(series), marker=self.marker(series), markersize=5, label=series.label)

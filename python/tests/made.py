@@ -1,0 +1,37 @@
+"""A figure's data from made-up cycles a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from strandline.engine import RunSpec
+from strandline.experiments.claims import Measured
+from strandline.experiments.evaluate import MEASURES
+from strandline.experiments.figure import FigureData, Options, gather, plan
+from strandline.experiments.shelf import repository_shelf
+from strandline.experiments.spec import FigureSpec
+from strandline.record import Record
+
+Fields = Callable[[RunSpec], Mapping[str, Any]]
+
+
+def benchmark(spec: RunSpec) -> str:
+    """`cq` with its number of queues."""
+    queues = [each.split("=")[1] for each in spec.set if each.startswith("workload.queues=")]
+    return spec.workload + "".join(queues)
+
+
+def data(figure: FigureSpec, fields: Fields) -> FigureData:
+    """The figure over records of `fields`."""
+    planned = plan(figure, Options())
+    specs = [trial.spec for each in planned for trial in each.trials]
+    named = {spec: {"workload": spec.workload, "design": spec.design, "tasks": 1} for spec in specs}
+    return gather(figure, planned, {spec: Record({**named[spec], **fields(spec)}) for spec in specs})
+
+
+def measured(claim: str, fields: Fields) -> Measured:
+    """What the claim's measurement makes of records of `fields`."""
+    measure = MEASURES[claim]
+    figure = repository_shelf().figure(measure.figure)
+    return measure.take(data(figure, fields).where(measure.keep))

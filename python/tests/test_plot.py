@@ -1,0 +1,95 @@
+"""What plots show, read back from matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+import made
+from made import benchmark
+from strandline.engine import RunSpec
+from strandline.experiments import drawing
+from strandline.experiments.shelf import repository_shelf
+from strandline.record import QUANTILES
+from strandline.report import plot
+from strandline.report.plot_style import COLOURS
+
+WINDOWS = {"sps": 6, "pc": 5, "tatp": 4, "tpcc": 3, "cq4": 2, "cq16": 2, "cq64": 2}
+
+
+def fields(spec: RunSpec) -> dict[str, Any]:
+    window = int(str(spec.window or 1))
+    away = abs(window - WINDOWS[benchmark(spec)]) if spec.design not in ("x86", "unordered") else 20
+    latencies = {f"task_latency_p{each:02}_cycles": 100 + each * window for each in QUANTILES}
+    return {"cycles": 100 + away, **latencies}
+
+
+def drawn(figure: str) -> Figure:
+    spec = repository_shelf().figure(figure)
+    return plot.draw(drawing.chart(made.data(spec, fields), {}))
+
+
+def up(line: Line2D) -> list[float]:
+    heights: list[float] = np.asarray(line.get_ydata()).tolist()
+    return heights
+
+
+def texts(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts if text.get_text()]
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for each in figure.legends for text in each.get_texts()]
+
+
+def test_the_best_window_stands_above_each_bar_but_the_means() -> None:
+    figure = drawn("cosplay-8")
+    (axes,) = figure.axes
+    # Five latencies, a benchmark after the other.
+    assert texts(axes) == [str(window) for _ in range(5) for window in WINDOWS.values()]
+    assert [label.get_text() for label in axes.get_xticklabels()] == [*WINDOWS, "geomean"]
+    assert any("Above the bars: best window" in text.get_text() for text in figure.texts)
+    assert legend(figure) == ["ADR", "Enc", "LD", "HD", "Comb"]
+
+
+def test_panels_share_a_legend_and_their_scale() -> None:
+    figure = drawn("cosplay-9")
+    left, right = figure.axes
+    assert [axes.get_title(loc="left") for axes in (left, right)] == ["Enc", "HD"]
+    assert left.get_ylim() == right.get_ylim()
+    assert legend(figure) == [*WINDOWS, "cosplay", "x86"]
+
+
+def test_a_bound_is_a_broken_line_in_the_colour_of_its_benchmark() -> None:
+    axes = drawn("cosplay-9").axes[0]
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+    assert looks == {(colour, dash) for colour in COLOURS[:7] for dash in ("-", "--")}
+    broken = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert all(len(set(up(line))) == 1 for line in broken), "the bound is the same at every window"
+
+
+def test_a_distribution_shows_the_share_of_tasks_over_their_latency() -> None:
+    figure = drawn("cosplay-12")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["sps", "pc", "tatp", "tpcc"]
+    line = figure.axes[1].lines[0]
+    assert up(line) == list(QUANTILES)
+    assert np.asarray(line.get_xdata()).tolist() == [100 + each * WINDOWS["pc"] for each in QUANTILES]
+    assert texts(figure.axes[1]) == ["5", "5", "5", "window"]
+
+
+def test_panels_of_two_quantities_have_scales_of_their_own() -> None:
+    left, right = drawn("cosplay-14").axes
+    assert left.get_title(loc="left").startswith("(a)")
+    assert right.get_title(loc="left").startswith("(b)")
+    assert up(left.lines[0]) == [1, 1, 1, 1], "the baseline itself is shown"
+    assert left.get_ylim() != right.get_ylim()
+
+
+@pytest.mark.parametrize(("panels", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (2, 2)), (7, (3, 3))])
+def test_the_grid_holds_all_panels(panels: int, shape: tuple[int, int]) -> None:
+    assert plot.grid(panels) == shape
