@@ -101,7 +101,7 @@ fn what_may_be_reordered_is_reordered() {
         ("unordered", "classic/mp+clwb+dram"),
         // Another context's stores and flushes may be under way behind a cfence.
         ("cosplay", "cfence/ww+clwb.other-cfence"),
-        ("freeswitch", "papers/cosplay-6-overlap"),
+        ("freeswitch", "cfence/ww+clwb.other-cfence"),
         ("sbatch", "papers/undo-x86"),
     ] {
         let (design, test) = (Registered::named(design).expect("registered"), on_shelf(path));

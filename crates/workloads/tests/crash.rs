@@ -3,7 +3,7 @@
 mod common;
 
 use common::crashing::{judge, judge_twice, run, Game, Outcome};
-use common::{with_small, with_small_for, PLAN, SMALL};
+use common::{with_small, with_small_for, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
 use strandline_runtime::{BuildPlan, Library, Sharing, Window, Workload};
