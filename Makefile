@@ -56,10 +56,11 @@ promote: setup ## Record anew what the models allow of litmus/, and which test k
 	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test mutants -- docs
 
 .PHONY: thorough
-thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3
+thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3, windows
 	$(VENV)/bin/strandline litmus -d all --timings 3000
 	$(PY) -m tools.cross_check --jobs 2
 	$(VENV)/bin/strandline litmus --random 1000000
+	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test tasks
 
 .PHONY: bench
 bench: ## Measure the simulator's own speed

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use strandline_isa::{Addr, Note};
+use strandline_isa::{Addr, Note, Running};
 use strandline_kernel::Cycles;
 use strandline_machine::Noted;
 
@@ -22,7 +22,7 @@ pub struct Write {
 pub struct RegionName {
     /// The core that ran it.
     pub core: usize,
-    /// Its number on that core, from 1.
+    /// Its number on that core, from 1, as regions begin there, whichever task's they are.
     pub number: usize,
 }
 
@@ -85,20 +85,53 @@ impl Regions {
 }
 
 fn read(notes: &[Noted]) -> Vec<Raw> {
-    let mut regions: Vec<Raw> = Vec::new();
-    for noted in notes {
-        match (noted.note, regions.last_mut()) {
-            (Note::RegionBegin, _) => regions.push(Raw {
+    let mut reader = Reader {
+        regions: Vec::new(),
+        newest: BTreeMap::new(),
+        slot: Some(0),
+    };
+    notes.iter().for_each(|noted| reader.note(noted));
+    reader.regions
+}
+
+/// Reads a core's notes, whose tasks may take turns.
+struct Reader {
+    regions: Vec<Raw>,
+    /// The newest region of each slot of the window.
+    newest: BTreeMap<u32, usize>,
+    /// The slot whose task runs: 0 where tasks do not share the core, none while the library runs.
+    slot: Option<u32>,
+}
+
+impl Reader {
+    fn note(&mut self, noted: &Noted) {
+        if let Note::Running(running) = noted.note {
+            self.slot = slot_of(running);
+        }
+        let Some(slot) = self.slot else { return };
+        if noted.note == Note::RegionBegin {
+            self.newest.insert(slot, self.regions.len());
+            self.regions.push(Raw {
                 begun: noted.at,
                 acknowledged: Cycles::NEVER,
                 writes: BTreeMap::new(),
-            }),
-            (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
-            (Note::RegionDurable, Some(region)) => region.acknowledged = noted.at,
+            });
+        }
+        let Some(newest) = self.newest.get(&slot) else { return };
+        let region = &mut self.regions[*newest];
+        match noted.note {
+            Note::RegionWrite { addr, size, value } => region.write(addr, size, value),
+            Note::RegionDurable => region.acknowledged = noted.at,
             _ => {}
         }
     }
-    regions
+}
+
+fn slot_of(running: Running) -> Option<u32> {
+    match running {
+        Running::Library => None,
+        Running::Task(slot) => Some(slot),
+    }
 }
 
 impl Raw {
@@ -180,5 +213,56 @@ mod tests {
         let cores: Vec<usize> = regions.list.iter().map(|region| region.name.core).collect();
         assert_eq!(cores, [2, 1, 0]);
         assert_eq!(regions.list[2].acknowledged, Cycles::NEVER);
+    }
+
+    fn runs(at: u64, slot: u32) -> Noted {
+        noted(at, Note::Running(Running::Task(slot)))
+    }
+
+    #[test]
+    fn regions_of_tasks_that_take_turns_are_told_apart() {
+        let library = noted(5, Note::Running(Running::Library));
+        let notes = vec![
+            runs(0, 0),
+            noted(1, Note::RegionBegin),
+            noted(2, write(0, 8, 7)),
+            runs(3, 1),
+            noted(3, Note::RegionBegin),
+            noted(4, write(8, 8, 8)),
+            library,
+            // Whoever says this is no task.
+            noted(6, write(16, 8, 9)),
+            runs(7, 0),
+            noted(8, write(24, 8, 10)),
+            noted(9, Note::RegionDurable),
+            runs(10, 1),
+            noted(11, Note::RegionDurable),
+        ];
+        let regions = Regions::of(&[notes]);
+        assert_eq!(regions.words, [0, 8, 24].map(|offset| Addr(PM_BASE + offset)));
+        let told: Vec<(usize, Cycles, Vec<u64>)> = regions
+            .list
+            .iter()
+            .map(|region| {
+                let values = region.writes.iter().map(|write| write.value).collect();
+                (region.name.number, region.acknowledged, values)
+            })
+            .collect();
+        assert_eq!(told, [(1, Cycles(9), vec![7, 10]), (2, Cycles(11), vec![8])]);
+    }
+
+    #[test]
+    fn a_slot_s_next_region_takes_nothing_of_its_last_one() {
+        let notes = vec![
+            runs(0, 3),
+            noted(1, Note::RegionBegin),
+            noted(2, Note::RegionDurable),
+            noted(3, Note::RegionBegin),
+            noted(4, write(0, 8, 1)),
+        ];
+        let regions = Regions::of(&[notes]);
+        let acknowledged: Vec<Cycles> = regions.list.iter().map(|region| region.acknowledged).collect();
+        assert_eq!(acknowledged, [Cycles(2), Cycles::NEVER]);
+        assert_eq!((regions.list[0].writes.len(), regions.list[1].writes.len()), (0, 1));
     }
 }

@@ -55,6 +55,7 @@ pub fn arguments(spec: &Spec, place: Place) -> String {
     option("--threads", Some(spec.threads.to_string()));
     option("--tasks", spec.tasks.map(|n| n.to_string()));
     option("--window", spec.window.map(|n| n.to_string()));
+    option("--coroutines", spec.coroutines.clone());
     option("--bmo", spec.bmo.map(|n| n.to_string()));
     option("--seed", Some(spec.seed.to_string()));
     for set in &spec.set {
@@ -87,6 +88,7 @@ pub fn with_set(spec: &Spec, set: String) -> Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strandline_sim::{Found, Window};
 
     #[test]
     fn a_place_is_read_as_it_is_written() {
@@ -109,11 +111,24 @@ mod tests {
         let mut spec = Spec::new("sps", "unordered");
         spec.machine = Some("my machine's.toml".into());
         spec.tasks = Some(3);
+        spec.window = Some(Window::Tasks(5));
+        spec.coroutines = Some("lean".into());
         spec.seed = 7;
         spec.set = vec!["machine.simulation.jitter=9".into()];
         assert_eq!(
             arguments(&spec, Place { run: 2, event: 57 }),
-            r"crash sps -d unordered -m 'my machine'\''s.toml' --threads 1 --tasks 3 --seed 7 --set machine.simulation.jitter=9 --replay 2:57"
+            r"crash sps -d unordered -m 'my machine'\''s.toml' --threads 1 --tasks 3 --window 5 --coroutines lean --seed 7 --set machine.simulation.jitter=9 --replay 2:57"
+        );
+    }
+
+    #[test]
+    fn arguments_say_that_the_window_was_found() {
+        let mut spec = Spec::new("sps", "cosplay");
+        spec.window = Some(Window::Found(Found::Auto));
+        let words = arguments(&spec, Place { run: 0, event: 1 });
+        assert_eq!(
+            words,
+            "crash sps -d cosplay --threads 1 --window auto --seed 1 --replay 0:1"
         );
     }
 }

@@ -4,7 +4,7 @@ use crate::replay::with_set;
 use crate::run::{Observe, Run};
 use crate::sizes::small;
 use crate::walk::Finding;
-use strandline_sim::Spec;
+use strandline_sim::{Spec, Window};
 
 /// Smaller cases that are tried at most.
 const TRIALS: usize = 48;
@@ -32,6 +32,7 @@ pub fn shrink(failing: Failing, runs: usize, observe: Observe<'_>) -> Failing {
         threads,
         ..spec.clone()
     });
+    shrinker.window();
     shrinker.tasks();
     for size in small(&shrinker.best.run.spec) {
         // Smaller logs are of no interest to a reader.
@@ -51,6 +52,15 @@ struct Shrinker<'a> {
 }
 
 impl Shrinker<'_> {
+    /// Fewer tasks that share a thread, where tasks do.
+    fn window(&mut self) {
+        let window = self.best.run.observation.record.window;
+        self.smallest(1, window, |spec, window| Spec {
+            window: Some(Window::Tasks(window)),
+            ..spec.clone()
+        });
+    }
+
     fn tasks(&mut self) {
         let tasks = self.best.run.spec.tasks.unwrap_or(1);
         self.smallest(1, tasks, |spec, tasks| Spec {

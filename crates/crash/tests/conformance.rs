@@ -62,6 +62,23 @@ fn random_programs_show_nothing_that_a_model_forbids() {
     }
 }
 
+#[test]
+fn contexts_that_collide_show_nothing_that_the_model_forbids() {
+    for design in ["cosplay", "freeswitch"] {
+        for contexts in ["1", "2"] {
+            let design = Registered::named(design)
+                .expect("registered")
+                .with("contexts", contexts);
+            let report = random(&design, 1, 3000).expect("programs that can be run");
+            assert!(
+                report.violations.is_empty(),
+                "{contexts} contexts: {:#?}",
+                report.violations
+            );
+        }
+    }
+}
+
 /// A test of the shelf by its path.
 fn on_shelf(path: &str) -> Test {
     let entry = shelf().into_iter().find(|entry| entry.path == path);
@@ -82,6 +99,10 @@ fn what_may_be_reordered_is_reordered() {
         ("x86-pcommit", "classic/mp+plain+dram"),
         ("eadr", "papers/undo-eadr-nothing"),
         ("unordered", "classic/mp+clwb+dram"),
+        // Another context's stores and flushes may be under way behind a cfence.
+        ("cosplay", "cfence/ww+clwb.other-cfence"),
+        ("freeswitch", "cfence/ww+clwb.other-cfence"),
+        ("sbatch", "papers/undo-x86"),
     ] {
         let (design, test) = (Registered::named(design).expect("registered"), on_shelf(path));
         let shown = conform(&design, &test, None, 10_000, 1)

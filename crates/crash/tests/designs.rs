@@ -1,43 +1,29 @@
 //! Designs that promise recovery keep the promise; those that do not are caught.
 
-use strandline_crash::{explore, recovers, replay, Points, Report};
+mod common;
+
+use common::{assert_clean, replayed, spec, WORKLOADS};
+use strandline_crash::{explore, recovers, replay, Points};
 use strandline_designs::abouts;
 use strandline_sim::{Error, Spec};
-
-const WORKLOADS: [&str; 5] = ["sps", "pc", "tatp", "tpcc", "cq"];
-
-fn spec(workload: &str, design: &str, threads: u64) -> Spec {
-    Spec {
-        threads,
-        ..Spec::new(workload, design)
-    }
-}
-
-fn assert_clean(spec: &Spec, points: Points) -> Report {
-    let report = explore(spec, points).unwrap();
-    assert_eq!(
-        report.failures,
-        [],
-        "{} under {}, {} threads",
-        spec.workload,
-        spec.design,
-        spec.threads
-    );
-    assert_eq!(report.record.recovers, Some(true));
-    report
-}
 
 #[test]
 fn what_promises_recovery_recovers() {
     for workload in WORKLOADS {
-        for design in abouts()
-            .iter()
-            .filter(|about| about.promises_recovery)
-            .map(|about| about.name)
-        {
+        for about in abouts().iter().filter(|about| about.promises_recovery) {
             for threads in [1, 4] {
-                let report = assert_clean(&spec(workload, design, threads), Points::Count(400));
-                assert_eq!((report.points, report.runs), (400, 8), "{workload} under {design}");
+                let mut spec = spec(workload, about.name, threads);
+                // Tasks that share a thread and wait for few locks go round for long.
+                if workload == "tpcc" && about.window.is_some() {
+                    spec.tasks = Some(6);
+                }
+                let report = assert_clean(&spec, Points::Count(400));
+                assert_eq!(
+                    (report.points, report.runs),
+                    (400, 8),
+                    "{workload} under {}",
+                    about.name
+                );
             }
         }
     }
@@ -76,28 +62,6 @@ fn pcommit_recovers_on_every_machine() {
             Points::Count(200),
         );
     }
-}
-
-/// The failing command's options, as the front end would read them.
-fn replayed(spec: &Spec, command: &str) -> Report {
-    let words: Vec<&str> = command.split(' ').collect();
-    assert_eq!(
-        words[..4],
-        ["crash", spec.workload.as_str(), "-d", spec.design.as_str()]
-    );
-    let mut again = Spec::new(&spec.workload, &spec.design);
-    let mut place = "";
-    for option in words[4..].chunks(2) {
-        match option[0] {
-            "--threads" => again.threads = option[1].parse().unwrap(),
-            "--tasks" => again.tasks = option[1].parse().ok(),
-            "--seed" => again.seed = option[1].parse().unwrap(),
-            "--set" => again.set.push(option[1].to_owned()),
-            "--replay" => place = option[1],
-            other => panic!("{other} is no option of crash"),
-        }
-    }
-    replay(&again, place).unwrap()
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! A checker is believed after it has caught planted mistakes: broken variants of the designs, the machine and the undo
-//! log, and what catches each.
+//! A checker is believed after it has caught planted mistakes: broken variants of the designs, the machine, the undo
+//! log and the coroutines, and what catches each.
 
 #[path = "mutants/conformance.rs"]
 mod conformance;

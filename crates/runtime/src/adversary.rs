@@ -2,7 +2,8 @@
 //!
 //! Threads interleave at random. Stores are visible at once; a dirty persistent line may be written back at any time,
 //! as it is then or, once it was flushed, as it was at the flush, but never older than before. Only a fence makes the
-//! core's flushed lines durable. After every change of the durable image an inspector sees it: a crash at that point.
+//! core's flushed lines durable, a fence for one context only those flushed in it. After every change of the durable image
+//! an inspector sees it: a crash at that point.
 
 mod cpu;
 mod lines;

@@ -1,4 +1,4 @@
-//! The undo log's rules that a test can break; see [`strandline_kernel::breakable_rules`].
+//! The undo log's and the coroutines' rules that a test can break; see [`strandline_kernel::breakable_rules`].
 
 strandline_kernel::breakable_rules! {
     /// Every line that a step updates has a record. Broken: only the first that the step logs.
@@ -33,4 +33,14 @@ strandline_kernel::breakable_rules! {
     NewestUndoneFirst: "ARIES (TODS 1992): undo in reverse order",
     /// Recovery undoes the regions of every thread. Broken: the first thread's.
     EveryThreadRecovered: "runtime/recovery.rs",
+    /// Tasks that share a thread have a log each. Broken: they have the first one's.
+    OwnLog: "runtime/recovery.rs: of each log only the newest region is undone",
+    /// A task sets its context whenever it goes on. Broken: only when it begins.
+    ContextSetAgain: "COSPlay Figure 4(b)",
+    /// A task that has yielded before a fence executes the fence when it goes on. Broken: the fence is left out.
+    FenceAfterYield: "COSPlay Figure 4(b)",
+    /// One fence serves all tasks of a window whenever it has gone round. Broken: there is none.
+    RoundFenced: "COSPlay 5 and Figure 7(b)",
+    /// That fence comes after the last task of the window has yielded. Broken: one task too early.
+    FenceEndsRound: "COSPlay 5 and Figure 7(b)",
 }

@@ -129,6 +129,9 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     if let Some(window) = spec.window {
         return refuse(&format!("--window {window}"));
     }
+    if let Some(coroutines) = &spec.coroutines {
+        return refuse(&format!("--coroutines {coroutines}"));
+    }
     match spec.set.iter().find(|set| set.starts_with("workload.")) {
         Some(set) => refuse(&format!("--set {set}")),
         None => Ok(()),

@@ -2,21 +2,18 @@
 
 mod common;
 
-use common::crashing::{judge, judge_twice, run, Outcome};
-use common::{with_small, SMALL};
-use strandline_isa::{Lowering, Memory};
+use common::crashing::{judge, judge_twice, run, Game, Outcome};
+use common::{with_small, with_small_for, SMALL};
+use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::Workload;
+use strandline_runtime::{BuildPlan, Library, Sharing, Window, Workload};
 use strandline_workloads::Visitor;
 
 /// From "never before a fence" to "at nearly every operation".
 const EVICTIONS: [u64; 4] = [0, 50, 8, 2];
 
 struct Crash {
-    lowering: Lowering,
-    threads: usize,
-    tasks: u64,
-    play: Play,
+    game: Game,
     twice: bool,
     /// Judges one image in so many.
     every: u64,
@@ -35,15 +32,18 @@ impl Visitor for Crash {
                 _ => Ok(()),
             }
         };
-        run(
-            &workload,
-            &memory,
-            self.lowering,
-            self.threads,
-            self.tasks,
-            self.play,
-            &mut crash,
-        )
+        run(&workload, &memory, self.game, &mut crash)
+    }
+}
+
+/// Threads whose tasks run one after the other.
+fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
+    Game {
+        lowering,
+        threads,
+        tasks,
+        sharing: None,
+        play,
     }
 }
 
@@ -62,10 +62,7 @@ fn every_crash_image_recovers() {
                 // Tpcc's tasks make hundreds of durable changes each.
                 let every = if *name == "tpcc" { 5 } else { 1 };
                 let crash = Crash {
-                    lowering: FENCED,
-                    threads,
-                    tasks: 24,
-                    play,
+                    game: alone(FENCED, threads, 24, play),
                     twice: false,
                     every,
                 };
@@ -86,10 +83,7 @@ fn recovery_may_crash_too() {
     for (name, _) in SMALL {
         for play in plays() {
             let crash = Crash {
-                lowering: FENCED,
-                threads: 3,
-                tasks: 4,
-                play,
+                game: alone(FENCED, 3, 4, play),
                 twice: true,
                 every: 7,
             };
@@ -102,10 +96,7 @@ fn recovery_may_crash_too() {
 fn first_failure(name: &str, lowering: Lowering) -> Option<String> {
     plays().find_map(|play| {
         let crash = Crash {
-            lowering,
-            threads: 4,
-            tasks: 24,
-            play,
+            game: alone(lowering, 4, 24, play),
             twice: false,
             every: 1,
         };
@@ -154,12 +145,12 @@ impl Visitor for Again {
             }
             Ok(())
         };
-        run(&workload, &memory, FENCED, 3, 8, self.play, &mut keep);
+        run(&workload, &memory, alone(FENCED, 3, 8, self.play), &mut keep);
         let left = left.expect("there were as many images");
         workload.recover(&left);
         workload.restart(&left);
         let mut crash = |image: &Memory, watch: &Watch| judge(&workload, image, watch);
-        run(&workload, &left, FENCED, 3, 3, self.play, &mut crash)
+        run(&workload, &left, alone(FENCED, 3, 3, self.play), &mut crash)
     }
 }
 
@@ -172,6 +163,83 @@ fn a_second_crash_recovers_too() {
                 assert_eq!(outcome.failure, None, "{name}, {play:?}, {first_crash}");
                 assert!(outcome.acknowledged > 0);
             }
+        }
+    }
+}
+
+/// Tasks that share each of two threads.
+const WINDOW: u64 = 3;
+
+const SHARED: BuildPlan = BuildPlan {
+    threads: 2,
+    window: Some(WINDOW as usize),
+    seed: 7,
+};
+
+/// Each task waits at fences for its own context (COSPlay 4).
+const BY_CONTEXT: Lowering = Lowering {
+    log_before_update: &[Primitive::Cfence(0)],
+    commit: &[Primitive::Cfence(0)],
+    durable: &[Primitive::Cfence(0)],
+    resumed: &[Primitive::Setctx(0)],
+    ..FENCED
+};
+
+/// One fence whenever the window has gone round (COSPlay 5, "SBatch").
+const BATCHED: Lowering = Lowering {
+    tasking: Tasking::Batched,
+    ..FENCED
+};
+
+/// Crashes two threads of shared tasks wherever their durable image changes.
+fn crash_shared(name: &str, lowering: Lowering, library: Library, play: Play) -> Outcome {
+    let sharing = Sharing {
+        window: Window::Fixed(WINDOW),
+        library,
+    };
+    let crash = Crash {
+        game: Game {
+            sharing: Some(sharing),
+            ..alone(lowering, SHARED.threads, 18, play)
+        },
+        twice: false,
+        every: if name == "tpcc" { 5 } else { 1 },
+    };
+    with_small_for(name, &SHARED, crash)
+}
+
+#[test]
+fn every_crash_image_of_tasks_that_share_a_thread_recovers() {
+    for (name, _) in SMALL {
+        for lowering in [BY_CONTEXT, BATCHED, FENCED] {
+            for (play, library) in plays().zip([Library::Paper, Library::Lean].into_iter().cycle()) {
+                let outcome = crash_shared(name, lowering, library, play);
+                assert_eq!(outcome.failure, None, "{name} under {lowering:?}, {play:?}");
+                assert!(
+                    outcome.crashes > 2 * outcome.acknowledged,
+                    "{name}: hardly any crash image"
+                );
+                assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
+            }
+        }
+    }
+}
+
+#[test]
+fn tasks_that_share_a_thread_and_order_nothing_are_found() {
+    // Stores and flushes of all tasks are in context 0, their fences wait for others.
+    let never_set = Lowering {
+        resumed: &[],
+        ..BY_CONTEXT
+    };
+    let never_durable = Lowering {
+        durable: &[],
+        ..BATCHED
+    };
+    for (name, _) in SMALL {
+        for broken in [never_set, never_durable] {
+            let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);
+            assert!(found.is_some(), "{name} under {broken:?}");
         }
     }
 }

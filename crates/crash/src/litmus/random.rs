@@ -175,6 +175,10 @@ fn without(test: &Test, index: usize) -> Test {
 const THREADS: u64 = 4;
 const INSTRUCTIONS: u64 = 14;
 
+/// Contexts of a program, where there are any, and once in how many instructions one sets a context or fences one.
+const CONTEXTS: u64 = 3;
+const CONTEXT_ONE_IN: u64 = 5;
+
 /// A random program of what a model gives a meaning to and the machine executes.
 fn program(model: &Model, rng: &mut Rng) -> Test {
     let threads = 1 + rng.below(THREADS) as usize;
@@ -198,6 +202,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
             .collect(),
         fences: fences.chain([Class::Dmb]).collect(),
         non_temporal: has(Class::Nt),
+        contexts: has(Class::ContextFence),
         rng,
     };
     let threads: Vec<Vec<Instruction>> = (0..threads).map(|_| maker.thread()).collect();
@@ -234,6 +239,8 @@ struct Maker<'r> {
     flushes: Vec<FlushKind>,
     fences: Vec<Class>,
     non_temporal: bool,
+    /// Whether there are fences by context.
+    contexts: bool,
     rng: &'r mut Rng,
 }
 
@@ -282,6 +289,9 @@ impl Maker<'_> {
     }
 
     fn instruction(&mut self) -> Instruction {
+        if self.contexts && self.rng.one_in(CONTEXT_ONE_IN) {
+            return self.context();
+        }
         match self.rng.below(40) {
             0..=11 => Instruction::Store(self.any(), self.operand(), false),
             12..=13 if self.non_temporal => Instruction::StoreNt(self.persistent(), self.operand()),
@@ -314,6 +324,15 @@ impl Maker<'_> {
     fn fence(&mut self) -> Instruction {
         let index = self.index(self.fences.len());
         Instruction::Fence(self.fences[index])
+    }
+
+    /// A context is set, or waited for, whichever is current.
+    fn context(&mut self) -> Instruction {
+        let context = self.rng.below(CONTEXTS) as u8;
+        match self.rng.one_in(2) {
+            true => Instruction::SetContext(context),
+            false => Instruction::ContextFence(context),
+        }
     }
 
     fn locked(&mut self) -> Instruction {

@@ -1,7 +1,7 @@
 //! What is tested: a design, as it is registered or as a test has broken it.
 
 use strandline_design::{About, Design};
-use strandline_designs::{abouts, with_design, DesignVisitor};
+use strandline_designs::{abouts, with_design_set, DesignVisitor};
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_sim::{play, Error, Play};
 
@@ -18,8 +18,12 @@ pub trait Subject {
 }
 
 /// A design of the registry.
-#[derive(Clone, Copy, Debug)]
-pub struct Registered(About);
+#[derive(Clone, Debug)]
+pub struct Registered {
+    about: About,
+    /// Its parameters, as they are set.
+    sets: Vec<(&'static str, &'static str)>,
+}
 
 impl Registered {
     /// The design of this name.
@@ -29,14 +33,28 @@ impl Registered {
     pub fn named(name: &str) -> Result<Registered, Error> {
         let found = abouts().into_iter().find(|about| about.name == name);
         found
-            .map(Registered)
+            .map(Registered::of)
             .ok_or_else(|| strandline_sim::unknown_design(name))
     }
 
     /// All of them.
     #[must_use]
     pub fn all() -> Vec<Registered> {
-        abouts().into_iter().map(Registered).collect()
+        abouts().into_iter().map(Registered::of).collect()
+    }
+
+    fn of(about: About) -> Registered {
+        Registered {
+            about,
+            sets: Vec::new(),
+        }
+    }
+
+    /// The same design with a parameter set, which it must have (`design.KEY=VALUE` on the command line).
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: &'static str) -> Registered {
+        self.sets.push((key, value));
+        self
     }
 }
 
@@ -56,7 +74,7 @@ impl DesignVisitor for Player<'_> {
 
 impl Subject for Registered {
     fn about(&self) -> About {
-        self.0
+        self.about
     }
 
     fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
@@ -65,6 +83,8 @@ impl Subject for Registered {
             program,
             options,
         };
-        with_design(self.0.name, player).unwrap_or_else(|| Err(strandline_sim::unknown_design(self.0.name)))
+        let name = self.about.name;
+        with_design_set(name, self.sets.iter().copied(), player)
+            .ok_or_else(|| strandline_sim::unknown_design(name))??
     }
 }

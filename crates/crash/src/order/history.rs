@@ -1,6 +1,7 @@
 //! A run's trace as an execution: events, who read what, and the order of writes.
 
 use super::places::{place_of, places, touched, Place};
+use super::repeats::{Passed, Repeats};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Flush, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
@@ -44,6 +45,8 @@ struct Teller<'j, 'n> {
     visible: Vec<Vec<(u32, usize)>>,
     /// Reads, with what they saw and where they stand.
     reads: Vec<Read>,
+    /// Each core's reads that see again what they saw.
+    repeats: Vec<Repeats>,
 }
 
 struct Read {
@@ -89,6 +92,7 @@ impl<'n> Told<'n> {
             moments: BTreeMap::new(),
             visible: vec![Vec::new(); kept.len()],
             reads: Vec::new(),
+            repeats: journal.trace.programs.iter().map(|_| Repeats::default()).collect(),
         };
         teller.told.places = kept;
         teller.tell(initial);
@@ -159,6 +163,16 @@ impl Teller<'_, '_> {
     }
 
     fn event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
+        if let Some((core, _)) = origin {
+            self.tell_passed(core);
+            if kind != Kind::Read {
+                self.repeats[core].forget();
+            }
+        }
+        self.push_event(origin, kind, number, stamp)
+    }
+
+    fn push_event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
         let history = &mut self.told.history;
         let cell = number.map(|number| {
             let addr = self.told.places[number].addr;
@@ -183,6 +197,7 @@ impl Teller<'_, '_> {
         for (index, op) in journal.trace.programs[core].iter().enumerate() {
             self.operation(core, index, op, stamps[index]);
         }
+        self.tell_passed(core);
     }
 
     fn number(&self, addr: Addr) -> Option<usize> {
@@ -198,10 +213,9 @@ impl Teller<'_, '_> {
                 value,
                 from,
             } => {
-                let Some(number) = self.number(addr) else { return };
-                let is_event = self.told.places[number].is_seen() && !self.spins(core, index, addr, from);
-                let event = is_event.then(|| self.event(Some(origin), Kind::Read, Some(number), stamp));
-                self.read(core, event, number, from, (addr, size, value));
+                if let Some(number) = self.number(addr) {
+                    self.load(origin, number, from, (addr, size, value), stamp);
+                }
             }
             Op::Store { addr, .. } => {
                 _ = self.write(origin, addr, stamp);
@@ -234,20 +248,47 @@ impl Teller<'_, '_> {
         event
     }
 
-    /// Whether a load sees what the core's last operation, a load too, has seen: nothing is learnt from that.
-    fn spins(&self, core: usize, index: usize, addr: Addr, from: Seen) -> bool {
-        let last = index.checked_sub(1).map(|last| self.journal.trace.programs[core][last]);
-        let Some(Op::Load {
-            addr: before,
-            from: Seen::Memory(then),
-            ..
-        }) = last
-        else {
+    /// A load of a location that matters.
+    fn load(&mut self, (core, index): (usize, usize), number: usize, from: Seen, given: (Addr, u8, u64), stamp: u64) {
+        if !self.told.places[number].is_seen() {
+            return self.read(core, None, number, from, given);
+        }
+        if let Seen::Memory(now) = from {
+            if self.repeats(core, number, now, given.0) {
+                let read = self.reads.len();
+                let passed = Passed {
+                    index,
+                    read,
+                    number,
+                    stamp,
+                };
+                self.repeats[core].repeats(now, passed);
+                return self.read(core, None, number, from, given);
+            }
+        }
+        let event = self.event(Some((core, index)), Kind::Read, Some(number), stamp);
+        self.read(core, Some(event), number, from, given);
+        if let Seen::Memory(now) = from {
+            self.repeats[core].reads(number, now);
+        }
+    }
+
+    /// Whether a load after so many visible stores sees what the core's last one of this location has seen.
+    fn repeats(&self, core: usize, number: usize, now: u32, addr: Addr) -> bool {
+        let Some(then) = self.repeats[core].then(number) else {
             return false;
         };
-        let Seen::Memory(now) = from else { return false };
         let between = &self.journal.trace.visible[then as usize..now.max(then) as usize];
-        before == addr && !between.iter().any(|op| self.writes_to(*op, addr))
+        !between.iter().any(|op| self.writes_to(*op, addr))
+    }
+
+    /// Reads that were passed over and are events after all, since another event of the core follows.
+    fn tell_passed(&mut self, core: usize) {
+        for passed in self.repeats[core].take() {
+            let origin = Some((core, passed.index));
+            let event = self.push_event(origin, Kind::Read, Some(passed.number), passed.stamp);
+            self.reads[passed.read].event = Some(event);
+        }
     }
 
     fn writes_to(&self, op: OpId, addr: Addr) -> bool {

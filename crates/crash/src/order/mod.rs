@@ -3,6 +3,7 @@
 mod history;
 mod judge;
 mod places;
+mod repeats;
 
 pub use judge::{input, judge, judge_named, Models};
 

@@ -5,7 +5,7 @@ use super::table::{Broken, Mutant};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use strandline_crash::litmus::{conform, random, RandomViolation, Registered, Subject};
 use strandline_design::{About, Design};
-use strandline_designs::{with_design, DesignVisitor};
+use strandline_designs::{with_design_set, DesignVisitor};
 use strandline_machine::{Machine, Options, Outcome, Rule};
 use strandline_order::shelf;
 use strandline_sim::{play, Error, Play};
@@ -17,6 +17,7 @@ const PROGRAMS: u64 = 20_000;
 /// The design that a mutant is made of, with its change and its broken rule, if any.
 struct Planted {
     about: About,
+    mutant: &'static Mutant,
     change: Change,
     rule: Option<Rule>,
 }
@@ -57,23 +58,30 @@ impl Subject for Planted {
             program,
             options,
         };
-        with_design(self.about.name, visitor).expect("a registered design")
+        with_design_set(self.about.name, self.mutant.design_sets(), visitor)
+            .expect("a registered design")
+            .expect("parameters of the design")
     }
 }
 
-fn planted(mutant: &Mutant) -> Planted {
+fn planted(mutant: &'static Mutant) -> Planted {
     let about = Registered::named(mutant.design).expect("a registered design").about();
     let (change, rule) = match mutant.broken {
         Broken::Design(change, ..) => (change, None),
         Broken::Machine(rule) => (Change::Nothing, Some(rule)),
         Broken::Log(_) => panic!("{}: litmus tests write no log", mutant.name),
     };
-    Planted { about, change, rule }
+    Planted {
+        about,
+        mutant,
+        change,
+        rule,
+    }
 }
 
 /// What catches the mutant: the first litmus test of the shelf that shows a forbidden state or does not end, or else a
 /// random program.
-pub fn caught(mutant: &Mutant) -> Option<String> {
+pub fn caught(mutant: &'static Mutant) -> Option<String> {
     let planted = planted(mutant);
     let on_shelf = shelf().into_iter().find(|entry| {
         let test = entry.test().expect("a right test");
@@ -92,7 +100,7 @@ pub fn caught(mutant: &Mutant) -> Option<String> {
 }
 
 /// The first violation that random programs of these seeds show, shrunk.
-pub fn random_violation(mutant: &Mutant, first_seed: u64, programs: u64) -> Option<RandomViolation> {
+pub fn random_violation(mutant: &'static Mutant, first_seed: u64, programs: u64) -> Option<RandomViolation> {
     let report = random(&planted(mutant), first_seed, programs).expect("programs that can be run");
     report.violations.into_iter().next()
 }

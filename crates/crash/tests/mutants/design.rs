@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
-    Level, Message, Places, Reply, Services, Supply, Until, WriteRequest,
+    Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::Cycles;
@@ -31,6 +31,10 @@ pub enum Change {
     FlushSentLate,
     /// Only every other flush is sent.
     FlushHalved,
+    /// What becomes of a cfence for this context.
+    Cfence(fn(u8) -> Admission),
+    /// Whatever setctx says, everything belongs to context 0.
+    SetctxIgnored,
     /// A locked instruction waits for no flush.
     LockedWaitsForNothing,
     /// Dirty lines that leave this level are dropped.
@@ -164,8 +168,8 @@ impl<D: Design> Design for Altered<D> {
         }
     }
 
-    fn storage_bytes(&self, cores: usize, controllers: usize) -> u64 {
-        self.inner.storage_bytes(cores, controllers)
+    fn storage_bytes(&self, machine: &Sizes) -> u64 {
+        self.inner.storage_bytes(machine)
     }
 
     fn lowering(&self) -> Lowering {
@@ -189,6 +193,11 @@ impl<D: Design> Design for Altered<D> {
     fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
         match self.change {
             Change::Primitive(changed, admission) if changed == primitive => return admission,
+            _ => {}
+        }
+        match (self.change, primitive) {
+            (Change::Cfence(becomes), Primitive::Cfence(context)) => return becomes(context),
+            (Change::SetctxIgnored, Primitive::Setctx(_)) => return Admission::Pass,
             _ => {}
         }
         if primitive == Primitive::Sfence {

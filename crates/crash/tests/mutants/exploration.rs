@@ -5,7 +5,7 @@ use super::table::{Broken, Mutant};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use strandline_crash::{explore_with, Points};
 use strandline_design::Design;
-use strandline_designs::{with_design, DesignVisitor};
+use strandline_designs::{with_design_set, DesignVisitor};
 use strandline_kernel::Cycles;
 use strandline_sim::{observe_design, Error, Observation, Spec};
 
@@ -53,7 +53,9 @@ impl DesignVisitor for Visitor<'_> {
 
 /// Runs the mutant, or (`sound`) what it was made of.
 fn observe(mutant: &Mutant, sound: bool, spec: &Spec) -> Result<Observation, Error> {
-    with_design(mutant.design, Visitor { mutant, sound, spec }).expect("a registered design")
+    with_design_set(mutant.design, mutant.design_sets(), Visitor { mutant, sound, spec })
+        .expect("a registered design")
+        .expect("parameters of the design")
 }
 
 /// How crash exploration catches the mutant, or (`sound`) the design as it is on the same machine: the program and what is

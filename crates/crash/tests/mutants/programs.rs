@@ -79,7 +79,7 @@ impl View<'_> {
 
 use Flush::{Clflush, ClflushOpt, Clwb};
 use Op::{Fence, Flush as F, Increment, Load, Out, Pause, Stagger, Store, StoreNt};
-use Primitive::{Mfence, Sfence, StoreBarrier};
+use Primitive::{Cfence, Mfence, Setctx, Sfence, StoreBarrier};
 
 const INCREMENTS: &[Op] = &[Increment(A); 16];
 
@@ -107,6 +107,10 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "clwb; sfence", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Sfence), Out]],
         forbidden: |v| v.told_without(0, X, 1) },
     Program { name: "clwb; mfence", threads: &[&[Store(X, 1), F(X, Clwb), Fence(Mfence), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clwb; cfence", threads: &[&[Fence(Setctx(1)), Store(X, 1), F(X, Clwb), Fence(Cfence(1)), Out]],
+        forbidden: |v| v.told_without(0, X, 1) },
+    Program { name: "clwb; setctx; cfence", threads: &[&[Fence(Setctx(1)), Store(X, 1), F(X, Clwb), Fence(Setctx(0)), Store(Y, 1), Fence(Cfence(1)), Out]],
         forbidden: |v| v.told_without(0, X, 1) },
     Program { name: "clflushopt; sfence", threads: &[&[Store(X, 1), F(X, ClflushOpt), Fence(Sfence), Out]],
         forbidden: |v| v.told_without(0, X, 1) },
@@ -195,11 +199,9 @@ impl Visitor<'_> {
         // Small caches are made faster.
         machine.set("l2.bytes", "16KiB").expect("a size");
         machine.set("llc.bytes", "64KiB").expect("a size");
-        for set in self.mutant.sets {
+        for set in self.mutant.sets.iter().filter_map(|set| set.strip_prefix("machine.")) {
             let (key, value) = set.split_once('=').expect("KEY=VALUE");
-            machine
-                .set(key.trim_start_matches("machine."), value)
-                .expect("a setting");
+            machine.set(key, value).expect("a setting");
         }
         machine
     }

@@ -1,7 +1,7 @@
 //! All mutants: which rule each breaks, where the rule is written down, and what notices.
 
 use super::design::Change;
-use strandline_design::{Admission, Domain, Level};
+use strandline_design::{Admission, Domain, Level, Until};
 use strandline_isa::Primitive;
 use strandline_machine::Rule as Machine;
 use strandline_runtime::Rule as Log;
@@ -13,7 +13,7 @@ pub enum Broken {
     Design(Change, &'static str, &'static str),
     /// The machine.
     Machine(Machine),
-    /// The undo log or its recovery.
+    /// The undo log or its recovery, or how tasks share a thread.
     Log(Log),
 }
 
@@ -36,7 +36,7 @@ pub struct Mutant {
     pub design: &'static str,
     /// What is broken.
     pub broken: Broken,
-    /// `machine.KEY=VALUE`: the machine on which the rule matters, where it is not the preset.
+    /// `machine.KEY=VALUE`: the machine on which the rule matters, where it is not the preset; `design.KEY=VALUE` likewise.
     pub sets: &'static [&'static str],
     /// What notices it.
     pub caught_by: &'static [Catcher],
@@ -50,6 +50,12 @@ impl Mutant {
             Broken::Machine(rule) => rule.words(),
             Broken::Log(rule) => rule.words(),
         }
+    }
+
+    /// The design's parameters among its settings.
+    pub fn design_sets(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let sets = self.sets.iter().filter_map(|set| set.strip_prefix("design."));
+        sets.filter_map(|set| set.split_once('='))
     }
 
     /// Where the rule is written down.
@@ -88,6 +94,7 @@ const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
 const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
+const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
 use Broken::{Design as D, Log as L, Machine as M};
@@ -95,6 +102,7 @@ use Catcher::{Exploration as E, Litmus as T, Program as P};
 
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
+const CP4: &str = "COSPlay 4.1";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
 /// All of them.
@@ -144,6 +152,27 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("eadr/sfence-passes", "eadr", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
     mutant("eadr/stores-out-of-order", "eadr", M(Machine::StoresInOrder), &[], &[E, P, T]),
     mutant("eadr/caches-drain-first", "eadr", M(Machine::CachesDrainLast), &[], &[E, T]),
+    // cosplay, and freeswitch, which is the same machine.
+    mutant("cosplay/log-unfenced", "cosplay", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CP4), &[], &[E, T]),
+    mutant("cosplay/context-never-set", "cosplay", D(Change::Lowering(|l| l.resumed = &[]), "A task's stores and flushes belong to its context. Broken: it never sets it.", "COSPlay Figure 4(b)"), &[], &[E]),
+    mutant("cosplay/cfence-passes", "cosplay", D(Change::Cfence(|_| Admission::Pass), "A cfence waits for stores and flushes of its context. Broken: for nothing.", CP4), &[], &[E, P, T]),
+    mutant("cosplay/cfence-awaits-other-context", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context ^ 1)))), "A cfence waits for stores and flushes of its own context. Broken: for those of another.", CP4), &[], &[E, P, T]),
+    mutant("cosplay/cfence-queues", "cosplay", D(Change::Cfence(|_| Admission::Enter), "A cfence waits for flushes to be acknowledged. Broken: it only takes its turn in the store queue.", CP4), &[], &[E, P, T]),
+    mutant("cosplay/setctx-ignored", "cosplay", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
+    mutant("cosplay/collisions-unseen", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context)))), "A cfence looks at the counter that its context shares with others. Broken: at one that nobody counts with.", "COSPlay 4.3"), &[FEW_CONTEXTS], &[E, T]),
+    mutant("cosplay/locked-waits-for-nothing", "cosplay", D(Change::LockedWaitsForNothing, "A locked instruction orders its context's flushes where it orders any. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("cosplay/flush-acknowledged-at-departure", "cosplay", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
+    mutant("freeswitch/cfence-passes", "freeswitch", D(Change::Cfence(|_| Admission::Pass), "A cfence waits for stores and flushes of its context. Broken: for nothing.", CP4), &[], &[E, P, T]),
+    mutant("freeswitch/setctx-ignored", "freeswitch", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
+    // sbatch.
+    mutant("sbatch/sfence-passes", "sbatch", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]),
+    mutant("sbatch/durable-unfenced", "sbatch", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: a task goes on without waiting for the round's fence.", "COSPlay 5"), &[], &[E, T]),
+    // Tasks that share a thread.
+    mutant("tasks/one-log", "cosplay", L(Log::OwnLog), &[], &[E]),
+    mutant("tasks/context-not-set-again", "cosplay", L(Log::ContextSetAgain), &[], &[E]),
+    mutant("tasks/fence-left-out-after-yield", "cosplay", L(Log::FenceAfterYield), &[], &[E]),
+    mutant("tasks/round-not-fenced", "sbatch", L(Log::RoundFenced), &[], &[E]),
+    mutant("tasks/round-fenced-early", "sbatch", L(Log::FenceEndsRound), &[], &[E]),
     // The bounds promise no recovery: only their models can tell.
     mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
     mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),

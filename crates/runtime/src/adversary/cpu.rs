@@ -1,6 +1,7 @@
 //! A core of the adversary's machine.
 
 use super::Adversary;
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::Poll;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scheduling, Site, W};
@@ -9,6 +10,8 @@ use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, R
 pub struct AdversaryCpu<'a, 'm> {
     machine: &'a Adversary<'m>,
     core: CoreId,
+    /// Of the flushes from here on.
+    context: Cell<u8>,
 }
 
 impl<'m> Adversary<'m> {
@@ -18,6 +21,7 @@ impl<'m> Adversary<'m> {
         AdversaryCpu {
             machine: self,
             core: CoreId(core as u16),
+            context: Cell::new(0),
         }
     }
 }
@@ -47,10 +51,11 @@ impl AdversaryCpu<'_, '_> {
         self.machine.state.borrow_mut().lines.stored(addr);
     }
 
-    fn drain(&self) {
+    /// Waits for the core's flushes of this context, or of all.
+    fn drain(&self, context: Option<u8>) {
         let state = &mut *self.machine.state.borrow_mut();
-        while state.lines.pending(self.core.index()) {
-            if state.lines.accept(self.core.index(), &mut state.rng) {
+        while let Some(changed) = state.lines.accept_of(self.core.index(), context, &mut state.rng) {
+            if changed {
                 state.changed();
             }
         }
@@ -97,15 +102,18 @@ impl Cpu for AdversaryCpu<'_, '_> {
     async fn flush(&self, addr: Addr, _address: (), _flush: Flush) {
         self.turn().await;
         let mut state = self.machine.state.borrow_mut();
-        state.lines.flush(self.core.index(), addr, self.machine.memory);
+        state
+            .lines
+            .flush(self.core.index(), self.context.get(), addr, self.machine.memory);
     }
 
     async fn primitive(&self, primitive: Primitive) {
         self.turn().await;
         match primitive {
-            // A fence for one context orders no less here.
-            Primitive::Sfence | Primitive::Mfence | Primitive::Cfence(_) => self.drain(),
-            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Setctx(_) => {}
+            Primitive::Sfence | Primitive::Mfence => self.drain(None),
+            Primitive::Cfence(context) => self.drain(Some(context)),
+            Primitive::Setctx(context) => self.context.set(context),
+            Primitive::Pcommit | Primitive::StoreBarrier => {}
         }
     }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, Line, LineData, Memory};
 use strandline_kernel::Rng;
 
-/// A line's bytes at a flush, and how old they are.
+/// A line's bytes at a flush, how old they are, and the context in which it was flushed.
 struct Flushed {
+    context: u8,
     line: Line,
     data: LineData,
     version: u64,
@@ -41,10 +42,11 @@ impl Lines {
         }
     }
 
-    pub fn flush(&mut self, core: usize, addr: Addr, memory: &Memory) {
+    pub fn flush(&mut self, core: usize, context: u8, addr: Addr, memory: &Memory) {
         let line = addr.line();
         if self.dirty.contains(&line) {
             self.flushed[core].push(Flushed {
+                context,
                 line,
                 data: memory.line(line),
                 version: self.versions[&line].0,
@@ -70,15 +72,29 @@ impl Lines {
         self.persist(line, &memory.line(line), version)
     }
 
-    /// Makes one of the core's flushed lines durable.
-    pub fn accept(&mut self, core: usize, rng: &mut Rng) -> bool {
+    /// Makes one of the core's flushed lines durable; says whether the durable image changed.
+    fn accept(&mut self, core: usize, rng: &mut Rng) -> bool {
         let which = rng.below(self.flushed[core].len() as u64) as usize;
-        let Flushed { line, data, version } = self.flushed[core].swap_remove(which);
-        self.persist(line, &data, version)
+        self.accept_at(core, which)
     }
 
-    pub fn pending(&self, core: usize) -> bool {
-        !self.flushed[core].is_empty()
+    /// Makes one of the lines durable that the core has flushed in this context, or in any: whether the durable image
+    /// changed; none if there is none.
+    pub fn accept_of(&mut self, core: usize, context: Option<u8>, rng: &mut Rng) -> Option<bool> {
+        let flushed = self.flushed[core].iter().enumerate();
+        let of_context: Vec<usize> = flushed
+            .filter(|(_, flushed)| context.is_none_or(|context| context == flushed.context))
+            .map(|(which, _)| which)
+            .collect();
+        let which = of_context.get(rng.below(of_context.len() as u64) as usize)?;
+        Some(self.accept_at(core, *which))
+    }
+
+    fn accept_at(&mut self, core: usize, which: usize) -> bool {
+        let Flushed {
+            line, data, version, ..
+        } = self.flushed[core].swap_remove(which);
+        self.persist(line, &data, version)
     }
 
     fn persist(&mut self, line: Line, data: &LineData, version: u64) -> bool {

@@ -1,7 +1,7 @@
 //! What the program was promised: from its notes, what a recovered image must hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Addr, CoreId, Memory, Note};
+use strandline_isa::{Addr, CoreId, Memory, Note, Running};
 
 /// A region's writes: the last value of each address and size.
 type Writes = BTreeMap<(Addr, u8), u64>;
@@ -11,8 +11,23 @@ pub struct Watch {
     /// Memory with the acknowledged regions' writes.
     promised: Memory,
     touched: BTreeSet<Addr>,
-    open: Vec<Option<Writes>>,
+    cores: Vec<Core>,
     acknowledged: u64,
+}
+
+/// A core's regions under way: one at most of each slot of its window, slot 0 where tasks do not share it.
+struct Core {
+    running: Running,
+    open: BTreeMap<u32, Writes>,
+}
+
+impl Default for Core {
+    fn default() -> Self {
+        Core {
+            running: Running::Task(0),
+            open: BTreeMap::new(),
+        }
+    }
 }
 
 impl Watch {
@@ -20,22 +35,29 @@ impl Watch {
         Watch {
             promised: memory.clone(),
             touched: BTreeSet::new(),
-            open: vec![None; cores],
+            cores: (0..cores).map(|_| Core::default()).collect(),
             acknowledged: 0,
         }
     }
 
     pub(super) fn note(&mut self, core: CoreId, note: Note) {
-        let open = &mut self.open[core.index()];
+        let core = &mut self.cores[core.index()];
+        if let Note::Running(running) = note {
+            core.running = running;
+        }
+        // The library has no regions.
+        let Running::Task(slot) = core.running else { return };
         match note {
-            Note::RegionBegin => *open = Some(Writes::new()),
+            Note::RegionBegin => {
+                core.open.insert(slot, Writes::new());
+            }
             Note::RegionWrite { addr, size, value } => {
                 self.touched.insert(Addr(addr.0 & !7));
-                open.get_or_insert_default().insert((addr, size), value);
+                core.open.entry(slot).or_default().insert((addr, size), value);
             }
             Note::RegionDurable => {
                 self.acknowledged += 1;
-                for ((addr, size), value) in open.take().unwrap_or_default() {
+                for ((addr, size), value) in core.open.remove(&slot).unwrap_or_default() {
                     self.promised.write(addr, size, value);
                 }
             }
@@ -55,7 +77,7 @@ impl Watch {
     /// Which address holds what it must not.
     pub fn verify(&self, image: &Memory) -> Result<(), String> {
         let mut open = BTreeSet::new();
-        for writes in self.open.iter().flatten() {
+        for writes in self.cores.iter().flat_map(|core| core.open.values()) {
             self.all_or_nothing(image, writes)?;
             open.extend(writes.keys().map(|(addr, _)| Addr(addr.0 & !7)));
         }

@@ -10,6 +10,7 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
+use crate::rules::{Broken, Rule};
 use crate::{Heap, Random, ThreadPlan, ThreadState, UndoLog, Workload};
 use library::Place;
 use pace::Pace;
@@ -56,7 +57,8 @@ pub struct Sharing {
 /// Runs one thread whose tasks share it: warming tasks, the start line, the tasks that count.
 pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan: ThreadPlan, sharing: Sharing) {
     let most = sharing.window.most() as usize;
-    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8)).collect();
+    let (logs, broken) = (workload.logs(), workload.logs().broken);
+    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8, broken)).collect();
     let mut lanes = Vec::with_capacity(most);
     for (slot, task) in tasks.iter().enumerate() {
         let lane = plan.thread * most + slot;
@@ -66,7 +68,16 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
             threads: plan.threads,
             lane,
             random: Random::new(task, plan.seed, lane),
-            log: UndoLog::open(task, &workload.logs(), lane).await,
+            log: UndoLog::open(
+                task,
+                &logs,
+                if broken.is(Rule::OwnLog) {
+                    plan.thread * most
+                } else {
+                    lane
+                },
+            )
+            .await,
         };
         lanes.push(Box::pin(run_lane(workload, state)));
     }
@@ -84,6 +95,7 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
         scheduler: plan.threads * most + plan.thread,
         fences: 0,
         pace: Pace::new(sharing.window),
+        broken,
     };
     pool.prime().await;
     pool.run(plan.warm_tasks).await;
@@ -116,6 +128,7 @@ struct Pool<'a, C: Cpu, F> {
     /// Yields before fences so far.
     fences: u64,
     pace: Pace,
+    broken: Broken,
 }
 
 impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
@@ -137,17 +150,28 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             let before = self.fences;
             let slots = self.pace.window().max(self.used());
             for slot in 0..slots {
+                if self.broken.is(Rule::FenceEndsRound) && slot + 1 == slots {
+                    self.fence_round(before).await;
+                }
                 let block = self.library.next(self.cpu, self.place(slot), slots as u64).await;
                 self.turn(slot, block, &mut left).await;
             }
-            if self.lowering.tasking == Tasking::Batched && self.fences > before {
-                self.cpu.primitive(Primitive::Sfence).await;
+            if !self.broken.is(Rule::FenceEndsRound) {
+                self.fence_round(before).await;
             }
             if self.pace.look(self.cpu, self.fences) {
                 self.cpu.note(Note::Window(self.pace.window() as u32));
             }
         }
         self.cpu.note(Note::Running(Running::Task(0)));
+    }
+
+    /// One fence for all tasks that have yielded before one in this round, which began after so many such yields.
+    async fn fence_round(&self, before: u64) {
+        let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
+        if fences && !self.broken.is(Rule::RoundFenced) {
+            self.cpu.primitive(Primitive::Sfence).await;
+        }
     }
 
     /// Slots up to the last that has a task.

@@ -1,5 +1,6 @@
 //! The back end of a task that shares its thread with others.
 
+use crate::rules::{Broken, Rule};
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::pin::Pin;
@@ -38,15 +39,17 @@ pub struct Task<'c, C: Cpu> {
     inner: &'c C,
     /// The context of its stores, flushes and fences.
     context: u8,
+    broken: Broken,
     yields: Cell<Option<Why>>,
 }
 
 impl<'c, C: Cpu> Task<'c, C> {
     /// A task on `inner`, in this context.
-    pub fn new(inner: &'c C, context: u8) -> Self {
+    pub fn new(inner: &'c C, context: u8, broken: Broken) -> Self {
         Task {
             inner,
             context,
+            broken,
             yields: Cell::new(None),
         }
     }
@@ -72,6 +75,9 @@ impl<'c, C: Cpu> Task<'c, C> {
             Poll::Pending
         })
         .await;
+        if self.broken.is(Rule::ContextSetAgain) && why != Why::Ended {
+            return;
+        }
         for primitive in self.inner.lowering().resumed {
             self.inner.primitive(primitive.in_context(self.context)).await;
         }
@@ -149,7 +155,7 @@ impl<C: Cpu> Cpu for Task<'_, C> {
                     _ => Why::Durable,
                 })
                 .await;
-                if lowering.tasking == Tasking::Batched {
+                if lowering.tasking == Tasking::Batched || self.broken.is(Rule::FenceAfterYield) {
                     continue;
                 }
             }

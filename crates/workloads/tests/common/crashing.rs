@@ -2,9 +2,11 @@
 
 use super::thread_plan;
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
 use strandline_isa::{Addr, Image, Lowering, Memory};
 use strandline_runtime::adversary::{Adversary, Play, Watch};
-use strandline_runtime::{run_thread, Workload};
+use strandline_runtime::{run_thread, run_window, Sharing, Workload};
 
 /// What a run with crashes came to.
 pub struct Outcome {
@@ -16,16 +18,26 @@ pub struct Outcome {
     pub failure: Option<String>,
 }
 
+/// Who runs on the adversary's machine, and how it plays.
+#[derive(Clone, Copy, Debug)]
+pub struct Game {
+    pub lowering: Lowering,
+    pub threads: usize,
+    /// Tasks of each thread.
+    pub tasks: u64,
+    /// How they share it, if they do.
+    pub sharing: Option<Sharing>,
+    pub play: Play,
+}
+
 /// Runs the workload on the adversary's machine, and shows `crash` each durable image until it fails.
 pub fn run<W: Workload>(
     workload: &W,
     memory: &Memory,
-    lowering: Lowering,
-    threads: usize,
-    tasks: u64,
-    play: Play,
+    game: Game,
     crash: &mut dyn FnMut(&Memory, &Watch) -> Result<(), String>,
 ) -> Outcome {
+    let Game { threads, play, .. } = game;
     let mut outcome = Outcome {
         crashes: 0,
         acknowledged: 0,
@@ -38,12 +50,18 @@ pub fn run<W: Workload>(
             outcome.failure = crash(&image.persistent_half(), watch).err();
         }
     };
-    let machine = Adversary::new(memory, threads, lowering, play, &mut inspect);
+    let machine = Adversary::new(memory, threads, game.lowering, play, &mut inspect);
     let cpus: Vec<_> = (0..threads).map(|core| machine.cpu(core)).collect();
-    let programs = cpus.iter().enumerate().map(|(thread, cpu)| {
-        let plan = thread_plan(thread, threads, tasks, play.seed);
-        Box::pin(run_thread(workload, cpu, plan)) as _
-    });
+    let programs = cpus
+        .iter()
+        .enumerate()
+        .map(|(thread, cpu)| -> Pin<Box<dyn Future<Output = ()> + '_>> {
+            let plan = thread_plan(thread, threads, game.tasks, play.seed);
+            match game.sharing {
+                None => Box::pin(run_thread(workload, cpu, plan)),
+                Some(sharing) => Box::pin(run_window(workload, cpu, plan, sharing)),
+            }
+        });
     machine.run(programs.collect()).unwrap();
     drop(cpus);
     drop(machine);

@@ -54,9 +54,14 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 
 /// Builds a workload in its small form and shows it to `visitor`.
 pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
+    with_small_for(name, &PLAN, visitor)
+}
+
+/// As [`with_small`], for these threads.
+pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
     let (_, set) = SMALL
         .iter()
         .find(|(known, _)| *known == name)
         .expect("every workload has a small form");
-    with_workload(name, set.iter().copied(), &PLAN, visitor).unwrap()
+    with_workload(name, set.iter().copied(), plan, visitor).unwrap()
 }
