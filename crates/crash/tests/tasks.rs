@@ -161,7 +161,9 @@ fn a_window_that_changes_while_the_program_runs_recovers() {
 #[test]
 fn tasks_that_order_nothing_are_caught_and_fail_again_when_replayed() {
     // Tasks of tpcc are long; designs.rs has them one after the other.
-    let workloads = WORKLOADS.into_iter().filter(|workload| *workload != "tpcc" || is_thorough());
+    let workloads = WORKLOADS
+        .into_iter()
+        .filter(|workload| *workload != "tpcc" || is_thorough());
     for workload in workloads {
         for (window, library) in [(THREE, "paper"), (AUTO, "lean")] {
             let spec = Spec {
