@@ -16,7 +16,7 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
     assert list(document) == ["workloads", "designs", "machines", "figures", "models"]
-    figures = ("1", "8", "9", "11a", "11b", "12", "13", "14", "table-1", "table-3")
+    figures = ("1", "8", "9", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window")
     assert [figure["name"] for figure in document["figures"]] == [f"cosplay-{figure}" for figure in figures]
 
 
