@@ -190,3 +190,52 @@ impl Search {
 fn fastest(times: &[u64]) -> usize {
     (0..times.len()).min_by_key(|at| times[*at]).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search() -> Search {
+        Pace::new(super::super::Window::Auto).search.expect("it searches")
+    }
+
+    /// Lets a search see what each window takes until it has settled: where, and how many timings that took.
+    fn settle(search: &mut Search, mut window: u64, takes: impl Fn(u64) -> u64) -> (u64, u32) {
+        for timings in 1..100 {
+            window = search.decide(takes(window), window);
+            if let Stage::Settled { .. } = search.stage {
+                return (window, timings);
+            }
+        }
+        panic!("it never settles");
+    }
+
+    #[test]
+    fn it_settles_on_the_window_that_takes_least() {
+        for best in LADDER {
+            let takes = |window: u64| 1000 + window.abs_diff(best);
+            assert_eq!(settle(&mut search(), LADDER[0], takes).0, best);
+        }
+        // Of equal ones on the smallest: it has the shortest latencies.
+        assert_eq!(settle(&mut search(), LADDER[0], |_| 1000).0, LADDER[0]);
+    }
+
+    #[test]
+    fn it_goes_no_further_up_once_windows_only_get_worse() {
+        let takes = |window: u64| 1000 + 500 * window.abs_diff(2);
+        // 1, 2, then 3 and 4, both worse by more than an eighth; then 1, 2 and 3 again.
+        assert_eq!(settle(&mut search(), LADDER[0], takes), (2, 7));
+    }
+
+    #[test]
+    fn it_searches_again_when_the_time_differs_for_long_and_not_before() {
+        let mut search = search();
+        let (window, _) = settle(&mut search, LADDER[0], |window| 1000 + window.abs_diff(8));
+        for takes in [1400, 1400, 1400, 1000, 1400, 1400, 1400] {
+            assert_eq!(search.decide(takes, window), window);
+        }
+        assert_eq!(search.decide(1400, window), LADDER[0]);
+        let found = settle(&mut search, LADDER[0], |window| 1400 + window.abs_diff(24));
+        assert_eq!(found.0, 24);
+    }
+}

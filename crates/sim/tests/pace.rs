@@ -1,0 +1,31 @@
+//! A window found while the program runs, beside the best fixed one.
+
+use strandline_sim::{run, Found, Spec, Window};
+
+const WINDOWS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+
+/// Cycles a task, after as many tasks of warming.
+fn takes(workload: &str, set: &[&str], bmo: u64, window: Window) -> f64 {
+    let tasks = 2_000;
+    let spec = Spec {
+        window: Some(window),
+        bmo: Some(bmo),
+        tasks: Some(tasks),
+        set: set.iter().map(|set| (*set).to_owned()).collect(),
+        ..Spec::new(workload, "cosplay")
+    };
+    run(&spec).expect("runs").cycles as f64 / tasks as f64
+}
+
+/// The figure `cosplay-window` shows all benchmarks at all latencies.
+#[test]
+fn a_window_that_has_settled_is_within_a_twentieth_of_the_best() {
+    for (workload, set) in [("pc", &[][..]), ("cq", &["workload.queues=4"])] {
+        for bmo in [0, 700] {
+            let fixed = WINDOWS.map(|window| takes(workload, set, bmo, Window::Tasks(window)));
+            let best = fixed.into_iter().fold(f64::INFINITY, f64::min);
+            let found = takes(workload, set, bmo, Window::Found(Found::Auto));
+            assert!(found <= 1.05 * best, "{workload} {bmo}: {found} against {fixed:?}");
+        }
+    }
+}
