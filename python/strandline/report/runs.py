@@ -19,12 +19,25 @@ COLUMNS = (
     Column("recovers", numeric=False),
 )
 
+SHARED = (Column("window"), Column("latency p50"), Column("p99"))
+"""Beside the others where tasks share a thread: how many, and the cycles that each takes."""
+
 VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
 def comparison(records: Sequence[Record]) -> Table:
     """One row a design; speedups are over the first."""
-    return Table(COLUMNS, tuple(_row(record, records[0]) for record in records))
+    shared = any(record.fields.get("switch_instructions") is not None for record in records)
+    rows = ((*_row(record, records[0]), *(_sharing(record) if shared else ())) for record in records)
+    return Table((*COLUMNS, *(SHARED if shared else ())), tuple(rows))
+
+
+def _sharing(record: Record) -> tuple[str, ...]:
+    latencies = (record.fields[f"task_latency_{share}_cycles"] for share in ("p50", "p99"))
+    return (
+        whole(record.number("window")),
+        *("-" if latency is None else whole(latency) for latency in latencies),
+    )
 
 
 def _row(record: Record, baseline: Record) -> tuple[str, ...]:
