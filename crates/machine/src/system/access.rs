@@ -104,6 +104,8 @@ impl<D: Design> System<D> {
         else {
             return Ok(());
         };
+        // A load asks as it is dispatched, for a time to come; a store as it drains.
+        let now = at.min(self.hw.harts[core.index()].core.front.get());
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
             let filled = owner.private.borrow().misses.filled(line, at);
@@ -111,7 +113,7 @@ impl<D: Design> System<D> {
                 return Some(filled);
             }
             let due = owner.drains.get();
-            (due <= at && owner.awaits_own(line)).then_some(due)
+            (due < now && owner.awaits_own(line)).then_some(due)
         };
         sharers
             .others(core)
