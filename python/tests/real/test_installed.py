@@ -88,4 +88,5 @@ def test_a_machines_parameters_have_sources(installed: Installed) -> None:
 def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
     assert installed("figure", "cosplay-table-3", "--tasks", "200").code == 0
     lines = (tmp_path / "out/cosplay-table-3/records.jsonl").read_text().splitlines()
-    assert [json.loads(line)["workload"] for line in lines] == list(WORKLOADS)
+    runs = [(record["workload"], record["design"]) for record in map(json.loads, lines)]
+    assert runs == [(workload, design) for workload in WORKLOADS for design in ("x86", "cosplay")]

@@ -209,7 +209,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[P, T]),
     mutant("x86/load-misses-queue", "x86", M(Machine::LoadSeesOwnStores), &[], &[P, T]),
     mutant("x86/loads-pass-mfence", "x86", M(Machine::MfenceHoldsLoads), &[], &[P, T]),
-    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[P, T]),
+    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[T]),
     mutant("x86/locked-not-atomic", "x86", M(Machine::LockedIsAtomic), &[], &[E, P, T]),
     mutant("x86/same-line-out-of-order", "x86", M(Machine::SameLineInOrder), &[WEAK], &[E, P, T]),
     // The undo log and its recovery.
