@@ -8,6 +8,7 @@
 
 mod about;
 mod answers;
+mod by_context;
 mod contexts;
 mod services;
 mod trait_design;
@@ -16,6 +17,7 @@ pub use about::{About, Domain, Needs, Places, Sizes};
 pub use answers::{
     Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply, Until,
 };
+pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use trait_design::Design;

@@ -6,58 +6,22 @@
 //! Source: COSPlay (MICRO 2021), section 4; storage: Table 1.
 //! Simplified: nothing; the store queue, the write-back buffer and the counting by context are the machine's.
 
-use strandline_design::{About, Admission, Contexts, Design, Needs, Places, Services, Sizes, Until, CONTEXTS};
-use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
-use strandline_kernel::{Param, Params};
+use strandline_design::{About, ByContext, Needs};
+use strandline_isa::Tasking;
+
+const ABOUT: About = About {
+    name: "cosplay",
+    paper: "COSPlay 4",
+    summary: "coroutines that yield before each fence; fences by context",
+    needs: Needs { adr: true, tso: false },
+    promises_recovery: true,
+    model: "cfence",
+    intents: Some("intents"),
+    window: Some(8),
+};
 
 /// Coroutines that yield before each fence; fences by context.
-#[derive(Clone, Debug, Default)]
-pub struct Cosplay {
-    contexts: Contexts,
-}
-
-impl Design for Cosplay {
-    fn about(&self) -> About {
-        About {
-            name: "cosplay",
-            paper: "COSPlay 4",
-            summary: "coroutines that yield before each fence; fences by context",
-            needs: Needs { adr: true, tso: false },
-            promises_recovery: true,
-            model: "cfence",
-            intents: Some("intents"),
-            window: Some(8),
-        }
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            primitives: true,
-            ..Places::default()
-        }
-    }
-
-    fn params() -> &'static [Param] {
-        &[CONTEXTS]
-    }
-
-    fn set(&mut self, params: &Params) {
-        self.contexts = Contexts::of(params.get(CONTEXTS.name));
-    }
-
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        self.contexts.storage_bytes(machine)
-    }
-
-    fn lowering(&self) -> Lowering {
-        Contexts::lowering(Tasking::Own)
-    }
-
-    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
-        self.contexts.primitive(hw, core, primitive)
-    }
-
-    fn locked_waits_for(&self, core: CoreId) -> Option<Until> {
-        Some(self.contexts.locked_waits_for(core))
-    }
+#[must_use]
+pub fn cosplay() -> ByContext {
+    ByContext::new(ABOUT, Tasking::Own)
 }

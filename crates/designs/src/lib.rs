@@ -11,9 +11,9 @@ mod volatile;
 mod x86;
 mod x86_pcommit;
 
-pub use cosplay::Cosplay;
+pub use cosplay::cosplay;
 pub use eadr::Eadr;
-pub use freeswitch::FreeSwitch;
+pub use freeswitch::freeswitch;
 pub use non_atomic::NonAtomic;
 pub use registry::{abouts, with_design, with_design_set, DesignVisitor};
 pub use sbatch::Sbatch;

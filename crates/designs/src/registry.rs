@@ -1,6 +1,6 @@
 //! The registry: one line a design.
 
-use crate::{Cosplay, Eadr, FreeSwitch, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
+use crate::{cosplay, freeswitch, Eadr, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
 
@@ -58,9 +58,9 @@ registry! {
     "x86" => X86,
     "x86-pcommit" => X86Pcommit::default(),
     "eadr" => Eadr,
-    "cosplay" => Cosplay::default(),
+    "cosplay" => cosplay(),
     "sbatch" => Sbatch,
-    "freeswitch" => FreeSwitch::default(),
+    "freeswitch" => freeswitch(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

@@ -10,7 +10,7 @@
 use super::super::task::Why;
 use super::Place;
 use crate::BLOCK_BYTES;
-use strandline_isa::{Cpu, Scheduling, Site, W};
+use strandline_isa::{Alu, Scheduling, Site, W};
 
 /// Words of a frame: where the task goes on, and what it keeps.
 const RESUME_POINT: u64 = 0;
@@ -31,25 +31,20 @@ const CALL: Site = Site(0x5ced_0011);
 const CALL_FIRST: Site = Site(0x5ced_0012);
 const RET: Site = Site(0x5ced_0013);
 
-/// An address or a constant that the program has in a register.
-fn word<C: Cpu>(cpu: &C, bits: u64) -> W<'_, C> {
-    cpu.word(bits)
-}
-
 /// `ret`: to the scheduler.
 async fn ret<C: Scheduling>(cpu: &C, place: Place) {
-    let back = word(cpu, place.scheduler.0 + RETURN).load().await;
+    let back = cpu.word(place.scheduler.0 + RETURN).load().await;
     cpu.jump(back.tag(), LOOP, RET);
 }
 
 pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
-    let frame = word(cpu, place.task.0);
+    let frame = cpu.word(place.task.0);
     if code == Why::Order.code() {
         for value in 0..SAVED {
-            frame.at(KEPT + 8 * value).store(word(cpu, 0)).await;
+            frame.at(KEPT + 8 * value).store(cpu.word(0)).await;
         }
     }
-    let next = word(cpu, code) + 0;
+    let next = cpu.word(code) + 0;
     ret(cpu, place).await;
     _ = next.is(0).branch();
     frame.at(RESUME_POINT).store(next).await;
@@ -59,19 +54,15 @@ pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<
     let first = place.task.0 - place.slot * BLOCK_BYTES;
     // From the last slot's frame on, or from the first's.
     let before = if place.slot == 0 { slots } else { place.slot } - 1;
-    let frame = word(cpu, first + before * BLOCK_BYTES) + BLOCK_BYTES;
-    let wrapped = cpu.alu(strandline_isa::Alu::Simple, frame.tag(), Default::default());
-    let frame = W::new(
-        cpu,
-        place.task.0,
-        cpu.alu(strandline_isa::Alu::Simple, wrapped, frame.tag()),
-    );
+    let frame = cpu.word(first + before * BLOCK_BYTES) + BLOCK_BYTES;
+    let wrapped = cpu.alu(Alu::Simple, frame.tag(), Default::default());
+    let frame = W::new(cpu, place.task.0, cpu.alu(Alu::Simple, wrapped, frame.tag()));
     frame + 0
 }
 
 pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     let code = frame.at(RESUME_POINT).load().await;
-    word(cpu, place.scheduler.0 + RETURN).store(word(cpu, LOOP)).await;
+    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP)).await;
     cpu.jump(code.tag(), code.bits(), CALL);
     let values = if code.bits() == Why::Locked.code() {
         SAVED
@@ -85,16 +76,16 @@ pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W
 
 pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     // Are tasks left? One less.
-    let left = word(cpu, 1);
+    let left = cpu.word(1);
     _ = left.is(0).branch();
     let _ = left - 1;
     let _ = frame + 0;
-    word(cpu, place.scheduler.0 + RETURN).store(word(cpu, LOOP)).await;
+    cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP)).await;
     cpu.jump(Default::default(), FIRST, CALL_FIRST);
 }
 
 pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
-    let nothing = word(cpu, 0) + 0;
+    let nothing = cpu.word(0) + 0;
     ret(cpu, place).await;
     _ = nothing.is(0).branch();
 }
