@@ -57,8 +57,14 @@ impl Admission {
     #[must_use]
     pub fn plain(primitive: Primitive) -> Admission {
         match primitive {
-            Primitive::Setctx(_) => Admission::Pass,
-            Primitive::Sfence | Primitive::Cfence(_) => Admission::Hold(Until::Drained(None)),
+            Primitive::Setctx(_) | Primitive::NewStrand => Admission::Pass,
+            // A machine that has only the strongest fence executes that.
+            Primitive::Sfence
+            | Primitive::Cfence(_)
+            | Primitive::PersistBarrier
+            | Primitive::JoinStrand
+            | Primitive::Ofence
+            | Primitive::Dfence => Admission::Hold(Until::Drained(None)),
             Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
             Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
         }

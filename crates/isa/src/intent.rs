@@ -17,6 +17,11 @@ pub enum Intent {
     Release,
     /// What follows need not be ordered after what came before (a new strand).
     NewStrand,
+    /// A step of a failure-atomic region has been written, and others follow. Without strands: [`Intent::Durable`].
+    Step,
+    /// [`Intent::LogBeforeUpdate`] of the last of several steps, whose updates commit the region: the steps before it persist
+    /// first, too.
+    LastStep,
 }
 
 /// An instruction that orders or completes persists.
@@ -36,6 +41,17 @@ pub enum Primitive {
     Setctx(u8),
     /// `cfence`: an [`Primitive::Sfence`] for the stores and flushes of this context alone (COSPlay 4.1).
     Cfence(u8),
+    /// A persist barrier: what its strand persisted before it persists before what its strand persists after it (StrandWeaver III).
+    PersistBarrier,
+    /// A new strand begins: what follows is ordered after what came before by nothing but a [`Primitive::JoinStrand`]
+    /// (StrandWeaver III).
+    NewStrand,
+    /// Everything that all strands of the thread persisted is durable before anything that follows persists (StrandWeaver III).
+    JoinStrand,
+    /// HOPS's `ofence`: what came before persists before what follows; the thread does not wait.
+    Ofence,
+    /// HOPS's `dfence`: what came before is durable when it is done.
+    Dfence,
 }
 
 impl Primitive {
@@ -53,8 +69,17 @@ impl Primitive {
     #[must_use]
     pub fn waits(self) -> bool {
         match self {
-            Primitive::Sfence | Primitive::Mfence | Primitive::Cfence(_) => true,
-            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Setctx(_) => false,
+            Primitive::Sfence
+            | Primitive::Mfence
+            | Primitive::Cfence(_)
+            | Primitive::JoinStrand
+            | Primitive::Dfence => true,
+            Primitive::Pcommit
+            | Primitive::StoreBarrier
+            | Primitive::Setctx(_)
+            | Primitive::PersistBarrier
+            | Primitive::NewStrand
+            | Primitive::Ofence => false,
         }
     }
 }
@@ -133,6 +158,10 @@ impl Lowering {
             Intent::Acquire => self.acquire,
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,
+            Intent::Step if self.new_strand.is_empty() => self.durable,
+            Intent::Step => self.new_strand,
+            Intent::LastStep if self.new_strand.is_empty() => self.log_before_update,
+            Intent::LastStep => self.commit,
         }
     }
 }
@@ -146,6 +175,11 @@ impl fmt::Display for Primitive {
             Primitive::StoreBarrier => f.write_str("store barrier"),
             Primitive::Setctx(context) => write!(f, "setctx {context}"),
             Primitive::Cfence(context) => write!(f, "cfence {context}"),
+            Primitive::PersistBarrier => f.write_str("persist barrier"),
+            Primitive::NewStrand => f.write_str("new strand"),
+            Primitive::JoinStrand => f.write_str("join strand"),
+            Primitive::Ofence => f.write_str("ofence"),
+            Primitive::Dfence => f.write_str("dfence"),
         }
     }
 }

@@ -213,10 +213,15 @@ pub(crate) fn flush(addr: Addr, flush: Flush) {
 pub(crate) fn primitive(primitive: Primitive) {
     // SAFETY: fences only order.
     match primitive {
-        // No machine has fences by context: one for all of them orders no less.
-        Primitive::Sfence | Primitive::Cfence(_) => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
+        // No machine has the others: one fence for everything orders no less.
+        Primitive::Sfence
+        | Primitive::Cfence(_)
+        | Primitive::PersistBarrier
+        | Primitive::JoinStrand
+        | Primitive::Ofence
+        | Primitive::Dfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
         Primitive::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
-        Primitive::StoreBarrier | Primitive::Setctx(_) => {}
+        Primitive::StoreBarrier | Primitive::Setctx(_) | Primitive::NewStrand => {}
         Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
     }
 }

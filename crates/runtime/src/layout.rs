@@ -16,6 +16,9 @@ pub(crate) mod field {
     pub const SEQUENCE: u64 = 56;
 }
 
+/// The offset in the line of the settled region that a region's last step is about if it writes nothing else.
+pub(crate) const OWN_WORD: u64 = 8;
+
 /// The most payload words that one record holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
 

@@ -35,6 +35,10 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) broken: Broken,
     /// The region before has not been waited for: a broken rule.
     pub(crate) owes: bool,
+    /// The open region has ordered a step that is not its last.
+    pub(crate) stepped: bool,
+    /// The line of the settled region.
+    pub(crate) own: Addr,
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
@@ -58,7 +62,21 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             logged: Vec::new(),
             broken: layout.broken,
             owes: false,
+            stepped: false,
+            own: layout.settled(lane),
         }
+    }
+
+    /// Takes the lock at this address ([`crate::lock`]).
+    #[inline]
+    pub async fn lock(&mut self, lock: W<'c, C>) {
+        crate::lock(self.cpu, lock).await;
+    }
+
+    /// Frees the lock at this address ([`crate::unlock`]).
+    #[inline]
+    pub async fn unlock(&mut self, lock: W<'c, C>) {
+        crate::unlock(self.cpu, lock).await;
     }
 
     /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.

@@ -1,6 +1,6 @@
 //! A failure-atomic region, as a program writes it: steps of log, order, update, finish.
 
-use crate::layout::RECORD_WORDS;
+use crate::layout::{OWN_WORD, RECORD_WORDS};
 use crate::rules::Rule;
 use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
@@ -77,7 +77,52 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         if self.log.broken.is(Rule::FlushBeforeFence) {
             return;
         }
-        self.log.cpu.intent(Intent::LogBeforeUpdate).await;
+        let alone = !std::mem::replace(&mut self.log.stepped, step == Step::More);
+        self.log
+            .cpu
+            .intent(match step {
+                Step::Last if !alone => Intent::LastStep,
+                _ => Intent::LogBeforeUpdate,
+            })
+            .await;
+    }
+
+    /// Loads `size` bytes at `at` as the region sees them: with what it has written.
+    #[inline]
+    pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        at.load_sized(size).await
+    }
+
+    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged first. Any number of
+    /// these, and then [`Region::end`], make a region whose writes are not known beforehand.
+    #[inline]
+    pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        self.log_word(at).await;
+        self.order(Step::More).await;
+        self.update(at, value, size).await;
+        self.finish().await;
+    }
+
+    /// Commits a region of [`Region::write`]s: a last step that writes nothing but a line of the log's own.
+    #[inline]
+    pub async fn end(&mut self) {
+        let own = self.log.cpu.word(self.log.own.0);
+        self.log(own, OWN_WORD, 8).await;
+        self.order(Step::Last).await;
+        self.finish().await;
+    }
+
+    /// Logs the word that holds `at`.
+    #[inline]
+    async fn log_word(&mut self, at: W<'c, C>) {
+        let line = at & !(LINE_BYTES - 1);
+        let log = &mut *self.log;
+        log.keep(line).await;
+        if log.cpu.lowering().log {
+            let trailer = line.at(TRAILER).load().await;
+            log.clock = log.clock.max(trailer);
+            log.record(at & !7, 0, 1, trailer).await;
+        }
     }
 
     /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
@@ -114,7 +159,13 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             self.log.owes = true;
             return;
         }
-        self.log.cpu.intent(Intent::Durable).await;
+        self.log
+            .cpu
+            .intent(match self.step {
+                Step::More => Intent::Step,
+                Step::Last => Intent::Durable,
+            })
+            .await;
         if self.step == Step::Last {
             self.log.cpu.note(Note::RegionDurable);
         }

@@ -15,8 +15,7 @@ use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    lock, log_records, place, unlock, BuildPlan, FreeLists, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
-    PAYLOAD_BYTES,
+    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
 
 /// What is to be known of it.
@@ -104,7 +103,7 @@ impl Cq {
         let value = thread.random.word();
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
-        lock(cpu, guard).await;
+        thread.log.lock(guard).await;
 
         let (tail, count) = (
             header.at(header::TAIL).load().await,
@@ -131,17 +130,17 @@ impl Cq {
         region.update(header.at(header::COUNT), count + 1, 8).await;
         region.finish().await;
 
-        unlock(cpu, guard).await;
+        thread.log.unlock(guard).await;
     }
 
     async fn pop<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
-        lock(cpu, guard).await;
+        thread.log.lock(guard).await;
         let node = header.at(header::HEAD).load().await;
         if node.is(0).branch() {
-            unlock(cpu, guard).await;
+            thread.log.unlock(guard).await;
             return;
         }
 
@@ -158,7 +157,7 @@ impl Cq {
         region.update(header.at(header::COUNT), count - 1, 8).await;
         region.finish().await;
 
-        unlock(cpu, guard).await;
+        thread.log.unlock(guard).await;
         // Not before the region is durable: another thread may overwrite the node at once.
         self.free.give(cpu, thread.thread, node).await;
     }

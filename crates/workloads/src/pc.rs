@@ -12,9 +12,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    lock, log_records, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
-};
+use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -69,13 +67,12 @@ impl Workload for Pc {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let cpu = thread.cpu;
         let key = thread.random.word();
         let first = thread.random.word();
         let index = key.remainder(self.table.rows());
         let second = (first ^ index) * TIE;
         let guard = self.locks.at(index);
-        lock(cpu, guard).await;
+        thread.log.lock(guard).await;
 
         let row = self.table.row(index);
         let mut region = thread.log.begin();
@@ -85,7 +82,7 @@ impl Workload for Pc {
         region.update(row.at(4), second, 4).await;
         region.finish().await;
 
-        unlock(cpu, guard).await;
+        thread.log.unlock(guard).await;
     }
 
     /// The second value of each row fits the first.

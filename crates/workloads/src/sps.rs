@@ -11,9 +11,7 @@ use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    lock, log_records, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
-};
+use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
 /// An array of elements, at first element i holding i.
 pub struct Sps {
@@ -76,8 +74,8 @@ impl Workload for Sps {
         }
         let (low, high) = if i.less(j).branch() { (i, j) } else { (j, i) };
         let (first, second) = (self.locks.at(low), self.locks.at(high));
-        lock(cpu, first).await;
-        lock(cpu, second).await;
+        thread.log.lock(first).await;
+        thread.log.lock(second).await;
 
         let (a, b) = (self.elements.row(low), self.elements.row(high));
         let mut region = thread.log.begin();
@@ -89,8 +87,8 @@ impl Workload for Sps {
         region.update(b, old_a, 8).await;
         region.finish().await;
 
-        unlock(cpu, second).await;
-        unlock(cpu, first).await;
+        thread.log.unlock(second).await;
+        thread.log.unlock(first).await;
     }
 
     /// The array is a permutation of 0, 1, 2, ...

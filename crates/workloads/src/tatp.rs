@@ -13,9 +13,7 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    lock, log_records, place, unlock, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload,
-};
+use strandline_runtime::{log_records, place, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -83,12 +81,11 @@ impl Workload for Tatp {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let cpu = thread.cpu;
         let rows = self.subscribers.rows();
         let index = (thread.random.below(SPREAD) | thread.random.below(rows)).remainder(rows);
         let location = thread.random.below(u64::from(u32::MAX)) + 1;
         let guard = self.locks.at(index);
-        lock(cpu, guard).await;
+        thread.log.lock(guard).await;
 
         let (line, from) = (place(LOCATIONS) / 64 * 64, place(LOCATIONS) % 64);
         let line = self.subscribers.row(index).at(line);
@@ -98,7 +95,7 @@ impl Workload for Tatp {
         region.update(line.at(from + 4), location, 4).await;
         region.finish().await;
 
-        unlock(cpu, guard).await;
+        thread.log.unlock(guard).await;
     }
 
     /// Every subscriber has a visitor location, and all else is as it was filled.

@@ -450,6 +450,11 @@ fn class_of(primitive: Primitive) -> Class {
         Primitive::Pcommit => Class::Pcommit,
         Primitive::StoreBarrier => Class::Dmb,
         Primitive::Cfence(_) => Class::ContextFence,
+        Primitive::PersistBarrier => Class::PersistBarrier,
+        Primitive::NewStrand => Class::NewStrand,
+        Primitive::JoinStrand => Class::JoinStrand,
+        Primitive::Ofence => Class::Ofence,
+        Primitive::Dfence => Class::Dfence,
         Primitive::Setctx(_) => unreachable!("it is no event"),
     }
 }

@@ -110,10 +110,16 @@ impl Cpu for AdversaryCpu<'_, '_> {
     async fn primitive(&self, primitive: Primitive) {
         self.turn().await;
         match primitive {
-            Primitive::Sfence | Primitive::Mfence => self.drain(None),
+            // It has only the strongest fence, which orders no less.
+            Primitive::Sfence
+            | Primitive::Mfence
+            | Primitive::PersistBarrier
+            | Primitive::JoinStrand
+            | Primitive::Ofence
+            | Primitive::Dfence => self.drain(None),
             Primitive::Cfence(context) => self.drain(Some(context)),
             Primitive::Setctx(context) => self.context.set(context),
-            Primitive::Pcommit | Primitive::StoreBarrier => {}
+            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::NewStrand => {}
         }
     }
 

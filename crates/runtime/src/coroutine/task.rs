@@ -151,7 +151,7 @@ impl<C: Cpu> Cpu for Task<'_, C> {
         for primitive in lowering.of(intent) {
             if primitive.waits() {
                 self.give(match intent {
-                    Intent::LogBeforeUpdate => Why::Order,
+                    Intent::LogBeforeUpdate | Intent::LastStep => Why::Order,
                     _ => Why::Durable,
                 })
                 .await;

@@ -4,7 +4,7 @@ use super::tables::{customer, district, district_text, item, order, order_line, 
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
 use super::{Tpcc, STACK_BYTES};
 use strandline_isa::{Cpu, LINE_BYTES, W};
-use strandline_runtime::{lock, unlock, Region, Step, ThreadState};
+use strandline_runtime::{Region, Step, ThreadState};
 
 /// What the transaction knows before it writes.
 struct Order<'c, C: Cpu> {
@@ -20,10 +20,11 @@ impl Tpcc {
         let cpu = thread.cpu;
         let order = self.draw(thread).await;
         let district_lock = self.tables.district_locks.at(order.district);
-        lock(cpu, district_lock).await;
+        thread.log.lock(district_lock).await;
         let mut k = cpu.word(0);
         while k.less(order.lines).branch() {
-            lock(cpu, self.stock_lock(&order, k).await).await;
+            let lock = self.stock_lock(&order, k).await;
+            thread.log.lock(lock).await;
             k = k + 1;
         }
 
@@ -31,9 +32,10 @@ impl Tpcc {
 
         while !k.is(0).branch() {
             k = k - 1;
-            unlock(cpu, self.stock_lock(&order, k).await).await;
+            let lock = self.stock_lock(&order, k).await;
+            thread.log.unlock(lock).await;
         }
-        unlock(cpu, district_lock).await;
+        thread.log.unlock(district_lock).await;
     }
 
     async fn stock_lock<'c, C: Cpu>(&self, order: &Order<'c, C>, k: W<'c, C>) -> W<'c, C> {
