@@ -60,6 +60,9 @@ pub enum Domain {
 pub struct Places {
     /// [`crate::Design::admit`] for every store, flush and primitive.
     pub admission: bool,
+    /// Instructions of strands (`clwb` among them) do not enter the store queue: [`crate::Design::admit`] is asked for
+    /// each of them, and [`crate::Design::taken`] gets those that it lets in.
+    pub strands: bool,
     /// [`crate::Design::primitive`] for every primitive.
     pub primitives: bool,
     /// [`crate::Design::load`] for every load.

@@ -50,6 +50,12 @@ pub enum Admission {
     HoldLoads(Until),
     /// It enters the store queue; [`crate::Design::departs`] is asked when its turn comes.
     Enter,
+    /// The design takes it ([`crate::Design::taken`]).
+    Take {
+        /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is asked for the mark when
+        /// all older stores have left, and younger ones wait behind it.
+        marks: bool,
+    },
 }
 
 impl Admission {

@@ -11,6 +11,7 @@ mod answers;
 mod by_context;
 mod contexts;
 mod services;
+mod strands;
 mod trait_design;
 
 pub use about::{About, Domain, Needs, Places, Sizes};
@@ -20,4 +21,5 @@ pub use answers::{
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
+pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 pub use trait_design::Design;

@@ -1,6 +1,8 @@
 //! The registry: one line a design.
 
-use crate::{cosplay, freeswitch, Eadr, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
+use crate::{
+    cosplay, freeswitch, Eadr, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
+};
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
 
@@ -61,6 +63,8 @@ registry! {
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
+    "strandweaver" => StrandWeaver::default(),
+    "no-persist-queue" => NoPersistQueue::default(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,
