@@ -10,6 +10,7 @@ mod about;
 mod answers;
 mod by_context;
 mod contexts;
+mod rules;
 mod services;
 mod strands;
 mod trait_design;
@@ -20,6 +21,8 @@ pub use answers::{
 };
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
+#[cfg(feature = "mutants")]
+pub use rules::Rule;
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 pub use trait_design::Design;

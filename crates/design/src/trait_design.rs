@@ -32,6 +32,12 @@ pub trait Design: Sized + 'static {
         let _ = params;
     }
 
+    /// Breaks a rule of a shared part, in tests of the checkers.
+    #[cfg(feature = "mutants")]
+    fn breaking(&mut self, rule: crate::Rule) {
+        let _ = rule;
+    }
+
     /// Bytes of storage that it adds to a machine of these sizes.
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
         let _ = machine;

@@ -114,10 +114,12 @@ impl Design for NoPersistQueue {
     }
 
     fn set(&mut self, params: &Params) {
-        self.shape = Shape {
-            buffers: params.get(BUFFERS.name) as usize,
-            entries: params.get(ENTRIES.name) as usize,
-        };
+        self.shape = Shape::of(params);
+    }
+
+    #[cfg(feature = "mutants")]
+    fn breaking(&mut self, rule: strandline_design::Rule) {
+        self.shape = self.shape.breaking(rule);
     }
 
     /// The strand buffers of each core (section VI-A), and the tail indices on each entry of its write-back buffer.
@@ -162,7 +164,7 @@ impl Design for NoPersistQueue {
     }
 
     fn hands_over_clean(&self) -> bool {
-        true
+        self.shape.hands_over_clean()
     }
 
     fn evicted(&mut self, _: &mut dyn Services, core: CoreId, _: Level, line: Line) -> Eviction {

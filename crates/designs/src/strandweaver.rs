@@ -106,7 +106,7 @@ impl StrandWeaver {
         while self.cores.len() <= core.index() {
             let number = self.cores.len() as u16;
             self.cores.push(Core {
-                queue: PersistQueue::new(self.queue_entries),
+                queue: PersistQueue::new(self.queue_entries, self.shape),
                 unit: StrandUnit::new(CoreId(number), self.shape),
                 marks: VecDeque::new(),
                 waits: [false; 2],
@@ -168,11 +168,13 @@ impl Design for StrandWeaver {
     }
 
     fn set(&mut self, params: &Params) {
-        self.shape = Shape {
-            buffers: params.get(BUFFERS.name) as usize,
-            entries: params.get(ENTRIES.name) as usize,
-        };
+        self.shape = Shape::of(params);
         self.queue_entries = params.get(QUEUE_ENTRIES.name) as usize;
+    }
+
+    #[cfg(feature = "mutants")]
+    fn breaking(&mut self, rule: strandline_design::Rule) {
+        self.shape = self.shape.breaking(rule);
     }
 
     /// The persist queue and the strand buffers of each core (section VI-A), and the tail indices on each entry of its
@@ -262,7 +264,7 @@ impl Design for StrandWeaver {
     }
 
     fn hands_over_clean(&self) -> bool {
-        true
+        self.shape.hands_over_clean()
     }
 
     fn evicted(&mut self, _: &mut dyn Services, core: CoreId, _: Level, line: Line) -> Eviction {

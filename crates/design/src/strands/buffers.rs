@@ -1,9 +1,10 @@
 //! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
 
 use super::ENTRY_BYTES;
+use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_isa::Line;
-use strandline_kernel::Param;
+use strandline_kernel::{Param, Params};
 
 /// `--set design.buffers=N`.
 pub const BUFFERS: Param = Param {
@@ -24,12 +25,14 @@ pub const ENTRIES: Param = Param {
 };
 
 /// How many strand buffers a core has, and how many entries each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Strand buffers.
     pub buffers: usize,
     /// Entries of each.
     pub entries: usize,
+    /// The rule that is broken.
+    pub(crate) broken: Broken,
 }
 
 impl Default for Shape {
@@ -37,11 +40,36 @@ impl Default for Shape {
         Shape {
             buffers: BUFFERS.default as usize,
             entries: ENTRIES.default as usize,
+            broken: Broken::default(),
         }
     }
 }
 
 impl Shape {
+    /// The shape that the user has set.
+    #[must_use]
+    pub fn of(params: &Params) -> Shape {
+        Shape {
+            buffers: params.get(BUFFERS.name) as usize,
+            entries: params.get(ENTRIES.name) as usize,
+            ..Shape::default()
+        }
+    }
+
+    /// The same, with a rule broken.
+    #[cfg(feature = "mutants")]
+    #[must_use]
+    pub fn breaking(self, rule: crate::Rule) -> Shape {
+        let broken = Some(rule).into();
+        Shape { broken, ..self }
+    }
+
+    /// Whether a dirty line that gets a new owner is written back on its way.
+    #[must_use]
+    pub fn hands_over_clean(self) -> bool {
+        !self.broken.is(Rule::HandedOverClean)
+    }
+
     /// Bytes of the entries: 144 for four buffers of four (section VI-A).
     #[must_use]
     pub fn storage_bytes(self) -> u64 {
@@ -86,6 +114,7 @@ pub struct StrandBuffers {
     buffers: Vec<Buffer>,
     entries: usize,
     current: usize,
+    broken: Broken,
 }
 
 impl StrandBuffers {
@@ -96,6 +125,7 @@ impl StrandBuffers {
             buffers: vec![Buffer::default(); shape.buffers],
             entries: shape.entries,
             current: 0,
+            broken: shape.broken,
         }
     }
 
@@ -152,17 +182,19 @@ impl StrandBuffers {
 
     fn issuable(&self) -> Option<(usize, usize)> {
         self.buffers.iter().enumerate().find_map(|(number, buffer)| {
-            let before_barriers = buffer
-                .slots
-                .iter()
-                .enumerate()
-                .take_while(|(_, slot)| slot.line.is_some());
-            let mut may = before_barriers.filter(|(_, slot)| !slot.has_issued && self.is_oldest_of_its_line(slot));
+            let slots = buffer.slots.iter().enumerate();
+            let before_barriers =
+                slots.take_while(|(_, slot)| slot.line.is_some() || self.broken.is(Rule::BarrierHoldsBuffer));
+            let mut may = before_barriers
+                .filter(|(_, slot)| slot.line.is_some() && !slot.has_issued && self.is_oldest_of_its_line(slot));
             may.next().map(|(index, _)| (number, index))
         })
     }
 
     fn is_oldest_of_its_line(&self, slot: &Slot) -> bool {
+        if self.broken.is(Rule::LineInOrderAcrossStrands) {
+            return true;
+        }
         let all = self.buffers.iter().flat_map(|buffer| &buffer.slots);
         let mut same = all.filter(|other| other.line == slot.line && !other.completed);
         same.all(|other| other.id >= slot.id)
@@ -186,7 +218,7 @@ impl StrandBuffers {
             while let Some(slot) = buffer.slots.front().copied() {
                 if slot.line.is_none() {
                     done.push(slot.id);
-                } else if !slot.completed {
+                } else if !slot.completed && !(self.broken.is(Rule::BarrierAwaitsAll) && slot.has_issued) {
                     break;
                 }
                 buffer.slots.pop_front();
@@ -257,7 +289,11 @@ mod tests {
 
     #[test]
     fn buffers_are_taken_in_turn_and_have_so_many_entries() {
-        let mut unit = StrandBuffers::new(Shape { buffers: 2, entries: 1 });
+        let mut unit = StrandBuffers::new(Shape {
+            buffers: 2,
+            entries: 1,
+            ..Shape::default()
+        });
         unit.flush(1, A);
         assert!(!unit.has_room());
         unit.new_strand();

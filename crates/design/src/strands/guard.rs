@@ -1,7 +1,8 @@
 //! What waits for a core's strand buffers so that neither an eviction nor another core overtakes its flushes (StrandWeaver,
 //! section IV, "Managing cache writebacks" and "Enabling inter-thread persist order").
 
-use super::{StrandBuffers, Tails};
+use super::{Shape, StrandBuffers, Tails};
+use crate::rules::{Broken, Rule};
 use crate::{Asked, Eviction, Gate, Services, Until};
 use strandline_isa::{CoreId, Line};
 
@@ -13,6 +14,7 @@ use strandline_isa::{CoreId, Line};
 #[derive(Clone, Debug)]
 pub struct Guard {
     core: CoreId,
+    broken: Broken,
     next_gate: u64,
     evictions: Vec<(Line, Tails, Gate)>,
     snoops: Vec<Snoop>,
@@ -29,9 +31,10 @@ struct Snoop {
 impl Guard {
     /// The guard of this core.
     #[must_use]
-    pub fn new(core: CoreId) -> Guard {
+    pub fn new(core: CoreId, shape: Shape) -> Guard {
         Guard {
             core,
+            broken: shape.broken,
             next_gate: (u64::from(core.0) + 1) << 40,
             evictions: Vec::new(),
             snoops: Vec::new(),
@@ -46,7 +49,7 @@ impl Guard {
     /// A dirty line leaves the core's caches.
     pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction {
         let tails = buffers.tails();
-        if buffers.drained(&tails) {
+        if buffers.drained(&tails) || self.broken.is(Rule::EvictionAwaitsTails) {
             return Eviction::WriteBack;
         }
         let gate = self.gate();
@@ -66,6 +69,9 @@ impl Guard {
             return Asked::Wait(Until::Open(gate));
         }
         let tails = buffers.tails();
+        if self.broken.is(Rule::SnoopAwaitsTails) {
+            return Asked::Give(None);
+        }
         if buffers.drained(&tails) || !line.is_persistent() || !hw.holds_modified(self.core, line) {
             return Asked::Give(None);
         }
@@ -82,16 +88,18 @@ impl Guard {
     /// Whether a store of the core to this line has to wait for another core's request.
     #[must_use]
     pub fn holds_store(&self, line: Line) -> bool {
-        self.snoops
+        let held = self
+            .snoops
             .iter()
-            .any(|snoop| snoop.line == line && snoop.waits.is_some())
+            .any(|snoop| snoop.line == line && snoop.waits.is_some());
+        held && !self.broken.is(Rule::SnoopHoldsStores)
     }
 
     /// A store of the core to this line becomes visible: what other cores were promised of it is void.
     pub fn stored(&mut self, hw: &mut dyn Services, line: Line) {
         let core = self.core;
         self.snoops.retain(|snoop| {
-            let void = snoop.line == line;
+            let void = snoop.line == line && snoop.waits.is_none();
             if void {
                 hw.unask_stores(core, line);
             }

@@ -1,6 +1,7 @@
 //! The persist queue of one core (StrandWeaver, section IV, "Persist queue").
 
-use super::{StrandBuffers, ENTRY_BYTES};
+use super::{Shape, StrandBuffers, ENTRY_BYTES};
+use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_isa::Line;
 use strandline_kernel::Param;
@@ -43,23 +44,25 @@ struct Entry {
 
 /// The persist queue of one core.
 ///
-/// Operations issue to the strand buffers in order and leave in order once they have completed. Stores behind a barrier or a
+/// Operations issue to the strand buffers in order and leave once they have completed. Stores behind a barrier or a
 /// join stay in the store queue until [`PersistQueue::barrier_lets_pass`] or [`PersistQueue::join_lets_pass`].
 #[derive(Clone, Debug)]
 pub struct PersistQueue {
     entries: VecDeque<Entry>,
     capacity: usize,
     newest: u64,
+    broken: Broken,
 }
 
 impl PersistQueue {
-    /// An empty queue of so many entries.
+    /// An empty queue of so many entries, before strand buffers of this shape.
     #[must_use]
-    pub fn new(capacity: usize) -> PersistQueue {
+    pub fn new(capacity: usize, shape: Shape) -> PersistQueue {
         PersistQueue {
             entries: VecDeque::new(),
             capacity,
             newest: 0,
+            broken: shape.broken,
         }
     }
 
@@ -82,7 +85,7 @@ impl PersistQueue {
             id: self.newest,
             operation,
             retired: false,
-            store,
+            store: store.filter(|_| !self.broken.is(Rule::FlushAwaitsStore)),
             stores_done: false,
             has_issued: false,
             completed: false,
@@ -150,20 +153,20 @@ impl PersistQueue {
         changed
     }
 
-    /// Entries that are done leave from the head; whether any did.
+    /// Entries that have completed leave, in whatever order ("An operation can retire from the queue when Completed is set"),
+    /// joins from the head; whether any did.
     fn leave(&mut self) -> bool {
         let before = self.entries.len();
-        while let Some(head) = self.entries.front() {
-            let goes = match head.operation {
-                Operation::Join => head.stores_done,
-                Operation::Barrier => head.completed && head.stores_done,
-                Operation::Flush(_) | Operation::NewStrand => head.completed,
+        let mut is_head = true;
+        self.entries.retain(|entry| {
+            let leaves = match entry.operation {
+                Operation::Join => is_head && entry.stores_done,
+                Operation::Barrier => entry.completed && entry.stores_done,
+                Operation::Flush(_) | Operation::NewStrand => entry.completed,
             };
-            if !goes {
-                break;
-            }
-            self.entries.pop_front();
-        }
+            is_head &= leaves;
+            !leaves
+        });
         before != self.entries.len()
     }
 
@@ -171,6 +174,9 @@ impl PersistQueue {
     /// have issued to the strand buffers.
     pub fn barrier_lets_pass(&mut self, id: u64) -> bool {
         self.stores_done(id);
+        if self.broken.is(Rule::BarrierHoldsStores) {
+            return true;
+        }
         let mut before = self.entries.iter().take_while(|entry| entry.id < id);
         before.all(|entry| entry.has_issued || !matches!(entry.operation, Operation::Flush(_)))
     }
@@ -179,7 +185,11 @@ impl PersistQueue {
     pub fn join_lets_pass(&mut self, id: u64) -> bool {
         self.stores_done(id);
         self.leave();
-        self.entries.front().is_none_or(|head| head.id > id)
+        if self.broken.is(Rule::JoinAwaitsCompletion) {
+            let mut before = self.entries.iter().take_while(|entry| entry.id < id);
+            return before.all(|entry| entry.has_issued);
+        }
+        self.entries.iter().all(|entry| entry.id != id)
     }
 
     fn stores_done(&mut self, id: u64) {

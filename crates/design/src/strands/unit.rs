@@ -1,6 +1,7 @@
 //! A core's strand buffers with all that stands around them, whatever feeds them: what designs with strands have in common.
 
 use super::{Guard, Shape, StrandBuffers};
+use crate::rules::{Broken, Rule};
 use crate::{Asked, Departure, Eviction, Gate, Services, Until};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 
@@ -11,6 +12,7 @@ pub struct StrandUnit {
     /// The buffers.
     pub buffers: StrandBuffers,
     guard: Guard,
+    broken: Broken,
     /// Each flush's context, by its number, until it is acknowledged.
     contexts: Vec<(u64, u8)>,
     /// A store waits for a flush of its line, or for another core's request.
@@ -24,7 +26,8 @@ impl StrandUnit {
         StrandUnit {
             core,
             buffers: StrandBuffers::new(shape),
-            guard: Guard::new(core),
+            guard: Guard::new(core, shape),
+            broken: shape.broken,
             contexts: Vec::new(),
             store_waits: false,
         }
@@ -75,7 +78,9 @@ impl StrandUnit {
     /// up: they would take it to memory, though its own strand may have to persist other things first (Equation 1; the
     /// paper is silent).
     pub fn store(&mut self, hw: &mut dyn Services, line: Line, flushes_first: bool) -> Departure {
-        if flushes_first || self.buffers.waits_to_flush(line) || self.guard.holds_store(line) {
+        let flushes_first = flushes_first || self.buffers.waits_to_flush(line);
+        let awaits_flush = flushes_first && !self.broken.is(Rule::StoreAwaitsFlush);
+        if awaits_flush || self.guard.holds_store(line) {
             self.store_waits = true;
             return Departure::Wait(Until::Open(self.store_gate()));
         }
