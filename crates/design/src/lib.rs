@@ -10,6 +10,7 @@ mod about;
 mod answers;
 mod by_context;
 mod contexts;
+mod persist_buffer;
 mod services;
 mod trait_design;
 
@@ -19,5 +20,6 @@ pub use answers::{
 };
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
+pub use persist_buffer::{Buffer, Completed, ConservativeBuffers, EpochId, Epochs, Write, Writers, ENTRIES};
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use trait_design::Design;

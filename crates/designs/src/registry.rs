@@ -1,6 +1,6 @@
 //! The registry: one line a design.
 
-use crate::{cosplay, freeswitch, Eadr, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
+use crate::{cosplay, freeswitch, Eadr, HopsEp, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
 
@@ -61,6 +61,7 @@ registry! {
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
+    "hops-ep" => HopsEp::default(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

@@ -94,6 +94,8 @@ pub enum Fate {
     Hold,
     /// It enters the store queue.
     Enter,
+    /// It enters the store queue, and is held in the window.
+    EnterHeld,
 }
 
 /// Counts of what a core did.
@@ -379,6 +381,11 @@ impl Core {
                 self.held.set(Some(until));
                 self.holds_loads.set(!self.broken.is(Rule::MfenceHoldsLoads));
                 Fate::Hold
+            }
+            Admission::EnterHeld(until) => {
+                self.held.set(Some(until));
+                self.holds_loads.set(true);
+                Fate::EnterHeld
             }
         }
     }

@@ -1,0 +1,158 @@
+//! One core's persist buffer.
+
+use std::collections::VecDeque;
+use strandline_isa::{Line, LineData};
+
+/// A write that leaves a buffer for its controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The entry's number, by which it is acknowledged.
+    pub id: u64,
+    /// The line written.
+    pub line: Line,
+    /// The line's bytes as its epoch's last store in this entry left them.
+    pub data: LineData,
+}
+
+/// Entries in the order in which they were made. An entry stays until its write is acknowledged (ASAP V-A).
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    capacity: usize,
+    entries: VecDeque<Entry>,
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    write: Write,
+    epoch: u64,
+    sent: bool,
+}
+
+impl Buffer {
+    /// An empty buffer of so many entries.
+    #[must_use]
+    pub fn new(capacity: usize) -> Buffer {
+        Buffer {
+            capacity,
+            entries: VecDeque::new(),
+            next: 0,
+        }
+    }
+
+    /// Whether it takes a store to this line in this epoch: into an entry that it joins, or a free one.
+    #[must_use]
+    pub fn takes(&self, line: Line, epoch: u64) -> bool {
+        self.entries.len() < self.capacity || self.joins(line, epoch).is_some()
+    }
+
+    /// Takes a store, after which the line's bytes are `data`; true if it has taken an entry of its own.
+    pub fn enter(&mut self, line: Line, data: LineData, epoch: u64) -> bool {
+        if let Some(index) = self.joins(line, epoch) {
+            self.entries[index].write.data = data;
+            return false;
+        }
+        let write = Write {
+            id: self.next,
+            line,
+            data,
+        };
+        self.next += 1;
+        self.entries.push_back(Entry {
+            write,
+            epoch,
+            sent: false,
+        });
+        true
+    }
+
+    /// The entry that a store coalesces with: of its line and epoch, and not on its way yet.
+    fn joins(&self, line: Line, epoch: u64) -> Option<usize> {
+        let same = |e: &Entry| e.write.line == line && e.epoch == epoch && !e.sent;
+        self.entries.iter().rposition(same)
+    }
+
+    /// The oldest write of an epoch that may be sent, which it is now. A line has one write under way at a time, so that later
+    /// stores to it coalesce meanwhile.
+    pub fn send(&mut self, epoch: u64) -> Option<Write> {
+        let under_way = |line: Line| self.entries.iter().any(|e| e.sent && e.write.line == line);
+        let may = |e: &Entry| e.epoch == epoch && !e.sent && !under_way(e.write.line);
+        let index = self.entries.iter().position(may)?;
+        let entry = &mut self.entries[index];
+        entry.sent = true;
+        Some(entry.write)
+    }
+
+    /// A write is acknowledged and its entry free: its epoch, if there was such a write.
+    pub fn acknowledged(&mut self, id: u64) -> Option<u64> {
+        let index = self.entries.iter().position(|e| e.sent && e.write.id == id)?;
+        self.entries.remove(index).map(|entry| entry.epoch)
+    }
+
+    /// Entries in use.
+    #[must_use]
+    pub fn occupied(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Line = Line(1);
+    const B: Line = Line(2);
+
+    #[test]
+    fn stores_of_one_epoch_to_a_line_share_an_entry_until_it_is_sent() {
+        let mut buffer = Buffer::new(2);
+        assert!(buffer.enter(A, [1; 8], 0));
+        assert!(!buffer.enter(A, [2; 8], 0));
+        let sent = buffer.send(0).expect("a write");
+        assert_eq!((sent.line, sent.data), (A, [2; 8]));
+        assert!(buffer.enter(A, [3; 8], 0), "what is on its way does not change");
+    }
+
+    #[test]
+    fn stores_of_two_epochs_to_a_line_have_an_entry_each() {
+        let mut buffer = Buffer::new(4);
+        buffer.enter(A, [1; 8], 0);
+        assert!(buffer.enter(A, [2; 8], 1));
+        assert_eq!(buffer.send(0).map(|w| w.data), Some([1; 8]));
+        assert_eq!(buffer.send(0), None, "the other entry is the next epoch's");
+    }
+
+    #[test]
+    fn a_full_buffer_takes_what_coalesces_and_nothing_else() {
+        let mut buffer = Buffer::new(1);
+        buffer.enter(A, [1; 8], 0);
+        assert!(buffer.takes(A, 0));
+        assert!(!buffer.takes(B, 0) && !buffer.takes(A, 1));
+        let sent = buffer.send(0).expect("a write");
+        assert!(!buffer.takes(A, 0), "an entry is used until its write is acknowledged");
+        assert_eq!(buffer.acknowledged(sent.id), Some(0));
+        assert!(buffer.takes(B, 0));
+        assert_eq!(buffer.occupied(), 0);
+    }
+
+    #[test]
+    fn several_lines_are_under_way_at_a_time_but_each_only_once() {
+        let mut buffer = Buffer::new(4);
+        buffer.enter(A, [1; 8], 0);
+        buffer.enter(B, [1; 8], 0);
+        let first = buffer.send(0).expect("a write");
+        assert_eq!(buffer.send(0).map(|w| w.line), Some(B));
+        buffer.enter(A, [2; 8], 0);
+        assert_eq!(buffer.send(0), None);
+        buffer.acknowledged(first.id);
+        assert_eq!(buffer.send(0).map(|w| w.data), Some([2; 8]));
+    }
+
+    #[test]
+    fn a_write_that_was_not_sent_cannot_be_acknowledged() {
+        let mut buffer = Buffer::new(1);
+        buffer.enter(A, [1; 8], 0);
+        assert_eq!(buffer.acknowledged(0), None);
+        assert_eq!(buffer.occupied(), 1);
+    }
+}
