@@ -8,7 +8,7 @@
 //! Simplified: a core's epochs that are not complete are not limited in number. A line that is missed in every cache while
 //! a buffer holds it is there when memory would have answered (HOPS keeps the read until the write has been done). Instructions
 //! of other ISAs that wait for flushes or order them are executed as the `dfence` or `ofence` that does the same, and flushes
-//! do nothing.
+//! write nothing back.
 
 use strandline_design::{
     About, Access, Admission, Asked, ConservativeBuffers, Departure, Design, Entry, Eviction, Level, Message, Needs,
@@ -85,8 +85,9 @@ impl Design for HopsEp {
 
     fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
         match entry {
-            Entry::Store(addr) | Entry::StoreNt(addr) => self.buffers.departs(core, addr),
+            Entry::Store(addr) | Entry::StoreNt(addr) => self.buffers.departs(hw, core, addr),
             Entry::Flush(..) => {
+                self.buffers.hurry(hw, core);
                 hw.acknowledge(core, context);
                 Departure::Keep
             }

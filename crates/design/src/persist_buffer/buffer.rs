@@ -72,13 +72,12 @@ impl Buffer {
         self.entries.iter().rposition(same)
     }
 
-    /// The oldest write of an epoch that may be sent, which it is now. A line has one write under way at a time, so that later
-    /// stores to it coalesce meanwhile.
-    pub fn send(&mut self, epoch: u64) -> Option<Write> {
-        let under_way = |line: Line| self.entries.iter().any(|e| e.sent && e.write.line == line);
-        let may = |e: &Entry| e.epoch == epoch && !e.sent && !under_way(e.write.line);
-        let index = self.entries.iter().position(may)?;
-        let entry = &mut self.entries[index];
+    /// The oldest write of an epoch that has not been sent, which it is now. `but_newest`: the newest entry stays, so that
+    /// stores that follow join it.
+    pub fn send(&mut self, epoch: u64, but_newest: bool) -> Option<Write> {
+        let candidates = self.entries.len() - usize::from(but_newest && !self.entries.is_empty());
+        let mut candidates = self.entries.iter_mut().take(candidates);
+        let entry = candidates.find(|e| e.epoch == epoch && !e.sent)?;
         entry.sent = true;
         Some(entry.write)
     }
@@ -108,7 +107,7 @@ mod tests {
         let mut buffer = Buffer::new(2);
         assert!(buffer.enter(A, [1; 8], 0));
         assert!(!buffer.enter(A, [2; 8], 0));
-        let sent = buffer.send(0).expect("a write");
+        let sent = buffer.send(0, false).expect("a write");
         assert_eq!((sent.line, sent.data), (A, [2; 8]));
         assert!(buffer.enter(A, [3; 8], 0), "what is on its way does not change");
     }
@@ -118,8 +117,8 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.enter(A, [2; 8], 1));
-        assert_eq!(buffer.send(0).map(|w| w.data), Some([1; 8]));
-        assert_eq!(buffer.send(0), None, "the other entry is the next epoch's");
+        assert_eq!(buffer.send(0, false).map(|w| w.data), Some([1; 8]));
+        assert_eq!(buffer.send(0, false), None, "the other entry is the next epoch's");
     }
 
     #[test]
@@ -128,7 +127,7 @@ mod tests {
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.takes(A, 0));
         assert!(!buffer.takes(B, 0) && !buffer.takes(A, 1));
-        let sent = buffer.send(0).expect("a write");
+        let sent = buffer.send(0, false).expect("a write");
         assert!(!buffer.takes(A, 0), "an entry is used until its write is acknowledged");
         assert_eq!(buffer.acknowledged(sent.id), Some(0));
         assert!(buffer.takes(B, 0));
@@ -136,16 +135,25 @@ mod tests {
     }
 
     #[test]
-    fn several_lines_are_under_way_at_a_time_but_each_only_once() {
+    fn the_newest_entry_can_be_kept_for_what_follows() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
+        assert_eq!(buffer.send(0, true), None);
         buffer.enter(B, [1; 8], 0);
-        let first = buffer.send(0).expect("a write");
-        assert_eq!(buffer.send(0).map(|w| w.line), Some(B));
+        assert_eq!(buffer.send(0, true).map(|w| w.line), Some(A));
+        assert!(!buffer.enter(B, [2; 8], 0), "it joins the entry that was kept");
+        assert_eq!(buffer.send(0, false).map(|w| w.data), Some([2; 8]));
+    }
+
+    #[test]
+    fn a_line_is_sent_again_while_its_older_write_is_under_way() {
+        let mut buffer = Buffer::new(4);
+        buffer.enter(A, [1; 8], 0);
+        let first = buffer.send(0, false).expect("a write");
         buffer.enter(A, [2; 8], 0);
-        assert_eq!(buffer.send(0), None);
-        buffer.acknowledged(first.id);
-        assert_eq!(buffer.send(0).map(|w| w.data), Some([2; 8]));
+        let second = buffer.send(0, false).expect("a write");
+        assert_ne!(first.id, second.id);
+        assert_eq!((buffer.acknowledged(first.id), buffer.occupied()), (Some(0), 1));
     }
 
     #[test]

@@ -22,6 +22,9 @@ const CORE_BITS: u32 = 16;
 /// Persist buffers with conservative flushing: writes of an epoch are sent when every write of the core's earlier epochs is
 /// acknowledged and the epochs of other cores that it depends on are complete (ASAP II and Figure 1).
 ///
+/// Entries go as soon as they may, but for the newest of an epoch that has not ended, while the store queue holds more: a
+/// store that follows may be to its line. The papers speak of coalescing and of flushing in the background, and not of when.
+///
 /// What is in a buffer when power fails is lost.
 #[derive(Clone, Debug)]
 pub struct ConservativeBuffers {
@@ -39,6 +42,13 @@ struct Side {
     waits_for_room: bool,
     /// A fence waits for this epoch to be complete.
     fence: Option<u64>,
+}
+
+/// What becomes of the newest entry of an epoch that has not ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Newest {
+    Stays,
+    Goes,
 }
 
 impl Default for ConservativeBuffers {
@@ -72,12 +82,13 @@ impl ConservativeBuffers {
     }
 
     /// A store is about to become visible: it waits if its core's buffer has no room for it.
-    pub fn departs(&mut self, core: CoreId, addr: Addr) -> Departure {
+    pub fn departs(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) -> Departure {
         let side = self.side(core);
         if !addr.is_persistent() || side.buffer.takes(addr.line(), side.epochs.current()) {
             return Departure::Go;
         }
         side.waits_for_room = true;
+        self.advance(hw, core, Newest::Goes);
         Departure::Wait(Until::Open(room(core)))
     }
 
@@ -90,20 +101,29 @@ impl ConservativeBuffers {
             side.epochs.wrote();
         }
         self.writers.wrote(line, EpochId { core, number });
-        self.advance(hw, core);
+        let newest = match hw.pending(core, None) {
+            0 | 1 => Newest::Goes,
+            _ => Newest::Stays,
+        };
+        self.advance(hw, core, newest);
+    }
+
+    /// Sends what may be sent: nothing follows soon that could join it.
+    pub fn hurry(&mut self, hw: &mut dyn Services, core: CoreId) {
+        self.advance(hw, core, Newest::Goes);
     }
 
     /// The core begins a new epoch.
     pub fn ordered(&mut self, hw: &mut dyn Services, core: CoreId) {
         self.side(core).epochs.begin();
-        self.advance(hw, core);
+        self.advance(hw, core, Newest::Stays);
     }
 
     /// A fence that waits for all epochs so far has its turn in the store queue; [`ConservativeBuffers::drained`] opens then.
     pub fn fence(&mut self, hw: &mut dyn Services, core: CoreId) {
         let side = self.side(core);
         side.fence = Some(side.epochs.begin());
-        self.advance(hw, core);
+        self.advance(hw, core, Newest::Stays);
     }
 
     /// What a fence of this core waits for.
@@ -121,7 +141,7 @@ impl ConservativeBuffers {
         if std::mem::take(&mut side.waits_for_room) {
             hw.open(room(core));
         }
-        self.advance(hw, core);
+        self.advance(hw, core, Newest::Stays);
     }
 
     /// Another core asks for a line: if this core wrote it last and not all is durable up to that, its current epoch ends,
@@ -129,7 +149,7 @@ impl ConservativeBuffers {
     pub fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line) -> Option<Reply> {
         let written = self.writers.wrote_last(owner, line)?;
         let epoch = self.side(owner).epochs.asked(written, requester)?;
-        self.advance(hw, owner);
+        self.advance(hw, owner, Newest::Stays);
         Some(Reply(epoch))
     }
 
@@ -140,7 +160,7 @@ impl ConservativeBuffers {
             number: reply.0,
         };
         self.side(requester).epochs.depend(on);
-        self.advance(hw, requester);
+        self.advance(hw, requester, Newest::Stays);
     }
 
     /// An epoch of another core is known to be complete.
@@ -150,15 +170,16 @@ impl ConservativeBuffers {
         }
         let (core, done) = resolved(message);
         self.side(core).epochs.resolve(done);
-        self.advance(hw, core);
+        self.advance(hw, core, Newest::Stays);
     }
 
     /// Completes what is complete and sends what may be sent.
-    fn advance(&mut self, hw: &mut dyn Services, core: CoreId) {
+    fn advance(&mut self, hw: &mut dyn Services, core: CoreId, newest: Newest) {
         loop {
             let side = self.side(core);
             if let Some(epoch) = side.epochs.may_send() {
-                while let Some(write) = side.buffer.send(epoch) {
+                let but_newest = newest == Newest::Stays && epoch == side.epochs.current();
+                while let Some(write) = side.buffer.send(epoch, but_newest) {
                     hw.write(core, write.line, write.data, write.id);
                 }
             }
