@@ -87,7 +87,7 @@ impl Design for HopsEp {
         match entry {
             Entry::Store(addr) | Entry::StoreNt(addr) => self.buffers.departs(hw, core, addr),
             Entry::Flush(..) => {
-                self.buffers.hurry(hw, core);
+                self.buffers.advance(hw, core);
                 hw.acknowledge(core, context);
                 Departure::Keep
             }

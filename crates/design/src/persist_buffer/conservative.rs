@@ -44,13 +44,6 @@ struct Side {
     fence: Option<u64>,
 }
 
-/// What becomes of the newest entry of an epoch that has not ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Newest {
-    Stays,
-    Goes,
-}
-
 impl Default for ConservativeBuffers {
     fn default() -> Self {
         ConservativeBuffers::of(ENTRIES.default)
@@ -88,7 +81,7 @@ impl ConservativeBuffers {
             return Departure::Go;
         }
         side.waits_for_room = true;
-        self.advance(hw, core, Newest::Goes);
+        self.advance(hw, core);
         Departure::Wait(Until::Open(room(core)))
     }
 
@@ -101,29 +94,20 @@ impl ConservativeBuffers {
             side.epochs.wrote();
         }
         self.writers.wrote(line, EpochId { core, number });
-        let newest = match hw.pending(core, None) {
-            0 | 1 => Newest::Goes,
-            _ => Newest::Stays,
-        };
-        self.advance(hw, core, newest);
-    }
-
-    /// Sends what may be sent: nothing follows soon that could join it.
-    pub fn hurry(&mut self, hw: &mut dyn Services, core: CoreId) {
-        self.advance(hw, core, Newest::Goes);
+        self.advance(hw, core);
     }
 
     /// The core begins a new epoch.
     pub fn ordered(&mut self, hw: &mut dyn Services, core: CoreId) {
         self.side(core).epochs.begin();
-        self.advance(hw, core, Newest::Stays);
+        self.advance(hw, core);
     }
 
     /// A fence that waits for all epochs so far has its turn in the store queue; [`ConservativeBuffers::drained`] opens then.
     pub fn fence(&mut self, hw: &mut dyn Services, core: CoreId) {
         let side = self.side(core);
         side.fence = Some(side.epochs.begin());
-        self.advance(hw, core, Newest::Stays);
+        self.advance(hw, core);
     }
 
     /// What a fence of this core waits for.
@@ -141,7 +125,7 @@ impl ConservativeBuffers {
         if std::mem::take(&mut side.waits_for_room) {
             hw.open(room(core));
         }
-        self.advance(hw, core, Newest::Stays);
+        self.advance(hw, core);
     }
 
     /// Another core asks for a line: if this core wrote it last and not all is durable up to that, its current epoch ends,
@@ -149,7 +133,7 @@ impl ConservativeBuffers {
     pub fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line) -> Option<Reply> {
         let written = self.writers.wrote_last(owner, line)?;
         let epoch = self.side(owner).epochs.asked(written, requester)?;
-        self.advance(hw, owner, Newest::Stays);
+        self.advance(hw, owner);
         Some(Reply(epoch))
     }
 
@@ -160,7 +144,7 @@ impl ConservativeBuffers {
             number: reply.0,
         };
         self.side(requester).epochs.depend(on);
-        self.advance(hw, requester, Newest::Stays);
+        self.advance(hw, requester);
     }
 
     /// An epoch of another core is known to be complete.
@@ -170,15 +154,17 @@ impl ConservativeBuffers {
         }
         let (core, done) = resolved(message);
         self.side(core).epochs.resolve(done);
-        self.advance(hw, core, Newest::Stays);
+        self.advance(hw, core);
     }
 
-    /// Completes what is complete and sends what may be sent.
-    fn advance(&mut self, hw: &mut dyn Services, core: CoreId, newest: Newest) {
+    /// Completes what is complete and sends what may be sent. To be called whenever an entry leaves the store queue.
+    pub fn advance(&mut self, hw: &mut dyn Services, core: CoreId) {
+        // What is leaving the store queue now counts as pending.
+        let more_follows = hw.pending(core, None) > 1;
         loop {
             let side = self.side(core);
             if let Some(epoch) = side.epochs.may_send() {
-                let but_newest = newest == Newest::Stays && epoch == side.epochs.current();
+                let but_newest = more_follows && !side.waits_for_room && epoch == side.epochs.current();
                 while let Some(write) = side.buffer.send(epoch, but_newest) {
                     hw.write(core, write.line, write.data, write.id);
                 }
