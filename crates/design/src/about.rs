@@ -60,11 +60,14 @@ pub enum Domain {
 pub struct Places {
     /// [`crate::Design::admit`] for every store, flush and primitive.
     pub admission: bool,
+    /// Instructions of strands (`clwb` among them) do not enter the store queue: [`crate::Design::admit`] is asked for
+    /// each of them, and [`crate::Design::taken`] gets those that it lets in.
+    pub strands: bool,
     /// [`crate::Design::primitive`] for every primitive.
     pub primitives: bool,
     /// [`crate::Design::load`] for every load.
     pub loads: bool,
-    /// [`crate::Design::departs`] and [`crate::Design::stored`] for every store and every locked instruction.
+    /// [`crate::Design::departs`] and [`crate::Design::visible`] for every store and every locked instruction.
     pub stores: bool,
     /// Non-temporal stores are ordinary ones: they go through the caches, and the design combines what it persists.
     pub plain_nt: bool,

@@ -53,6 +53,12 @@ pub enum Admission {
     /// Both [`Admission::Enter`] and [`Admission::HoldLoads`]: its turn in the store queue comes after older stores, and
     /// the core waits until the condition holds.
     EnterHeld(Until),
+    /// The design takes it ([`crate::Design::taken`]).
+    Take {
+        /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is asked for the mark when
+        /// all older stores have left, and younger ones wait behind it.
+        marks: bool,
+    },
 }
 
 impl Admission {

@@ -11,7 +11,9 @@ mod answers;
 mod by_context;
 mod contexts;
 mod persist_buffer;
+mod rules;
 mod services;
+mod strands;
 mod trait_design;
 
 pub use about::{About, Domain, Needs, Places, Sizes};
@@ -20,6 +22,9 @@ pub use answers::{
 };
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
-pub use persist_buffer::{Buffer, Completed, ConservativeBuffers, EpochId, Epochs, Write, Writers, ENTRIES};
+pub use persist_buffer::{Buffer, Completed, ConservativeBuffers, EpochId, Epochs, Write, Writers, BUFFER_ENTRIES};
+#[cfg(feature = "mutants")]
+pub use rules::Rule;
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
+pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 pub use trait_design::Design;

@@ -68,8 +68,23 @@ pub trait Services {
     /// A flush or primitive that the design kept is done: it no longer counts as pending in its context.
     fn acknowledge(&mut self, core: CoreId, context: u8);
 
-    /// Looks the line up from this core and, if it is dirty anywhere, writes it back; the machine's own path of a
-    /// flush. [`crate::Design::flushed`] hears of the acknowledgement with this tag.
+    /// Points at the youngest store to this line in the core's store queue: a number for it, of which
+    /// [`crate::Design::stored`] hears once it has become visible; none if there is no such store.
+    fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<u64>;
+
+    /// [`crate::Design::departs`] is asked for this core's stores to this line from now on, whatever [`crate::Places`] says,
+    /// until [`Services::unask_stores`] has been called as often.
+    fn ask_stores(&mut self, core: CoreId, line: Line);
+
+    /// The opposite of [`Services::ask_stores`].
+    fn unask_stores(&mut self, core: CoreId, line: Line);
+
+    /// Whether a line is dirty in this core's private caches.
+    fn holds_modified(&self, core: CoreId, line: Line) -> bool;
+
+    /// Looks the line up from this core and, if it is dirty anywhere (with [`crate::Design::hands_over_clean`]: in the core's
+    /// own caches or the shared level), writes it back; the machine's own path of a flush. [`crate::Design::flushed`] hears
+    /// of the acknowledgement with this tag.
     fn flush_line(&mut self, core: CoreId, line: Line, tag: u64);
 
     /// Sends a line's bytes to its controller, around the caches; [`crate::Design::flushed`] hears of the

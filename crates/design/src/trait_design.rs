@@ -5,7 +5,7 @@ use crate::{
     Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Param, Params};
+use strandline_kernel::{Cycles, Param, Params};
 
 /// A persistency design: its answers at the nine places where designs differ.
 pub trait Design: Sized + 'static {
@@ -32,6 +32,12 @@ pub trait Design: Sized + 'static {
         let _ = params;
     }
 
+    /// Breaks a rule of a shared part, in tests of the checkers.
+    #[cfg(feature = "mutants")]
+    fn breaking(&mut self, rule: crate::Rule) {
+        let _ = rule;
+    }
+
     /// Bytes of storage that it adds to a machine of these sizes.
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
         let _ = machine;
@@ -51,6 +57,12 @@ pub trait Design: Sized + 'static {
     fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
         let _ = (hw, core);
         Admission::plain(primitive)
+    }
+
+    /// Place 2: an instruction of strands is dispatched, where [`Places::strands`] is set. It retires at `retires`. A
+    /// flush counts as pending in its context until [`Services::acknowledge`].
+    fn taken(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
+        let _ = (hw, core, entry, context, retires);
     }
 
     /// Place 2: what a locked instruction waits for beyond its core's older stores, on machines whose locked
@@ -76,8 +88,13 @@ pub trait Design: Sized + 'static {
 
     /// Place 3: a store or a locked instruction has written its bytes at `addr`, which all cores see now. Heard where
     /// [`Places::stores`] is set.
-    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, addr: strandline_isa::Addr) {
+    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: strandline_isa::Addr) {
         let _ = (hw, core, addr);
+    }
+
+    /// Place 3: a store that the design has pointed at ([`Services::point_at_store`]) has become visible.
+    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, store: u64) {
+        let _ = (hw, core, store);
     }
 
     /// Place 4: a flush that the design sent by [`Services::flush_line`] or [`Services::write`] is acknowledged.
@@ -92,13 +109,19 @@ pub trait Design: Sized + 'static {
         Asked::Give(None)
     }
 
+    /// Place 5: whether a dirty persistent line that gets a new owner is written back to memory on its way, so that each
+    /// core's flushes need look for its stores in its own caches and the shared level only.
+    fn hands_over_clean(&self) -> bool {
+        false
+    }
+
     /// Place 5, the requester's side: a reply from `owner` carries a note.
     fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, line: Line, reply: Reply) {
         let _ = (hw, requester, owner, line, reply);
     }
 
-    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one whose miss
-    /// drives it out).
+    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one in whose private
+    /// caches it is dirty, or else the one whose miss drives it out). While it is held, whoever asks for it waits.
     fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
         let _ = (hw, core, level, line);
         Eviction::WriteBack
@@ -142,6 +165,11 @@ pub trait Design: Sized + 'static {
     /// Place 8: a message or timer of its own.
     fn message(&mut self, hw: &mut dyn Services, message: Message) {
         let _ = (hw, message);
+    }
+
+    /// Who waits for whom inside the design, in words: for the watchdog's message.
+    fn waits(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Place 9: power fails now. What of the design's state still reaches the media, or is undone there, after the

@@ -12,7 +12,7 @@
 
 use strandline_design::{
     About, Access, Admission, Asked, ConservativeBuffers, Departure, Design, Entry, Eviction, Level, Message, Needs,
-    Places, Reply, Services, Sizes, ENTRIES,
+    Places, Reply, Services, Sizes, BUFFER_ENTRIES,
 };
 use strandline_isa::{Addr, CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
@@ -48,11 +48,11 @@ impl Design for HopsEp {
     }
 
     fn params() -> &'static [Param] {
-        &[ENTRIES]
+        &[BUFFER_ENTRIES]
     }
 
     fn set(&mut self, params: &Params) {
-        self.buffers = ConservativeBuffers::of(params.get(ENTRIES.name));
+        self.buffers = ConservativeBuffers::of(params.get(BUFFER_ENTRIES.name));
     }
 
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
@@ -103,8 +103,8 @@ impl Design for HopsEp {
         }
     }
 
-    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        self.buffers.stored(hw, core, addr);
+    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
+        self.buffers.visible(hw, core, addr);
     }
 
     fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {

@@ -1,6 +1,8 @@
 //! The registry: one line a design.
 
-use crate::{cosplay, freeswitch, Eadr, HopsEp, NonAtomic, Sbatch, Unordered, Volatile, X86Pcommit, X86};
+use crate::{
+    cosplay, freeswitch, Eadr, HopsEp, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
+};
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
 
@@ -62,6 +64,8 @@ registry! {
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
     "hops-ep" => HopsEp::default(),
+    "strandweaver" => StrandWeaver::default(),
+    "no-persist-queue" => NoPersistQueue::default(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

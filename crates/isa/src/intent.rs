@@ -65,6 +65,21 @@ impl Primitive {
         }
     }
 
+    /// Whether it orders persists by strands.
+    #[must_use]
+    pub fn is_of_strands(self) -> bool {
+        matches!(
+            self,
+            Primitive::PersistBarrier | Primitive::NewStrand | Primitive::JoinStrand
+        )
+    }
+
+    /// Whether it keeps anything in order: a change of context or strand does not.
+    #[must_use]
+    pub fn is_fence(self) -> bool {
+        !matches!(self, Primitive::Setctx(_) | Primitive::NewStrand)
+    }
+
     /// Whether it waits for flushes: worth letting another task go on first.
     #[must_use]
     pub fn waits(self) -> bool {

@@ -68,6 +68,7 @@ fn planted(mutant: &'static Mutant) -> Planted {
     let about = Registered::named(mutant.design).expect("a registered design").about();
     let (change, rule) = match mutant.broken {
         Broken::Design(change, ..) => (change, None),
+        Broken::Part(rule) => (Change::Part(rule), None),
         Broken::Machine(rule) => (Change::Nothing, Some(rule)),
         Broken::Log(_) => panic!("{}: litmus tests write no log", mutant.name),
     };

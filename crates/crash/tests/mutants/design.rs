@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
-    Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
+    Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::Cycles;
@@ -49,6 +49,8 @@ pub enum Change {
     PcommitEachAnswer,
     /// Where the persistence domain begins.
     Domain(Domain),
+    /// A rule of a shared part.
+    Part(Rule),
 }
 
 /// A design that answers as `inner` does, but for one change.
@@ -77,8 +79,11 @@ const SEND: u32 = 1_001;
 /// Tags that are not the inner design's.
 const OWN_TAG: u64 = 1 << 40;
 
-impl<D> Altered<D> {
-    pub fn new(inner: D, change: Change) -> Self {
+impl<D: Design> Altered<D> {
+    pub fn new(mut inner: D, change: Change) -> Self {
+        if let Change::Part(rule) = change {
+            inner.breaking(rule);
+        }
         Altered {
             inner,
             change,
@@ -236,6 +241,18 @@ impl<D: Design> Design for Altered<D> {
         if tag < OWN_TAG {
             self.inner.flushed(hw, core, tag);
         }
+    }
+
+    fn taken(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
+        self.inner.taken(hw, core, entry, context, retires);
+    }
+
+    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, store: u64) {
+        self.inner.stored(hw, core, store);
+    }
+
+    fn hands_over_clean(&self) -> bool {
+        self.inner.hands_over_clean()
     }
 
     fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {

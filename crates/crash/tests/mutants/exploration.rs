@@ -44,6 +44,7 @@ impl DesignVisitor for Visitor<'_> {
         match self.mutant.broken {
             _ if self.sound => {}
             Broken::Design(changed, ..) => change = changed,
+            Broken::Part(rule) => change = Change::Part(rule),
             Broken::Machine(rule) => broken.machine = Some(rule),
             Broken::Log(rule) => broken.log = Some(rule),
         }

@@ -215,6 +215,7 @@ impl DesignVisitor for Visitor<'_> {
             _ if self.sound => (Change::Nothing, None),
             Broken::Design(change, ..) => (change, None),
             Broken::Machine(rule) => (Change::Nothing, Some(rule)),
+            Broken::Part(rule) => (Change::Part(rule), None),
             Broken::Log(_) => (Change::Nothing, None),
         };
         let options = Options {

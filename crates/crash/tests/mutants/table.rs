@@ -1,7 +1,7 @@
 //! All mutants: which rule each breaks, where the rule is written down, and what notices.
 
 use super::design::Change;
-use strandline_design::{Admission, Domain, Level, Until};
+use strandline_design::{Admission, Domain, Level, Rule as Part, Until};
 use strandline_isa::Primitive;
 use strandline_machine::Rule as Machine;
 use strandline_runtime::Rule as Log;
@@ -11,6 +11,8 @@ use strandline_runtime::Rule as Log;
 pub enum Broken {
     /// The design: its changed answer, the rule in words, and the rule's source.
     Design(Change, &'static str, &'static str),
+    /// A part that designs share.
+    Part(Part),
     /// The machine.
     Machine(Machine),
     /// The undo log or its recovery, or how tasks share a thread.
@@ -47,6 +49,7 @@ impl Mutant {
     pub fn rule(&self) -> &'static str {
         match self.broken {
             Broken::Design(_, rule, _) => rule,
+            Broken::Part(rule) => rule.words(),
             Broken::Machine(rule) => rule.words(),
             Broken::Log(rule) => rule.words(),
         }
@@ -62,6 +65,7 @@ impl Mutant {
     pub fn source(&self) -> &'static str {
         match self.broken {
             Broken::Design(_, _, source) => source,
+            Broken::Part(rule) => rule.source(),
             Broken::Machine(rule) => rule.source(),
             Broken::Log(rule) => rule.source(),
         }
@@ -97,11 +101,12 @@ const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
-use Broken::{Design as D, Log as L, Machine as M};
+use Broken::{Design as D, Log as L, Machine as M, Part as S};
 use Catcher::{Exploration as E, Litmus as T, Program as P};
 
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
+const SW: &str = "StrandWeaver III";
 const CP4: &str = "COSPlay 4.1";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
@@ -167,6 +172,27 @@ pub const MUTANTS: &[Mutant] = &[
     // sbatch.
     mutant("sbatch/sfence-passes", "sbatch", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]),
     mutant("sbatch/durable-unfenced", "sbatch", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: a task goes on without waiting for the round's fence.", "COSPlay 5"), &[], &[E, T]),
+    // strandweaver, and the same strand buffers without the persist queue.
+    mutant("strandweaver/no-barrier", "strandweaver", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
+    mutant("strandweaver/join-passes", "strandweaver", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
+    mutant("strandweaver/log-unordered", "strandweaver", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no persist barrier between them.", "StrandWeaver Figure 5"), &[], &[E, T]),
+    mutant("strandweaver/log-on-another-strand", "strandweaver", D(Change::Lowering(|l| l.log_before_update = &[Primitive::PersistBarrier, Primitive::NewStrand]), "A log record and its update are on one strand. Broken: the update is on the next one.", "StrandWeaver Figure 5"), &[], &[E, T]),
+    mutant("strandweaver/durable-unjoined", "strandweaver", D(Change::Lowering(|l| l.durable = &[Primitive::PersistBarrier]), "What is acknowledged is durable. Broken: a persist barrier, which nobody waits for, in place of the join.", "StrandWeaver Figure 5"), &[], &[E, T]),
+    mutant("strandweaver/barrier-holds-no-buffer", "strandweaver", S(Part::BarrierHoldsBuffer), &[], &[T]),
+    mutant("strandweaver/barrier-completes-early", "strandweaver", S(Part::BarrierAwaitsAll), &[], &[E, T]),
+    mutant("strandweaver/line-out-of-order", "strandweaver", S(Part::LineInOrderAcrossStrands), &[], &[T]),
+    mutant("strandweaver/flush-before-store", "strandweaver", S(Part::FlushAwaitsStore), &[], &[E, T]),
+    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", S(Part::BarrierHoldsStores), &[], &[T]),
+    mutant("strandweaver/join-awaits-issue", "strandweaver", S(Part::JoinAwaitsCompletion), &[], &[E, T]),
+    mutant("strandweaver/store-before-flush", "strandweaver", S(Part::StoreAwaitsFlush), &[], &[T]),
+    mutant("strandweaver/eviction-overtakes", "strandweaver", S(Part::EvictionAwaitsTails), &[], &[T]),
+    mutant("strandweaver/snoop-overtakes", "strandweaver", S(Part::SnoopAwaitsTails), &[], &[T]),
+    mutant("strandweaver/snooped-line-stored-to", "strandweaver", S(Part::SnoopHoldsStores), &[], &[T]),
+    mutant("strandweaver/handed-over-dirty", "strandweaver", S(Part::HandedOverClean), &[], &[T]),
+    mutant("no-persist-queue/no-barrier", "no-persist-queue", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
+    mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
+    mutant("no-persist-queue/barrier-holds-no-buffer", "no-persist-queue", S(Part::BarrierHoldsBuffer), &[], &[T]),
+    mutant("no-persist-queue/eviction-overtakes", "no-persist-queue", S(Part::EvictionAwaitsTails), &[], &[T]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", L(Log::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", L(Log::ContextSetAgain), &[], &[E]),

@@ -6,7 +6,7 @@ use strandline_isa::{Addr, CoreId, Line};
 use strandline_kernel::{Cycles, Param};
 
 /// `--set design.entries=N`: as in ASAP's Table II.
-pub const ENTRIES: Param = Param {
+pub const BUFFER_ENTRIES: Param = Param {
     name: "entries",
     default: 32,
     min: 1,
@@ -46,7 +46,7 @@ struct Side {
 
 impl Default for ConservativeBuffers {
     fn default() -> Self {
-        ConservativeBuffers::of(ENTRIES.default)
+        ConservativeBuffers::of(BUFFER_ENTRIES.default)
     }
 }
 
@@ -86,7 +86,7 @@ impl ConservativeBuffers {
     }
 
     /// A store has become visible: it enters the buffer if it is persistent. Volatile lines carry dependences, too.
-    pub fn stored(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
+    pub fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
         let line = addr.line();
         let side = self.side(core);
         let number = side.epochs.current();

@@ -10,6 +10,6 @@ mod epochs;
 mod writers;
 
 pub use buffer::{Buffer, Write};
-pub use conservative::{ConservativeBuffers, ENTRIES};
+pub use conservative::{ConservativeBuffers, BUFFER_ENTRIES};
 pub use epochs::{Completed, EpochId, Epochs};
 pub use writers::Writers;

@@ -73,16 +73,32 @@ impl Core {
         self.is_open() && self.in_order(self.window.cycle()) && (self.has_entries_free() || self.post(Request::Room))
     }
 
+    /// Whether the design takes this entry instead of the store queue.
+    #[inline(always)]
+    fn takes(&self, entry: Entry) -> bool {
+        self.places.strands
+            && match entry {
+                Entry::Flush(_, flush) => flush == Flush::Clwb,
+                Entry::Primitive(primitive) => primitive.is_of_strands(),
+                Entry::Store(_) | Entry::StoreNt(_) => false,
+            }
+    }
+
     /// Whether the store queue takes this entry, room and the design permitting.
     #[inline(always)]
     fn admits(&self, stage: &mut Stage, entry: Entry) -> bool {
         if *stage == Stage::Admitted {
             return true;
         }
-        if !self.has_room() {
+        let takes = self.takes(entry);
+        let has_room = match takes {
+            true => self.is_open() && self.in_order(self.window.cycle()),
+            false => self.has_room(),
+        };
+        if !has_room {
             return false;
         }
-        if !self.places.admission {
+        if !self.places.admission && !takes {
             return true;
         }
         *stage = Stage::Admitted;
@@ -127,32 +143,65 @@ impl Core {
     }
 
     fn poll_flush(&self, stage: &mut Stage, addr: Addr, address: u64, flush: Flush) -> Poll<()> {
-        if !self.admits(stage, Entry::Flush(addr.line(), flush)) {
+        if *stage == Stage::Asked {
+            return Poll::Ready(());
+        }
+        let entry = Entry::Flush(addr.line(), flush);
+        if !self.admits(stage, entry) {
             return Poll::Pending;
         }
         let at = self.window.dispatch();
         count(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
         let ready = self.window.retire(issue + 1);
+        if self.takes(entry) {
+            self.trace(|| Op::Flush { addr, kind: flush });
+            return self.hand_over(stage, entry, ready);
+        }
         self.enqueue(addr, Kind::Flush(flush), ready);
         Poll::Ready(())
     }
 
+    /// Hands an entry over to the design.
+    fn hand_over(&self, stage: &mut Stage, entry: Entry, retires: u64) -> Poll<()> {
+        if let Entry::Flush(..) = entry {
+            self.add_pending(self.context.get());
+        }
+        *stage = Stage::Asked;
+        self.post(Request::Take { entry, retires });
+        Poll::Pending
+    }
+
     fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
-        if let Stage::Retired(at) = *stage {
-            self.end_primitive(primitive, at, self.response.get().fate);
-            return Poll::Ready(());
+        match *stage {
+            Stage::Asked => return Poll::Ready(()),
+            Stage::Retired(at) => {
+                let fate = self.response.get().fate;
+                let Fate::Take { marks } = fate else {
+                    self.end_primitive(primitive, at, fate);
+                    return Poll::Ready(());
+                };
+                let retires = self.window.retire(at + 1);
+                match marks {
+                    true => self.enqueue_rest(Addr(0), Kind::Primitive(primitive)),
+                    false => _ = self.trace(|| Op::Primitive(primitive)),
+                }
+                return self.hand_over(stage, Entry::Primitive(primitive), retires);
+            }
+            _ => {}
         }
         if primitive == Primitive::StoreBarrier && self.drains_in_order {
             self.trace(|| Op::Primitive(primitive));
             return Poll::Ready(());
         }
         if !matches!(stage, Stage::Dispatched(_)) {
-            let is_fence = !matches!(primitive, Primitive::Setctx(_));
-            if is_fence && !self.admits(stage, Entry::Primitive(primitive)) {
+            let asks = !matches!(primitive, Primitive::Setctx(_));
+            if asks && !self.admits(stage, Entry::Primitive(primitive)) {
                 return Poll::Pending;
             }
-            self.counts.fences.set(self.counts.fences.get() + u64::from(is_fence));
+            self.counts
+                .fences
+                .set(self.counts.fences.get() + u64::from(primitive.is_fence()));
             *stage = Stage::Dispatched(self.window.dispatch());
         }
         let Stage::Dispatched(at) = *stage else {
@@ -186,7 +235,7 @@ impl Core {
                 self.trace(|| Op::Primitive(primitive));
                 self.window.hold();
             }
-            Fate::Enter => {
+            Fate::Enter | Fate::Take { .. } => {
                 let ready = self.window.retire(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
             }

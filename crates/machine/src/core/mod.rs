@@ -52,6 +52,11 @@ pub enum Request {
     },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
+    /// The design takes an entry, which retires then.
+    Take {
+        entry: strandline_design::Entry,
+        retires: u64,
+    },
     /// That so many counted writes to a word are visible.
     Written { word: Addr, times: u32 },
     /// That all threads have come to the start line.
@@ -96,6 +101,8 @@ pub enum Fate {
     Enter,
     /// It enters the store queue, and is held in the window.
     EnterHeld,
+    /// The design takes it; with a mark in the store queue or without.
+    Take { marks: bool },
 }
 
 /// Counts of what a core did.
@@ -142,6 +149,10 @@ pub struct Core {
     pub context: Cell<u8>,
     /// When the context register is written: stores and flushes read it as they issue (COSPlay 4.3).
     context_ready: Cell<u64>,
+    /// Lines whose stores the design wants to be asked about, once for each time that it has said so.
+    pub asked_lines: RefCell<Vec<Line>>,
+    /// Stores that the design has pointed at so far.
+    pub pointed: Cell<u64>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
     /// Writes of words so far, as far as they count.
@@ -220,6 +231,8 @@ impl Core {
             combines: Cell::new(false),
             context: Cell::new(0),
             context_ready: Cell::new(0),
+            asked_lines: RefCell::default(),
+            pointed: Cell::new(0),
             counts_next: Cell::new(false),
             writes: wants.writes,
             request: Cell::new(None),
@@ -254,7 +267,7 @@ impl Core {
     }
 
     #[inline(always)]
-    fn add_pending(&self, context: u8) {
+    pub fn add_pending(&self, context: u8) {
         let count = &self.pending[context as usize];
         count.set(count.get() + 1);
         self.pending_all.set(self.pending_all.get() + 1);
@@ -294,7 +307,11 @@ impl Core {
             op: self.trace(|| Op::entering(addr, kind)),
             rides,
             counted: !rides && self.counts_next.replace(false),
+            pointed: 0,
         });
+        if kind == Kind::Primitive(Primitive::JoinStrand) {
+            self.notes.join();
+        }
         if queue.len() == 1 || !self.drains_by_itself {
             let at = self.leaves_at(ready, rides);
             self.drains.set(self.drains.get().min(at));
@@ -353,6 +370,12 @@ impl Core {
             .any(|entry| entry.owned != 0 && entry.line() == line)
     }
 
+    /// Whether the design wants to be asked about stores to this line.
+    #[inline(always)]
+    pub fn is_asked(&self, line: Line) -> bool {
+        self.asked_lines.borrow().contains(&line)
+    }
+
     /// Whether the oldest store has had to ask for its line again.
     pub fn has_lost_store(&self) -> bool {
         self.queue.borrow().front().is_some_and(|head| head.lost)
@@ -372,6 +395,7 @@ impl Core {
         match admission {
             Admission::Pass => Fate::Pass,
             Admission::Enter => Fate::Enter,
+            Admission::Take { marks } => Fate::Take { marks },
             Admission::Hold(until) | Admission::HoldLoads(until) if self.holds(until) => Fate::Pass,
             Admission::Hold(until) => {
                 self.held.set(Some(until));
@@ -419,7 +443,10 @@ impl Core {
                 return false;
             };
             // What a held op waits for may come with its context's last store: the system must see that.
-            let seen = head.counted || (held && self.pending(Some(head.context)) == 1);
+            let seen = head.counted
+                || head.pointed != 0
+                || self.is_asked(head.line())
+                || (held && self.pending(Some(head.context)) == 1);
             if seen || !private.store_hit(head.line(), at) {
                 return false;
             }

@@ -29,10 +29,17 @@ pub struct Notes {
     latencies: RefCell<Histogram>,
     kept: RefCell<Vec<Noted>>,
     unsettled: RefCell<Vec<Unsettled>>,
+    /// Joins of strands that have entered the store queue, and that have left it.
+    joins: Cell<u64>,
+    joined: Cell<u64>,
 }
 
-/// A note behind a held fence.
+/// A note behind a held fence, or behind a join of strands, which lets the program go on but is not done.
 struct Unsettled {
+    /// It waits for the held fence.
+    fenced: bool,
+    /// It waits until so many joins have left the store queue.
+    joins: u64,
     /// Its place in the notes kept.
     place: Option<usize>,
     /// Of a task's end: when the task began.
@@ -67,15 +74,31 @@ impl Notes {
             latencies: RefCell::default(),
             kept: RefCell::default(),
             unsettled: RefCell::default(),
+            joins: Cell::new(0),
+            joined: Cell::new(0),
         }
+    }
+
+    /// A join of strands enters the store queue.
+    pub fn join(&self) {
+        self.joins.set(self.joins.get() + 1);
+    }
+
+    /// The oldest join of strands leaves the store queue.
+    pub fn joined(&self, at: u64) {
+        let joined = self.joined.get() + 1;
+        self.joined.set(joined);
+        self.settle_those(at, |note| !note.fenced && note.joins <= joined);
     }
 
     /// Takes a note.
     pub fn take(&self, note: Note, now: Now) {
+        let is_joined = self.joins.get() == self.joined.get();
+        let retired = now.retired.filter(|_| is_joined);
         let at = match note {
-            Note::RegionDurable | Note::TaskEnd => now.retired,
+            Note::RegionDurable | Note::TaskEnd => retired,
             // What is shown may have come from a load on either side of a fence that was held.
-            Note::Output { .. } => now.retired.and(Some(now.complete)),
+            Note::Output { .. } => retired.and(Some(now.complete)),
             Note::TaskBegin | Note::RegionBegin | Note::RegionWrite { .. } | Note::Running(_) | Note::Window(_) => {
                 Some(now.cycle)
             }
@@ -98,8 +121,10 @@ impl Notes {
         if at.is_none() {
             let begun = (note == Note::TaskEnd).then(|| self.begun());
             let shows = matches!(note, Note::Output { .. });
-            let not_before = if shows { now.complete } else { 0 };
+            let not_before = if shows { now.complete } else { now.retired.unwrap_or(0) };
             self.unsettled.borrow_mut().push(Unsettled {
+                fenced: now.retired.is_none(),
+                joins: self.joins.get(),
                 place,
                 begun,
                 not_before,
@@ -131,14 +156,29 @@ impl Notes {
 
     /// The held fence has retired at `at`.
     pub fn settle(&self, at: u64) {
-        for note in self.unsettled.borrow_mut().drain(..) {
+        let joined = self.joined.get();
+        for note in self.unsettled.borrow_mut().iter_mut().filter(|note| note.fenced) {
+            note.fenced = false;
+            note.not_before = note.not_before.max(at);
+        }
+        self.settle_those(at, |note| note.joins <= joined);
+    }
+
+    /// What these notes wait for has come at `at`.
+    fn settle_those(&self, at: u64, those: impl Fn(&Unsettled) -> bool) {
+        self.unsettled.borrow_mut().retain(|note| {
+            if !those(note) {
+                return true;
+            }
+            let at = at.max(note.not_before);
             if let Some(place) = note.place {
-                self.kept.borrow_mut()[place].at = Cycles(at.max(note.not_before));
+                self.kept.borrow_mut()[place].at = Cycles(at);
             }
             if let Some(begun) = note.begun {
                 self.end_task(begun, at);
             }
-        }
+            false
+        });
     }
 
     fn end_task(&self, begun: u64, at: u64) {

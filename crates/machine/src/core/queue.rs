@@ -40,6 +40,8 @@ pub struct Entry {
     pub rides: bool,
     /// It counts as a write of its word for those who wait for that.
     pub counted: bool,
+    /// The design's number for it, if it has pointed at it: it wants to hear when it is visible. Zero otherwise.
+    pub pointed: u64,
 }
 
 impl Entry {
@@ -157,8 +159,18 @@ impl StoreQueue {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter()
+    }
+
+    /// Points at the youngest store to this line, as `number` unless it has one: its number.
+    pub fn point_at(&mut self, line: Line, number: u64) -> Option<u64> {
+        let store = |e: &&mut Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
+        let found = self.entries.iter_mut().rev().find(store)?;
+        if found.pointed == 0 {
+            found.pointed = number;
+        }
+        Some(found.pointed)
     }
 
     /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
@@ -236,6 +248,7 @@ mod tests {
             op: addr as u32,
             rides: false,
             counted: false,
+            pointed: 0,
         }
     }
 

@@ -59,6 +59,9 @@ impl<D: Design> System<D> {
 
     /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
+        if let Some(held) = self.hw.held_evictions.iter().find(|held| held.line == line) {
+            return Err(held.until.into());
+        }
         if self.hw.harts.len() > 1 {
             self.await_owner(core, line, at)?;
             self.ask_others(core, line, access)?;
@@ -174,6 +177,10 @@ impl<D: Design> System<D> {
             entry.sharers.add(core);
         }
         entry.owned = access == Access::Own || alone;
+        if entry.owned && entry.dirty && line.is_persistent() && self.design.hands_over_clean() {
+            entry.dirty = false;
+            self.write_back(line, self.hw.now);
+        }
         let state = match (entry.owned, entry.dirty) {
             (false, _) => State::Shared,
             (true, false) => State::Exclusive,
@@ -238,10 +245,11 @@ impl<D: Design> System<D> {
             return;
         };
         let mut dirty = entry.dirty;
+        let mut core = core;
         for hart in &self.hw.harts {
-            if entry.sharers.contains(hart.core.id) {
-                let newer = hart.core.private.borrow_mut().remove(line);
-                dirty |= newer && !self.hw.broken.is(Rule::BackInvalidationWritesBack);
+            if entry.sharers.contains(hart.core.id) && hart.core.private.borrow_mut().remove(line) {
+                core = hart.core.id;
+                dirty |= !self.hw.broken.is(Rule::BackInvalidationWritesBack);
             }
         }
         self.hw.last.remove(line);

@@ -6,7 +6,7 @@ use super::run::System;
 use crate::core::{Core, Entry, Kind};
 use crate::rules::Rule;
 use strandline_design::{self as design, Access, Departure, Design, Domain, Until};
-use strandline_isa::{CoreId, Flush};
+use strandline_isa::{CoreId, Flush, Primitive};
 
 impl<D: Design> System<D> {
     /// Lets the entry whose turn has come leave, or says when to look again.
@@ -33,6 +33,9 @@ impl<D: Design> System<D> {
                 self.send_all_combined(core, at);
                 let asked = design::Entry::Primitive(primitive);
                 if self.departs(core, &entry, asked, index, at) {
+                    if primitive == Primitive::JoinStrand {
+                        self.hw.hart(core).core.notes.joined(at);
+                    }
                     self.settle(core, entry.context);
                 }
             }
@@ -60,12 +63,16 @@ impl<D: Design> System<D> {
             }
             return;
         }
-        let go = !self.places.stores
-            || self.departs_without_leaving(core, design::Entry::Store(entry.addr), entry.context, index, at);
+        let asks = self.places.stores || shared.is_asked(entry.line());
+        let go =
+            !asks || self.departs_without_leaving(core, design::Entry::Store(entry.addr), entry.context, index, at);
         if go {
             self.visible(core, entry, at);
             self.leave(core, index, at);
             self.settle(core, entry.context);
+            if entry.pointed != 0 {
+                self.design.stored(&mut self.hw, core, entry.pointed);
+            }
             self.maybe_evict(core, entry, at);
         }
     }
@@ -155,7 +162,7 @@ impl<D: Design> System<D> {
             self.hw.count_write(entry.addr, at);
         }
         if self.places.stores {
-            self.design.stored(&mut self.hw, core, entry.addr);
+            self.design.visible(&mut self.hw, core, entry.addr);
         }
         if !entry.addr.is_persistent() {
             return;

@@ -68,7 +68,11 @@ impl<D: Design> System<D> {
     /// A flush that the design sends: as a `clwb`, its acknowledgement goes to the design.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: u64) {
         let now = self.hw.now;
-        match self.look_up_flush(core, line, Flush::Clwb, now) {
+        let found = match self.design.hands_over_clean() {
+            true => Ok(self.look_up_own(core, line, now)),
+            false => self.look_up_flush(core, line, Flush::Clwb, now),
+        };
+        match found {
             Ok(found) => {
                 if !self.write_found(core, line, &found, tag, Origin::Design { core, tag }) {
                     self.hw
@@ -144,6 +148,28 @@ impl<D: Design> System<D> {
         dirty &= kind == Flush::Clwb || !self.hw.broken.is(Rule::ClflushoptWritesBack);
         let at = own + 2 * self.hw.hop() + self.hw.last.latency;
         Ok(Found { dirty, at })
+    }
+
+    /// Looks a line up in the core's private levels, among what is held on its way out of them, and in the shared level, and
+    /// leaves it clean. Others hold nothing of the core's stores: lines are handed over clean.
+    fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
+        let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
+        let at = at + private.modified_after(line);
+        if private.clean(line) {
+            return Found { dirty: true, at };
+        }
+        drop(private);
+        let held = &mut self.hw.held_evictions;
+        if let Some(index) = held.iter().position(|h| h.line == line && h.core == core) {
+            held.remove(index);
+            return Found { dirty: true, at };
+        }
+        let mut dirty = false;
+        self.hw
+            .last
+            .change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
+        let at = at + 2 * self.hw.hop() + self.hw.last.latency;
+        Found { dirty, at }
     }
 
     /// Puts a non-temporal store into a write-combining buffer; false if all are on their way to memory.

@@ -86,7 +86,7 @@ impl<D: Design> System<D> {
             if !self.step(cycle)? {
                 return Ok(false);
             }
-            self.watch.look(&self.hw, self.options.patience.0)?;
+            self.watch.look(&self.hw, &self.design, self.options.patience.0)?;
         }
     }
 

@@ -8,6 +8,7 @@ use crate::rules::Rule;
 use crate::trace::{Op, Seen};
 use strandline_design::{Access, Admission, Answer, Departure, Design, Entry, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
+use strandline_kernel::Cycles;
 
 impl<D: Design> System<D> {
     /// Looks at a core's request at its front time; true if its program can go on at once.
@@ -74,6 +75,11 @@ impl<D: Design> System<D> {
                 None => return false,
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
+            Request::Take { entry, retires } => {
+                let context = self.hw.hart(core).core.context.get();
+                self.design.taken(&mut self.hw, core, entry, context, Cycles(retires));
+                Ok(Response::default())
+            }
             Request::Order
             | Request::Released { .. }
             | Request::Room
@@ -235,6 +241,7 @@ impl<D: Design> System<D> {
             op,
             rides: false,
             counted: self.hw.hart(core).core.counts_next.replace(false),
+            pointed: 0,
         };
         self.visible(core, &entry, at);
     }

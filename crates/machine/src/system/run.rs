@@ -193,7 +193,7 @@ impl<D: Design> System<D> {
     pub fn run(&mut self) -> Result<Outcome, Stuck> {
         self.end_idle_cores();
         while self.step(u64::MAX)? {
-            self.watch.look(&self.hw, self.options.patience.0)?;
+            self.watch.look(&self.hw, &self.design, self.options.patience.0)?;
         }
         Ok(self.outcome())
     }
@@ -234,11 +234,11 @@ impl<D: Design> System<D> {
             .hw
             .harts
             .iter()
-            .all(|h| matches!(h.front, Front::Ended) && h.core.held.get().is_none());
+            .all(|h| matches!(h.front, Front::Ended) && h.core.held.get().is_none() && h.core.pending(None) == 0);
         if done {
             Ok(false)
         } else {
-            Err(describe(&self.hw, true))
+            Err(describe(&self.hw, &self.design, true))
         }
     }
 
@@ -386,7 +386,7 @@ pub(super) struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    pub(super) fn look(&mut self, hw: &Hardware, patience: u64) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, design: &impl Design, patience: u64) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());
@@ -397,7 +397,7 @@ impl Watch {
             self.since = hw.now;
         }
         if hw.now - self.since > patience {
-            return Err(describe(hw, false));
+            return Err(describe(hw, design, false));
         }
         Ok(())
     }

@@ -48,6 +48,30 @@ impl Services for Hardware {
         self.commands.push_back(Command::Acknowledge { core, context });
     }
 
+    fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<u64> {
+        let core = &self.hart(core).core;
+        let number = core.pointed.get() + 1;
+        let found = core.queue.borrow_mut().point_at(line, number);
+        core.pointed.set(core.pointed.get().max(found.unwrap_or(0)));
+        found
+    }
+
+    fn ask_stores(&mut self, core: CoreId, line: Line) {
+        self.hart(core).core.asked_lines.borrow_mut().push(line);
+    }
+
+    fn unask_stores(&mut self, core: CoreId, line: Line) {
+        let mut lines = self.hart(core).core.asked_lines.borrow_mut();
+        if let Some(index) = lines.iter().position(|asked| *asked == line) {
+            lines.swap_remove(index);
+        }
+    }
+
+    fn holds_modified(&self, core: CoreId, line: Line) -> bool {
+        let private = self.harts[core.index()].core.private.borrow();
+        private.state(line) == Some(crate::cache::State::Modified)
+    }
+
     fn flush_line(&mut self, core: CoreId, line: Line, tag: u64) {
         self.commands.push_back(Command::FlushLine { core, line, tag });
     }

@@ -3,6 +3,7 @@
 use super::hardware::{Front, Hardware, Hart};
 use crate::core::Request;
 use std::fmt;
+use strandline_design::Design;
 
 /// A run that cannot go on, or goes on without getting anywhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +29,14 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// Describes every core that has not ended.
-pub fn describe(hw: &Hardware, dead: bool) -> Stuck {
+/// Describes every core that has not ended, or has something pending, and what the design knows.
+pub fn describe(hw: &Hardware, design: &impl Design, dead: bool) -> Stuck {
     let waits = hw
         .harts
         .iter()
-        .filter(|h| !matches!(h.front, Front::Ended))
+        .filter(|h| !matches!(h.front, Front::Ended) || h.core.pending(None) > 0)
         .map(describe_hart)
+        .chain(design.waits())
         .collect();
     Stuck {
         at: hw.now,

@@ -1,0 +1,29 @@
+//! Rules of shared parts that a test can break; see [`strandline_kernel::breakable_rules`].
+
+strandline_kernel::breakable_rules! {
+    /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
+    /// issue at once.
+    BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",
+    /// A flush retires from its strand buffer, and lets the barrier behind it complete, when it is acknowledged. Broken: when
+    /// it is sent.
+    BarrierAwaitsAll: "StrandWeaver IV, strand buffer unit",
+    /// A flush lets older flushes of its line complete first, whichever strand buffer they are in. Broken: it goes by its own
+    /// buffer alone.
+    LineInOrderAcrossStrands: "StrandWeaver III-A, Equations 3 and 4",
+    /// A flush waits in the persist queue for the youngest older store to its line. Broken: it does not look for one.
+    FlushAwaitsStore: "StrandWeaver IV, persist queue",
+    /// Stores behind a barrier wait until the flushes before it have issued to the strand buffers. Broken: they do not.
+    BarrierHoldsStores: "StrandWeaver IV, persist queue",
+    /// A join completes when everything before it has completed. Broken: when it has issued.
+    JoinAwaitsCompletion: "StrandWeaver IV, persist queue",
+    /// A store waits for the older flushes of its line to look the line up. Broken: it does not.
+    StoreAwaitsFlush: "StrandWeaver III-A, Equation 1",
+    /// A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.
+    EvictionAwaitsTails: "StrandWeaver IV, managing cache writebacks",
+    /// A request for a dirty line waits for the recorded tails of its owner's strand buffers. Broken: it is answered at once.
+    SnoopAwaitsTails: "StrandWeaver IV, enabling inter-thread persist order",
+    /// While a request for a line waits, its owner stores nothing more to it. Broken: it does.
+    SnoopHoldsStores: "StrandWeaver III-A, Equations 1 and 3",
+    /// A dirty line that gets a new owner is written back on its way. Broken: it is handed over dirty.
+    HandedOverClean: "StrandWeaver III-A, Equation 2",
+}

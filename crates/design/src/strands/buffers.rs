@@ -1,0 +1,343 @@
+//! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
+
+use super::ENTRY_BYTES;
+use crate::rules::{Broken, Rule};
+use std::collections::VecDeque;
+use strandline_isa::Line;
+use strandline_kernel::{Param, Params};
+
+/// `--set design.buffers=N`.
+pub const BUFFERS: Param = Param {
+    name: "buffers",
+    default: 4,
+    min: 1,
+    max: 64,
+    help: "strand buffers of a core",
+};
+
+/// `--set design.entries=N`.
+pub const ENTRIES: Param = Param {
+    name: "entries",
+    default: 4,
+    min: 1,
+    max: 256,
+    help: "entries of a strand buffer",
+};
+
+/// How many strand buffers a core has, and how many entries each.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Strand buffers.
+    pub buffers: usize,
+    /// Entries of each.
+    pub entries: usize,
+    /// The rule that is broken.
+    pub(crate) broken: Broken,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape {
+            buffers: BUFFERS.default as usize,
+            entries: ENTRIES.default as usize,
+            broken: Broken::default(),
+        }
+    }
+}
+
+impl Shape {
+    /// The shape that the user has set.
+    #[must_use]
+    pub fn of(params: &Params) -> Shape {
+        Shape {
+            buffers: params.get(BUFFERS.name) as usize,
+            entries: params.get(ENTRIES.name) as usize,
+            ..Shape::default()
+        }
+    }
+
+    /// The same, with a rule broken.
+    #[cfg(feature = "mutants")]
+    #[must_use]
+    pub fn breaking(self, rule: crate::Rule) -> Shape {
+        let broken = Some(rule).into();
+        Shape { broken, ..self }
+    }
+
+    /// Whether a dirty line that gets a new owner is written back on its way.
+    #[must_use]
+    pub fn hands_over_clean(self) -> bool {
+        !self.broken.is(Rule::HandedOverClean)
+    }
+
+    /// Bytes of the entries: 144 for four buffers of four (section VI-A).
+    #[must_use]
+    pub fn storage_bytes(self) -> u64 {
+        (self.buffers * self.entries) as u64 * ENTRY_BYTES
+    }
+
+    /// Bits that an entry of a write-back or snoop buffer needs to hold a tail index of every strand buffer.
+    #[must_use]
+    pub fn tail_bits(self) -> u64 {
+        self.buffers as u64 * u64::from(self.entries.next_power_of_two().ilog2())
+    }
+}
+
+/// How much had been appended to each strand buffer at some moment: its tail index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tails(Vec<u64>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    /// The operation's number.
+    id: u64,
+    /// The line that it flushes; none of a persist barrier.
+    line: Option<Line>,
+    has_issued: bool,
+    completed: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Buffer {
+    slots: VecDeque<Slot>,
+    /// Entries that have retired.
+    retired: u64,
+}
+
+/// The strand buffers of one core.
+///
+/// A flush may issue once no persist barrier stands before it in its buffer. Buffers know nothing of each other, but that a
+/// flush lets older flushes of its line complete first, whichever buffer they are in: otherwise it would carry the stores
+/// of their strands to memory before what those strands have to persist first (Equation 4; the paper is silent).
+#[derive(Clone, Debug)]
+pub struct StrandBuffers {
+    buffers: Vec<Buffer>,
+    entries: usize,
+    current: usize,
+    broken: Broken,
+}
+
+impl StrandBuffers {
+    /// Empty buffers.
+    #[must_use]
+    pub fn new(shape: Shape) -> StrandBuffers {
+        StrandBuffers {
+            buffers: vec![Buffer::default(); shape.buffers],
+            entries: shape.entries,
+            current: 0,
+            broken: shape.broken,
+        }
+    }
+
+    /// The ongoing buffer index: where the next operation is appended.
+    #[must_use]
+    pub fn current(&self) -> usize {
+        self.current
+    }
+
+    /// Whether the ongoing buffer takes another entry.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.buffers[self.current].slots.len() < self.entries
+    }
+
+    /// Whether everything has completed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buffers.iter().all(|buffer| buffer.slots.is_empty())
+    }
+
+    /// Appends the flush `id` of a line.
+    pub fn flush(&mut self, id: u64, line: Line) {
+        self.append(id, Some(line));
+    }
+
+    /// Appends the persist barrier `id`.
+    pub fn barrier(&mut self, id: u64) {
+        self.append(id, None);
+    }
+
+    fn append(&mut self, id: u64, line: Option<Line>) {
+        debug_assert!(self.has_room(), "asked before");
+        self.buffers[self.current].slots.push_back(Slot {
+            id,
+            line,
+            has_issued: false,
+            completed: false,
+        });
+    }
+
+    /// A new strand begins: the next buffer, round-robin.
+    pub fn new_strand(&mut self) {
+        self.current = (self.current + 1) % self.buffers.len();
+    }
+
+    /// A flush that may issue and has not: its number and line. It counts as issued from now on.
+    pub fn issue(&mut self) -> Option<(u64, Line)> {
+        let (buffer, index) = self.issuable()?;
+        let slot = &mut self.buffers[buffer].slots[index];
+        slot.has_issued = true;
+        slot.line.map(|line| (slot.id, line))
+    }
+
+    fn issuable(&self) -> Option<(usize, usize)> {
+        self.buffers.iter().enumerate().find_map(|(number, buffer)| {
+            let slots = buffer.slots.iter().enumerate();
+            let before_barriers =
+                slots.take_while(|(_, slot)| slot.line.is_some() || self.broken.is(Rule::BarrierHoldsBuffer));
+            let mut may = before_barriers
+                .filter(|(_, slot)| slot.line.is_some() && !slot.has_issued && self.is_oldest_of_its_line(slot));
+            may.next().map(|(index, _)| (number, index))
+        })
+    }
+
+    fn is_oldest_of_its_line(&self, slot: &Slot) -> bool {
+        if self.broken.is(Rule::LineInOrderAcrossStrands) {
+            return true;
+        }
+        let all = self.buffers.iter().flat_map(|buffer| &buffer.slots);
+        let mut same = all.filter(|other| other.line == slot.line && !other.completed);
+        same.all(|other| other.id >= slot.id)
+    }
+
+    /// A flush is acknowledged. Entries that have completed retire in order, barriers as they become the oldest of their
+    /// buffer: the numbers of all that completed.
+    pub fn complete(&mut self, id: u64) -> Vec<u64> {
+        if let Some(slot) = self.slots_mut().find(|slot| slot.id == id) {
+            slot.completed = true;
+        }
+        let mut done = vec![id];
+        done.extend(self.retire());
+        done
+    }
+
+    /// Retires what may: the numbers of barriers that completed.
+    pub fn retire(&mut self) -> Vec<u64> {
+        let mut done = Vec::new();
+        for buffer in &mut self.buffers {
+            while let Some(slot) = buffer.slots.front().copied() {
+                if slot.line.is_none() {
+                    done.push(slot.id);
+                } else if !slot.completed && !(self.broken.is(Rule::BarrierAwaitsAll) && slot.has_issued) {
+                    break;
+                }
+                buffer.slots.pop_front();
+                buffer.retired += 1;
+            }
+        }
+        done
+    }
+
+    fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.buffers.iter_mut().flat_map(|buffer| &mut buffer.slots)
+    }
+
+    /// Whether a flush of this line has not issued yet.
+    #[must_use]
+    pub fn waits_to_flush(&self, line: Line) -> bool {
+        let mut slots = self.buffers.iter().flat_map(|buffer| &buffer.slots);
+        slots.any(|slot| slot.line == Some(line) && !slot.has_issued)
+    }
+
+    /// The tail indices, for a write-back or snoop buffer.
+    #[must_use]
+    pub fn tails(&self) -> Tails {
+        let tail = |buffer: &Buffer| buffer.retired + buffer.slots.len() as u64;
+        Tails(self.buffers.iter().map(tail).collect())
+    }
+
+    /// Whether everything up to these indices has retired.
+    #[must_use]
+    pub fn drained(&self, tails: &Tails) -> bool {
+        self.buffers
+            .iter()
+            .zip(&tails.0)
+            .all(|(buffer, tail)| buffer.retired >= *tail)
+    }
+
+    /// What each buffer holds, oldest first: the line of a flush and whether it has issued, none for a barrier.
+    pub fn contents(&self) -> impl Iterator<Item = Vec<Option<(Line, bool)>>> + '_ {
+        let shown = |slot: &Slot| slot.line.map(|line| (line, slot.has_issued));
+        self.buffers
+            .iter()
+            .map(move |buffer| buffer.slots.iter().map(shown).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Line = Line(1);
+    const B: Line = Line(2);
+
+    #[test]
+    fn a_barrier_holds_its_own_buffer_and_no_other() {
+        let mut unit = StrandBuffers::new(Shape::default());
+        unit.flush(1, A);
+        unit.barrier(2);
+        unit.flush(3, B);
+        unit.new_strand();
+        unit.flush(4, Line(3));
+        assert_eq!(
+            [unit.issue(), unit.issue(), unit.issue()],
+            [Some((1, A)), Some((4, Line(3))), None]
+        );
+        assert_eq!(unit.complete(1), [1, 2]);
+        assert_eq!(unit.issue(), Some((3, B)));
+    }
+
+    #[test]
+    fn buffers_are_taken_in_turn_and_have_so_many_entries() {
+        let mut unit = StrandBuffers::new(Shape {
+            buffers: 2,
+            entries: 1,
+            ..Shape::default()
+        });
+        unit.flush(1, A);
+        assert!(!unit.has_room());
+        unit.new_strand();
+        assert!(unit.has_room());
+        unit.new_strand();
+        assert_eq!((unit.current(), unit.has_room()), (0, false));
+    }
+
+    #[test]
+    fn entries_retire_in_order_and_tails_say_when() {
+        let mut unit = StrandBuffers::new(Shape::default());
+        unit.flush(1, A);
+        unit.flush(2, B);
+        let tails = unit.tails();
+        unit.flush(3, Line(3));
+        assert_eq!([unit.issue(), unit.issue()], [Some((1, A)), Some((2, B))]);
+        unit.complete(2);
+        assert!(!unit.drained(&tails), "the second waits for the first");
+        unit.complete(1);
+        assert!(unit.drained(&tails) && !unit.is_empty());
+    }
+
+    #[test]
+    fn a_flush_lets_older_flushes_of_its_line_complete_first() {
+        let mut unit = StrandBuffers::new(Shape::default());
+        unit.flush(1, B);
+        unit.barrier(2);
+        unit.flush(3, A);
+        unit.new_strand();
+        unit.flush(4, A);
+        assert_eq!([unit.issue(), unit.issue()], [Some((1, B)), None]);
+        assert!(unit.waits_to_flush(A) && !unit.waits_to_flush(B));
+        unit.complete(1);
+        assert_eq!([unit.issue(), unit.issue()], [Some((3, A)), None]);
+        unit.complete(3);
+        assert_eq!(unit.issue(), Some((4, A)));
+    }
+
+    #[test]
+    fn storage_is_that_of_section_vi_a() {
+        // StrandWeaver VI-A: 144 bytes for four buffers of four entries, 8 bits of tail indices.
+        assert_eq!(
+            (Shape::default().storage_bytes(), Shape::default().tail_bits()),
+            (144, 8)
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! The persist queue of one core (StrandWeaver, section IV, "Persist queue").
+
+use super::{Shape, StrandBuffers, ENTRY_BYTES};
+use crate::rules::{Broken, Rule};
+use std::collections::VecDeque;
+use strandline_isa::Line;
+use strandline_kernel::Param;
+
+/// `--set design.queue=N`.
+pub const QUEUE_ENTRIES: Param = Param {
+    name: "queue",
+    default: 16,
+    min: 1,
+    max: 1024,
+    help: "entries of a core's persist queue",
+};
+
+/// What an entry of a persist queue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A `clwb` of a line.
+    Flush(Line),
+    /// A persist barrier.
+    Barrier,
+    /// A `NewStrand`.
+    NewStrand,
+    /// A `JoinStrand`.
+    Join,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    id: u64,
+    operation: Operation,
+    /// It has retired from the reorder buffer.
+    retired: bool,
+    /// The store of its line that it waits for: the youngest older one in the store queue.
+    store: Option<u64>,
+    /// Of barriers and joins: all older stores have left the store queue.
+    stores_done: bool,
+    has_issued: bool,
+    completed: bool,
+}
+
+/// The persist queue of one core.
+///
+/// Operations issue to the strand buffers in order and leave once they have completed. Stores behind a barrier or a
+/// join stay in the store queue until [`PersistQueue::barrier_lets_pass`] or [`PersistQueue::join_lets_pass`].
+#[derive(Clone, Debug)]
+pub struct PersistQueue {
+    entries: VecDeque<Entry>,
+    capacity: usize,
+    newest: u64,
+    broken: Broken,
+}
+
+impl PersistQueue {
+    /// An empty queue of so many entries, before strand buffers of this shape.
+    #[must_use]
+    pub fn new(capacity: usize, shape: Shape) -> PersistQueue {
+        PersistQueue {
+            entries: VecDeque::new(),
+            capacity,
+            newest: 0,
+            broken: shape.broken,
+        }
+    }
+
+    /// Bytes of so many entries: 144 for 16 (section VI-A).
+    #[must_use]
+    pub fn storage_bytes(capacity: u64) -> u64 {
+        capacity * ENTRY_BYTES
+    }
+
+    /// Whether it takes another entry.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.entries.len() < self.capacity
+    }
+
+    /// Inserts an operation, which waits for this store if any: its number.
+    pub fn insert(&mut self, operation: Operation, store: Option<u64>) -> u64 {
+        self.newest += 1;
+        self.entries.push_back(Entry {
+            id: self.newest,
+            operation,
+            retired: false,
+            store: store.filter(|_| !self.broken.is(Rule::FlushAwaitsStore)),
+            stores_done: false,
+            has_issued: false,
+            completed: false,
+        });
+        self.newest
+    }
+
+    /// The operation has retired from the reorder buffer.
+    pub fn retired(&mut self, id: u64) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
+            entry.retired = true;
+        }
+    }
+
+    /// A store that operations may wait for has become visible.
+    pub fn stored(&mut self, store: u64) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.store == Some(store)) {
+            entry.store = None;
+        }
+    }
+
+    /// The strand buffers have completed these.
+    pub fn completed(&mut self, ids: &[u64]) {
+        for entry in self.entries.iter_mut().filter(|entry| ids.contains(&entry.id)) {
+            entry.completed = true;
+        }
+    }
+
+    /// Issues what may to the strand buffers, and lets go what has completed; whether anything changed.
+    pub fn issue(&mut self, buffers: &mut StrandBuffers) -> bool {
+        let mut changed = self.leave();
+        let mut fenced = false;
+        for entry in &mut self.entries {
+            if !entry.has_issued {
+                let may = entry.retired && entry.store.is_none();
+                let goes = match entry.operation {
+                    Operation::Join => false,
+                    Operation::NewStrand => may,
+                    Operation::Barrier => may && buffers.has_room(),
+                    Operation::Flush(_) => may && !fenced && buffers.has_room(),
+                };
+                if !goes {
+                    break;
+                }
+                entry.has_issued = true;
+                changed = true;
+                match entry.operation {
+                    Operation::Flush(line) => buffers.flush(entry.id, line),
+                    Operation::Barrier => buffers.barrier(entry.id),
+                    Operation::NewStrand => {
+                        buffers.new_strand();
+                        entry.completed = true;
+                    }
+                    Operation::Join => {}
+                }
+            }
+            match entry.operation {
+                // Stores before a barrier issue before the flushes behind it, on its strand.
+                Operation::Barrier => fenced |= !entry.stores_done,
+                Operation::NewStrand => fenced = false,
+                _ => {}
+            }
+        }
+        changed |= self.leave();
+        changed
+    }
+
+    /// Entries that have completed leave, in whatever order ("An operation can retire from the queue when Completed is set"),
+    /// joins from the head; whether any did.
+    fn leave(&mut self) -> bool {
+        let before = self.entries.len();
+        let mut is_head = true;
+        self.entries.retain(|entry| {
+            let leaves = match entry.operation {
+                Operation::Join => is_head && entry.stores_done,
+                Operation::Barrier => entry.completed && entry.stores_done,
+                Operation::Flush(_) | Operation::NewStrand => entry.completed,
+            };
+            is_head &= leaves;
+            !leaves
+        });
+        before != self.entries.len()
+    }
+
+    /// The stores before the barrier `id` are visible: whether those behind it may issue, because all flushes before it
+    /// have issued to the strand buffers.
+    pub fn barrier_lets_pass(&mut self, id: u64) -> bool {
+        self.stores_done(id);
+        if self.broken.is(Rule::BarrierHoldsStores) {
+            return true;
+        }
+        let mut before = self.entries.iter().take_while(|entry| entry.id < id);
+        before.all(|entry| entry.has_issued || !matches!(entry.operation, Operation::Flush(_)))
+    }
+
+    /// The stores before the join `id` are visible: whether it completes, because everything before it has.
+    pub fn join_lets_pass(&mut self, id: u64) -> bool {
+        self.stores_done(id);
+        self.leave();
+        if self.broken.is(Rule::JoinAwaitsCompletion) {
+            let mut before = self.entries.iter().take_while(|entry| entry.id < id);
+            return before.all(|entry| entry.has_issued);
+        }
+        self.entries.iter().all(|entry| entry.id != id)
+    }
+
+    fn stores_done(&mut self, id: u64) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
+            entry.stores_done = true;
+        }
+    }
+
+    /// Whether a flush of this line that is older than a store at the head of the store queue has not issued yet. One that
+    /// waits for a store to its line is younger than that store.
+    #[must_use]
+    pub fn waits_to_flush(&self, line: Line) -> bool {
+        let of_line = |entry: &&Entry| entry.operation == Operation::Flush(line);
+        self.entries
+            .iter()
+            .filter(of_line)
+            .any(|entry| !entry.has_issued && entry.store.is_none())
+    }
+
+    /// What it holds, oldest first: the operation, `HasIssued` and `Completed`.
+    pub fn contents(&self) -> impl Iterator<Item = (Operation, bool, bool)> + '_ {
+        self.entries
+            .iter()
+            .map(|entry| (entry.operation, entry.has_issued, entry.completed))
+    }
+}

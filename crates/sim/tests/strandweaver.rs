@@ -1,0 +1,243 @@
+//! The running example of StrandWeaver, section IV-A and Figure 4, looked at cycle by cycle.
+
+use std::future::Future;
+use strandline_design::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
+use strandline_design::{Design, Operation, Sizes};
+use strandline_designs::{NoPersistQueue, StrandWeaver};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Memory, Primitive, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::{Machine, Options, SimCpu, System};
+
+const A: Line = Line(PM_BASE / 64);
+const B: Line = Line(PM_BASE / 64 + 64);
+const C: Line = Line(PM_BASE / 64 + 128);
+const D: Line = Line(PM_BASE / 64 + 192);
+const CORE: CoreId = CoreId(0);
+
+/// Cycles between two instructions of the example: longer than each takes to its queues, and much shorter than a flush.
+const APART: u64 = 10;
+
+/// Table I's machine with one instruction a cycle, so that each is seen to come.
+fn machine() -> Machine {
+    let mut machine = Machine::preset("strandweaver").expect("a preset");
+    machine.core.dispatch_width = 1;
+    machine.simulation.slack = Cycles(0);
+    machine
+}
+
+fn apart(cpu: &SimCpu) {
+    let mut x = cpu.word(1);
+    for _ in 0..APART {
+        x = x + 1;
+    }
+}
+
+/// Figure 4: CLWB(A); PB; CLWB(B); NS; CLWB(C); JS; CLWB(D). The lines have been stored to before.
+async fn example(cpu: SimCpu) {
+    for line in [A, B, C, D] {
+        cpu.word(line.addr().0).store(cpu.word(1)).await;
+    }
+    cpu.primitive(Primitive::Mfence).await;
+    let clwb = async |line: Line| {
+        cpu.word(line.addr().0).flush_by(Flush::Clwb).await;
+        apart(&cpu);
+    };
+    let order = async |primitive: Primitive| {
+        cpu.primitive(primitive).await;
+        apart(&cpu);
+    };
+    apart(&cpu);
+    clwb(A).await;
+    order(Primitive::PersistBarrier).await;
+    clwb(B).await;
+    order(Primitive::NewStrand).await;
+    clwb(C).await;
+    order(Primitive::JoinStrand).await;
+    clwb(D).await;
+}
+
+/// What the persist queue holds (the operation, `HasIssued`, `Completed`), what the first two strand buffers hold (a
+/// flush and whether it has issued to PM, or a barrier), and the ongoing buffer index.
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    queue: Vec<(Operation, bool, bool)>,
+    buffers: [Vec<Option<(Line, bool)>>; 2],
+    ongoing: usize,
+}
+
+fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl FnOnce(SimCpu) -> F) -> System<D> {
+    let mut system = System::new(&machine(), design, 1, Memory::new(1 << 16, 1 << 16), Options::default());
+    let cpu = system.cpu(CORE);
+    system.start(CORE, Box::pin(program(cpu)));
+    system
+}
+
+/// The states that the unit goes through, each once, from the first operation on.
+fn states() -> Vec<State> {
+    let mut system = run(StrandWeaver::default(), example);
+    let mut states: Vec<State> = Vec::new();
+    let mut cycle = 0;
+    loop {
+        let goes_on = system.run_until(cycle).expect("the example goes on");
+        let design = system.design();
+        let mut buffers = design.strand_buffers(CORE).into_iter();
+        let mut next = || buffers.next().unwrap_or_default();
+        let state = State {
+            buffers: [next(), next()],
+            queue: design.persist_queue(CORE),
+            ongoing: design.ongoing_buffer(CORE),
+        };
+        let is_news = states.last().map_or(!state.queue.is_empty(), |last| *last != state);
+        if is_news {
+            states.push(state);
+        }
+        if !goes_on {
+            return states;
+        }
+        cycle += 1;
+    }
+}
+
+#[test]
+fn the_running_example_goes_through_the_steps_of_figure_4() {
+    let waits = |operation| (operation, false, false);
+    let issued = |operation| (operation, true, false);
+    let (a, b, c, d) = (Clwb(A), Clwb(B), Clwb(C), Clwb(D));
+    let state = |queue: &[(Operation, bool, bool)],
+                 first: &[Option<(Line, bool)>],
+                 second: &[Option<(Line, bool)>],
+                 ongoing| State {
+        queue: queue.to_vec(),
+        buffers: [first.to_vec(), second.to_vec()],
+        ongoing,
+    };
+    let behind = [Some((A, true)), None, Some((B, false))];
+    let expected = [
+        // (1) CLWB(A) is appended to the persist queue, and issues to strand buffer 0, (2) and to the L1 and PM.
+        state(&[waits(a)], &[], &[], 0),
+        state(&[issued(a)], &[Some((A, true))], &[], 0),
+        // (3) The barrier and CLWB(B) are appended to strand buffer 0; CLWB(B) stalls.
+        state(&[issued(a), waits(Barrier)], &[Some((A, true))], &[], 0),
+        state(&[issued(a), issued(Barrier)], &[Some((A, true)), None], &[], 0),
+        state(
+            &[issued(a), issued(Barrier), waits(b)],
+            &[Some((A, true)), None],
+            &[],
+            0,
+        ),
+        state(&[issued(a), issued(Barrier), issued(b)], &behind, &[], 0),
+        // (4) NewStrand updates the ongoing buffer index to 1 and is done, and CLWB(C) is appended to strand buffer 1, (5) from
+        // where it issues while CLWB(A) is under way.
+        state(
+            &[issued(a), issued(Barrier), issued(b), waits(NewStrand)],
+            &behind,
+            &[],
+            0,
+        ),
+        state(&[issued(a), issued(Barrier), issued(b)], &behind, &[], 1),
+        state(&[issued(a), issued(Barrier), issued(b), waits(c)], &behind, &[], 1),
+        state(
+            &[issued(a), issued(Barrier), issued(b), issued(c)],
+            &behind,
+            &[Some((C, true))],
+            1,
+        ),
+        // (8) JoinStrand stalls CLWB(D), which has come to the persist queue.
+        state(
+            &[issued(a), issued(Barrier), issued(b), issued(c), waits(Join)],
+            &behind,
+            &[Some((C, true))],
+            1,
+        ),
+        state(
+            &[issued(a), issued(Barrier), issued(b), issued(c), waits(Join), waits(d)],
+            &behind,
+            &[Some((C, true))],
+            1,
+        ),
+        // (6) CLWB(A) completes, the barrier with it, and (7) CLWB(B) issues.
+        state(
+            &[issued(b), issued(c), waits(Join), waits(d)],
+            &[Some((B, true))],
+            &[Some((C, true))],
+            1,
+        ),
+        // (9) When CLWB(C) and CLWB(B) have completed, too, JoinStrand completes and CLWB(D) issues to strand buffer 1.
+        state(&[issued(b), waits(Join), waits(d)], &[Some((B, true))], &[], 1),
+        state(&[issued(d)], &[], &[Some((D, true))], 1),
+        state(&[], &[], &[], 1),
+    ];
+    assert_eq!(states(), expected);
+}
+
+/// Cycles of a program that pairs logs with updates, strand by strand.
+fn pairs<D: Design>(design: D, pairs: u64) -> u64 {
+    let program = async move |cpu: SimCpu| {
+        for i in 0..pairs {
+            for (offset, then) in [(0, Primitive::PersistBarrier), (1 << 13, Primitive::NewStrand)] {
+                let at = cpu.word(Addr(PM_BASE + offset + 64 * i).0);
+                at.store(cpu.word(1)).await;
+                at.flush_by(Flush::Clwb).await;
+                cpu.primitive(then).await;
+            }
+        }
+        cpu.primitive(Primitive::JoinStrand).await;
+    };
+    let mut system = run(design, program);
+    system.warm(PM_BASE..PM_BASE + (1 << 14));
+    system.run().expect("it ends").stats.cycles.0
+}
+
+#[test]
+fn four_pairs_on_four_strands_take_about_as_long_as_one() {
+    let (one, four) = (pairs(StrandWeaver::default(), 1), pairs(StrandWeaver::default(), 4));
+    // 96 ns at 2 GHz are 192 cycles: a pair is two flushes one after the other.
+    assert!(one > 2 * 192, "{one}");
+    assert!(
+        four < one + 192,
+        "four pairs on four strands take {four}, one takes {one}"
+    );
+}
+
+/// When a store becomes visible that follows more flushes than a strand buffer takes.
+fn visible_behind_flushes<D: Design>(design: D) -> u64 {
+    const BEHIND: Addr = Addr(PM_BASE + (1 << 15));
+    let program = async |cpu: SimCpu| {
+        for i in 0..6 {
+            let at = cpu.word(PM_BASE + 64 * i);
+            at.store(cpu.word(1)).await;
+            at.flush_by(Flush::Clwb).await;
+        }
+        cpu.word(BEHIND.0).store(cpu.word(1)).await;
+    };
+    let mut system = run(design, program);
+    system.warm(PM_BASE..PM_BASE + (1 << 16));
+    let mut cycle = 0;
+    while system.memory().read(BEHIND, 8) == 0 {
+        cycle += 1;
+        assert!(system.run_until(cycle).expect("it goes on"), "the store is never seen");
+    }
+    cycle
+}
+
+#[test]
+fn stores_pass_flushes_that_find_their_strand_buffer_full_where_there_is_a_persist_queue() {
+    let with = visible_behind_flushes(StrandWeaver::default());
+    let without = visible_behind_flushes(NoPersistQueue::default());
+    // Without the queue the fifth flush holds the store queue until the first is acknowledged.
+    assert!(without > 192, "{without}");
+    assert!(with + 100 < without, "{with} with the persist queue, {without} without");
+}
+
+#[test]
+fn storage_is_that_of_section_vi_a() {
+    let machine = Sizes {
+        cores: 1,
+        controllers: 1,
+        store_queue_entries: 64,
+        writeback_buffer_entries: 16,
+    };
+    // 144 bytes for the persist queue, 144 for the strand buffers, 8 bits for each entry of the write-back buffer.
+    assert_eq!(StrandWeaver::default().storage_bytes(&machine), 144 + 144 + 16);
+    assert_eq!(NoPersistQueue::default().storage_bytes(&machine), 144 + 16);
+}
