@@ -55,6 +55,11 @@ impl Design for HopsEp {
         self.buffers = ConservativeBuffers::of(params.get(BUFFER_ENTRIES.name));
     }
 
+    #[cfg(feature = "mutants")]
+    fn breaking(&mut self, rule: strandline_design::Rule) {
+        self.buffers.breaking(rule);
+    }
+
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
         self.buffers.storage_bytes(machine)
     }
@@ -111,8 +116,8 @@ impl Design for HopsEp {
         self.buffers.flushed(hw, core, tag);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
-        Asked::Give(self.buffers.asked(hw, owner, requester, line))
+    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
+        Asked::Give(self.buffers.asked(hw, owner, requester, line, access))
     }
 
     fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, _: Line, reply: Reply) {

@@ -1,7 +1,8 @@
 //! The registry: one line a design.
 
 use crate::{
-    cosplay, freeswitch, Eadr, HopsEp, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
+    cosplay, freeswitch, Eadr, HopsEp, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile,
+    X86Pcommit, X86,
 };
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};

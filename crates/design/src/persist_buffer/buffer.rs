@@ -1,5 +1,6 @@
 //! One core's persist buffer.
 
+use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_isa::{Line, LineData};
 
@@ -20,6 +21,7 @@ pub struct Buffer {
     capacity: usize,
     entries: VecDeque<Entry>,
     next: u64,
+    broken: Broken,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +39,13 @@ impl Buffer {
             capacity,
             entries: VecDeque::new(),
             next: 0,
+            broken: Broken::default(),
         }
+    }
+
+    /// The same, with a rule broken.
+    pub(crate) fn breaking(self, broken: Broken) -> Buffer {
+        Buffer { broken, ..self }
     }
 
     /// Whether it takes a store to this line in this epoch: into an entry that it joins, or a free one.
@@ -68,7 +76,8 @@ impl Buffer {
 
     /// The entry that a store coalesces with: of its line and epoch, and not on its way yet.
     fn joins(&self, line: Line, epoch: u64) -> Option<usize> {
-        let same = |e: &Entry| e.write.line == line && e.epoch == epoch && !e.sent;
+        let any_epoch = self.broken.is(Rule::EpochsCoalesceApart);
+        let same = |e: &Entry| e.write.line == line && !e.sent && (e.epoch == epoch || any_epoch);
         self.entries.iter().rposition(same)
     }
 

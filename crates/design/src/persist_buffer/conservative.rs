@@ -1,7 +1,8 @@
 //! The persist buffers of all cores, flushed conservatively: HOPS.
 
 use super::{Buffer, Completed, EpochId, Epochs, Writers};
-use crate::{Departure, Gate, Message, Reply, Services, Sizes, Until};
+use crate::rules::{Broken, Rule};
+use crate::{Access, Departure, Gate, Message, Reply, Services, Sizes, Until};
 use strandline_isa::{Addr, CoreId, Line};
 use strandline_kernel::{Cycles, Param};
 
@@ -31,6 +32,7 @@ pub struct ConservativeBuffers {
     entries: usize,
     cores: Vec<Side>,
     writers: Writers,
+    broken: Broken,
 }
 
 /// A core's side.
@@ -58,13 +60,20 @@ impl ConservativeBuffers {
             entries: entries as usize,
             cores: Vec::new(),
             writers: Writers::default(),
+            broken: Broken::default(),
         }
+    }
+
+    /// Breaks a rule.
+    #[cfg(feature = "mutants")]
+    pub fn breaking(&mut self, rule: Rule) {
+        self.broken = Some(rule).into();
     }
 
     fn side(&mut self, core: CoreId) -> &mut Side {
         let side = Side {
-            buffer: Buffer::new(self.entries),
-            epochs: Epochs::default(),
+            buffer: Buffer::new(self.entries).breaking(self.broken),
+            epochs: Epochs::breaking(self.broken),
             waits_for_room: false,
             fence: None,
         };
@@ -80,6 +89,10 @@ impl ConservativeBuffers {
         if !addr.is_persistent() || side.buffer.takes(addr.line(), side.epochs.current()) {
             return Departure::Go;
         }
+        if self.broken.is(Rule::FullBufferHoldsStore) {
+            return Departure::Go;
+        }
+        let side = self.side(core);
         side.waits_for_room = true;
         self.advance(hw, core);
         Departure::Wait(Until::Open(room(core)))
@@ -90,7 +103,8 @@ impl ConservativeBuffers {
         let line = addr.line();
         let side = self.side(core);
         let number = side.epochs.current();
-        if addr.is_persistent() && side.buffer.enter(line, hw.visible_line(line), number) {
+        let has_room = side.buffer.takes(line, number);
+        if addr.is_persistent() && has_room && side.buffer.enter(line, hw.visible_line(line), number) {
             side.epochs.wrote();
         }
         self.writers.wrote(line, EpochId { core, number });
@@ -118,9 +132,12 @@ impl ConservativeBuffers {
 
     /// A write is acknowledged.
     pub fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, id: u64) {
+        let early = self.broken.is(Rule::EpochAwaitsWrites);
         let side = self.side(core);
         if let Some(epoch) = side.buffer.acknowledged(id) {
-            side.epochs.acknowledged(epoch);
+            if !early {
+                side.epochs.acknowledged(epoch);
+            }
         }
         if std::mem::take(&mut side.waits_for_room) {
             hw.open(room(core));
@@ -130,7 +147,19 @@ impl ConservativeBuffers {
 
     /// Another core asks for a line: if this core wrote it last and not all is durable up to that, its current epoch ends,
     /// and the note names it.
-    pub fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line) -> Option<Reply> {
+    pub fn asked(
+        &mut self,
+        hw: &mut dyn Services,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Option<Reply> {
+        let unseen = access == Access::Read && self.broken.is(Rule::ReadsDepend)
+            || !line.is_persistent() && self.broken.is(Rule::VolatileLinesDepend);
+        if unseen {
+            return None;
+        }
         let written = self.writers.wrote_last(owner, line)?;
         let epoch = self.side(owner).epochs.asked(written, requester)?;
         self.advance(hw, owner);
@@ -159,13 +188,20 @@ impl ConservativeBuffers {
 
     /// Completes what is complete and sends what may be sent. To be called whenever an entry leaves the store queue.
     pub fn advance(&mut self, hw: &mut dyn Services, core: CoreId) {
+        let broken = self.broken;
         // What is leaving the store queue now counts as pending.
         let more_follows = hw.pending(core, None) > 1;
         loop {
             let side = self.side(core);
-            if let Some(epoch) = side.epochs.may_send() {
+            for epoch in side.epochs.may_send() {
                 let but_newest = more_follows && !side.waits_for_room && epoch == side.epochs.current();
-                while let Some(write) = side.buffer.send(epoch, but_newest) {
+                while let Some(mut write) = side.buffer.send(epoch, but_newest) {
+                    if broken.is(Rule::EntryKeepsBytes) {
+                        write.data = hw.visible_line(write.line);
+                    }
+                    if broken.is(Rule::EpochAwaitsWrites) {
+                        side.epochs.acknowledged(epoch);
+                    }
                     hw.write(core, write.line, write.data, write.id);
                 }
             }

@@ -1,6 +1,8 @@
 //! One core's epochs that are not complete.
 
+use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
+use std::ops::Range;
 use strandline_isa::CoreId;
 
 /// An epoch of some core.
@@ -30,6 +32,7 @@ pub struct Completed {
 pub struct Epochs {
     oldest: u64,
     epochs: VecDeque<Epoch>,
+    broken: Broken,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,11 +55,20 @@ impl Default for Epochs {
         Epochs {
             oldest: 0,
             epochs: VecDeque::from([Epoch::default()]),
+            broken: Broken::default(),
         }
     }
 }
 
 impl Epochs {
+    /// A core's first epoch, with a rule broken.
+    pub(crate) fn breaking(broken: Broken) -> Epochs {
+        Epochs {
+            broken,
+            ..Epochs::default()
+        }
+    }
+
     /// The current epoch.
     #[must_use]
     pub fn current(&self) -> u64 {
@@ -95,14 +107,21 @@ impl Epochs {
         if !dependents.contains(&requester) {
             dependents.push(requester);
         }
+        if self.broken.is(Rule::DependenceSplitsEpochs) {
+            return Some(self.current());
+        }
         Some(self.begin())
     }
 
     /// Begins an epoch that depends on another core's.
     pub fn depend(&mut self, on: EpochId) {
-        self.begin();
+        if !self.broken.is(Rule::DependenceSplitsEpochs) {
+            self.begin();
+        }
         if let Some(epoch) = self.epochs.back_mut() {
-            epoch.awaits.push(on);
+            if !self.broken.is(Rule::EpochAwaitsOthers) {
+                epoch.awaits.push(on);
+            }
         }
     }
 
@@ -115,11 +134,15 @@ impl Epochs {
         }
     }
 
-    /// The epoch whose writes may be sent: the oldest, if it waits for no other core's.
+    /// The epochs whose writes may be sent: the oldest, if it waits for no other core's.
     #[must_use]
-    pub fn may_send(&self) -> Option<u64> {
-        let oldest = self.epochs.front()?;
-        oldest.awaits.is_empty().then_some(self.oldest)
+    pub fn may_send(&self) -> Range<u64> {
+        let free = self.epochs.iter().take_while(|epoch| epoch.awaits.is_empty()).count() as u64;
+        let most = match self.broken.is(Rule::EpochsInOrder) {
+            true => u64::MAX,
+            false => 1,
+        };
+        self.oldest..self.oldest + free.min(most)
     }
 
     /// Completes the oldest epoch if it has ended, all its writes are durable and it waits for no other core's.
@@ -175,10 +198,10 @@ mod tests {
         epochs.wrote();
         epochs.begin();
         epochs.wrote();
-        assert_eq!(epochs.may_send(), Some(0));
+        assert_eq!(epochs.may_send(), 0..1);
         epochs.acknowledged(0);
         epochs.complete();
-        assert_eq!(epochs.may_send(), Some(1));
+        assert_eq!(epochs.may_send(), 1..2);
     }
 
     #[test]
@@ -186,14 +209,17 @@ mod tests {
         let mut epochs = Epochs::default();
         epochs.wrote();
         epochs.depend(other(4));
-        assert_eq!(epochs.may_send(), Some(0));
+        assert_eq!(epochs.may_send(), 0..1);
         epochs.acknowledged(0);
         epochs.complete();
-        assert_eq!(epochs.may_send(), None);
+        assert!(epochs.may_send().is_empty());
         epochs.resolve(other(3));
-        assert_eq!(epochs.may_send(), None, "an older epoch of that core is not the one");
+        assert!(
+            epochs.may_send().is_empty(),
+            "an older epoch of that core is not the one"
+        );
         epochs.resolve(other(4));
-        assert_eq!(epochs.may_send(), Some(1));
+        assert_eq!(epochs.may_send(), 1..2);
     }
 
     #[test]

@@ -58,7 +58,11 @@ mod tests {
         writers.forget(epoch(0, 1));
         assert_eq!(writers.wrote_last(CoreId(0), line), Some(2));
         writers.wrote(line, epoch(1, 0));
-        assert_eq!(writers.wrote_last(CoreId(0), line), None, "another core has written it since");
+        assert_eq!(
+            writers.wrote_last(CoreId(0), line),
+            None,
+            "another core has written it since"
+        );
         writers.forget(epoch(1, 0));
         assert_eq!(writers.wrote_last(CoreId(1), line), None);
     }
