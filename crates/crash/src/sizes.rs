@@ -62,9 +62,7 @@ pub fn small(spec: &Spec) -> Vec<Size> {
 
 fn size(about: &'static About, workload: &str, name: &str, most: u64) -> Option<Size> {
     let param = about.params.iter().find(|param| param.name == name)?;
-    let preset = about
-        .alias
-        .is_some_and(|alias| alias.name == workload && alias.set.iter().any(|set| set.0 == name));
+    let preset = about.sets(workload).iter().any(|set| set.0 == name);
     let value = most.max(param.min);
     (!preset && value < param.default).then_some(Size {
         name: param.name,

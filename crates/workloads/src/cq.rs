@@ -5,26 +5,31 @@
 //! picks a queue at random and, at even odds, fills a node and pushes it, or pops one. The log and the flushes take
 //! whole rows: the node with its five lines, the queue's header, and a push the link of the last node; two fences a task.
 //!
+//! With `operations` a region has as many pushes and pops of one queue, under its lock, a step each, and ends with a step
+//! of its own (StrandWeaver, ISCA 2020, Figure 10, "queue").
+//!
 //! Simplified: nodes come from a fixed stock, by volatile free lists (one for each thread, rebuilt after a crash from
 //! what is reachable); half of them are linked at the start. A push without a free node and a pop of an empty queue do
 //! nothing. A node's items are consecutive numbers, so that a torn node shows.
 
 use crate::filler::{halves, pair};
+use crate::operations::{ring, Lists, OPERATIONS};
 use crate::{About, Alias};
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Region, Step, Table, ThreadState, Workload,
+    PAYLOAD_BYTES,
 };
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "cq",
-    alias: Some(Alias {
+    aliases: &[Alias {
         name: "queue",
         set: &[("queues", "1")],
-    }),
+    }],
     line: "pushes to and pops from linked queues",
     paper: "COSPlay (MICRO 2021), Table 3, CQ",
     machine: "cosplay",
@@ -47,9 +52,13 @@ const PARAMS: &[Param] = &[
         max: 1 << 16,
         help: "nodes for each queue, half of them linked at the start",
     },
-    // Ten records for a node, one for the header, one for the last node's link; two regions.
-    log_records(24),
+    OPERATIONS,
+    // Two regions.
+    log_records(2 * MOST_RECORDS),
 ];
+
+/// Records of a push, which writes more than a pop: ten for a node, one for the header, one for the last node's link.
+const MOST_RECORDS: u64 = 12;
 
 const ITEMS: u64 = 64;
 const NODE_BYTES: u64 = 8 + 4 * ITEMS;
@@ -68,6 +77,9 @@ pub struct Cq {
     nodes: Table<NODE_BYTES>,
     locks: Locks,
     free: FreeLists<NODE_BYTES>,
+    operations: u64,
+    /// Nodes that a task of several operations has popped.
+    popped: Lists,
     logs: LogLayout,
 }
 
@@ -94,6 +106,14 @@ fn item_of(line: u64, i: u64) -> u64 {
     8 + 4 * i + (LINE_BYTES - PAYLOAD_BYTES) * line
 }
 
+/// The end of a queue that a node is to be linked to: what the header says.
+struct End<'c, C: Cpu> {
+    header: W<'c, C>,
+    tail: W<'c, C>,
+    was_empty: bool,
+    count: W<'c, C>,
+}
+
 impl Cq {
     async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
@@ -111,24 +131,13 @@ impl Cq {
         );
         let was_empty = tail.is(0).branch();
         let mut region = thread.log.begin();
-        region.log_row(node, NODE_BYTES).await;
-        region.log(header, 0, header::BYTES).await;
-        if !was_empty {
-            region.log(tail, 0, 8).await;
-        }
-        region.order(Step::Last).await;
-        region.update(node, cpu.word(0), 8).await;
-        for line in 0..NODE_LINES {
-            for i in first_item(line)..first_item(line + 1) {
-                let value = if i == 0 { value } else { value + i };
-                region.update(node.at(item_of(line, i)), value, 4).await;
-            }
-        }
-        let link = if was_empty { header.at(header::HEAD) } else { tail };
-        region.update(link, node, 8).await;
-        region.update(header.at(header::TAIL), node, 8).await;
-        region.update(header.at(header::COUNT), count + 1, 8).await;
-        region.finish().await;
+        let end = End {
+            header,
+            tail,
+            was_empty,
+            count,
+        };
+        Cq::link(&mut region, cpu, end, node, value, Step::Last).await;
 
         thread.log.unlock(guard).await;
     }
@@ -146,9 +155,59 @@ impl Cq {
 
         let (next, count) = (node.load().await, header.at(header::COUNT).load().await);
         let mut region = thread.log.begin();
+        Cq::unlink(&mut region, cpu, header, [node, next, count], Step::Last).await;
+
+        thread.log.unlock(guard).await;
+        // Not before the region is durable: another thread may overwrite the node at once.
+        self.free.give(cpu, thread.thread, node).await;
+    }
+
+    /// Links a filled node behind the last one.
+    async fn link<'c, C: Cpu>(
+        region: &mut Region<'_, 'c, C>,
+        cpu: &'c C,
+        end: End<'c, C>,
+        node: W<'c, C>,
+        value: W<'c, C>,
+        step: Step,
+    ) {
+        let End {
+            header,
+            tail,
+            was_empty,
+            count,
+        } = end;
         region.log_row(node, NODE_BYTES).await;
         region.log(header, 0, header::BYTES).await;
-        region.order(Step::Last).await;
+        if !was_empty {
+            region.log(tail, 0, 8).await;
+        }
+        region.order(step).await;
+        region.update(node, cpu.word(0), 8).await;
+        for line in 0..NODE_LINES {
+            for i in first_item(line)..first_item(line + 1) {
+                let value = if i == 0 { value } else { value + i };
+                region.update(node.at(item_of(line, i)), value, 4).await;
+            }
+        }
+        let link = if was_empty { header.at(header::HEAD) } else { tail };
+        region.update(link, node, 8).await;
+        region.update(header.at(header::TAIL), node, 8).await;
+        region.update(header.at(header::COUNT), count + 1, 8).await;
+        region.finish().await;
+    }
+
+    /// Takes the first node, which is not the only one if there is a next, out of a queue of `count`.
+    async fn unlink<'c, C: Cpu>(
+        region: &mut Region<'_, 'c, C>,
+        cpu: &'c C,
+        header: W<'c, C>,
+        [node, next, count]: [W<'c, C>; 3],
+        step: Step,
+    ) {
+        region.log_row(node, NODE_BYTES).await;
+        region.log(header, 0, header::BYTES).await;
+        region.order(step).await;
         region.update(node, cpu.word(0), 8).await;
         region.update(header.at(header::HEAD), next, 8).await;
         if next.is(0).branch() {
@@ -156,10 +215,52 @@ impl Cq {
         }
         region.update(header.at(header::COUNT), count - 1, 8).await;
         region.finish().await;
+    }
 
+    /// A region of several pushes and pops of one queue.
+    async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let queue = thread.random.below(self.headers.rows());
+        let header = self.headers.row(queue);
+        let guard = self.locks.at(queue);
+        let popped = self.popped.of(thread);
+        let mut popped_end = popped;
+        thread.log.lock(guard).await;
+        let mut region = thread.log.begin();
+        let mut left = cpu.word(self.operations);
+        while !left.is(0).branch() {
+            left = left - 1;
+            let value = thread.random.word();
+            if (value >> 63).is(0).branch() {
+                if let Some(node) = self.free.take(cpu, thread.thread).await {
+                    let tail = region.read(header.at(header::TAIL), 8).await;
+                    let count = region.read(header.at(header::COUNT), 8).await;
+                    let was_empty = tail.is(0).branch();
+                    let end = End {
+                        header,
+                        tail,
+                        was_empty,
+                        count,
+                    };
+                    Cq::link(&mut region, cpu, end, node, value, Step::More).await;
+                }
+                continue;
+            }
+            let node = region.read(header.at(header::HEAD), 8).await;
+            if !node.is(0).branch() {
+                let next = region.read(node, 8).await;
+                let count = region.read(header.at(header::COUNT), 8).await;
+                Cq::unlink(&mut region, cpu, header, [node, next, count], Step::More).await;
+                popped_end.store(node).await;
+                popped_end = popped_end + 8;
+            }
+        }
+        region.end().await;
         thread.log.unlock(guard).await;
-        // Not before the region is durable: another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, node).await;
+        while popped.less(popped_end).branch() {
+            popped_end = popped_end - 8;
+            self.free.give(cpu, thread.thread, popped_end.load().await).await;
+        }
     }
 
     /// Calls `visit` with the address of each node of a queue, from its head on.
@@ -264,7 +365,9 @@ impl Workload for Cq {
             nodes,
             locks: Locks(heap.dram(queues * 8)),
             free: FreeLists::allot(&mut heap, nodes, plan.threads),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            operations: params.get("operations"),
+            popped: Lists::allot(&mut heap, plan.lanes(), params.get("operations")),
         };
         let memory = heap.memory();
         cq.fill(&memory, per_queue / 2);
@@ -273,6 +376,9 @@ impl Workload for Cq {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        if self.operations > 1 {
+            return self.several(thread).await;
+        }
         let queue = thread.random.below(self.headers.rows());
         let pushes = (thread.random.word() >> 63).is(0).branch();
         if pushes {
