@@ -19,7 +19,9 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "workloads",
         &[
-            "cq",
+            "cq/check",
+            "cq/mod",
+            "cq/task",
             "filler",
             "hashmap",
             "list",

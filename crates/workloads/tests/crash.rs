@@ -161,7 +161,10 @@ fn a_second_crash_recovers_too() {
             for first_crash in [3, 17, 40] {
                 let outcome = with_small(name, Again { play, first_crash });
                 assert_eq!(outcome.failure, None, "{name}, {play:?}, {first_crash}");
-                assert!(outcome.acknowledged > 0);
+                assert!(
+                    outcome.acknowledged > 0,
+                    "{name}, {play:?}, {first_crash}: nothing was acknowledged"
+                );
             }
         }
     }

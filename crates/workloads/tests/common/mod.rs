@@ -26,6 +26,17 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
+    (
+        "hashmap",
+        &[
+            ("keys", "24"),
+            ("buckets", "4"),
+            ("loaded", "30"),
+            ("log_records", "18"),
+        ],
+    ),
+    ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
+    ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
 ];
 
 pub const PLAN: BuildPlan = BuildPlan {
