@@ -49,13 +49,17 @@ pub mod workloads {
     pub use self::registry::{describe, with_workload, About, Alias, Error, Visitor};
 
     straight! {
-        filler: "workloads/filler"; hashmap: "workloads/hashmap"; list: "workloads/list";
+        filler: "workloads/filler"; list: "workloads/list";
         operations: "workloads/operations"; pc: "workloads/pc"; registry: "workloads/registry"; sps: "workloads/sps";
         tatp: "workloads/tatp";
     }
 
     pub mod cq {
         include!(concat!(env!("OUT_DIR"), "/workloads/cq/mod.rs"));
+    }
+
+    pub mod hashmap {
+        include!(concat!(env!("OUT_DIR"), "/workloads/hashmap/mod.rs"));
     }
 
     pub mod nstore {

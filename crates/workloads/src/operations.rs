@@ -1,6 +1,6 @@
 //! What workloads share whose failure-atomic region can hold several operations.
 
-use crate::list::insert_once;
+use crate::list::{distinct, sort};
 use strandline_isa::{Addr, Cpu, W};
 use strandline_kernel::{Param, Params};
 use strandline_runtime::{Heap, Locks, ThreadState};
@@ -60,7 +60,7 @@ impl Lists {
     }
 }
 
-/// The locks of a region, by index: each once, in ascending order, so that no two tasks wait for each other.
+/// The locks of a region, by index: taken once each, in ascending order, so that no two tasks wait for each other.
 pub(crate) struct Held<'c, C: Cpu> {
     start: W<'c, C>,
     end: W<'c, C>,
@@ -72,13 +72,16 @@ impl<'c, C: Cpu> Held<'c, C> {
         Held { start, end: start }
     }
 
-    /// Adds lock `index`, unless it is there.
+    /// Adds lock `index`.
     pub async fn add(&mut self, index: W<'c, C>) {
-        self.end = insert_once(self.start, self.end, index).await;
+        self.end.store(index).await;
+        self.end = self.end + 8;
     }
 
     /// Takes all.
-    pub async fn lock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+    pub async fn lock(&mut self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+        sort(self.start, self.end).await;
+        self.end = distinct(self.start, self.end).await;
         let mut at = self.start;
         while at.less(self.end).branch() {
             thread.log.lock(locks.at(at.load().await)).await;

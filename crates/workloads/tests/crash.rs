@@ -3,7 +3,7 @@
 mod common;
 
 use common::crashing::{judge, judge_twice, run, Game, Outcome};
-use common::{with_small, with_small_for, SMALL};
+use common::{with_several, with_small, with_small_for, SEVERAL, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
 use strandline_runtime::{BuildPlan, Library, Sharing, Window, Workload};
@@ -75,6 +75,43 @@ fn every_crash_image_recovers() {
                 assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
             }
         }
+    }
+}
+
+#[test]
+fn every_crash_image_of_regions_of_several_operations_recovers() {
+    for name in SEVERAL {
+        for (operations, threads) in [("2", 4), ("7", 3)] {
+            for play in plays() {
+                let crash = Crash {
+                    game: alone(FENCED, threads, 6, play),
+                    twice: false,
+                    every: 3,
+                };
+                let outcome = with_several(name, operations, crash);
+                assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");
+                assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_several_operations_without_order_are_found() {
+    let unordered_log = Lowering {
+        log_before_update: &[],
+        ..FENCED
+    };
+    for name in SEVERAL {
+        let found = plays().find_map(|play| {
+            let crash = Crash {
+                game: alone(unordered_log, 4, 6, play),
+                twice: false,
+                every: 1,
+            };
+            with_several(name, "4", crash).failure
+        });
+        assert!(found.is_some(), "{name}");
     }
 }
 

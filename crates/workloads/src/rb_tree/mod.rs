@@ -269,3 +269,6 @@ impl Workload for RbTree {
             .rebuild(image, |node| linked.as_ref().is_none_or(|linked| linked[node as usize]));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,6 @@
 use super::tables::{customer, district, district_text, item, order, order_line, stock, warehouse};
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
 use super::{Tpcc, STACK_BYTES};
-use crate::list::{contains, insert};
 use strandline_isa::{Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, ThreadState};
 
@@ -192,6 +191,33 @@ struct Bought<'c, C: Cpu> {
     item: W<'c, C>,
     quantity: W<'c, C>,
     text: W<'c, C>,
+}
+
+/// Whether the list from `start` to `end` holds `value`.
+async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -> bool {
+    let mut at = start;
+    while at.less(end).branch() {
+        if at.load().await.equals(value).branch() {
+            return true;
+        }
+        at = at + 8;
+    }
+    false
+}
+
+/// Inserts `value` into the ascending list from `start` to `end`, which has room for one more.
+async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
+    let mut at = end;
+    while start.less(at).branch() {
+        let below = at - 8;
+        let other = below.load().await;
+        if other.less(value).branch() {
+            break;
+        }
+        at.store(other).await;
+        at = below;
+    }
+    at.store(value).await;
 }
 
 /// Where in a stock row the text of `district` lies, as the program computes it.

@@ -63,6 +63,20 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
     }
 }
 
+/// Those that can have several operations in a region.
+pub const SEVERAL: &[&str] = &["sps", "cq", "hashmap", "rb-tree", "nstore"];
+
+/// Builds a workload in its small form, with regions of `operations` operations, and shows it to `visitor`.
+pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
+    let set = small(name).iter().copied().chain([("operations", operations)]);
+    with_workload(name, set, &PLAN, visitor).unwrap()
+}
+
+fn small(name: &str) -> &'static [(&'static str, &'static str)] {
+    let known = SMALL.iter().find(|(known, _)| *known == name);
+    known.expect("every workload has a small form").1
+}
+
 /// Builds a workload in its small form and shows it to `visitor`.
 pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
     with_small_for(name, &PLAN, visitor)
@@ -70,9 +84,5 @@ pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
 
 /// As [`with_small`], for these threads.
 pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
-    let (_, set) = SMALL
-        .iter()
-        .find(|(known, _)| *known == name)
-        .expect("every workload has a small form");
-    with_workload(name, set.iter().copied(), plan, visitor).unwrap()
+    with_workload(name, small(name).iter().copied(), plan, visitor).unwrap()
 }
