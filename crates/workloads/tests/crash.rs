@@ -47,6 +47,14 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
+/// Tasks of these make a hundred durable changes each, and more: one image in so many is judged.
+fn every(name: &str) -> u64 {
+    match name {
+        "tpcc" | "nstore" => 5,
+        _ => 1,
+    }
+}
+
 fn plays() -> impl Iterator<Item = Play> {
     EVICTIONS
         .into_iter()
@@ -59,12 +67,10 @@ fn every_crash_image_recovers() {
     for (name, _) in SMALL {
         for threads in [1, 4] {
             for play in plays() {
-                // Tpcc's tasks make hundreds of durable changes each.
-                let every = if *name == "tpcc" { 5 } else { 1 };
                 let crash = Crash {
                     game: alone(FENCED, threads, 24, play),
                     twice: false,
-                    every,
+                    every: every(name),
                 };
                 let outcome = with_small(name, crash);
                 assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
@@ -243,7 +249,7 @@ fn crash_shared(name: &str, lowering: Lowering, library: Library, play: Play) ->
             ..alone(lowering, SHARED.threads, 18, play)
         },
         twice: false,
-        every: if name == "tpcc" { 5 } else { 1 },
+        every: every(name),
     };
     with_small_for(name, &SHARED, crash)
 }

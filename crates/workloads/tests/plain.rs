@@ -175,9 +175,10 @@ impl Visitor for Show {
     }
 }
 
-/// A region's own end, where it has one, is shared; and some of hashmap's are opened where one of eight tasks writes.
+/// Eight operations cost eight times one, but for the end of a region: two flushes, which single stores share and queue has only
+/// then. Keys are drawn anew, so there is some noise.
 #[test]
-fn regions_of_several_operations_cost_no_more_flushes_an_operation() {
+fn a_region_of_eight_operations_flushes_about_eight_times_as_often() {
     let plan = BuildPlan {
         threads: 1,
         window: None,
@@ -187,7 +188,7 @@ fn regions_of_several_operations_cost_no_more_flushes_an_operation() {
         let cost = |operations| with_workload(name, [("operations", operations)], &plan, Show).unwrap();
         let (one, eight) = (cost("1"), cost("8"));
         println!("{name}: flushes, fences, instructions of a region of one {one:?}, of eight {eight:?}");
-        assert!((4.0..8.8).contains(&(eight.0 / one.0)), "{name}: {one:?} {eight:?}");
+        assert!((6.5..8.5).contains(&(eight.0 / one.0)), "{name}: {one:?} {eight:?}");
     }
 }
 
