@@ -113,7 +113,9 @@ def _paper(metric: Metric, place: str, claims: Claims) -> float | None:
     """What the paper reports there, if it does."""
     if metric.paper is None:
         return None
-    found = claims[metric.paper].paper_value.get(place, {}).get(metric.key)
+    found = claims[metric.paper].paper_value.get(place)
+    if isinstance(found, dict):
+        found = found.get(metric.key)
     return None if found is None else float(found)
 
 
