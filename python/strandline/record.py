@@ -59,8 +59,8 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "flushes_per_kilocycle_of_a_core": lambda record: (
         1000 * record.number("flushes") / (record.number("cycles") * record.number("cores"))
     ),
-    # What persist ordering costs the pipeline directly and by what it keeps in the store queue or in a design's own buffer. A
-    # store queue that is full for another reason counts too: the record does not tell it apart.
+    # What persist ordering costs the pipeline: directly, and by what it keeps in the store queue or in a design's own
+    # buffer. A store queue that is full for another reason counts too, since the record does not tell it apart.
     "persist_stall_cycles": lambda record: record.number("fence_stall_cycles") + record.number("buffer_stall_cycles"),
     "million_tasks_per_second": lambda record: (
         1000 * record.clock_ghz * record.number("tasks") / record.number("cycles")

@@ -82,8 +82,8 @@ def _table2(data: FigureData) -> Measured:
 def _cost(data: FigureData) -> Measured:
     """Section VI-A: bytes of the persist queue and of the strand buffers, a core.
 
-    The queue is what the design has more than the one without it. The rest of that one are the strand buffers, once what
-    grows with the write-back buffer is taken off: the tail indices, which two sizes of that buffer tell.
+    The queue is what the design has more than the one without it. That one's own are the strand buffers and what grows
+    with the write-back buffer, the tail indices: as much as twice the write-back buffer adds.
     """
     bytes_ = {value.labels["structures"]: value.value for value in values(data)}
     without = bytes_["no-persist-queue, 16"]
