@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
     line: "pushes to and pops from linked queues",
     paper: "COSPlay (MICRO 2021), Table 3, CQ",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 20_000,
     params: PARAMS,
 };
@@ -97,7 +98,7 @@ fn item_of(line: u64, i: u64) -> u64 {
 impl Cq {
     async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
-        let Some(node) = self.free.take(cpu, thread.thread).await else {
+        let Some(node) = self.free.take(cpu, thread.thread, &mut thread.log).await else {
             return;
         };
         let value = thread.random.word();
@@ -159,7 +160,7 @@ impl Cq {
 
         thread.log.unlock(guard).await;
         // Not before the region is durable: another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, node).await;
+        self.free.give(cpu, thread.thread, node, &thread.log).await;
     }
 
     /// Calls `visit` with the address of each node of a queue, from its head on.

@@ -160,14 +160,18 @@ impl<'c, C: Cpu> Ring<'c, C> {
         }
     }
 
-    /// Invalidates the entries up to the one at `end`, then moves the head (Figure 6(a), steps 3 and 4).
+    /// Invalidates the entries up to the one at `end`, then moves the head (Figure 6(a), steps 3 and 4). They become invalid in any
+    /// order, so the last one keeps its marker.
     pub async fn retire(&mut self, end: W<'c, C>) {
         let to = self.entry(end);
-        while !self.head.equals(to).branch() {
+        let mut more = true;
+        while more {
             self.pass().await;
-            let state = self.head.at(field::STATE);
-            state.store(self.head_position << POSITION_SHIFT).await;
-            state.flush().await;
+            more = !self.head.equals(to).branch();
+            let state = self.head_position << POSITION_SHIFT;
+            let state = if more { state } else { state + MARKER };
+            self.head.at(field::STATE).store(state).await;
+            self.head.flush().await;
         }
         if self.broken.is(Rule::MarkerBeforeInvalidation) {
             self.durable().await;
