@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -144,7 +144,10 @@ class LitmusTest:
 
     def judged_by_designs(self) -> LitmusTest:
         """The same test with only the models that the designs which ran it are judged by."""
-        kept = {design.model for design in self.designs}
+        return self.judged_by({design.model for design in self.designs})
+
+    def judged_by(self, kept: Collection[str]) -> LitmusTest:
+        """The same test with only these models."""
         fields = {**self.fields, "models": [model for model in self.fields["models"] if model["model"] in kept]}
         return replace(self, models=tuple(model for model in self.models if model.model in kept), fields=fields)
 

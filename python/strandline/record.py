@@ -54,6 +54,14 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "instructions_per_task": _per("instructions", "tasks"),
     "flushes_per_kiloinstruction": _per("flushes", "instructions", 1000),
     "fences_per_kiloinstruction": _per("fences", "instructions", 1000),
+    # All cores' flushes: eight cores that each flush once in 1000 cycles come to 8.
+    "flushes_per_kilocycle": _per("flushes", "cycles", 1000),
+    "flushes_per_kilocycle_of_a_core": lambda record: (
+        1000 * record.number("flushes") / (record.number("cycles") * record.number("cores"))
+    ),
+    # What persist ordering costs the pipeline: directly, and by what it keeps in the store queue or in a design's own
+    # buffer. A store queue that is full for another reason counts too, since the record does not tell it apart.
+    "persist_stall_cycles": lambda record: record.number("fence_stall_cycles") + record.number("buffer_stall_cycles"),
     "million_tasks_per_second": lambda record: (
         1000 * record.clock_ghz * record.number("tasks") / record.number("cycles")
     ),

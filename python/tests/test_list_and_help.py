@@ -16,8 +16,12 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
     assert list(document) == ["workloads", "designs", "machines", "figures", "models"]
-    figures = ("1", "8", "9", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window")
-    assert [figure["name"] for figure in document["figures"]] == [f"cosplay-{figure}" for figure in figures]
+    figures = {
+        "cosplay": ("1", "8", "9", "10", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window"),
+        "strandweaver": ("2", "7", "8", "9", "10", "cost", "table-2"),
+    }
+    ids = [f"{paper}-{figure}" for paper, names in figures.items() for figure in names]
+    assert [figure["name"] for figure in document["figures"]] == ids
 
 
 def test_settings_show_in_a_machine(strandline: Strandline) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from strandline.errors import InputError
-from strandline.experiments.figure_file import load
+from strandline.experiments.figure_file import load_runs
 
 GOOD = """title = "T"
 source = "S"
@@ -45,7 +45,7 @@ def figure(tmp_path: Path, text: str) -> Path:
 
 
 def test_good(tmp_path: Path) -> None:
-    spec = load(figure(tmp_path, GOOD))
+    spec = load_runs(figure(tmp_path, GOOD))
     assert (spec.id, spec.paper) == ("paper-7", "paper")
     assert [point.settings for point in spec.axes[0].points] == [{"bmo": 0}, {"bmo": 100}]
 
@@ -66,7 +66,7 @@ def test_good(tmp_path: Path) -> None:
 def test_bad(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:
     path = figure(tmp_path, GOOD.replace(old, new))
     with pytest.raises(InputError) as error:
-        load(path)
+        load_runs(path)
     assert str(error.value).startswith(f"{path}:{line}: {problem}")
     assert "\n" not in str(error.value)
 
@@ -74,14 +74,14 @@ def test_bad(tmp_path: Path, old: str, new: str, line: int, problem: str) -> Non
 def test_missing_key(tmp_path: Path) -> None:
     path = figure(tmp_path, GOOD.replace('source = "S"\n', ""))
     with pytest.raises(InputError, match="source: missing"):
-        load(path)
+        load_runs(path)
 
 
 def test_an_axis_that_is_not_drawn(tmp_path: Path) -> None:
     threads = '[[axes]]\nkey = "threads"\ntitle = "Threads"\npoints = [1, 2]\n\n[[metrics]]'
     path = figure(tmp_path, GOOD.replace("[[metrics]]", threads))
     with pytest.raises(InputError, match="axis `threads` is not drawn but has 2 points"):
-        load(path)
+        load_runs(path)
 
 
 SEARCHING = """title = "T"
@@ -124,7 +124,7 @@ y_title = "Tasks (%)"
 
 
 def test_good_with_search_and_panels(tmp_path: Path) -> None:
-    spec = load(figure(tmp_path, SEARCHING))
+    spec = load_runs(figure(tmp_path, SEARCHING))
     assert [point.finder for point in spec.axis("design").points] == [None, "cosplay", "cosplay"]
     assert spec.finder({"bmo": "0", "design": "sbatch"}) == {"bmo": "0", "design": "cosplay"}
     assert spec.finder({"bmo": "0", "design": "x86"}) is None
@@ -167,7 +167,7 @@ def test_good_with_search_and_panels(tmp_path: Path) -> None:
 def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:
     path = figure(tmp_path, SEARCHING.replace(old, new))
     with pytest.raises(InputError) as error:
-        load(path)
+        load_runs(path)
     assert str(error.value).startswith(f"{path}:{line}: {problem}")
     assert "\n" not in str(error.value)
 
@@ -193,23 +193,23 @@ def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, pr
 )
 def test_bad_plots(tmp_path: Path, old: str, new: str, problem: str) -> None:
     with pytest.raises(InputError, match=rf"7\.toml:\d+: {problem}"):
-        load(figure(tmp_path, GOOD.replace(old, new)))
+        load_runs(figure(tmp_path, GOOD.replace(old, new)))
 
 
 def test_points_that_search_nothing_are_told(tmp_path: Path) -> None:
     head, _, rest = SEARCHING.partition("[search]")
     path = figure(tmp_path, head + rest[rest.index("[[axes]]") :])
     with pytest.raises(InputError, match=r"7\.toml:17: search: axis design searches, but what\? add \[search\]"):
-        load(path)
+        load_runs(path)
 
 
 def test_points_of_two_axes_cannot_search(tmp_path: Path) -> None:
     two = SEARCHING.replace("points = [0, 100]", 'points = [{ label = "0", settings = { bmo = 0 }, search = true }]')
     with pytest.raises(InputError, match=r"7\.toml:22: search: points of two axes search: leave it to one"):
-        load(figure(tmp_path, two))
+        load_runs(figure(tmp_path, two))
 
 
 def test_not_toml(tmp_path: Path) -> None:
     path = figure(tmp_path, "title = \n")
     with pytest.raises(InputError, match=r"not TOML: .*line 1"):
-        load(path)
+        load_runs(path)

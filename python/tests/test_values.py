@@ -13,7 +13,7 @@ from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.experiments import drawing
 from strandline.experiments.figure import FigureData, Options, plan
-from strandline.experiments.figure_file import load
+from strandline.experiments.figure_file import load_runs
 from strandline.experiments.shelf import repository_shelf
 from strandline.experiments.spec import FigureSpec
 from strandline.experiments.values import values, with_means
@@ -79,7 +79,7 @@ def fields(spec: RunSpec) -> dict[str, Any]:
 def figure(tmp_path: Path, text: str = SEARCHING) -> FigureSpec:
     path = tmp_path / "7.toml"
     path.write_text(text)
-    return load(path)
+    return load_runs(path)
 
 
 def found(data: FigureData) -> dict[tuple[str, str], tuple[float, Any]]:
@@ -198,18 +198,16 @@ def test_a_point_may_be_without_what_another_axis_sets() -> None:
 
 
 def test_all_designs_of_a_figure_run_as_many_tasks() -> None:
-    shelf = repository_shelf()
-    for name in shelf.figure_ids():
+    for spec in repository_shelf().figures_of_runs():
         tasks: dict[tuple[str, ...], set[int | None]] = {}
-        for each in plan(shelf.figure(name), Options()):
+        for each in plan(spec, Options()):
             for trial in each.trials:
                 tasks.setdefault((trial.spec.workload, *trial.spec.set), set()).add(trial.spec.tasks)
-        assert all(len(numbers) == 1 for numbers in tasks.values()), name
+        assert all(len(numbers) == 1 for numbers in tasks.values()), spec.id
 
 
 def test_the_shelf_searches_the_same_windows_everywhere() -> None:
-    shelf = repository_shelf()
-    searches = {spec.search.values for spec in map(shelf.figure, shelf.figure_ids()) if spec.search}
+    searches = {spec.search.values for spec in repository_shelf().figures_of_runs() if spec.search}
     assert searches == {(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)}
 
 

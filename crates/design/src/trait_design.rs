@@ -120,8 +120,8 @@ pub trait Design: Sized + 'static {
         let _ = (hw, requester, owner, line, reply);
     }
 
-    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one in whose private
-    /// caches it is dirty, or else the one whose miss drives it out). While it is held, whoever asks for it waits.
+    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one whose miss drives it
+    /// out); where it leaves both at once, both are asked. While it is held, whoever asks for it waits.
     fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
         let _ = (hw, core, level, line);
         Eviction::WriteBack

@@ -49,8 +49,25 @@ pub mod workloads {
     pub use self::registry::{describe, with_workload, About, Alias, Error, Visitor};
 
     straight! {
-        cq: "workloads/cq"; filler: "workloads/filler"; pc: "workloads/pc"; registry: "workloads/registry";
-        sps: "workloads/sps"; tatp: "workloads/tatp";
+        filler: "workloads/filler"; list: "workloads/list";
+        operations: "workloads/operations"; pc: "workloads/pc"; registry: "workloads/registry"; sps: "workloads/sps";
+        tatp: "workloads/tatp";
+    }
+
+    pub mod cq {
+        include!(concat!(env!("OUT_DIR"), "/workloads/cq/mod.rs"));
+    }
+
+    pub mod hashmap {
+        include!(concat!(env!("OUT_DIR"), "/workloads/hashmap/mod.rs"));
+    }
+
+    pub mod nstore {
+        include!(concat!(env!("OUT_DIR"), "/workloads/nstore/mod.rs"));
+    }
+
+    pub mod rb_tree {
+        include!(concat!(env!("OUT_DIR"), "/workloads/rb_tree/mod.rs"));
     }
 
     pub mod tpcc {

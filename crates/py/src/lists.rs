@@ -25,21 +25,22 @@ fn workloads() -> Value {
             .iter()
             .map(|p| json!({"key": p.name, "default": p.default, "help": p.help, "min": p.min, "max": p.max}))
             .collect();
-        let named = move |name: &str, summary: String| {
+        let named = |name: &str, summary: String| {
             json!({
                 "name": name, "paper": about.paper, "summary": summary, "machine": about.machine,
                 "runtime": "undo", "tasks": about.tasks, "parameters": parameters,
             })
         };
-        let alias = about.alias.map(|alias| {
+        let by_another_name = |alias: &strandline_workloads::Alias| {
             let set: String = alias
                 .set
                 .iter()
                 .map(|(key, value)| format!(" with {key}={value}"))
                 .collect();
             named(alias.name, format!("{}{set}, by another name", about.name))
-        });
-        std::iter::once(named(about.name, about.line.to_owned())).chain(alias)
+        };
+        let aliases: Vec<Value> = about.aliases.iter().map(by_another_name).collect();
+        std::iter::once(named(about.name, about.line.to_owned())).chain(aliases)
     };
     strandline_workloads::names().iter().flat_map(entry).collect()
 }

@@ -19,8 +19,8 @@ pub struct Alias {
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// Another name, or none.
-    pub alias: Option<Alias>,
+    /// Other names.
+    pub aliases: &'static [Alias],
     /// What it does, in one line.
     pub line: &'static str,
     /// Where it comes from.
@@ -34,8 +34,15 @@ pub struct About {
 }
 
 impl About {
+    /// What `name` sets, if it is an alias: keys and values.
+    #[must_use]
+    pub fn sets(&self, name: &str) -> &'static [(&'static str, &'static str)] {
+        let alias = self.aliases.iter().find(|alias| alias.name == name);
+        alias.map_or(&[], |alias| alias.set)
+    }
+
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.alias.map(|alias| alias.name))
+        std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))
     }
 }
 
@@ -112,7 +119,7 @@ macro_rules! workloads {
                 let window = plan.window.unwrap_or(1);
                 return Err(Error::Lanes { threads: plan.threads, window });
             }
-            let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
+            let presets = about.sets(name);
             let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;
             $(if about.name == $about.name {
                 let (workload, memory) = <$type>::build(&params, plan)?;
@@ -129,6 +136,9 @@ workloads! {
     crate::tatp::Tatp: crate::tatp::ABOUT,
     crate::tpcc::Tpcc: crate::tpcc::ABOUT,
     crate::cq::Cq: crate::cq::ABOUT,
+    crate::hashmap::Hashmap: crate::hashmap::ABOUT,
+    crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
+    crate::nstore::Nstore: crate::nstore::ABOUT,
 }
 
 /// All workloads.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::crashing::{judge, judge_twice, run, Game, Outcome};
-use common::{with_small, with_small_for, SMALL};
+use common::{with_several, with_small, with_small_for, SEVERAL, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
 use strandline_runtime::{BuildPlan, Library, Sharing, Window, Workload};
@@ -47,6 +47,14 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
+/// Tasks of these make a hundred durable changes each, and more: one image in so many is judged.
+fn every(name: &str) -> u64 {
+    match name {
+        "tpcc" | "nstore" => 5,
+        _ => 1,
+    }
+}
+
 fn plays() -> impl Iterator<Item = Play> {
     EVICTIONS
         .into_iter()
@@ -59,12 +67,10 @@ fn every_crash_image_recovers() {
     for (name, _) in SMALL {
         for threads in [1, 4] {
             for play in plays() {
-                // Tpcc's tasks make hundreds of durable changes each.
-                let every = if *name == "tpcc" { 5 } else { 1 };
                 let crash = Crash {
                     game: alone(FENCED, threads, 24, play),
                     twice: false,
-                    every,
+                    every: every(name),
                 };
                 let outcome = with_small(name, crash);
                 assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
@@ -75,6 +81,43 @@ fn every_crash_image_recovers() {
                 assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
             }
         }
+    }
+}
+
+#[test]
+fn every_crash_image_of_regions_of_several_operations_recovers() {
+    for name in SEVERAL {
+        for (operations, threads) in [("2", 4), ("7", 3)] {
+            for play in plays() {
+                let crash = Crash {
+                    game: alone(FENCED, threads, 6, play),
+                    twice: false,
+                    every: 3,
+                };
+                let outcome = with_several(name, operations, crash);
+                assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");
+                assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_several_operations_without_order_are_found() {
+    let unordered_log = Lowering {
+        log_before_update: &[],
+        ..FENCED
+    };
+    for name in SEVERAL {
+        let found = plays().find_map(|play| {
+            let crash = Crash {
+                game: alone(unordered_log, 4, 6, play),
+                twice: false,
+                every: 1,
+            };
+            with_several(name, "4", crash).failure
+        });
+        assert!(found.is_some(), "{name}");
     }
 }
 
@@ -161,7 +204,10 @@ fn a_second_crash_recovers_too() {
             for first_crash in [3, 17, 40] {
                 let outcome = with_small(name, Again { play, first_crash });
                 assert_eq!(outcome.failure, None, "{name}, {play:?}, {first_crash}");
-                assert!(outcome.acknowledged > 0);
+                assert!(
+                    outcome.acknowledged > 0,
+                    "{name}, {play:?}, {first_crash}: nothing was acknowledged"
+                );
             }
         }
     }
@@ -203,7 +249,7 @@ fn crash_shared(name: &str, lowering: Lowering, library: Library, play: Play) ->
             ..alone(lowering, SHARED.threads, 18, play)
         },
         twice: false,
-        every: if name == "tpcc" { 5 } else { 1 },
+        every: every(name),
     };
     with_small_for(name, &SHARED, crash)
 }

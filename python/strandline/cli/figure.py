@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from strandline.cli import output
+from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
 from strandline.cli.figures import run_figures
 from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
+from strandline.experiments.litmus_figure import LitmusFigure
+from strandline.experiments.spec import FigureSpec
 from strandline.experiments.values import with_means
 from strandline.report.files import replacing
 
@@ -26,15 +28,38 @@ from strandline.report.files import replacing
 @jobs_option
 @json_option
 @click.pass_obj
-def figure(app: App, figure_id: str, tasks: int | None, out: Path | None, seed: int, jobs: int, as_json: bool) -> None:
+@click.pass_context
+def figure(
+    ctx: click.Context,
+    app: App,
+    figure_id: str,
+    tasks: int | None,
+    out: Path | None,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
     """Rerun a paper's figure or table.
 
     Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
+
+    Exits 1 only if it is a figure of litmus tests of which a design shows a state that its model forbids.
     """
-    spec = app.shelf.figure(figure_id)
+    spec = app.shelf.any_figure(figure_id)
+    folder = out or Path("out") / figure_id
+    if isinstance(spec, LitmusFigure):
+        if tasks is not None:
+            raise click.UsageError(
+                f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out"
+            )
+        ctx.exit(figure_litmus.show(app, spec, folder, seed, jobs, as_json))
+    _show(app, spec, Options(seed, tasks), folder, jobs, as_json)
+
+
+def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int, as_json: bool) -> None:
     claims = app.shelf.claims()
-    with replacing(folder := out or Path("out") / figure_id) as staging:
-        data = run_figures(app, [spec], Options(seed, tasks), jobs)[spec.id]
+    with replacing(folder) as staging:
+        data = run_figures(app, [spec], options, jobs)[spec.id]
         shown = drawing.chart(data, claims)
         table = drawing.table(shown)
         outcomes = _outcomes(app, data)

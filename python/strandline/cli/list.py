@@ -51,7 +51,7 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
 def _entries(app: App, kind: str) -> list[dict[str, Any]]:
     if kind != "figures":
         return app.engine.listing(kind)
-    specs = [app.shelf.figure(figure_id) for figure_id in app.shelf.figure_ids()]
+    specs = [app.shelf.any_figure(figure_id) for figure_id in app.shelf.figure_ids()]
     return [{"name": spec.id, "paper": spec.source, "summary": spec.title} for spec in specs]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class Measured:
     value: Any
     holds: bool | None = None
     """Decided here for a comparison, else by the claim's tolerance."""
+    beside: Mapping[str, float] = field(default_factory=dict)
+    """Shown beside it and not judged, as another mean."""
 
 
 def load(path: Path) -> dict[str, Claim]:
@@ -98,11 +100,18 @@ def holds(claim: Claim, measured: Measured) -> bool | None:
         return None
     if claim.kind is Kind.ORDER:
         return measured.holds
-    if claim.kind is Kind.EXACT:
-        return bool(measured.value == claim.paper_value)
-    if isinstance(claim.paper_value, dict):
-        return all(_near(claim, measured.value[key], value) for key, value in claim.paper_value.items())
-    return _near(claim, measured.value, claim.paper_value)
+    return all(_agrees(claim, mine, paper) for mine, paper in _pairs(measured.value, claim.paper_value))
+
+
+def _pairs(measured: Any, paper: Any) -> list[tuple[Any, Any]]:
+    """What is to agree: each value that the paper gives, or each that is measured where it gives one for all."""
+    if isinstance(paper, dict):
+        return [(measured[key], value) for key, value in paper.items()]
+    return [(value, paper) for value in measured.values()] if isinstance(measured, dict) else [(measured, paper)]
+
+
+def _agrees(claim: Claim, measured: Any, paper: Any) -> bool:
+    return bool(measured == paper) if claim.kind is Kind.EXACT else _near(claim, measured, paper)
 
 
 def _near(claim: Claim, measured: float, paper: float) -> bool:

@@ -51,6 +51,18 @@ def _fig1_linear(data: FigureData) -> Measured:
     return Measured(fits, holds=all(fit >= 0.98 for fit in fits.values()))
 
 
+def _fig10_adr(data: FigureData) -> Measured:
+    """Figure 10, plain ADR: strand buffers of eight by eight over COSPlay at its best window."""
+    gains = cosplay_order.gains(data)["ADR"]
+    return Measured(gains[cosplay_order.STRANDS_88] / gains["cosplay"])
+
+
+def _fig10_depth(data: FigureData) -> Measured:
+    """Figure 10, the two longest latencies, each judged: eight by eight strand buffers over four by four."""
+    rows = cosplay_order.gains(data).items()
+    return Measured({bmo: row[cosplay_order.STRANDS_88] / row[cosplay_order.STRANDS_44] for bmo, row in rows})
+
+
 MEASURES: Mapping[str, Measure] = {
     "cosplay-table1": Measure("cosplay-table-1", _table1, lambda labels: labels["structures"] == TABLE_1_EXAMPLE),
     "cosplay-table3": Measure("cosplay-table-3", _table3),
@@ -60,6 +72,9 @@ MEASURES: Mapping[str, Measure] = {
     "cosplay-fig8-hd": Measure("cosplay-8", _extremes, lambda labels: labels["bmo"] == "HD"),
     "cosplay-fig8-order": Measure("cosplay-8", cosplay_order.fig8),
     "cosplay-fig9-enc": Measure("cosplay-9", cosplay_order.fig9_enc, lambda labels: labels["bmo"] == "Enc"),
+    "cosplay-fig10-adr": Measure("cosplay-10", _fig10_adr, lambda labels: labels["bmo"] == "ADR"),
+    "cosplay-fig10-depth": Measure("cosplay-10", _fig10_depth, cosplay_order.is_fig10_depth),
+    "cosplay-fig10-44": Measure("cosplay-10", cosplay_order.fig10_44, cosplay_order.is_fig10_44),
     "cosplay-fig11a-adr": Measure("cosplay-11a", _extremes, lambda labels: labels["bmo"] == "ADR"),
     "cosplay-fig14": Measure("cosplay-14", cosplay_order.fig14),
 }

@@ -13,6 +13,7 @@ from typing import Any
 from strandline.experiments.claims import Measured
 from strandline.experiments.figure import FigureData
 from strandline.experiments.parts import Part, together
+from strandline.experiments.spec import Labels
 from strandline.experiments.values import Value, means, values
 
 GAIN_MOST = ("sps", "pc", "tatp")
@@ -21,6 +22,9 @@ KNEE = 0.95
 KNEE_BETWEEN = (2, 5)
 DOWN = 0.98
 """Performance has turned down where it is at most this share of the best."""
+
+STRANDS_44, STRANDS_88 = "strandweaver (4,4)", "strandweaver (8,8)"
+"""Of Figure 10: strand buffers and the entries of each."""
 
 Table = Mapping[str, Mapping[str, Value]]
 
@@ -111,6 +115,28 @@ def _by_design(data: FigureData) -> dict[str, Table]:
 def _knee(curve: Mapping[int, float]) -> int:
     best = max(curve.values())
     return min(window for window, value in curve.items() if value >= KNEE * best)
+
+
+def gains(data: FigureData) -> dict[str, dict[str, float]]:
+    """Figure 10: speedups over x86 of each design, by latency."""
+    table = _table(values(data), "bmo", "design")
+    return {bmo: {design: value.value for design, value in row.items()} for bmo, row in table.items()}
+
+
+def is_fig10_depth(labels: Labels) -> bool:
+    """The places at which the two sizes of strand buffers are compared; COSPlay is not."""
+    return labels["bmo"] in ("HD", "Comb") and labels["design"] != "cosplay"
+
+
+def is_fig10_44(labels: Labels) -> bool:
+    """The place at which x86 is compared with four strand buffers of four entries."""
+    return labels["bmo"] == "Comb" and labels["design"] in ("x86", STRANDS_44)
+
+
+def fig10_44(data: FigureData) -> Measured:
+    """Figure 10, the longest latency: x86 is faster than four strand buffers of four entries."""
+    speedup = gains(data)["Comb"][STRANDS_44]
+    return together(Part("x86 outperforms strandweaver (4,4)", speedup < 1, {"its speedup over x86": speedup}))
 
 
 def fig14(data: FigureData) -> Measured:

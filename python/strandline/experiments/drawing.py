@@ -113,12 +113,18 @@ def _paper(metric: Metric, place: str, claims: Claims) -> float | None:
     """What the paper reports there, if it does."""
     if metric.paper is None:
         return None
-    found = claims[metric.paper].paper_value.get(place, {}).get(metric.key)
+    found = claims[metric.paper].paper_value.get(place)
+    if isinstance(found, dict):
+        found = found.get(metric.key)
     return None if found is None else float(found)
 
 
 def _beside_paper(shown: Chart) -> bool:
-    return any(value is not None for panel in shown.panels for series in panel.series for value in series.paper)
+    return any(_has_paper(series) for panel in shown.panels for series in panel.series)
+
+
+def _has_paper(series: Series) -> bool:
+    return any(value is not None for value in series.paper)
 
 
 def caption(shown: Chart) -> str:
@@ -160,12 +166,13 @@ def _table_beside_paper(shown: Chart) -> Table:
     (panel,) = shown.panels
     columns = [Column(shown.x_title, numeric=False)]
     for series in panel.series:
-        columns += [Column(series.label), Column("paper")]
+        columns += [Column(series.label), *([Column("paper")] if _has_paper(series) else [])]
     rows = []
     for index, place in enumerate(shown.places):
         cells = [place]
         for series in panel.series:
             paper = series.paper[index]
-            cells += [number(series.values[index]), "-" if paper is None else number(paper)]
+            theirs = ["-" if paper is None else number(paper)] if _has_paper(series) else []
+            cells += [number(series.values[index]), *theirs]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))

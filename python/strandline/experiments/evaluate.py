@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from strandline.engine import Engine
-from strandline.experiments import cosplay
+from strandline.experiments import cosplay, strandweaver
 from strandline.experiments.claims import Claim, holds
 from strandline.experiments.figure import FigureData
 from strandline.experiments.measure import Measure
 from strandline.experiments.spec import Labels
 from strandline.record import Record
 
-MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES}
+MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES, **strandweaver.MEASURES}
 """By claim. A paper's measurements stand in the module of its name."""
 
 
@@ -29,6 +29,8 @@ class Outcome:
     reason: str | None
     """Why nothing was measured."""
     records: tuple[Record, ...]
+    beside: Mapping[str, float] = field(default_factory=dict)
+    """What was measured beside it and is not judged."""
 
     def keys(self) -> dict[str, Any]:
         """The outcome as JSON shows it."""
@@ -39,6 +41,7 @@ class Outcome:
             "kind": self.claim.kind.value,
             "paper_value": self.claim.paper_value,
             "measured": self.measured,
+            "beside": self.beside,
             "holds": self.holds,
             "reason": self.reason,
             "records": [record.fields for record in self.records],
@@ -103,4 +106,4 @@ def measured(claim: Claim, figure: FigureData) -> Outcome:
     measure = MEASURES[claim.id]
     data = figure.where(measure.keep)
     result = measure.take(data)
-    return Outcome(claim, result.value, holds(claim, result), None, tuple(data.records))
+    return Outcome(claim, result.value, holds(claim, result), None, tuple(data.records), result.beside)

@@ -5,14 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from strandline.experiments import plot_section, search_section, setting
+from strandline.experiments import litmus_figure, plot_section, search_section, setting
 from strandline.experiments.document import Section, read
+from strandline.experiments.litmus_figure import LitmusFigure
 from strandline.experiments.spec import Axis, FigureSpec, Metric, Point
 
 
-def load(path: Path) -> FigureSpec:
+def load(path: Path) -> FigureSpec | LitmusFigure:
     """Reads a figure; its id is `<paper>-<figure>`."""
-    top = read(path).only(("title", "source", "claims", "fixed", "search", "axes", "metrics", "plot"))
+    top = read(path)
+    return litmus_figure.read(top, path) if "litmus" in top.keys else _of_runs(top, path)
+
+
+def load_runs(path: Path) -> FigureSpec:
+    """Reads a figure of timed runs."""
+    return _of_runs(read(path), path)
+
+
+def _of_runs(top: Section, path: Path) -> FigureSpec:
+    top.only(("title", "source", "claims", "fixed", "search", "axes", "metrics", "plot"))
     fixed = setting.read_all(top.section("fixed"))
     sections = top.sections("axes")
     axes = tuple(_axis(section) for section in sections)

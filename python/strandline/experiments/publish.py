@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from strandline.experiments import drawing, verdicts
+from strandline.experiments import drawing, litmus_figure, verdicts
 from strandline.experiments.evaluate import Outcome
 from strandline.experiments.figure import FigureData
+from strandline.experiments.litmus_figure import LitmusFigure
+from strandline.litmus import LitmusTest
 from strandline.report import files
 from strandline.report.chart import Chart
 from strandline.report.table import Table
@@ -21,6 +23,15 @@ def write(data: FigureData, shown: Chart, table: Table, outcomes: Sequence[Outco
     files.write_records(data.records, folder)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
     plot.save(shown, folder)
+
+
+def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path) -> None:
+    """Likewise of a figure of litmus tests: a record is a state of a test."""
+    from strandline.report import plot_states
+
+    files.write_records(litmus_figure.records(figure, tests), folder)
+    (folder / "table.md").write_text(litmus_figure.markdown(figure, tests), encoding="utf-8")
+    plot_states.save(litmus_figure.grid(figure, tests), folder)
 
 
 def _markdown(shown: Chart, table: Table, outcomes: Sequence[Outcome]) -> str:

@@ -12,6 +12,7 @@ from strandline.errors import InputError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
 from strandline.experiments.figure_file import load
+from strandline.experiments.litmus_figure import LitmusFigure
 from strandline.experiments.spec import FigureSpec
 
 
@@ -33,7 +34,19 @@ class Shelf:
         return sorted(self._paths(), key=_by_number)
 
     def figure(self, figure_id: str) -> FigureSpec:
-        """The figure of that id."""
+        """The figure of that id; an `InputError` where it is not one of timed runs."""
+        found = self.any_figure(figure_id)
+        if isinstance(found, LitmusFigure):
+            raise InputError(f"{figure_id}: is a figure of litmus tests, which has no runs: name another")
+        return found
+
+    def figures_of_runs(self) -> list[FigureSpec]:
+        """All figures of timed runs."""
+        found = map(self.any_figure, self.figure_ids())
+        return [figure for figure in found if isinstance(figure, FigureSpec)]
+
+    def any_figure(self, figure_id: str) -> FigureSpec | LitmusFigure:
+        """The figure of that id, of timed runs or of litmus tests."""
         paths = self._paths()
         if figure_id not in paths:
             raise nearest("figure", figure_id, paths, "strandline list figures")

@@ -76,7 +76,7 @@ class Metric:
     inverse: bool
     """Whether it is baseline over run (a speedup) rather than run over baseline (a slowdown)."""
     paper: str | None
-    """The claim whose `values` hold what the paper reports, by label of the x axis and this metric's key."""
+    """The claim whose `values` hold what the paper has: by label of the x axis, or by that and this metric's key."""
 
     def takes(self, labels: Labels) -> bool:
         """Whether the metric is taken at a place."""

@@ -27,6 +27,8 @@ def outcomes(claims: Sequence[Outcome]) -> Table:
 def _outcome(outcome: Outcome) -> tuple[str, ...]:
     paper = brief(outcome.claim.paper_value) if outcome.claim.paper_value is not None else outcome.claim.text
     measured = outcome.reason or brief(outcome.measured)
+    if outcome.beside:
+        measured = f"{measured} ({brief(outcome.beside)})"
     return outcome.claim.id, paper, measured, VERDICTS[outcome.holds]
 
 

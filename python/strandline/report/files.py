@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from strandline.errors import InputError
 from strandline.record import Record
@@ -74,10 +75,15 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_records(records: Sequence[Record], folder: Path) -> None:
-    """Writes `records.jsonl` and `records.parquet`; in the latter `params` is a column of JSON text."""
+    """Writes `records.jsonl` and `records.parquet`; in the latter `params`, if there, is a column of JSON text."""
     import polars
 
     lines = [json.dumps(record.fields, allow_nan=False) for record in records]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    rows = [{**record.fields, "params": json.dumps(record.fields.get("params"))} for record in records]
+    rows = [_row(record) for record in records]
     polars.DataFrame(rows, infer_schema_length=None).write_parquet(folder / "records.parquet")
+
+
+def _row(record: Record) -> dict[str, Any]:
+    params = record.fields.get("params")
+    return {**record.fields, **({} if params is None else {"params": json.dumps(params)})}

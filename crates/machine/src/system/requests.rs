@@ -220,7 +220,7 @@ impl<D: Design> System<D> {
 
     /// Place 3: asks the design, where it wants to be asked of stores, whether a locked instruction may write.
     fn locked_may_write(&mut self, core: CoreId, addr: Addr) -> Result<(), Blocked> {
-        if !self.places.stores {
+        if !self.places.stores && !self.hw.hart(core).core.is_asked(addr.line()) {
             return Ok(());
         }
         let context = self.hw.hart(core).core.context.get();

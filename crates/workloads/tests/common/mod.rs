@@ -26,6 +26,17 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
+    (
+        "hashmap",
+        &[
+            ("keys", "24"),
+            ("buckets", "4"),
+            ("loaded", "30"),
+            ("log_records", "18"),
+        ],
+    ),
+    ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
+    ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
 ];
 
 pub const PLAN: BuildPlan = BuildPlan {
@@ -52,6 +63,20 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
     }
 }
 
+/// Those that can have several operations in a region.
+pub const SEVERAL: &[&str] = &["sps", "cq", "hashmap", "rb-tree", "nstore"];
+
+/// Builds a workload in its small form, with regions of `operations` operations, and shows it to `visitor`.
+pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
+    let set = small(name).iter().copied().chain([("operations", operations)]);
+    with_workload(name, set, &PLAN, visitor).unwrap()
+}
+
+fn small(name: &str) -> &'static [(&'static str, &'static str)] {
+    let known = SMALL.iter().find(|(known, _)| *known == name);
+    known.expect("every workload has a small form").1
+}
+
 /// Builds a workload in its small form and shows it to `visitor`.
 pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
     with_small_for(name, &PLAN, visitor)
@@ -59,9 +84,5 @@ pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
 
 /// As [`with_small`], for these threads.
 pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
-    let (_, set) = SMALL
-        .iter()
-        .find(|(known, _)| *known == name)
-        .expect("every workload has a small form");
-    with_workload(name, set.iter().copied(), plan, visitor).unwrap()
+    with_workload(name, small(name).iter().copied(), plan, visitor).unwrap()
 }

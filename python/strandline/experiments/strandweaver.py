@@ -1,0 +1,109 @@
+"""Measurements for the claims of StrandWeaver (ISCA 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from statistics import fmean, geometric_mean
+
+from strandline.experiments.claims import Measured
+from strandline.experiments.figure import FigureData
+from strandline.experiments.measure import Measure
+from strandline.experiments.parts import Part, together
+from strandline.experiments.spec import Labels
+from strandline.experiments.values import Value, values
+
+MICROBENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc")
+"""Section VI-A counts TPCC among them: queue and TPCC "are the least write-intensive microbenchmarks"."""
+NSTORE = ("nstore-rd", "nstore-bal", "nstore-wr")
+WITHIN = 0.10
+"""How much slower than the non-atomic design the mean of a group may be: the claim's 10 %."""
+
+
+def _speedups(data: FigureData, design: str) -> list[Value]:
+    return [value for value in values(data) if value.labels["design"] == design]
+
+
+def _fig7_x86(data: FigureData) -> Measured:
+    """Figure 7: the mean of the speedups of all benchmarks under all models; geometric, as every mean here."""
+    found = [value.value for value in _speedups(data, "strandweaver")]
+    return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
+
+
+def _fig7_max(data: FigureData) -> Measured:
+    """Figure 7: the largest speedup of any benchmark under any model."""
+    return Measured(max(value.value for value in _speedups(data, "strandweaver")))
+
+
+def _fig7_nonatomic(data: FigureData) -> Measured:
+    """Figure 7: how much slower than the non-atomic design each group is, by its geometric mean over all three models.
+
+    Being faster is no breach of the claim. The arithmetic mean is shown beside it and not judged.
+    """
+    return together(
+        _near_nonatomic(data, "the microbenchmarks are at most 10 % slower than non-atomic", MICROBENCHMARKS),
+        _near_nonatomic(data, "N-Store is at most 10 % slower than non-atomic", NSTORE),
+    )
+
+
+def _near_nonatomic(data: FigureData, statement: str, group: Collection[str]) -> Part:
+    bound = {_where(value): value.value for value in _speedups(data, "non-atomic")}
+    slower = [
+        bound[_where(value)] / value.value
+        for value in _speedups(data, "strandweaver")
+        if value.labels["workload"] in group
+    ]
+    mean = geometric_mean(slower)
+    return Part(statement, mean <= 1 + WITHIN, {"times as long": mean, "arithmetic mean": fmean(slower)})
+
+
+def _where(value: Value) -> tuple[str, str]:
+    return value.labels["workload"], value.labels["runtime"]
+
+
+def _fig7_least(data: FigureData) -> Measured:
+    """Figure 7: who gains least and most, by the geometric mean over the three models. An equal spoils it."""
+    gains: dict[str, list[float]] = {}
+    for value in _speedups(data, "strandweaver"):
+        gains.setdefault(value.labels["workload"], []).append(value.value)
+    means = {workload: geometric_mean(each) for workload, each in gains.items()}
+    least = all(means["tpcc"] < mean for workload, mean in means.items() if workload != "tpcc")
+    most = all(means["nstore-wr"] > mean for workload, mean in means.items() if workload != "nstore-wr")
+    return together(Part("tpcc gains least", least, means), Part("nstore-wr gains most", most, means))
+
+
+def _table2(data: FigureData) -> Measured:
+    """Table II: clwb per 1000 cycles under each model, of all cores and of each."""
+    rows: dict[str, dict[str, float]] = {}
+    for value in values(data):
+        rows.setdefault(value.labels["workload"], {})[value.metric] = value.value
+    return Measured(rows)
+
+
+def _cost(data: FigureData) -> Measured:
+    """Section VI-A: bytes of the persist queue and of the strand buffers, a core.
+
+    The queue is what the design has more than the one without it. That one's own are the strand buffers and what grows
+    with the write-back buffer, the tail indices: as much as twice the write-back buffer adds.
+    """
+    bytes_ = {value.labels["structures"]: value.value for value in values(data)}
+    without = bytes_["no-persist-queue, 16"]
+    tails = bytes_["no-persist-queue, 32"] - without
+    return Measured({"persist queue": bytes_["strandweaver, 16"] - without, "strand buffers": without - tails})
+
+
+def _only(*designs: str) -> Callable[[Labels], bool]:
+    """The runs of these designs; of Figure 7 the speedups need x86."""
+    return lambda labels: labels["design"] in designs
+
+
+FIGURE_7 = "strandweaver-7"
+GAINS = _only("x86", "strandweaver")
+
+MEASURES: Mapping[str, Measure] = {
+    "strandweaver-table2": Measure("strandweaver-table-2", _table2),
+    "strandweaver-fig7-x86": Measure(FIGURE_7, _fig7_x86, GAINS),
+    "strandweaver-fig7-max": Measure(FIGURE_7, _fig7_max, GAINS),
+    "strandweaver-fig7-nonatomic": Measure(FIGURE_7, _fig7_nonatomic, _only("x86", "strandweaver", "non-atomic")),
+    "strandweaver-fig7-least": Measure(FIGURE_7, _fig7_least, GAINS),
+    "strandweaver-cost": Measure("strandweaver-cost", _cost),
+}

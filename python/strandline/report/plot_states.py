@@ -1,0 +1,164 @@
+"""Draws grids of states with matplotlib: each test's program beside what a crash may leave of it, and what it left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from strandline.report.plot_style import COLOURS, FAINT, INK, RC
+from strandline.report.state_grid import GridPanel, Mark, Row, StateGrid
+
+# Everything is laid out in inches, downwards from the top left.
+HEAD, FOOT, EDGE = 0.72, 0.45, 0.2
+COLUMNS = 2
+BETWEEN = 0.35
+CELL = 0.17
+LINE = 0.15
+"""Height of a line of text."""
+CHARACTER = 0.068
+"""Width of a character of a program, at its size."""
+TITLE_CHARACTERS = 14
+"""Of a panel's title, an inch."""
+TEXT, SMALL = 8.0, 7.0
+"""Points."""
+
+ALLOWED, FORBIDDEN, SHOWN = COLOURS[4], COLOURS[1], COLOURS[2]
+BAND = "#FBE9DF"
+"""Behind the states that a model forbids."""
+LEGEND = {
+    Mark.ALLOWED: ("s", ALLOWED, ALLOWED),
+    Mark.FORBIDDEN: ("x", FORBIDDEN, FORBIDDEN),
+    Mark.SHOWN: ("o", SHOWN, SHOWN),
+    Mark.NOT_SHOWN: ("o", "white", INK),
+    Mark.VIOLATION: ("D", "#CC0000", "#CC0000"),
+}
+"""Marker, its face and its edge."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Inches that a panel takes."""
+
+    program: float
+    labels: float
+    width: float
+    height: float
+
+
+def save(grid: StateGrid, folder: Path) -> None:
+    """Writes `plot.svg` and `plot.png`."""
+    with matplotlib.rc_context(RC):
+        figure = draw(grid)
+        figure.savefig(folder / "plot.svg", metadata={"Date": None})
+        figure.savefig(folder / "plot.png", dpi=160)
+
+
+def draw(grid: StateGrid) -> Figure:
+    """The grid as matplotlib's figure."""
+    sizes = [_size(panel) for panel in grid.panels]
+    columns = min(COLUMNS, len(sizes))
+    widths = [max(size.width for size in sizes[column::columns]) for column in range(columns)]
+    heights = [max(size.height for size in sizes[row : row + columns]) for row in range(0, len(sizes), columns)]
+    width = sum(widths) + BETWEEN * (columns - 1) + 2 * EDGE
+    height = sum(heights) + BETWEEN * (len(heights) - 1) + HEAD + FOOT
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.axis("off")
+    _head(axes, grid)
+    for number, (panel, size) in enumerate(zip(grid.panels, sizes, strict=True)):
+        row, column = divmod(number, columns)
+        left = EDGE + sum(widths[:column]) + BETWEEN * column
+        top = HEAD + sum(heights[:row]) + BETWEEN * row
+        _panel(axes, panel, size, left, top)
+    _legend(figure, grid)
+    return figure
+
+
+def _size(panel: GridPanel) -> Size:
+    program = CHARACTER * max(map(len, panel.program)) + 0.15
+    labels = CHARACTER * max(len(name) for name in (*panel.locations, *(row.label for row in panel.rows))) + 0.1
+    width = max(program + labels + CELL * len(panel.states), 4.6)
+    below = max(LINE * len(panel.program), _grid_height(panel))
+    return Size(program, labels, width, LINE * (len(_title(panel, width)) + 1.6) + below)
+
+
+def _grid_height(panel: GridPanel) -> float:
+    return CELL * (len(panel.locations) + len(panel.rows) + 0.5)
+
+
+def _title(panel: GridPanel, width: float) -> list[str]:
+    return wrap(panel.title, int(width * TITLE_CHARACTERS))
+
+
+def _head(axes: Axes, grid: StateGrid) -> None:
+    axes.text(EDGE, 0.14, grid.title, fontsize=11, fontweight="bold", va="top")
+    columns = "a column is a state of memory after a crash; a row is a model's verdict, or what a design left"
+    axes.text(EDGE, 0.38, f"{grid.source}. In each grid {columns}", fontsize=9, color="#666666", va="top")
+
+
+def _panel(axes: Axes, panel: GridPanel, size: Size, left: float, top: float) -> None:
+    for line in _title(panel, size.width):
+        axes.text(left, top, line, fontsize=TEXT + 0.5, fontweight="bold", va="top")
+        top += LINE
+    top += 0.3 * LINE
+    for number, line in enumerate(panel.program):
+        y = top + LINE * (number + 0.5)
+        axes.text(left, y, line, fontsize=TEXT, family="DejaVu Sans Mono", va="center")
+    _grid(axes, panel, left + size.program + size.labels, top)
+    below = top + max(LINE * len(panel.program), _grid_height(panel)) + 0.8 * LINE
+    axes.text(left, below, panel.condition, fontsize=SMALL, color="#666666", family="DejaVu Sans Mono", va="center")
+
+
+def _grid(axes: Axes, panel: GridPanel, left: float, top: float) -> None:
+    """The states' values, and below them the rows; a band runs down where a model forbids a state."""
+    bottom = top + _grid_height(panel)
+    for number in range(len(panel.states)):
+        if any(row.marks[number] is Mark.FORBIDDEN for row in panel.rows):
+            axes.add_patch(Rectangle((left + CELL * number, top), CELL, bottom - top, color=BAND, linewidth=0))
+    for number, location in enumerate(panel.locations):
+        y = top + CELL * (number + 0.5)
+        _label(axes, left, y, location, bold=False)
+        for place, state in enumerate(panel.states):
+            _value(axes, left + CELL * (place + 0.5), y, state[number])
+    for number, row in enumerate(panel.rows):
+        y = top + CELL * (len(panel.locations) + number + 1)
+        _label(axes, left, y, row.label, bold=row.is_model)
+        _marks(axes, row, left, y)
+
+
+def _label(axes: Axes, right: float, y: float, text: str, bold: bool) -> None:
+    weight = "bold" if bold else "normal"
+    axes.text(right - 0.05, y, text, fontsize=TEXT, fontweight=weight, ha="right", va="center")
+
+
+def _value(axes: Axes, x: float, y: float, value: int) -> None:
+    colour, weight = (INK, "bold") if value else ("#999999", "normal")
+    axes.text(x, y, str(value), fontsize=TEXT, color=colour, fontweight=weight, ha="center", va="center")
+
+
+def _marks(axes: Axes, row: Row, left: float, y: float) -> None:
+    axes.plot([left, left + CELL * len(row.marks)], [y, y], color=FAINT, linewidth=0.6, zorder=1)
+    for mark, (marker, face, edge) in LEGEND.items():
+        places = [left + CELL * (number + 0.5) for number, each in enumerate(row.marks) if each is mark]
+        axes.scatter(places, [y] * len(places), s=44, marker=marker, facecolors=face, edgecolors=edge, zorder=2)
+
+
+def _legend(figure: Figure, grid: StateGrid) -> None:
+    met = {mark for panel in grid.panels for row in panel.rows for mark in row.marks}
+    handles: Sequence[Line2D] = [
+        Line2D([], [], linestyle="", marker=marker, markerfacecolor=face, markeredgecolor=edge, label=mark.value)
+        for mark, (marker, face, edge) in LEGEND.items()
+        if mark in met
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=len(LEGEND), frameon=False, fontsize=9, labelcolor=INK)

@@ -1,0 +1,90 @@
+"""Litmus tests as grids, before anything is drawn: a column for each state, a row for each model and design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State
+
+
+class Mark(Enum):
+    """What a model or a design says of a state."""
+
+    ALLOWED = "allowed"
+    FORBIDDEN = "forbidden"
+    SHOWN = "shown"
+    NOT_SHOWN = "allowed, not shown"
+    VIOLATION = "shown, though the design's model forbids it"
+    NOTHING = ""
+    """A design did not show what it may not, or a model gives the test no meaning."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one model or design says of each state."""
+
+    label: str
+    is_model: bool
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class GridPanel:
+    """One test."""
+
+    title: str
+    program: tuple[str, ...]
+    condition: str
+    locations: tuple[str, ...]
+    states: tuple[State, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class StateGrid:
+    """A figure of tests with its titles."""
+
+    title: str
+    source: str
+    panels: tuple[GridPanel, ...]
+
+
+def grid_panel(test: LitmusTest, models: Sequence[str], designs: Sequence[str]) -> GridPanel:
+    """A test's grid: the models first, then the designs."""
+    states = tuple(test.states)
+    asked = [model for name in models if (model := test.model(name))]
+    ran = [design for name in designs if (design := test.design(name))]
+    return GridPanel(
+        title=f"{test.name}: {test.title}",
+        program=program(test.text),
+        condition=test.condition,
+        locations=test.locations,
+        states=states,
+        rows=(
+            *(Row(model.model, True, tuple(_says(model, state) for state in states)) for model in asked),
+            *(Row(design.design, False, tuple(_did(test, design, state) for state in states)) for design in ran),
+        ),
+    )
+
+
+def program(text: str) -> tuple[str, ...]:
+    """The lines of a test's program, from the one that names the threads on: those that end in a semicolon."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    return tuple(line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line)
+
+
+def _says(model: ModelVerdict, state: State) -> Mark:
+    if model.undefined:
+        return Mark.NOTHING
+    return Mark.ALLOWED if model.states.get(state) else Mark.FORBIDDEN
+
+
+def _did(test: LitmusTest, design: DesignVerdict, state: State) -> Mark:
+    if any(violation.state == state for violation in design.violations):
+        return Mark.VIOLATION
+    if state in design.shown:
+        return Mark.SHOWN
+    model = test.model(design.model)
+    return Mark.NOT_SHOWN if model and _says(model, state) is Mark.ALLOWED else Mark.NOTHING
