@@ -87,6 +87,7 @@ impl Design for Script {
             stores: matches!(self.odd, Odd::StoreKept | Odd::StoreWaits),
             plain_nt: false,
             all_cores_asked: self.odd == Odd::AskedAnnotates,
+            strands: false,
         }
     }
 

@@ -29,19 +29,29 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::FreeLists;
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
+    pub use self::lane_log::{Log, Region};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     pub use self::log::UndoLog;
     pub use self::random::Random;
     pub use self::recovery::recover;
-    pub use self::region::{Region, Step};
+    pub use self::region::{Step, UndoRegion};
+    pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
 
     straight! {
-        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
+        alloc: "runtime/alloc"; heap: "runtime/heap"; lane_log: "runtime/lane_log"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
-        thread: "runtime/thread"; workload: "runtime/workload";
+        runtimes: "runtime/runtimes"; thread: "runtime/thread"; workload: "runtime/workload";
+    }
+
+    pub mod model {
+        straight! {
+            entry: "runtime/model/entry"; layout: "runtime/model/layout"; ledger: "runtime/model/ledger";
+            pairs: "runtime/model/pairs"; redo: "runtime/model/redo"; replay: "runtime/model/replay"; ring: "runtime/model/ring";
+            rollback: "runtime/model/rollback"; scan: "runtime/model/scan"; set: "runtime/model/set";
+        }
     }
 }
 

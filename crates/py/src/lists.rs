@@ -11,11 +11,17 @@ pub fn of(kind: &str) -> Result<Value, Error> {
         "workloads" => Ok(workloads()),
         "designs" => Ok(designs()),
         "machines" => Ok(machines()),
+        "runtimes" => Ok(runtimes()),
         "models" => models(),
         other => Err(Error::input(format!(
-            "list {other}: there are workloads, designs, machines, figures and models"
+            "list {other}: there are workloads, designs, machines, runtimes, figures and models"
         ))),
     }
+}
+
+fn runtimes() -> Value {
+    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line});
+    strandline_runtime::runtimes().iter().map(entry).collect()
 }
 
 fn workloads() -> Value {
@@ -28,7 +34,7 @@ fn workloads() -> Value {
         let named = |name: &str, summary: String| {
             json!({
                 "name": name, "paper": about.paper, "summary": summary, "machine": about.machine,
-                "runtime": "undo", "tasks": about.tasks, "parameters": parameters,
+                "runtime": about.runtime, "tasks": about.tasks, "parameters": parameters,
             })
         };
         let by_another_name = |alias: &strandline_workloads::Alias| {

@@ -32,11 +32,7 @@ fn system(design: HopsEp, cores: usize) -> System<HopsEp> {
     system
 }
 
-fn start<F: Future<Output = ()> + 'static>(
-    system: &mut System<HopsEp>,
-    core: u16,
-    program: impl FnOnce(SimCpu) -> F,
-) {
+fn start<F: Future<Output = ()> + 'static>(system: &mut System<HopsEp>, core: u16, program: impl FnOnce(SimCpu) -> F) {
     let cpu = system.cpu(CoreId(core));
     system.start(CoreId(core), Box::pin(program(cpu)));
 }

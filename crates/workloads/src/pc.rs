@@ -21,6 +21,7 @@ pub const ABOUT: About = About {
     line: "changes both values of random rows of a hash table",
     paper: "COSPlay (MICRO 2021), Table 3, PC",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };

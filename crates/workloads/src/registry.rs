@@ -27,6 +27,8 @@ pub struct About {
     pub paper: &'static str,
     /// The machine preset of that paper.
     pub machine: &'static str,
+    /// That paper's runtime: one of [`strandline_runtime::runtimes`].
+    pub runtime: &'static str,
     /// Tasks of a run, all threads together, unless set.
     pub tasks: u64,
     /// What can be set.
@@ -183,6 +185,11 @@ mod tests {
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
         for about in ALL {
+            assert!(
+                strandline_runtime::Runtime::named(about.runtime).is_some(),
+                "{}",
+                about.name
+            );
             for (i, param) in about.params.iter().enumerate() {
                 assert!(
                     (param.min..=param.max).contains(&param.default),

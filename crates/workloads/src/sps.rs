@@ -39,6 +39,7 @@ pub const ABOUT: About = About {
     line: "swaps random elements of an array",
     paper: "COSPlay (MICRO 2021), Table 3, SPS",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };

@@ -22,6 +22,7 @@ pub const ABOUT: About = About {
     line: "updates the location of random subscribers",
     paper: "COSPlay (MICRO 2021), Table 3, TATP",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };

@@ -6,7 +6,7 @@ use common::counting::{Counting, Counts};
 use common::{run_plain, thread_plan, with_small, PLAN, SMALL};
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
-use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, Workload};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
 use strandline_workloads::{names, with_workload, Visitor};
 
 struct Invariant;
@@ -94,6 +94,7 @@ fn count(name: &str, lowering: Lowering) -> Counts {
         threads: 1,
         window: None,
         seed: 5,
+        logging: Logging::UNDO,
     };
     with_workload(name, [], &plan, Count { lowering, tasks: 3000 }).unwrap()
 }
@@ -183,6 +184,7 @@ fn a_region_of_eight_operations_flushes_about_eight_times_as_often() {
         threads: 1,
         window: None,
         seed: 5,
+        logging: strandline_runtime::Logging::UNDO,
     };
     for name in ["sps", "queue", "hashmap", "rb-tree", "nstore-wr"] {
         let cost = |operations| with_workload(name, [("operations", operations)], &plan, Show).unwrap();
@@ -279,7 +281,7 @@ fn notes_come_in_order() {
                     inside.1 = false;
                     (true, true)
                 }
-                Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
+                Note::RegionEnd | Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
                 Note::TaskEnd => {
                     inside.0 = false;
                     (true, false)
@@ -303,6 +305,7 @@ fn queue_is_cq_with_one_queue() {
         threads: 1,
         window: None,
         seed: 5,
+        logging: Logging::UNDO,
     };
     let bytes = |name, set: &[_]| with_workload(name, set.iter().copied(), &plan, Pm).unwrap();
     assert_eq!(bytes("queue", &[]), bytes("cq", &[("queues", "1")]));

@@ -35,6 +35,7 @@ pub const ABOUT: About = About {
     line: "pushes to and pops from linked queues",
     paper: "COSPlay (MICRO 2021), Table 3, CQ",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 20_000,
     params: PARAMS,
 };

@@ -30,9 +30,10 @@ struct End<'c, C: Cpu> {
 impl Cq {
     pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
-        let Some(node) = self.free.take(cpu, thread.thread).await else {
+        let Some((node, stamp)) = self.free.take(cpu, thread.thread).await else {
             return;
         };
+        thread.log.depends(stamp).await;
         let value = thread.random.word();
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
@@ -72,7 +73,7 @@ impl Cq {
 
         thread.log.unlock(guard).await;
         // Not before the region is durable: another thread may overwrite the node at once.
-        self.free.give(cpu, thread.thread, node).await;
+        self.free.give(cpu, thread.thread, node, &thread.log).await;
     }
 
     /// Links a filled node behind the last one.
@@ -145,7 +146,8 @@ impl Cq {
             left = left - 1;
             let value = thread.random.word();
             if (value >> 63).is(0).branch() {
-                if let Some(node) = self.free.take(cpu, thread.thread).await {
+                if let Some((node, stamp)) = self.free.take(cpu, thread.thread).await {
+                    region.depends(stamp).await;
                     let tail = region.read(header.at(header::TAIL), 8).await;
                     let count = region.read(header.at(header::COUNT), 8).await;
                     let was_empty = tail.is(0).branch();
@@ -172,7 +174,8 @@ impl Cq {
         thread.log.unlock(guard).await;
         while popped.less(popped_end).branch() {
             popped_end = popped_end - 8;
-            self.free.give(cpu, thread.thread, popped_end.load().await).await;
+            let node = popped_end.load().await;
+            self.free.give(cpu, thread.thread, node, &thread.log).await;
         }
     }
 }

@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
     line: "reads and updates of a chained hash table",
     paper: "StrandWeaver (ISCA 2020), Table II, Hashmap",
     machine: "strandweaver",
+    runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
 };

@@ -102,9 +102,10 @@ impl Hashmap {
             let value = region.read(node.at(node::VALUE), 8).await + VERSION;
             return Hashmap::write_value(region, node, value).await;
         }
-        let Some(node) = self.free.take(cpu, thread).await else {
+        let Some((node, stamp)) = self.free.take(cpu, thread).await else {
             return;
         };
+        region.depends(stamp).await;
         let first = region.read(head, 8).await;
         region.write(node.at(node::NEXT), first, 8).await;
         region.write(node.at(node::KEY), key, 8).await;

@@ -31,7 +31,8 @@ proptest! {
         let sizes = [("keys", keys), ("buckets", buckets), ("updates", updates), ("operations", operations), ("loaded", 50)];
         let set = sizes.map(|(key, value)| (key, value.to_string()));
         let params = Params::parse("workload", PARAMS, set.iter().map(|(key, value)| (*key, value.as_str()))).unwrap();
-        let (map, memory) = Hashmap::build(&params, &BuildPlan { threads: 1, window: None, seed }).unwrap();
+        let (map, memory) = Hashmap::build(&params, &BuildPlan { threads: 1, window: None, seed,
+ logging: strandline_runtime::Logging::UNDO, }).unwrap();
         prop_assert_eq!(map.check(&memory), Ok(()));
         let mut expected = versions(&map, &memory);
 

@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
     line: "YCSB reads and updates of N-Store's key-value table",
     paper: "StrandWeaver (ISCA 2020), Table II, N-Store",
     machine: "strandweaver",
+    runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
 };

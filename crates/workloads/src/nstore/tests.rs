@@ -16,7 +16,8 @@ proptest! {
         let sizes = [("rows", rows), ("reads", reads), ("written", written), ("operations", operations)];
         let set = sizes.map(|(key, value)| (key, value.to_string()));
         let params = Params::parse("workload", PARAMS, set.iter().map(|(key, value)| (*key, value.as_str()))).unwrap();
-        let (store, memory) = Nstore::build(&params, &BuildPlan { threads: 1, window: None, seed }).unwrap();
+        let (store, memory) = Nstore::build(&params, &BuildPlan { threads: 1, window: None, seed,
+ logging: strandline_runtime::Logging::UNDO, }).unwrap();
         prop_assert_eq!(store.check(&memory), Ok(()));
 
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);

@@ -29,6 +29,7 @@ pub const ABOUT: About = About {
     line: "insertions and deletions in a red-black tree",
     paper: "StrandWeaver (ISCA 2020), Table II, RB-Tree",
     machine: "strandweaver",
+    runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
 };
@@ -89,7 +90,8 @@ impl RbTree {
             self.reflect(tree, key).await;
             return Some(gone);
         }
-        if let Some(new) = self.free.take(tree.cpu, thread).await {
+        if let Some((new, stamp)) = self.free.take(tree.cpu, thread).await {
+            tree.region.depends(stamp).await;
             tree.insert(place, new, key, value).await;
             self.reflect(tree, key).await;
         }
@@ -235,7 +237,8 @@ impl Workload for RbTree {
         // Not before the region is durable: another thread may overwrite a node at once.
         while gone.less(end).branch() {
             end = end - 8;
-            self.free.give(cpu, thread.thread, end.load().await).await;
+            let node = end.load().await;
+            self.free.give(cpu, thread.thread, node, &thread.log).await;
         }
     }
 

@@ -16,7 +16,8 @@ proptest! {
         let set = [("keys", keys.to_string()), ("operations", operations.to_string())];
         let set = set.iter().map(|(key, value)| (*key, value.as_str()));
         let params = Params::parse("workload", PARAMS, set).unwrap();
-        let (tree, memory) = RbTree::build(&params, &BuildPlan { threads: 1, window: None, seed }).unwrap();
+        let (tree, memory) = RbTree::build(&params, &BuildPlan { threads: 1, window: None, seed,
+ logging: strandline_runtime::Logging::UNDO, }).unwrap();
         prop_assert_eq!(tree.check(&memory), Ok(()));
         let mut expected = mirrored(&tree, &memory);
 
@@ -45,6 +46,7 @@ fn damage_to_the_tree_is_named() {
         threads: 1,
         window: None,
         seed: 3,
+        logging: strandline_runtime::Logging::UNDO,
     };
     let (tree, memory) = RbTree::build(&params, &plan).unwrap();
     let header = tree.header.addr(0).0;

@@ -29,6 +29,7 @@ pub const ABOUT: About = About {
     line: "the new-order transaction of TPC-C",
     paper: "COSPlay (MICRO 2021), Table 3, TPCC",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 5_000,
     params: PARAMS,
 };

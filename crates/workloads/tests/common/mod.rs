@@ -6,7 +6,7 @@ pub mod counting;
 pub mod crashing;
 
 use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, ThreadPlan, Workload};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Visitor};
 
 /// Parameters that make each workload small, so that threads meet and crash images are cheap.
@@ -43,7 +43,22 @@ pub const PLAN: BuildPlan = BuildPlan {
     threads: 4,
     window: None,
     seed: 7,
+    logging: Logging::UNDO,
 };
+
+/// The runtimes but for the undo log, with batches of these sizes.
+pub fn models(batches: &[u64]) -> Vec<Logging> {
+    let names = ["txn", "atlas", "sfr", "redo"];
+    let logging = |name: &str, batch| Logging {
+        runtime: Runtime::named(name).expect("a runtime"),
+        batch,
+    };
+    names
+        .iter()
+        .flat_map(|name| batches.iter().map(move |batch| logging(name, *batch)))
+        .filter(|logging| logging.runtime != Runtime::Txn || logging.batch == batches[0])
+        .collect()
+}
 
 pub fn thread_plan(thread: usize, threads: usize, tasks: u64, seed: u64) -> ThreadPlan {
     ThreadPlan {
