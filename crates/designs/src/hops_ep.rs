@@ -131,6 +131,10 @@ impl Design for HopsEp {
         }
     }
 
+    fn waits(&self) -> Vec<String> {
+        self.buffers.waits()
+    }
+
     fn message(&mut self, hw: &mut dyn Services, message: Message) {
         self.buffers.message(hw, message);
     }

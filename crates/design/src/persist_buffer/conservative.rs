@@ -225,6 +225,27 @@ impl ConservativeBuffers {
         }
     }
 
+    /// Who waits for whom, in words.
+    #[must_use]
+    pub fn waits(&self) -> Vec<String> {
+        let all = self.cores.iter().enumerate();
+        let waiting = all.filter(|(_, side)| side.buffer.occupied() > 0 || side.fence.is_some());
+        waiting
+            .map(|(core, side)| {
+                let (oldest, awaits) = side.epochs.oldest();
+                let others: Vec<String> = awaits
+                    .iter()
+                    .map(|on| format!(", waits for epoch {} of core {}", on.number, on.core.0))
+                    .collect();
+                let entries = side.buffer.occupied();
+                format!(
+                    "core {core}: epoch {oldest} is its oldest, {entries} entries{}",
+                    others.concat()
+                )
+            })
+            .collect()
+    }
+
     /// Bytes added to a machine.
     ///
     /// An entry is a line and its number, its epoch, whether it is on its way, and the epoch of another core that its own

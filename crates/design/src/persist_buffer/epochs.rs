@@ -145,6 +145,13 @@ impl Epochs {
         self.oldest..self.oldest + free.min(most)
     }
 
+    /// The oldest epoch, and what of other cores it waits for.
+    #[must_use]
+    pub fn oldest(&self) -> (u64, &[EpochId]) {
+        let awaits = self.epochs.front().map_or(&[][..], |epoch| &epoch.awaits);
+        (self.oldest, awaits)
+    }
+
     /// Completes the oldest epoch if it has ended, all its writes are durable and it waits for no other core's.
     pub fn complete(&mut self) -> Option<Completed> {
         if self.epochs.len() == 1 || !self.epochs.front()?.is_settled() {

@@ -135,11 +135,11 @@ impl<D: Design> System<D> {
         }
     }
 
-    /// Behind a fence that waits, or for a locked instruction, the buffers are sent once the last non-temporal store
-    /// before it has joined them.
+    /// Behind a fence that waits, for a locked instruction, or when the program has ended, the buffers are sent once the last
+    /// non-temporal store before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
         let hart = self.hw.hart(core);
-        let waits = hart.core.held.get().is_some() || matches!(hart.front, Front::Until(..));
+        let waits = hart.core.held.get().is_some() || matches!(hart.front, Front::Until(..) | Front::Ended);
         let more = hart
             .core
             .queue
