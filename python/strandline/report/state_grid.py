@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from textwrap import dedent
 
 from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State
 
@@ -72,7 +73,8 @@ def grid_panel(test: LitmusTest, models: Sequence[str], designs: Sequence[str]) 
 def program(text: str) -> tuple[str, ...]:
     """The lines of a test's program, from the one that names the threads on: those that end in a semicolon."""
     lines = [line.rstrip() for line in text.splitlines()]
-    return tuple(line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line)
+    rows = [line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line]
+    return tuple(dedent("\n".join(rows)).splitlines())
 
 
 def _says(model: ModelVerdict, state: State) -> Mark:
