@@ -1,6 +1,6 @@
 //! What a run's failure-atomic regions wrote and when they were acknowledged, from its notes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use strandline_isa::{Addr, Note, Running};
 use strandline_kernel::Cycles;
@@ -33,6 +33,8 @@ pub struct Region {
     pub name: RegionName,
     /// When it began to be executed.
     pub begun: Cycles,
+    /// When all of it was written and its locks still held; no later than its acknowledgement.
+    pub ended: Cycles,
     /// When its `durable` had returned; never, if it never did.
     pub acknowledged: Cycles,
     /// What it wrote, in the order of the words.
@@ -43,14 +45,15 @@ pub struct Region {
 pub struct Regions {
     /// The words that any region writes, in order.
     pub words: Vec<Addr>,
-    /// The regions as they were acknowledged. That is an order in which they happened, as far as they conflict: the
-    /// locks of a region are held until it is acknowledged.
+    /// The regions as they were acknowledged, and the others as they ended. That is an order in which they happened, as far as they
+    /// conflict: the locks of a region are held until it has ended, and it is acknowledged after all that it depends on.
     pub list: Vec<Region>,
 }
 
 /// A region with words not yet numbered.
 struct Raw {
     begun: Cycles,
+    ended: Cycles,
     acknowledged: Cycles,
     writes: BTreeMap<Addr, (u64, u64)>,
 }
@@ -79,7 +82,7 @@ impl Regions {
                 )
             }));
         }
-        list.sort_by_key(|region| (region.acknowledged, region.name));
+        list.sort_by_key(|region| (region.acknowledged, region.ended, region.name));
         Regions { words, list }
     }
 }
@@ -87,7 +90,7 @@ impl Regions {
 fn read(notes: &[Noted]) -> Vec<Raw> {
     let mut reader = Reader {
         regions: Vec::new(),
-        newest: BTreeMap::new(),
+        slots: BTreeMap::new(),
         slot: Some(0),
     };
     notes.iter().for_each(|noted| reader.note(noted));
@@ -97,8 +100,8 @@ fn read(notes: &[Noted]) -> Vec<Raw> {
 /// Reads a core's notes, whose tasks may take turns.
 struct Reader {
     regions: Vec<Raw>,
-    /// The newest region of each slot of the window.
-    newest: BTreeMap<u32, usize>,
+    /// The regions of each slot of the window that are not acknowledged, oldest first, and the newest last.
+    slots: BTreeMap<u32, VecDeque<usize>>,
     /// The slot whose task runs: 0 where tasks do not share the core, none while the library runs.
     slot: Option<u32>,
 }
@@ -109,19 +112,27 @@ impl Reader {
             self.slot = slot_of(running);
         }
         let Some(slot) = self.slot else { return };
-        if noted.note == Note::RegionBegin {
-            self.newest.insert(slot, self.regions.len());
-            self.regions.push(Raw {
-                begun: noted.at,
-                acknowledged: Cycles::NEVER,
-                writes: BTreeMap::new(),
-            });
-        }
-        let Some(newest) = self.newest.get(&slot) else { return };
-        let region = &mut self.regions[*newest];
-        match noted.note {
-            Note::RegionWrite { addr, size, value } => region.write(addr, size, value),
-            Note::RegionDurable => region.acknowledged = noted.at,
+        let open = self.slots.entry(slot).or_default();
+        let newest = open.back().map(|index| &mut self.regions[*index]);
+        match (noted.note, newest) {
+            (Note::RegionBegin, _) => {
+                open.push_back(self.regions.len());
+                self.regions.push(Raw {
+                    begun: noted.at,
+                    ended: Cycles::NEVER,
+                    acknowledged: Cycles::NEVER,
+                    writes: BTreeMap::new(),
+                });
+            }
+            (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
+            (Note::RegionEnd, Some(region)) => region.ended = noted.at,
+            (Note::RegionDurable, _) => {
+                if let Some(oldest) = open.pop_front() {
+                    let region = &mut self.regions[oldest];
+                    region.acknowledged = noted.at;
+                    region.ended = region.ended.min(noted.at);
+                }
+            }
             _ => {}
         }
     }
@@ -151,6 +162,7 @@ impl Raw {
         Region {
             name,
             begun: self.begun,
+            ended: self.ended,
             acknowledged: self.acknowledged,
             writes: writes.collect(),
         }
@@ -213,6 +225,30 @@ mod tests {
         let cores: Vec<usize> = regions.list.iter().map(|region| region.name.core).collect();
         assert_eq!(cores, [2, 1, 0]);
         assert_eq!(regions.list[2].acknowledged, Cycles::NEVER);
+    }
+
+    #[test]
+    fn acknowledgements_go_to_the_oldest_region_and_the_ended_come_before_the_open() {
+        let notes = |writes: u64| {
+            vec![
+                noted(writes, Note::RegionBegin),
+                noted(writes + 1, write(8 * writes, 8, 1)),
+                noted(writes + 5, Note::RegionEnd),
+                noted(writes + 10, Note::RegionBegin),
+                noted(writes + 11, write(8 * writes + 8, 8, 2)),
+            ]
+        };
+        let mut first = notes(0);
+        first.push(noted(40, Note::RegionEnd));
+        first.push(noted(50, Note::RegionDurable));
+        let regions = Regions::of(&[first, notes(2)]);
+        let order: Vec<(usize, usize)> = regions
+            .list
+            .iter()
+            .map(|region| (region.name.core, region.name.number))
+            .collect();
+        // Acknowledged; ended at 7; ended at 40; never ended.
+        assert_eq!(order, [(0, 1), (1, 1), (0, 2), (1, 2)]);
     }
 
     fn runs(at: u64, slot: u32) -> Noted {

@@ -13,6 +13,10 @@ const SMALL: &[(&str, u64)] = &[
     ("items", 32),
     ("orders", 16),
     ("new_orders", 8),
+    ("keys", 32),
+    ("buckets", 8),
+    // Percent: many keys are still to be put in.
+    ("loaded", 50),
     ("log_records", 32),
 ];
 
@@ -62,9 +66,7 @@ pub fn small(spec: &Spec) -> Vec<Size> {
 
 fn size(about: &'static About, workload: &str, name: &str, most: u64) -> Option<Size> {
     let param = about.params.iter().find(|param| param.name == name)?;
-    let preset = about
-        .alias
-        .is_some_and(|alias| alias.name == workload && alias.set.iter().any(|set| set.0 == name));
+    let preset = about.sets(workload).iter().any(|set| set.0 == name);
     let value = most.max(param.min);
     (!preset && value < param.default).then_some(Size {
         name: param.name,
@@ -101,6 +103,17 @@ mod tests {
         // Two new-order regions of fifteen items, 6 + 13 x 15 records each.
         let spec = Spec::new("tpcc", "x86");
         assert!(sets(&spec).contains(&"workload.log_records=402".to_owned()));
+    }
+
+    #[test]
+    fn every_alias_has_the_sizes_of_its_workload() {
+        for alias in ["nstore-rd", "nstore-bal", "nstore-wr"] {
+            // Two updates of ten fields, with four records each, and of a version; each region with one of the log's own.
+            assert_eq!(
+                sets(&Spec::new(alias, "x86")),
+                ["workload.rows=32", "workload.log_records=84"]
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether a recovered image holds what it must: durable linearizability, by the write sets of regions.
 //!
-//! Acknowledged regions are applied in the order of acknowledgement. A region that had begun and was not acknowledged
-//! is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
+//! Acknowledged regions are applied in the order of acknowledgement. A region that had begun and was not acknowledged, whether it
+//! had ended or not, is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
 //! order is demanded beyond that; the workload's invariant judges what they mean together.
 
 use crate::fault::Fault;

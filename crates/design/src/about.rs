@@ -67,8 +67,10 @@ pub struct Places {
     pub primitives: bool,
     /// [`crate::Design::load`] for every load.
     pub loads: bool,
-    /// [`crate::Design::departs`] for every store.
+    /// [`crate::Design::departs`] and [`crate::Design::visible`] for every store and every locked instruction.
     pub stores: bool,
+    /// Non-temporal stores are ordinary ones: they go through the caches, and the design combines what it persists.
+    pub plain_nt: bool,
     /// [`crate::Design::asked`] for every core other than the requester, holder of the line or not.
     pub all_cores_asked: bool,
 }

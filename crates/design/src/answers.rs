@@ -50,6 +50,9 @@ pub enum Admission {
     HoldLoads(Until),
     /// It enters the store queue; [`crate::Design::departs`] is asked when its turn comes.
     Enter,
+    /// Both [`Admission::Enter`] and [`Admission::HoldLoads`]: its turn in the store queue comes after older stores, and
+    /// the core waits until the condition holds.
+    EnterHeld(Until),
     /// The design takes it ([`crate::Design::taken`]).
     Take {
         /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is asked for the mark when

@@ -26,4 +26,23 @@ strandline_kernel::breakable_rules! {
     SnoopHoldsStores: "StrandWeaver III-A, Equations 1 and 3",
     /// A dirty line that gets a new owner is written back on its way. Broken: it is handed over dirty.
     HandedOverClean: "StrandWeaver III-A, Equation 2",
+    /// Writes of an epoch are sent when its core's earlier epochs are complete. Broken: before.
+    EpochsInOrder: "ASAP II and Figure 1",
+    /// An epoch is complete when its writes are acknowledged. Broken: when they are sent.
+    EpochAwaitsWrites: "ASAP V-C",
+    /// An epoch waits for those of other cores that it depends on. Broken: it does not.
+    EpochAwaitsOthers: "ASAP IV-A and IV-E",
+    /// A read of what another core has written is a dependence, too. Broken: only a write is.
+    ReadsDepend: "ASAP IV-A",
+    /// Volatile lines carry dependences, too. Broken: only persistent ones do.
+    VolatileLinesDepend: "ASAP IV-A",
+    /// A dependence begins a new epoch on both cores. Broken: on neither.
+    DependenceSplitsEpochs: "ASAP IV-E",
+    /// Stores of one epoch to a line share an entry of the persist buffer. Broken: those of different epochs do, too.
+    EpochsCoalesceApart: "ASAP IV-B and V-A",
+    /// An entry of the persist buffer keeps the bytes that its epoch's stores left. Broken: what is sent is what the line
+    /// holds by then.
+    EntryKeepsBytes: "ASAP V-A",
+    /// A full persist buffer holds the store. Broken: the store goes on without an entry.
+    FullBufferHoldsStore: "ASAP V-A",
 }

@@ -79,10 +79,17 @@ pub trait Design: Sized + 'static {
     }
 
     /// Places 3 and 4: the turn of a store, flush or primitive in the store queue has come. For stores asked where
-    /// [`Places::stores`] is set; for flushes and primitives always.
+    /// [`Places::stores`] is set; for flushes and primitives always. A locked instruction is asked about as a store, with its
+    /// line there and before it performs; it is no entry of the queue, so it may go or wait, but not be kept.
     fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
         let _ = (hw, core, entry, context);
         Departure::Go
+    }
+
+    /// Place 3: a store or a locked instruction has written its bytes at `addr`, which all cores see now. Heard where
+    /// [`Places::stores`] is set.
+    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: strandline_isa::Addr) {
+        let _ = (hw, core, addr);
     }
 
     /// Place 3: a store that the design has pointed at ([`Services::point_at_store`]) has become visible.
@@ -113,8 +120,8 @@ pub trait Design: Sized + 'static {
         let _ = (hw, requester, owner, line, reply);
     }
 
-    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one in whose private
-    /// caches it is dirty, or else the one whose miss drives it out). While it is held, whoever asks for it waits.
+    /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one whose miss drives it
+    /// out); where it leaves both at once, both are asked. While it is held, whoever asks for it waits.
     fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
         let _ = (hw, core, level, line);
         Eviction::WriteBack

@@ -3,6 +3,7 @@
 mod cosplay;
 mod eadr;
 mod freeswitch;
+mod hops_ep;
 mod no_persist_queue;
 mod non_atomic;
 mod registry;
@@ -16,6 +17,7 @@ mod x86_pcommit;
 pub use cosplay::cosplay;
 pub use eadr::Eadr;
 pub use freeswitch::freeswitch;
+pub use hops_ep::HopsEp;
 pub use no_persist_queue::NoPersistQueue;
 pub use non_atomic::NonAtomic;
 pub use registry::{abouts, with_design, with_design_set, DesignVisitor};

@@ -167,8 +167,12 @@ impl Design for NoPersistQueue {
         self.shape.hands_over_clean()
     }
 
-    fn evicted(&mut self, _: &mut dyn Services, core: CoreId, _: Level, line: Line) -> Eviction {
-        self.core(core).unit.evicted(line)
+    fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+        match level {
+            Level::Private => self.core(core).unit.evicted(line),
+            // It has waited when it came there.
+            Level::Last => Eviction::WriteBack,
+        }
     }
 
     fn waits(&self) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! The registry: one line a design.
 
 use crate::{
-    cosplay, freeswitch, Eadr, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
+    cosplay, freeswitch, Eadr, HopsEp, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile,
+    X86Pcommit, X86,
 };
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
@@ -63,6 +64,7 @@ registry! {
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
+    "hops-ep" => HopsEp::default(),
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
     "unordered" => Unordered,

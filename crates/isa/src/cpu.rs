@@ -61,7 +61,10 @@ pub enum Note {
         /// The new value.
         value: u64,
     },
-    /// The region's `durable` intent has returned: the operation is acknowledged.
+    /// The region has written all that it writes and is about to release its locks, though it is not acknowledged yet: a crash
+    /// leaves all of it or nothing, and nothing of it only without all that has seen it. Said only where the two are apart.
+    RegionEnd,
+    /// The oldest of the task's regions that was not acknowledged is now: a crash leaves it.
     RegionDurable,
     /// The world outside has seen this value: whatever a crash leaves must account for it.
     Output {

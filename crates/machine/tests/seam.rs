@@ -85,7 +85,9 @@ impl Design for Script {
             primitives: true,
             loads: matches!(self.odd, Odd::LoadSupplied | Odd::LoadWaits),
             stores: matches!(self.odd, Odd::StoreKept | Odd::StoreWaits),
+            plain_nt: false,
             all_cores_asked: self.odd == Odd::AskedAnnotates,
+            strands: false,
         }
     }
 

@@ -33,6 +33,8 @@ impl Design for Asked {
             loads: asked,
             stores: asked,
             all_cores_asked: asked,
+            plain_nt: false,
+            strands: false,
         }
     }
 

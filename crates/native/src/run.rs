@@ -4,7 +4,7 @@ use crate::count::{self, Counts};
 use crate::cpu::NativeCpu;
 use crate::modes::{best_flush, Clflush, ClflushOpt, Clwb, Counted, Lowered, Nothing};
 use crate::real::{self, Real};
-use crate::source::runtime::{run_thread, BuildPlan, ThreadPlan, Workload};
+use crate::source::runtime::{run_thread, BuildPlan, Logging, ThreadPlan, Workload};
 use crate::source::workloads::{self, describe, with_workload, Visitor};
 use crate::{Args, Mode};
 use std::fmt;
@@ -84,6 +84,7 @@ pub fn run(args: &Args) -> Result<Ran, Error> {
         threads: args.threads as usize,
         window: None,
         seed: args.seed,
+        logging: Logging::UNDO,
     };
     let runner = Runner {
         args,

@@ -29,19 +29,29 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::FreeLists;
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
+    pub use self::lane_log::{Log, Region};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     pub use self::log::UndoLog;
     pub use self::random::Random;
     pub use self::recovery::recover;
-    pub use self::region::{Region, Step};
+    pub use self::region::{Step, UndoRegion};
+    pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
 
     straight! {
-        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
+        alloc: "runtime/alloc"; heap: "runtime/heap"; lane_log: "runtime/lane_log"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
-        thread: "runtime/thread"; workload: "runtime/workload";
+        runtimes: "runtime/runtimes"; thread: "runtime/thread"; workload: "runtime/workload";
+    }
+
+    pub mod model {
+        straight! {
+            entry: "runtime/model/entry"; layout: "runtime/model/layout"; ledger: "runtime/model/ledger";
+            pairs: "runtime/model/pairs"; redo: "runtime/model/redo"; replay: "runtime/model/replay"; ring: "runtime/model/ring";
+            rollback: "runtime/model/rollback"; scan: "runtime/model/scan"; set: "runtime/model/set";
+        }
     }
 }
 
@@ -49,8 +59,25 @@ pub mod workloads {
     pub use self::registry::{describe, with_workload, About, Alias, Error, Visitor};
 
     straight! {
-        cq: "workloads/cq"; filler: "workloads/filler"; pc: "workloads/pc"; registry: "workloads/registry";
-        sps: "workloads/sps"; tatp: "workloads/tatp";
+        filler: "workloads/filler"; list: "workloads/list";
+        operations: "workloads/operations"; pc: "workloads/pc"; registry: "workloads/registry"; sps: "workloads/sps";
+        tatp: "workloads/tatp";
+    }
+
+    pub mod cq {
+        include!(concat!(env!("OUT_DIR"), "/workloads/cq/mod.rs"));
+    }
+
+    pub mod hashmap {
+        include!(concat!(env!("OUT_DIR"), "/workloads/hashmap/mod.rs"));
+    }
+
+    pub mod nstore {
+        include!(concat!(env!("OUT_DIR"), "/workloads/nstore/mod.rs"));
+    }
+
+    pub mod rb_tree {
+        include!(concat!(env!("OUT_DIR"), "/workloads/rb_tree/mod.rs"));
     }
 
     pub mod tpcc {

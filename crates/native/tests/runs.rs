@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The workloads, small, with the tasks of a run.
-const SMALL: [(&str, &[&str]); 5] = [
+const SMALL: [(&str, &[&str]); 11] = [
     ("sps", &["--tasks=20000", "--set", "workload.rows=50"]),
     ("pc", &["--tasks=20000", "--set", "workload.rows=50"]),
     ("tatp", &["--tasks=20000", "--set", "workload.rows=50"]),
@@ -27,6 +27,48 @@ const SMALL: [(&str, &[&str]); 5] = [
             "workload.queues=3",
             "--set",
             "workload.nodes=8",
+        ],
+    ),
+    (
+        "queue",
+        &[
+            "--tasks=1000",
+            "--set",
+            "workload.nodes=8",
+            "--set",
+            "workload.operations=6",
+        ],
+    ),
+    (
+        "array-swap",
+        &[
+            "--tasks=5000",
+            "--set",
+            "workload.rows=50",
+            "--set",
+            "workload.operations=6",
+        ],
+    ),
+    (
+        "hashmap",
+        &[
+            "--tasks=20000",
+            "--set",
+            "workload.keys=50",
+            "--set",
+            "workload.buckets=20",
+        ],
+    ),
+    ("rb-tree", &["--tasks=5000", "--set", "workload.keys=50"]),
+    ("nstore-bal", &["--tasks=5000", "--set", "workload.rows=20"]),
+    (
+        "nstore-wr",
+        &[
+            "--tasks=1000",
+            "--set",
+            "workload.rows=20",
+            "--set",
+            "workload.operations=3",
         ],
     ),
 ];

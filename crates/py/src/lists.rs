@@ -11,11 +11,17 @@ pub fn of(kind: &str) -> Result<Value, Error> {
         "workloads" => Ok(workloads()),
         "designs" => Ok(designs()),
         "machines" => Ok(machines()),
+        "runtimes" => Ok(runtimes()),
         "models" => models(),
         other => Err(Error::input(format!(
-            "list {other}: there are workloads, designs, machines, figures and models"
+            "list {other}: there are workloads, designs, machines, runtimes, figures and models"
         ))),
     }
+}
+
+fn runtimes() -> Value {
+    let entry = |about: &strandline_runtime::RuntimeAbout| json!({"name": about.name, "paper": about.paper, "summary": about.line});
+    strandline_runtime::runtimes().iter().map(entry).collect()
 }
 
 fn workloads() -> Value {
@@ -25,21 +31,22 @@ fn workloads() -> Value {
             .iter()
             .map(|p| json!({"key": p.name, "default": p.default, "help": p.help, "min": p.min, "max": p.max}))
             .collect();
-        let named = move |name: &str, summary: String| {
+        let named = |name: &str, summary: String| {
             json!({
                 "name": name, "paper": about.paper, "summary": summary, "machine": about.machine,
-                "runtime": "undo", "tasks": about.tasks, "parameters": parameters,
+                "runtime": about.runtime, "tasks": about.tasks, "parameters": parameters,
             })
         };
-        let alias = about.alias.map(|alias| {
+        let by_another_name = |alias: &strandline_workloads::Alias| {
             let set: String = alias
                 .set
                 .iter()
                 .map(|(key, value)| format!(" with {key}={value}"))
                 .collect();
             named(alias.name, format!("{}{set}, by another name", about.name))
-        });
-        std::iter::once(named(about.name, about.line.to_owned())).chain(alias)
+        };
+        let aliases: Vec<Value> = about.aliases.iter().map(by_another_name).collect();
+        std::iter::once(named(about.name, about.line.to_owned())).chain(aliases)
     };
     strandline_workloads::names().iter().flat_map(entry).collect()
 }

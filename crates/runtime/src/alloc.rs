@@ -1,6 +1,6 @@
 //! The volatile state of an allocator of equal rows: which are free.
 
-use crate::{lock, unlock, Heap, Table};
+use crate::{lock, unlock, Heap, Log, Runtime, Table};
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
 
@@ -15,20 +15,30 @@ pub struct FreeLists<const PAYLOAD: u64> {
     lists: u64,
     /// Bytes from list to list.
     stride: u64,
+    /// Items are of 8 bytes, a row's address, or of 16 with the stamp of its last owner's log: a shift.
+    item: u64,
 }
+
+/// The shift of items with a stamp.
+const STAMPED: u64 = 4;
 
 impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     /// Allots one list for each thread, for the rows of `table`. They are empty until [`FreeLists::rebuild`].
     #[must_use]
     pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
+        let item = match heap.logging.runtime {
+            Runtime::Undo => 3,
+            _ => STAMPED,
+        };
         // A line with lock and count, then room for every row.
-        let stride = LINE_BYTES + (table.rows() * 8).next_multiple_of(LINE_BYTES);
+        let stride = LINE_BYTES + (table.rows() << item).next_multiple_of(LINE_BYTES);
         FreeLists {
             base: heap.dram(lists * stride),
             table,
             lists,
             stride,
+            item,
         }
     }
 
@@ -43,8 +53,10 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         self.base.0..self.base.0 + self.lists * self.stride
     }
 
-    /// Takes a free row, of the thread's own list if there is one; none if all lists are empty.
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<W<'c, C>> {
+    /// Takes a free row, of the thread's own list if there is one; none if all lists are empty. What is done with it depends on
+    /// the region that gave it back, which may not be acknowledged yet: the stamp is for [`Log::depends`] or
+    /// [`crate::Region::depends`].
+    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<(W<'c, C>, Option<W<'c, C>>)> {
         let mut next = thread as u64;
         for _ in 0..self.lists {
             let list = cpu.word(self.list(next));
@@ -53,22 +65,31 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
             let count = list.at(COUNT).load().await;
             if !count.is(0).branch() {
                 let left = count - 1;
-                let row = (list + (left << 3)).at(LINE_BYTES).load().await;
+                let item = (list + (left << self.item)).at(LINE_BYTES);
+                let row = item.load().await;
+                let stamp = match self.item {
+                    STAMPED => Some(item.at(8).load().await),
+                    _ => None,
+                };
                 list.at(COUNT).store(left).await;
                 unlock(cpu, list).await;
-                return Some(row);
+                return Some((row, stamp));
             }
             unlock(cpu, list).await;
         }
         None
     }
 
-    /// Gives a row back to the thread's own list. It must not be reachable from durable memory any more.
-    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>) {
+    /// Gives a row back to the thread's own list. It must not be reachable any more once the log's regions are durable.
+    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
         let list = cpu.word(self.list(thread as u64));
         lock(cpu, list).await;
         let count = list.at(COUNT).load().await;
-        (list + (count << 3)).at(LINE_BYTES).store(row).await;
+        let item = (list + (count << self.item)).at(LINE_BYTES);
+        item.store(row).await;
+        if let Some(stamp) = log.stamp() {
+            item.at(8).store(stamp).await;
+        }
         list.at(COUNT).store(count + 1).await;
         unlock(cpu, list).await;
     }
@@ -82,7 +103,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
             let thread = i as u64 % self.lists;
             let count = &mut counts[thread as usize];
             image.set_word(
-                Addr(self.list(thread) + LINE_BYTES + 8 * *count),
+                Addr(self.list(thread) + LINE_BYTES + (*count << self.item)),
                 self.table.addr(row).0,
             );
             *count += 1;
@@ -98,7 +119,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{block_on, Plain};
+    use crate::{block_on, LogLayout, Plain};
     use std::collections::BTreeSet;
     use strandline_isa::{CoreId, Lowering};
 
@@ -107,16 +128,19 @@ mod tests {
         let mut heap = Heap::default();
         let table: Table<8> = heap.table(7);
         let lists = FreeLists::allot(&mut heap, table, 2);
+        let logs = LogLayout::allot(&mut heap, 2, 4);
         let memory = heap.memory();
         lists.rebuild(&memory, |row| row == 3);
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
         let taken = block_on(async {
             let mut taken = BTreeSet::new();
-            while let Some(row) = lists.take(&cpu, 1).await {
+            let mut log = Log::open(&cpu, &logs, 0).await;
+            while let Some((row, stamp)) = lists.take(&cpu, 1).await {
+                log.depends(stamp).await;
                 taken.insert(table.index_of(row.bits()).unwrap());
             }
-            lists.give(&cpu, 0, cpu.word(table.addr(5).0)).await;
-            let back = lists.take(&cpu, 1).await.map(W::bits);
+            lists.give(&cpu, 0, cpu.word(table.addr(5).0), &log).await;
+            let back = lists.take(&cpu, 1).await.map(|(row, _)| row.bits());
             assert_eq!(back, Some(table.addr(5).0));
             taken
         });

@@ -1,6 +1,6 @@
 //! Where things lie: regions of persistent memory and DRAM, allotted when a workload is built.
 
-use crate::BuildPlan;
+use crate::{BuildPlan, Logging};
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Memory, LINE_BYTES, PM_BASE, W};
 
@@ -27,6 +27,10 @@ pub const fn place(byte: u64) -> u64 {
 pub struct Heap {
     dram: u64,
     pm: u64,
+    /// The runtime whose logs are allotted.
+    pub(crate) logging: Logging,
+    /// Words that are not zero at first.
+    filled: Vec<(Addr, u64)>,
 }
 
 /// Rows of `PAYLOAD` bytes, each in lines of its own.
@@ -43,6 +47,8 @@ impl Default for Heap {
         Heap {
             dram: LINE_BYTES,
             pm: 0,
+            logging: Logging::UNDO,
+            filled: Vec::new(),
         }
     }
 }
@@ -51,7 +57,10 @@ impl Heap {
     /// A layout with nothing in it but the blocks of tasks that share a thread ([`Heap::block`]).
     #[must_use]
     pub fn new(plan: &BuildPlan) -> Heap {
-        let mut heap = Heap::default();
+        let mut heap = Heap {
+            logging: plan.logging.in_window(plan.window),
+            ..Heap::default()
+        };
         if plan.window.is_some() {
             let blocks = (plan.lanes() + plan.threads) as u64;
             let first = heap.dram(blocks * BLOCK_BYTES);
@@ -87,10 +96,19 @@ impl Heap {
         Table { base, rows }
     }
 
-    /// The memory that holds all that was allotted, zeroed.
+    /// Says what a word holds at first.
+    pub(crate) fn fill(&mut self, addr: Addr, word: u64) {
+        self.filled.push((addr, word));
+    }
+
+    /// The memory that holds all that was allotted: zeroed, but for what its allotter has filled in.
     #[must_use]
     pub fn memory(&self) -> Memory {
-        Memory::new(self.dram, self.pm)
+        let memory = Memory::new(self.dram, self.pm);
+        for (addr, word) in &self.filled {
+            memory.write(*addr, 8, *word);
+        }
+        memory
     }
 }
 

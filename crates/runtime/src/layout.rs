@@ -1,8 +1,9 @@
 //! Where undo-log records lie, and how a record's line is laid out.
 
 use crate::list::List;
+use crate::model::layout::ModelLayout;
 use crate::rules::Broken;
-use crate::Heap;
+use crate::{Heap, Runtime};
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
 use strandline_kernel::Param;
@@ -47,8 +48,9 @@ impl StepLists {
     }
 }
 
-/// The undo logs of all lanes (a thread, or one of the tasks that share it): for each a line that says which regions recovery
-/// has settled, and a ring of records; in volatile memory the lists of the open step.
+/// The logs of all lanes (a thread, or one of the tasks that share it). Undo logs have for each a line that says which regions
+/// recovery has settled, and a ring of records; in volatile memory the lists of the open step. Where the runtime is another one, its
+/// logs are allotted instead.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
     base: Addr,
@@ -56,6 +58,8 @@ pub struct LogLayout {
     records: u64,
     lanes: u64,
     pub(crate) broken: Broken,
+    /// The logs in place of these, where the runtime is another.
+    pub(crate) model: Option<ModelLayout>,
 }
 
 impl LogLayout {
@@ -69,13 +73,19 @@ impl LogLayout {
             lanes <= MAX_LANES,
             "{lanes} lanes: an undo log tells at most {MAX_LANES} apart"
         );
-        let lanes = lanes as u64;
+        let model = match heap.logging {
+            logging if logging.runtime == Runtime::Undo => None,
+            logging => Some(ModelLayout::allot(heap, lanes, records, logging)),
+        };
+        // There is either these logs or those.
+        let lanes = if model.is_some() { 0 } else { lanes as u64 };
         LogLayout {
             base: heap.pm(lanes * (records + 1) * LINE_BYTES),
             lists: heap.dram(lanes * StepLists::BYTES),
             records,
             lanes,
             broken: Broken::default(),
+            model,
         }
     }
 
@@ -92,7 +102,7 @@ impl LogLayout {
     /// How many logs there are.
     #[must_use]
     pub fn lanes(&self) -> usize {
-        self.lanes as usize
+        self.model.map_or(self.lanes as usize, |model| model.lanes())
     }
 
     /// Records of a ring.
@@ -104,12 +114,18 @@ impl LogLayout {
     /// The addresses of all logs in persistent memory.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
+        if let Some(model) = self.model {
+            return model.range();
+        }
         self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES
     }
 
     /// The addresses of all logs' lists, in volatile memory.
     #[must_use]
     pub fn lists(&self) -> Range<u64> {
+        if let Some(model) = self.model {
+            return model.lists();
+        }
         self.lists.0..self.lists.0 + self.lanes * StepLists::BYTES
     }
 

@@ -9,30 +9,35 @@ pub mod adversary;
 mod alloc;
 mod coroutine;
 mod heap;
+mod lane_log;
 mod layout;
 mod list;
 mod lock;
 mod log;
+mod model;
 mod plain;
 mod random;
 mod recovery;
 mod region;
 mod rules;
+mod runtimes;
 mod thread;
 mod workload;
 
 pub use alloc::FreeLists;
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
 pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
+pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
 pub use log::UndoLog;
 pub use plain::{block_on, Plain, Stuck};
 pub use random::Random;
 pub use recovery::recover;
-pub use region::{Region, Step};
+pub use region::{Step, UndoRegion};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;
+pub use runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, ThreadPlan, ThreadState};
 #[cfg(feature = "mutants")]
 pub use workload::Mutant;

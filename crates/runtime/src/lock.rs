@@ -44,3 +44,23 @@ pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     cpu.primitive(Primitive::StoreBarrier).await;
     lock.store(cpu.word(0)).await;
 }
+
+/// Takes the lock at this address, as [`lock`] does, for a log that keeps a stamp in it; the stamp that the last holder left.
+#[inline]
+pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
+    loop {
+        let word = lock.load().await;
+        if (word & 1).is(0).branch() && lock.compare_swap(word, word | 1).await.equals(word).branch() {
+            return word >> 1;
+        }
+        cpu.give_way().await;
+    }
+}
+
+/// Frees the lock at this address, as [`unlock`] does, and leaves a stamp in it.
+#[inline]
+pub(crate) async fn unlock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
+    cpu.intent(Intent::Release).await;
+    cpu.primitive(Primitive::StoreBarrier).await;
+    lock.store(stamp << 1).await;
+}

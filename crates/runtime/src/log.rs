@@ -14,7 +14,7 @@
 use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
 use crate::rules::{Broken, Rule};
-use crate::{LogLayout, Region, Step, TRAILER};
+use crate::{LogLayout, Step, UndoRegion, TRAILER};
 use strandline_isa::{Addr, Cpu, Line, Note, LINE_BYTES, W};
 
 /// One lane's undo log.
@@ -81,10 +81,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Begins a failure-atomic region. The locks of all that it writes are held until it is finished.
     ///
-    /// For each step: [`Region::log`] or [`Region::log_row`], [`Region::order`], [`Region::update`],
-    /// [`Region::finish`]. The step that ends the region is ordered as [`Step::Last`].
+    /// For each step: [`UndoRegion::log`] or [`UndoRegion::log_row`], [`UndoRegion::order`], [`UndoRegion::update`],
+    /// [`UndoRegion::finish`]. The step that ends the region is ordered as [`Step::Last`].
     #[inline]
-    pub fn begin(&mut self) -> Region<'_, 'c, C> {
+    pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
         // A region that owes the wait for the one before begins once it has waited.
         if !(self.broken.is(Rule::DurableBeforeRelease) && self.owes) {
             self.cpu.note(Note::RegionBegin);
@@ -93,7 +93,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             self.region = self.region + 1;
             self.used = (0, self.used.0);
         }
-        Region {
+        UndoRegion {
             log: self,
             step: Step::More,
         }

@@ -6,8 +6,9 @@
 //! Otherwise its steps are undone, newest first; a step that is not completely logged has updated nothing.
 
 use crate::layout::Record;
+use crate::model::{replay::replay, rollback::roll_back};
 use crate::rules::{Broken, Rule};
-use crate::LogLayout;
+use crate::{LogLayout, Runtime};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
 
@@ -17,11 +18,17 @@ struct Newest {
     steps: BTreeMap<u64, Vec<Record>>,
 }
 
-/// Undoes what was not committed. Crashing while it runs and running it again gives the same result, if the words
+/// Undoes what was not committed, or what else the runtime does after a crash. Crashing while it runs and running it again gives the same result, if the words
 /// that it sets become durable in that order.
 ///
 /// The last thing it writes for each lane is which regions are settled, so a later recovery leaves them alone.
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
+    if let Some(model) = &logs.model {
+        return match model.logging.runtime {
+            Runtime::Redo => replay(image, model, logs.broken),
+            _ => roll_back(image, model, logs.broken),
+        };
+    }
     let newest: Vec<Newest> = (0..logs.lanes()).map(|lane| scan(image, logs, lane)).collect();
     let broken = logs.broken;
     let threads = if broken.is(Rule::EveryThreadRecovered) {

@@ -14,13 +14,13 @@ pub enum Step {
     Last,
 }
 
-/// An open failure-atomic region. See [`UndoLog::begin`].
-pub struct Region<'l, 'c, C: Cpu> {
+/// An open failure-atomic region of an undo log. See [`UndoLog::begin`].
+pub struct UndoRegion<'l, 'c, C: Cpu> {
     pub(crate) log: &'l mut UndoLog<'c, C>,
     pub(crate) step: Step,
 }
 
-impl<'c, C: Cpu> Region<'_, 'c, C> {
+impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
     #[inline]
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
@@ -94,7 +94,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     }
 
     /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged first. Any number of
-    /// these, and then [`Region::end`], make a region whose writes are not known beforehand.
+    /// these, and then [`UndoRegion::end`], make a region whose writes are not known beforehand.
     #[inline]
     pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         self.log_word(at).await;
@@ -103,7 +103,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         self.finish().await;
     }
 
-    /// Commits a region of [`Region::write`]s: a last step that writes nothing but a line of the log's own.
+    /// Commits a region of [`UndoRegion::write`]s: a last step that writes nothing but a line of the log's own.
     #[inline]
     pub async fn end(&mut self) {
         let own = self.log.cpu.word(self.log.own.0);
@@ -170,4 +170,9 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             self.log.cpu.note(Note::RegionDurable);
         }
     }
+}
+
+/// The low bytes of a value, which are what a store of this size writes.
+pub(crate) fn low_bytes(value: u64, size: u8) -> u64 {
+    value & (u64::MAX >> (64 - 8 * u32::from(size)))
 }

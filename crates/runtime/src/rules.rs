@@ -39,6 +39,28 @@ strandline_kernel::breakable_rules! {
     ContextSetAgain: "COSPlay Figure 4(b)",
     /// A task that has yielded before a fence executes the fence when it goes on. Broken: the fence is left out.
     FenceAfterYield: "COSPlay Figure 4(b)",
+    /// An entry of a log is flushed before the update that it is for. Broken: it is not flushed.
+    EntriesFlushed: "StrandWeaver Figure 5",
+    /// The lines that a transaction has updated are flushed before it is committed. Broken: they are not flushed.
+    LinesFlushedAtEnd: "StrandWeaver V: log_end flushes all PM mutations",
+    /// The commit marker is durable before an entry is invalidated. Broken: no wait between them.
+    MarkerBeforeInvalidation: "StrandWeaver Figure 6(a), step 2",
+    /// The head moves last. Broken: it moves when the region ends, before its updates are durable.
+    HeadLast: "StrandWeaver Figure 6(a), step 4",
+    /// Recovery finishes a commit that was under way. Broken: it rolls back the entries that were not invalidated yet.
+    CommitFinished: "StrandWeaver Figure 6(b), step 2",
+    /// Recovery undoes the newest entry first, over all lanes. Broken: the oldest first.
+    EntriesUndoneInReverse: "StrandWeaver Figure 6(b), step 3",
+    /// A lane's clock passes the stamps that it finds. Broken: it goes on from its own.
+    ClockPassesStamps: "Atlas (OOPSLA 2014): happens-before across threads; model/ledger.rs",
+    /// A batch is committed only when all that it depends on is. Broken: whenever it is full.
+    CommitAwaitsDependences: "Atlas (OOPSLA 2014); model/ledger.rs",
+    /// A group of regions is acknowledged and settled when it is durable. Broken: as soon as it is full.
+    GroupDurable: "model/redo.rs",
+    /// Recovery replays a region only if all of its entries are durable. Broken: if its last one is.
+    ReplayOfWholeRegions: "model/replay.rs",
+    /// Recovery replays a region only if all that it depends on stands, and undoes it otherwise. Broken: every complete one.
+    ReplayAwaitsDependences: "model/replay.rs",
     /// One fence serves all tasks of a window whenever it has gone round. Broken: there is none.
     RoundFenced: "COSPlay 5 and Figure 7(b)",
     /// That fence comes after the last task of the window has yielded. Broken: one task too early.

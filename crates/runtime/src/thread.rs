@@ -1,6 +1,6 @@
 //! What a thread of a program does: its tasks, one after the other.
 
-use crate::{Random, UndoLog, Workload};
+use crate::{Log, Random, Workload};
 use strandline_isa::{Cpu, Note};
 
 /// What one thread has to do.
@@ -47,8 +47,8 @@ pub struct ThreadState<'c, C: Cpu> {
     pub lane: usize,
     /// Its random numbers.
     pub random: Random<'c, C>,
-    /// Its undo log.
-    pub log: UndoLog<'c, C>,
+    /// Its log.
+    pub log: Log<'c, C>,
 }
 
 /// Runs one thread: warming tasks, the start line, the tasks that count.
@@ -59,11 +59,14 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         threads: plan.threads,
         lane: plan.thread,
         random: Random::new(cpu, plan.seed, plan.thread),
-        log: UndoLog::open(cpu, &workload.logs(), plan.thread).await,
+        log: Log::open(cpu, &workload.logs(), plan.thread).await,
     };
     run_tasks(workload, &mut state, plan.warm_tasks).await;
+    // Nobody waits at the start line with regions that others wait for.
+    state.log.close().await;
     cpu.start_line().await;
     run_tasks(workload, &mut state, plan.tasks).await;
+    state.log.close().await;
 }
 
 async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>, tasks: u64) {

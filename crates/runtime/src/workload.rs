@@ -1,6 +1,6 @@
 //! What a workload is.
 
-use crate::{recover, LogLayout, ThreadState};
+use crate::{recover, LogLayout, Logging, ThreadState};
 use std::future::Future;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
@@ -15,6 +15,8 @@ pub struct BuildPlan {
     pub window: Option<usize>,
     /// The seed of what it is filled with.
     pub seed: u64,
+    /// How its regions are made failure-atomic.
+    pub logging: Logging,
 }
 
 impl BuildPlan {
@@ -44,7 +46,7 @@ pub trait Workload: Sized + Sync {
     /// What is wrong, and where.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 
-    /// The undo logs of its lanes.
+    /// The logs of its lanes.
     fn logs(&self) -> LogLayout;
 
     /// Address ranges, volatile and persistent, that the program uses again and again: what a warm shared cache would

@@ -66,6 +66,7 @@ fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepa
         threads: plan.threads as usize,
         window: plan.sharing.map(|sharing| sharing.window.most() as usize),
         seed,
+        logging: plan.logging,
     };
     Ok(with_workload(
         workload,

@@ -90,7 +90,7 @@ impl Record {
             figure: spec.figure.clone(),
             workload: plan.source.name(spec),
             design: about.name.to_owned(),
-            runtime: plan.source.runtime().to_owned(),
+            runtime: plan.source.runtime(spec),
             machine: plan.machine.name.clone(),
             cores: plan.cores,
             threads: plan.threads,

@@ -132,7 +132,11 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     if let Some(coroutines) = &spec.coroutines {
         return refuse(&format!("--coroutines {coroutines}"));
     }
-    match spec.set.iter().find(|set| set.starts_with("workload.")) {
+    match spec
+        .set
+        .iter()
+        .find(|set| set.starts_with("workload.") || set.starts_with("runtime."))
+    {
         Some(set) => refuse(&format!("--set {set}")),
         None => Ok(()),
     }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
+use strandline_kernel::Params;
 use strandline_machine::Machine;
-use strandline_runtime::{Sharing, ThreadPlan};
+use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
 /// A run as the user asks for it.
@@ -42,7 +43,7 @@ pub struct Spec {
     /// The seed of everything random.
     #[serde(default = "one")]
     pub seed: u64,
-    /// `machine.KEY=VALUE` and `workload.KEY=VALUE`.
+    /// `machine.KEY=VALUE`, `design.KEY=VALUE`, `runtime.KEY=VALUE` and `workload.KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
     /// The figure that the run is for, for its record.
@@ -130,6 +131,8 @@ pub struct Plan {
     pub warm_tasks: u64,
     /// How tasks share a thread, if they do.
     pub sharing: Option<Sharing>,
+    /// How regions are made failure-atomic.
+    pub logging: Logging,
     /// The workload's and the design's parameters, as the user set them.
     pub sets: Sets,
 }
@@ -141,6 +144,8 @@ pub struct Sets {
     pub workload: Vec<(String, String)>,
     /// `design.KEY=VALUE`.
     pub design: Vec<(String, String)>,
+    /// `runtime.KEY=VALUE`.
+    pub runtime: Vec<(String, String)>,
 }
 
 impl Sets {
@@ -172,7 +177,6 @@ impl Plan {
     /// # Errors
     /// One line a mistake, the first one found.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
-        refuse_what_is_missing(spec)?;
         let source = Source::of(spec)?;
         let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(source.machine()))?;
         let sets = apply_sets(&mut machine, &spec.set)?;
@@ -181,6 +185,7 @@ impl Plan {
         }
         machine.validate()?;
         let sharing = sharing::of(spec, &source)?;
+        let logging = logging(spec, &source, &sets)?;
         let (threads, tasks, warm_tasks) = match &source {
             Source::Workload(about) => {
                 let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
@@ -200,6 +205,7 @@ impl Plan {
             tasks,
             warm_tasks,
             sharing,
+            logging,
             sets,
         })
     }
@@ -240,11 +246,11 @@ impl Source {
         }
     }
 
-    /// Its language-level runtime.
-    pub(crate) fn runtime(&self) -> &'static str {
+    /// What records call its language-level runtime.
+    pub(crate) fn runtime(&self, spec: &Spec) -> String {
         match self {
-            Source::Workload(_) => "undo",
-            Source::Recording(_) => "recorded",
+            Source::Workload(about) => spec.runtime.clone().unwrap_or_else(|| about.runtime.to_owned()),
+            Source::Recording(_) => "recorded".to_owned(),
         }
     }
 
@@ -278,11 +284,25 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
     }
 }
 
-fn refuse_what_is_missing(spec: &Spec) -> Result<(), Error> {
-    match spec.runtime.as_deref() {
-        None | Some("undo") => Ok(()),
-        Some(other) => Err(Error::Input(format!("--runtime {other}: there is only `undo`"))),
-    }
+/// The runtime that the user or the workload names, with its settings.
+fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> {
+    let Source::Workload(about) = source else {
+        return Ok(Logging::UNDO);
+    };
+    let name = spec.runtime.as_deref().unwrap_or(about.runtime);
+    let runtime = Runtime::named(name).ok_or_else(|| unknown_runtime(name))?;
+    let set = sets.runtime.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let params = Params::parse("runtime", RUNTIME_PARAMS, set).map_err(|error| Error::Input(error.to_string()))?;
+    Ok(Logging::of(runtime, &params))
+}
+
+/// The error of who names a runtime that does not exist.
+fn unknown_runtime(name: &str) -> Error {
+    let names: Vec<&str> = runtimes().iter().map(|about| about.name).collect();
+    Error::Input(format!(
+        "--runtime {name}: there is none of this name; there are {} (`strandline list runtimes` shows them)",
+        names.join(", ")
+    ))
 }
 
 /// Applies the machine's settings and returns the others.
@@ -295,7 +315,12 @@ fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Sets, Error> {
             Some(("machine", key)) => machine.set(key, value)?,
             Some(("workload", key)) => others.workload.push((key.to_owned(), value.to_owned())),
             Some(("design", key)) => others.design.push((key.to_owned(), value.to_owned())),
-            _ => return Err(wrong("the key must begin with machine., design. or workload.")),
+            Some(("runtime", key)) => others.runtime.push((key.to_owned(), value.to_owned())),
+            _ => {
+                return Err(wrong(
+                    "the key must begin with machine., design., runtime. or workload.",
+                ))
+            }
         }
     }
     Ok(others)

@@ -4,7 +4,12 @@
 
 pub mod cq;
 mod filler;
+pub mod hashmap;
+mod list;
+pub mod nstore;
+mod operations;
 pub mod pc;
+pub mod rb_tree;
 mod registry;
 pub mod sps;
 pub mod tatp;

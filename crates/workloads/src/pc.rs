@@ -17,10 +17,11 @@ use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, T
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "pc",
-    alias: None,
+    aliases: &[],
     line: "changes both values of random rows of a hash table",
     paper: "COSPlay (MICRO 2021), Table 3, PC",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };

@@ -19,14 +19,16 @@ pub struct Alias {
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// Another name, or none.
-    pub alias: Option<Alias>,
+    /// Other names.
+    pub aliases: &'static [Alias],
     /// What it does, in one line.
     pub line: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
     /// The machine preset of that paper.
     pub machine: &'static str,
+    /// That paper's runtime: one of [`strandline_runtime::runtimes`].
+    pub runtime: &'static str,
     /// Tasks of a run, all threads together, unless set.
     pub tasks: u64,
     /// What can be set.
@@ -34,8 +36,15 @@ pub struct About {
 }
 
 impl About {
+    /// What `name` sets, if it is an alias: keys and values.
+    #[must_use]
+    pub fn sets(&self, name: &str) -> &'static [(&'static str, &'static str)] {
+        let alias = self.aliases.iter().find(|alias| alias.name == name);
+        alias.map_or(&[], |alias| alias.set)
+    }
+
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.alias.map(|alias| alias.name))
+        std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))
     }
 }
 
@@ -112,7 +121,7 @@ macro_rules! workloads {
                 let window = plan.window.unwrap_or(1);
                 return Err(Error::Lanes { threads: plan.threads, window });
             }
-            let presets = about.alias.filter(|alias| alias.name == name).map_or(&[][..], |alias| alias.set);
+            let presets = about.sets(name);
             let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;
             $(if about.name == $about.name {
                 let (workload, memory) = <$type>::build(&params, plan)?;
@@ -129,6 +138,9 @@ workloads! {
     crate::tatp::Tatp: crate::tatp::ABOUT,
     crate::tpcc::Tpcc: crate::tpcc::ABOUT,
     crate::cq::Cq: crate::cq::ABOUT,
+    crate::hashmap::Hashmap: crate::hashmap::ABOUT,
+    crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
+    crate::nstore::Nstore: crate::nstore::ABOUT,
 }
 
 /// All workloads.
@@ -173,6 +185,11 @@ mod tests {
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
         for about in ALL {
+            assert!(
+                strandline_runtime::Runtime::named(about.runtime).is_some(),
+                "{}",
+                about.name
+            );
             for (i, param) in about.params.iter().enumerate() {
                 assert!(
                     (param.min..=param.max).contains(&param.default),

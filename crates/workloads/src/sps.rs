@@ -4,32 +4,42 @@
 //! in a line of its own as separate allocations are, and a lock for each. A task locks two elements in index order and
 //! swaps them in one failure-atomic region: two log records and two elements are flushed, with two fences.
 //!
+//! With `operations` a region has as many swaps, a step each, and holds the locks of all of them (StrandWeaver, ISCA 2020,
+//! Figure 10, "array-swap").
+//!
 //! Simplified: the two are always distinct (the second of two equal draws is moved on by one), locks lie in DRAM,
 //! packed, and there is no task queue and no allocator.
 
+use crate::operations::{ring, Held, Lists, OPERATIONS};
 use crate::{About, Alias};
 use std::ops::Range;
-use strandline_isa::{Cpu, Image, Memory};
+use strandline_isa::{Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
+use strandline_runtime::{
+    log_records, BuildPlan, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
+};
 
 /// An array of elements, at first element i holding i.
 pub struct Sps {
     elements: Table<8>,
     locks: Locks,
+    operations: u64,
+    /// What a task of several swaps knows: which locks it holds, then the addresses of the elements, two by two.
+    lists: Lists,
     logs: LogLayout,
 }
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "sps",
-    alias: Some(Alias {
+    aliases: &[Alias {
         name: "array-swap",
         set: &[],
-    }),
+    }],
     line: "swaps random elements of an array",
     paper: "COSPlay (MICRO 2021), Table 3, SPS",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };
@@ -42,8 +52,74 @@ const PARAMS: &[Param] = &[
         max: 1 << 26,
         help: "elements of the array",
     },
+    OPERATIONS,
+    // A record for each element; two regions.
     log_records(4),
 ];
+
+impl Sps {
+    /// Draws two elements, the lower first.
+    fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> (W<'c, C>, W<'c, C>) {
+        let rows = self.elements.rows();
+        let i = random.below(rows);
+        let mut j = random.below(rows);
+        if i.equals(j).branch() {
+            j = j + 1;
+            if j.is(rows).branch() {
+                j = cpu.word(0);
+            }
+        }
+        if i.less(j).branch() {
+            (i, j)
+        } else {
+            (j, i)
+        }
+    }
+
+    async fn swap<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, a: W<'c, C>, b: W<'c, C>, step: Step) {
+        region.log(a, 0, 8).await;
+        region.log(b, 0, 8).await;
+        region.order(step).await;
+        let (old_a, old_b) = (region.read(a, 8).await, region.read(b, 8).await);
+        region.update(a, old_b, 8).await;
+        region.update(b, old_a, 8).await;
+        region.finish().await;
+    }
+
+    /// A region of several swaps.
+    async fn swaps<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let list = self.lists.of(thread);
+        let mut held = Held::none(list);
+        let pairs = list + 16 * self.operations;
+        let mut at = pairs;
+        let end = pairs + 16 * self.operations;
+        while at.less(end).branch() {
+            let (low, high) = self.draw(cpu, &mut thread.random);
+            held.add(low).await;
+            held.add(high).await;
+            at.store(self.elements.row(low)).await;
+            at.at(8).store(self.elements.row(high)).await;
+            at = at + 16;
+        }
+        held.lock(thread, self.locks).await;
+
+        let mut region = thread.log.begin();
+        at = pairs;
+        loop {
+            let (a, b) = (at.load().await, at.at(8).load().await);
+            at = at + 16;
+            let more = at.less(end).branch();
+            let step = if more { Step::More } else { Step::Last };
+            Sps::swap(&mut region, a, b, step).await;
+            if !more {
+                break;
+            }
+        }
+
+        held.unlock(thread, self.locks).await;
+    }
+}
 
 impl Workload for Sps {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
@@ -52,7 +128,9 @@ impl Workload for Sps {
         let sps = Sps {
             elements: heap.table(rows),
             locks: Locks(heap.dram(rows * 8)),
-            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+            operations: params.get("operations"),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, 2)),
+            lists: Lists::allot(&mut heap, plan.lanes(), 4 * params.get("operations")),
         };
         let memory = heap.memory();
         for i in 0..rows {
@@ -62,30 +140,17 @@ impl Workload for Sps {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let cpu = thread.cpu;
-        let rows = self.elements.rows();
-        let i = thread.random.below(rows);
-        let mut j = thread.random.below(rows);
-        if i.equals(j).branch() {
-            j = j + 1;
-            if j.is(rows).branch() {
-                j = cpu.word(0);
-            }
+        if self.operations > 1 {
+            return self.swaps(thread).await;
         }
-        let (low, high) = if i.less(j).branch() { (i, j) } else { (j, i) };
+        let (low, high) = self.draw(thread.cpu, &mut thread.random);
         let (first, second) = (self.locks.at(low), self.locks.at(high));
         thread.log.lock(first).await;
         thread.log.lock(second).await;
 
         let (a, b) = (self.elements.row(low), self.elements.row(high));
         let mut region = thread.log.begin();
-        region.log(a, 0, 8).await;
-        region.log(b, 0, 8).await;
-        region.order(Step::Last).await;
-        let (old_a, old_b) = (a.load().await, b.load().await);
-        region.update(a, old_b, 8).await;
-        region.update(b, old_a, 8).await;
-        region.finish().await;
+        Sps::swap(&mut region, a, b, Step::Last).await;
 
         thread.log.unlock(second).await;
         thread.log.unlock(first).await;

@@ -18,10 +18,11 @@ use strandline_runtime::{log_records, place, BuildPlan, Heap, Locks, LogLayout, 
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "tatp",
-    alias: None,
+    aliases: &[],
     line: "updates the location of random subscribers",
     paper: "COSPlay (MICRO 2021), Table 3, TATP",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
 };

@@ -3,10 +3,10 @@
 mod common;
 
 use common::crashing::{judge, judge_twice, run, Game, Outcome};
-use common::{with_small, with_small_for, SMALL};
+use common::{models, with_several, with_small, with_small_for, PLAN, SEVERAL, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED};
-use strandline_runtime::{BuildPlan, Library, Sharing, Window, Workload};
+use strandline_runtime::{BuildPlan, Library, Logging, Sharing, Window, Workload};
 use strandline_workloads::Visitor;
 
 /// From "never before a fence" to "at nearly every operation".
@@ -47,6 +47,14 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
+/// Tasks of these make a hundred durable changes each, and more: one image in so many is judged.
+fn every(name: &str) -> u64 {
+    match name {
+        "tpcc" | "nstore" => 5,
+        _ => 1,
+    }
+}
+
 fn plays() -> impl Iterator<Item = Play> {
     EVICTIONS
         .into_iter()
@@ -59,12 +67,10 @@ fn every_crash_image_recovers() {
     for (name, _) in SMALL {
         for threads in [1, 4] {
             for play in plays() {
-                // Tpcc's tasks make hundreds of durable changes each.
-                let every = if *name == "tpcc" { 5 } else { 1 };
                 let crash = Crash {
                     game: alone(FENCED, threads, 24, play),
                     twice: false,
-                    every,
+                    every: every(name),
                 };
                 let outcome = with_small(name, crash);
                 assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
@@ -75,6 +81,43 @@ fn every_crash_image_recovers() {
                 assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
             }
         }
+    }
+}
+
+#[test]
+fn every_crash_image_of_regions_of_several_operations_recovers() {
+    for name in SEVERAL {
+        for (operations, threads) in [("2", 4), ("7", 3)] {
+            for play in plays() {
+                let crash = Crash {
+                    game: alone(FENCED, threads, 6, play),
+                    twice: false,
+                    every: 3,
+                };
+                let outcome = with_several(name, operations, crash);
+                assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");
+                assert!(outcome.acknowledged > 0, "{name}: nothing was ever acknowledged");
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_several_operations_without_order_are_found() {
+    let unordered_log = Lowering {
+        log_before_update: &[],
+        ..FENCED
+    };
+    for name in SEVERAL {
+        let found = plays().find_map(|play| {
+            let crash = Crash {
+                game: alone(unordered_log, 4, 6, play),
+                twice: false,
+                every: 1,
+            };
+            with_several(name, "4", crash).failure
+        });
+        assert!(found.is_some(), "{name}");
     }
 }
 
@@ -161,7 +204,10 @@ fn a_second_crash_recovers_too() {
             for first_crash in [3, 17, 40] {
                 let outcome = with_small(name, Again { play, first_crash });
                 assert_eq!(outcome.failure, None, "{name}, {play:?}, {first_crash}");
-                assert!(outcome.acknowledged > 0);
+                assert!(
+                    outcome.acknowledged > 0,
+                    "{name}, {play:?}, {first_crash}: nothing was acknowledged"
+                );
             }
         }
     }
@@ -174,6 +220,7 @@ const SHARED: BuildPlan = BuildPlan {
     threads: 2,
     window: Some(WINDOW as usize),
     seed: 7,
+    logging: Logging::UNDO,
 };
 
 /// Each task waits at fences for its own context (COSPlay 4).
@@ -203,7 +250,7 @@ fn crash_shared(name: &str, lowering: Lowering, library: Library, play: Play) ->
             ..alone(lowering, SHARED.threads, 18, play)
         },
         twice: false,
-        every: if name == "tpcc" { 5 } else { 1 },
+        every: every(name),
     };
     with_small_for(name, &SHARED, crash)
 }
@@ -240,6 +287,132 @@ fn tasks_that_share_a_thread_and_order_nothing_are_found() {
         for broken in [never_set, never_durable] {
             let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);
             assert!(found.is_some(), "{name} under {broken:?}");
+        }
+    }
+}
+
+/// A plan of so many threads under another runtime.
+fn under(logging: Logging, threads: usize) -> BuildPlan {
+    BuildPlan {
+        threads,
+        logging,
+        ..PLAN
+    }
+}
+
+#[test]
+fn every_crash_image_recovers_under_every_runtime() {
+    for (name, _) in SMALL {
+        for logging in models(&[1, 3]) {
+            for threads in [1, 4] {
+                for play in plays() {
+                    let every = if *name == "tpcc" { 11 } else { 2 };
+                    let crash = Crash {
+                        game: alone(FENCED, threads, 12, play),
+                        twice: false,
+                        every,
+                    };
+                    let outcome = with_small_for(name, &under(logging, threads), crash);
+                    assert_eq!(
+                        outcome.failure, None,
+                        "{name}, {logging:?}, {threads} threads, {play:?}"
+                    );
+                    assert_eq!(
+                        outcome.regions, outcome.acknowledged,
+                        "{name}, {logging:?}: not all are acknowledged"
+                    );
+                    assert!(
+                        outcome.acknowledged > 0,
+                        "{name}, {logging:?}: nothing was acknowledged"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn recovery_may_crash_too_under_every_runtime() {
+    for (name, _) in SMALL {
+        for logging in models(&[3]) {
+            for play in plays() {
+                let crash = Crash {
+                    game: alone(FENCED, 3, 4, play),
+                    twice: true,
+                    every: 13,
+                };
+                let outcome = with_small_for(name, &under(logging, 3), crash);
+                assert_eq!(outcome.failure, None, "{name}, {logging:?}, {play:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_second_crash_recovers_too_under_every_runtime() {
+    for (name, _) in SMALL {
+        for logging in models(&[3]) {
+            for play in plays() {
+                for first_crash in [17, 90] {
+                    let outcome = with_small_for(name, &under(logging, 3), Again { play, first_crash });
+                    assert_eq!(outcome.failure, None, "{name}, {logging:?}, {play:?}, {first_crash}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_fence_or_flush_is_found_under_every_runtime() {
+    let unordered_log = Lowering {
+        log_before_update: &[],
+        ..FENCED
+    };
+    let never_durable = Lowering {
+        commit: &[],
+        durable: &[],
+        ..FENCED
+    };
+    let unflushed = Lowering { flush: None, ..FENCED };
+    for (name, _) in SMALL {
+        for logging in models(&[3]) {
+            for broken in [unordered_log, never_durable, unflushed] {
+                // Tatp's region is one store to one line: atomic without any log.
+                let harmless = *name == "tatp" && broken == unordered_log;
+                let found = plays().find_map(|play| {
+                    let crash = Crash {
+                        game: alone(broken, 4, 24, play),
+                        twice: false,
+                        every: 1,
+                    };
+                    with_small_for(name, &under(logging, 4), crash).failure
+                });
+                assert!(found.is_some() || harmless, "{name} under {logging:?} and {broken:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crash_image_of_tasks_that_share_a_thread_recovers_under_every_runtime() {
+    for (name, _) in SMALL {
+        for logging in models(&[3]) {
+            for (play, library) in plays().zip([Library::Paper, Library::Lean].into_iter().cycle()) {
+                let sharing = Sharing {
+                    window: Window::Fixed(WINDOW),
+                    library,
+                };
+                let crash = Crash {
+                    game: Game {
+                        sharing: Some(sharing),
+                        ..alone(BY_CONTEXT, SHARED.threads, 12, play)
+                    },
+                    twice: false,
+                    every: 5,
+                };
+                let outcome = with_small_for(name, &BuildPlan { logging, ..SHARED }, crash);
+                assert_eq!(outcome.failure, None, "{name}, {logging:?}, {play:?}");
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ from strandline.cli.options import json_option, set_option
 from strandline.errors import InputError
 from strandline.report.table import Column, Table
 
-KINDS = ("workloads", "designs", "machines", "figures", "models")
+KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "models")
 
 #: Columns beyond name, paper and summary, by kind: key and heading.
 EXTRA = {
@@ -30,7 +30,7 @@ EXTRA = {
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """List workloads, designs, machines, figures and models, or one KIND of them.
+    """List workloads, designs, machines, runtimes, figures and models, or one KIND of them.
 
     `strandline list machines NAME` shows a machine's parameters with their units and sources, `strandline list
     workloads NAME` a workload's.

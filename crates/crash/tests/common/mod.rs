@@ -5,8 +5,8 @@
 use strandline_crash::{explore, replay, Points, Report};
 use strandline_sim::{Found, Spec, Window};
 
-/// The benchmarks of COSPlay.
-pub const WORKLOADS: [&str; 5] = ["sps", "pc", "tatp", "tpcc", "cq"];
+/// The benchmarks of COSPlay, and those that StrandWeaver has beside them.
+pub const WORKLOADS: [&str; 8] = ["sps", "pc", "tatp", "tpcc", "cq", "hashmap", "rb-tree", "nstore-wr"];
 
 /// A run of so many threads, all else by default.
 pub fn spec(workload: &str, design: &str, threads: u64) -> Spec {

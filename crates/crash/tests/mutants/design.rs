@@ -39,6 +39,10 @@ pub enum Change {
     LockedWaitsForNothing,
     /// Dirty lines that leave this level are dropped.
     EvictionsDropped(Level),
+    /// Dirty lines that leave this level are written back.
+    EvictionsWrittenBack(Level),
+    /// Only cores whose caches hold a line are asked for it.
+    HoldersAsked,
     /// A pcommit is done when it departs.
     PcommitAtOnce,
     /// A pcommit is done when the first controller has answered.
@@ -161,6 +165,7 @@ impl<D: Design> Design for Altered<D> {
         );
         Places {
             primitives: inner.primitives || primitives,
+            all_cores_asked: inner.all_cores_asked && !matches!(self.change, Change::HoldersAsked),
             admission: inner.admission || matches!(self.change, Change::SfenceAwaitsStores | Change::SfenceAwaitsHalf),
             ..inner
         }
@@ -251,6 +256,10 @@ impl<D: Design> Design for Altered<D> {
         self.inner.stored(hw, core, store);
     }
 
+    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
+        self.inner.visible(hw, core, addr);
+    }
+
     fn hands_over_clean(&self) -> bool {
         self.inner.hands_over_clean()
     }
@@ -266,6 +275,7 @@ impl<D: Design> Design for Altered<D> {
     fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
         match self.change {
             Change::EvictionsDropped(dropped) if dropped == level => Eviction::Drop,
+            Change::EvictionsWrittenBack(written) if written == level => Eviction::WriteBack,
             _ => self.inner.evicted(hw, core, level, line),
         }
     }

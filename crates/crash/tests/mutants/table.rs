@@ -107,6 +107,7 @@ use Catcher::{Exploration as E, Litmus as T, Program as P};
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
 const SW: &str = "StrandWeaver III";
+const HOPS: &str = "StrandWeaver VI-A; ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
@@ -193,6 +194,27 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/barrier-holds-no-buffer", "no-persist-queue", S(Part::BarrierHoldsBuffer), &[], &[T]),
     mutant("no-persist-queue/eviction-overtakes", "no-persist-queue", S(Part::EvictionAwaitsTails), &[], &[T]),
+    // hops-ep.
+    mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/durable-ordered-only", "hops-ep", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/commit-unfenced", "hops-ep", D(Change::Lowering(|l| l.commit = &[]), "What comes before a commit is durable before what follows. Broken: no fence.", HOPS), &[], &[T]),
+    mutant("hops-ep/no-log", "hops-ep", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", HOPS), &[], &[E]),
+    mutant("hops-ep/ofence-passes", "hops-ep", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence begins a new epoch. Broken: it does nothing.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/dfence-passes", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/dfence-queues", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Enter), "The core waits with a dfence. Broken: it goes on while the dfence takes its turn in the store queue.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/dfence-awaits-stores", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::HoldLoads(Until::Drained(None))), "A dfence waits for the persist buffer. Broken: only for stores to be visible.", HOPS), &[], &[E, T]),
+    mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
+    mutant("hops-ep/evicted-lines-forgotten", "hops-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP VI-F"), &[EVICTIONS], &[T]),
+    mutant("hops-ep/epochs-overtake", "hops-ep", S(Part::EpochsInOrder), &[], &[E, T]),
+    mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", S(Part::EpochAwaitsWrites), &[], &[E, T]),
+    mutant("hops-ep/dependences-dropped", "hops-ep", S(Part::EpochAwaitsOthers), &[], &[E, T]),
+    mutant("hops-ep/reads-do-not-depend", "hops-ep", S(Part::ReadsDepend), &[], &[T]),
+    mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", S(Part::VolatileLinesDepend), &[], &[T]),
+    mutant("hops-ep/epochs-not-split", "hops-ep", S(Part::DependenceSplitsEpochs), &[], &[T]),
+    mutant("hops-ep/epochs-coalesce", "hops-ep", S(Part::EpochsCoalesceApart), &[], &[E, T]),
+    mutant("hops-ep/entry-sent-as-it-is", "hops-ep", S(Part::EntryKeepsBytes), &[], &[E, T]),
+    mutant("hops-ep/full-buffer-drops", "hops-ep", S(Part::FullBufferHoldsStore), &["design.entries=1"], &[E, T]),
+    mutant("hops-ep/locked-not-atomic", "hops-ep", M(Machine::LockedIsAtomic), &[], &[T]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", L(Log::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", L(Log::ContextSetAgain), &[], &[E]),

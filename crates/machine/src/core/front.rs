@@ -105,7 +105,17 @@ impl Core {
         self.post(Request::Admit(entry))
     }
 
+    /// A non-temporal store is an ordinary one where the design says so.
+    #[inline(always)]
+    fn as_the_design_wants(&self, kind: Kind) -> Kind {
+        match kind {
+            Kind::StoreNt { size, value } if self.places.plain_nt => Kind::Store { size, value },
+            other => other,
+        }
+    }
+
     fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
+        let kind = self.as_the_design_wants(kind);
         if let Stage::Retired(ready) = *stage {
             self.enqueue(addr, kind, ready);
             return Poll::Ready(());
@@ -228,6 +238,11 @@ impl Core {
             Fate::Enter | Fate::Take { .. } => {
                 let ready = self.window.retire(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+            }
+            Fate::EnterHeld => {
+                let ready = self.window.retired().max(at + 1);
+                self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
+                self.window.hold();
             }
         }
     }
@@ -466,7 +481,7 @@ impl Replay for SimCpu {
             true => Kind::Store { size, value },
             false => Kind::StoreNt { size, value },
         };
-        self.core.enqueue_rest(addr, kind);
+        self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
     }
 
     fn fence_stalls(&self) -> u64 {

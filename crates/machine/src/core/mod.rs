@@ -99,6 +99,8 @@ pub enum Fate {
     Hold,
     /// It enters the store queue.
     Enter,
+    /// It enters the store queue, and is held in the window.
+    EnterHeld,
     /// The design takes it; with a mark in the store queue or without.
     Take { marks: bool },
 }
@@ -403,6 +405,11 @@ impl Core {
                 self.held.set(Some(until));
                 self.holds_loads.set(!self.broken.is(Rule::MfenceHoldsLoads));
                 Fate::Hold
+            }
+            Admission::EnterHeld(until) => {
+                self.held.set(Some(until));
+                self.holds_loads.set(true);
+                Fate::EnterHeld
             }
         }
     }

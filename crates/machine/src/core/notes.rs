@@ -99,9 +99,12 @@ impl Notes {
             Note::RegionDurable | Note::TaskEnd => retired,
             // What is shown may have come from a load on either side of a fence that was held.
             Note::Output { .. } => retired.and(Some(now.complete)),
-            Note::TaskBegin | Note::RegionBegin | Note::RegionWrite { .. } | Note::Running(_) | Note::Window(_) => {
-                Some(now.cycle)
-            }
+            Note::TaskBegin
+            | Note::RegionBegin
+            | Note::RegionWrite { .. }
+            | Note::RegionEnd
+            | Note::Running(_)
+            | Note::Window(_) => Some(now.cycle),
         };
         let place = self.observed.then(|| {
             let mut kept = self.kept.borrow_mut();

@@ -245,10 +245,10 @@ impl<D: Design> System<D> {
             return;
         };
         let mut dirty = entry.dirty;
-        let mut core = core;
+        let mut owner = None;
         for hart in &self.hw.harts {
             if entry.sharers.contains(hart.core.id) && hart.core.private.borrow_mut().remove(line) {
-                core = hart.core.id;
+                owner = Some(hart.core.id);
                 dirty |= !self.hw.broken.is(Rule::BackInvalidationWritesBack);
             }
         }
@@ -258,6 +258,12 @@ impl<D: Design> System<D> {
         }
         if !line.is_persistent() {
             return self.hw.dram.write(at);
+        }
+        // It leaves its owner's private caches first.
+        if let Some(owner) = owner {
+            if let Eviction::Hold(until) = self.design.evicted(&mut self.hw, owner, Level::Private, line) {
+                return self.hold_eviction(until, Level::Private, owner, line);
+            }
         }
         match self.design.evicted(&mut self.hw, core, Level::Last, line) {
             Eviction::WriteBack => self.write_back(line, at),

@@ -161,6 +161,9 @@ impl<D: Design> System<D> {
         if entry.counted {
             self.hw.count_write(entry.addr, at);
         }
+        if self.places.stores {
+            self.design.visible(&mut self.hw, core, entry.addr);
+        }
         if !entry.addr.is_persistent() {
             return;
         }

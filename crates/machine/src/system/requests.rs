@@ -6,7 +6,7 @@ use super::run::System;
 use crate::core::{Fate, Kind, Request, Response};
 use crate::rules::Rule;
 use crate::trace::{Op, Seen};
-use strandline_design::{Access, Admission, Answer, Design, Forward};
+use strandline_design::{Access, Admission, Answer, Departure, Design, Entry, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 use strandline_kernel::Cycles;
 
@@ -196,7 +196,9 @@ impl<D: Design> System<D> {
             }
         }
         let now = at.max(self.hw.now.min(shared.front.get()));
-        Some(self.access(core, addr.line(), Access::Own, now).map(|done| {
+        let owned = self.access(core, addr.line(), Access::Own, now);
+        let may = owned.and_then(|done| self.locked_may_write(core, addr).map(|()| done));
+        Some(may.map(|done| {
             let old = shared.memory.read(addr, 8);
             shared.private.borrow_mut().store_hit(addr.line(), done);
             let new = op.apply(old, operand);
@@ -214,6 +216,18 @@ impl<D: Design> System<D> {
                 fate: Fate::Pass,
             }
         }))
+    }
+
+    /// Place 3: asks the design, where it wants to be asked of stores, whether a locked instruction may write.
+    fn locked_may_write(&mut self, core: CoreId, addr: Addr) -> Result<(), Blocked> {
+        if !self.places.stores && !self.hw.hart(core).core.is_asked(addr.line()) {
+            return Ok(());
+        }
+        let context = self.hw.hart(core).core.context.get();
+        match self.design.departs(&mut self.hw, core, Entry::Store(addr), context) {
+            Departure::Wait(until) => Err(until.into()),
+            Departure::Go | Departure::Keep => Ok(()),
+        }
     }
 
     fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64, op: u32) {

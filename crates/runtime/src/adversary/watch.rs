@@ -1,24 +1,38 @@
 //! What the program was promised: from its notes, what a recovered image must hold.
 
-use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Addr, CoreId, Memory, Note, Running};
-
-/// A region's writes: the last value of each address and size.
-type Writes = BTreeMap<(Addr, u8), u64>;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use strandline_isa::{Addr, CoreId, Image, Memory, Note, Running};
 
 /// Acknowledged regions and those under way.
 pub struct Watch {
     /// Memory with the acknowledged regions' writes.
     promised: Memory,
+    /// The words that any region has written.
     touched: BTreeSet<Addr>,
     cores: Vec<Core>,
+    /// Regions that have ended so far.
+    ended: u64,
     acknowledged: u64,
 }
 
-/// A core's regions under way: one at most of each slot of its window, slot 0 where tasks do not share it.
+/// A region's bytes in one word: which, and their values.
+#[derive(Clone, Copy, Default)]
+struct Bits {
+    mask: u64,
+    value: u64,
+}
+
+/// A region that is not acknowledged.
+struct Open {
+    /// Which it was to end, of all; none before that.
+    ended: Option<u64>,
+    writes: BTreeMap<Addr, Bits>,
+}
+
+/// A core's regions that are not acknowledged, of each slot of its window, oldest first; slot 0 where tasks do not share it.
 struct Core {
     running: Running,
-    open: BTreeMap<u32, Writes>,
+    open: BTreeMap<u32, VecDeque<Open>>,
 }
 
 impl Default for Core {
@@ -36,6 +50,7 @@ impl Watch {
             promised: memory.clone(),
             touched: BTreeSet::new(),
             cores: (0..cores).map(|_| Core::default()).collect(),
+            ended: 0,
             acknowledged: 0,
         }
     }
@@ -47,22 +62,36 @@ impl Watch {
         }
         // The library has no regions.
         let Running::Task(slot) = core.running else { return };
-        match note {
-            Note::RegionBegin => {
-                core.open.insert(slot, Writes::new());
+        let open = core.open.entry(slot).or_default();
+        match (note, open.back_mut()) {
+            (Note::RegionBegin, _) => open.push_back(Open {
+                ended: None,
+                writes: BTreeMap::new(),
+            }),
+            (Note::RegionWrite { addr, size, value }, Some(region)) => {
+                self.touched.insert(word(addr));
+                region.write(addr, size, value);
             }
-            Note::RegionWrite { addr, size, value } => {
-                self.touched.insert(Addr(addr.0 & !7));
-                core.open.entry(slot).or_default().insert((addr, size), value);
+            (Note::RegionEnd, Some(region)) => {
+                region.ended = Some(self.ended);
+                self.ended += 1;
             }
-            Note::RegionDurable => {
+            (Note::RegionDurable, _) => {
                 self.acknowledged += 1;
-                for ((addr, size), value) in core.open.remove(&slot).unwrap_or_default() {
-                    self.promised.write(addr, size, value);
+                for (addr, bits) in open.pop_front().map(|region| region.writes).unwrap_or_default() {
+                    let before = self.promised.word(addr);
+                    self.promised.set_word(addr, (before & !bits.mask) | bits.value);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Regions begun so far.
+    #[must_use]
+    pub fn begun(&self) -> u64 {
+        let open = self.cores.iter().flat_map(|core| core.open.values());
+        self.acknowledged + open.map(|open| open.len() as u64).sum::<u64>()
     }
 
     /// Regions acknowledged so far.
@@ -76,30 +105,48 @@ impl Watch {
     /// # Errors
     /// Which address holds what it must not.
     pub fn verify(&self, image: &Memory) -> Result<(), String> {
-        let mut open = BTreeSet::new();
-        for writes in self.cores.iter().flat_map(|core| core.open.values()) {
-            self.all_or_nothing(image, writes)?;
-            open.extend(writes.keys().map(|(addr, _)| Addr(addr.0 & !7)));
+        let mut open: Vec<&Open> = self
+            .cores
+            .iter()
+            .flat_map(|core| core.open.values())
+            .flatten()
+            .collect();
+        // Newest first: whatever later ones do not overwrite of a region must be its own. To take one that is there is never wrong.
+        open.sort_by_key(|region| std::cmp::Reverse(region.ended.unwrap_or(u64::MAX)));
+        let mut taken: BTreeMap<Addr, u64> = BTreeMap::new();
+        for region in open {
+            let left = |addr: &Addr| !taken.get(addr).copied().unwrap_or_default();
+            let there = |(addr, bits): (&Addr, &Bits)| (image.word(*addr) ^ bits.value) & bits.mask & left(addr) == 0;
+            if region.writes.iter().all(there) {
+                for (addr, bits) in &region.writes {
+                    *taken.entry(*addr).or_default() |= bits.mask;
+                }
+            }
         }
-        for addr in self.touched.difference(&open) {
-            let (found, promised) = (image.read(*addr, 8), self.promised.read(*addr, 8));
-            if found != promised {
-                return Err(format!("{addr} holds {found:#x}; acknowledged was {promised:#x}"));
+        for addr in &self.touched {
+            let (found, promised) = (image.word(*addr), self.promised.word(*addr));
+            let left = !taken.get(addr).copied().unwrap_or_default();
+            if (found ^ promised) & left != 0 {
+                return Err(format!(
+                    "{addr} holds {found:#x}; acknowledged was {promised:#x}, and no region under way is there as a whole"
+                ));
             }
         }
         Ok(())
     }
+}
 
-    fn all_or_nothing(&self, image: &Memory, writes: &Writes) -> Result<(), String> {
-        let is = |addr: Addr, size, value| image.read(addr, size) == value;
-        let nothing = writes
-            .keys()
-            .all(|(addr, size)| is(*addr, *size, self.promised.read(*addr, *size)));
-        let all = writes.iter().all(|((addr, size), value)| is(*addr, *size, *value));
-        if all || nothing {
-            return Ok(());
-        }
-        let places: Vec<String> = writes.keys().map(|(addr, _)| addr.to_string()).collect();
-        Err(format!("a region under way is there in part, at {}", places.join(", ")))
+impl Open {
+    fn write(&mut self, addr: Addr, size: u8, value: u64) {
+        let shift = (addr.0 & 7) * 8;
+        let mask = (u64::MAX >> (64 - 8 * u32::from(size))) << shift;
+        let bits = self.writes.entry(word(addr)).or_default();
+        bits.mask |= mask;
+        bits.value = (bits.value & !mask) | ((value << shift) & mask);
     }
+}
+
+/// The word that holds `addr`.
+fn word(addr: Addr) -> Addr {
+    Addr(addr.0 & !7)
 }

@@ -11,7 +11,7 @@ mod task;
 pub use library::{Library, UnknownLibrary};
 
 use crate::rules::{Broken, Rule};
-use crate::{Heap, Random, ThreadPlan, ThreadState, UndoLog, Workload};
+use crate::{Heap, Log, Random, ThreadPlan, ThreadState, Workload};
 use library::Place;
 use pace::Pace;
 use std::future::Future;
@@ -68,7 +68,7 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
             threads: plan.threads,
             lane,
             random: Random::new(task, plan.seed, lane),
-            log: UndoLog::open(
+            log: Log::open(
                 task,
                 &logs,
                 if broken.is(Rule::OwnLog) {

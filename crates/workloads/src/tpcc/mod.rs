@@ -25,10 +25,11 @@ use tables::{Tables, MAX_LINES};
 /// What is to be known of it.
 pub const ABOUT: About = About {
     name: "tpcc",
-    alias: None,
+    aliases: &[],
     line: "the new-order transaction of TPC-C",
     paper: "COSPlay (MICRO 2021), Table 3, TPCC",
     machine: "cosplay",
+    runtime: "undo",
     tasks: 5_000,
     params: PARAMS,
 };

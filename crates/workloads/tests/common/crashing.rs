@@ -14,6 +14,8 @@ pub struct Outcome {
     pub crashes: u64,
     /// Regions acknowledged in the whole run.
     pub acknowledged: u64,
+    /// Regions begun in the whole run.
+    pub regions: u64,
     /// The first failure.
     pub failure: Option<String>,
 }
@@ -41,11 +43,13 @@ pub fn run<W: Workload>(
     let mut outcome = Outcome {
         crashes: 0,
         acknowledged: 0,
+        regions: 0,
         failure: None,
     };
     let mut inspect = |image: &Memory, watch: &Watch| {
         outcome.crashes += 1;
         outcome.acknowledged = watch.acknowledged();
+        outcome.regions = watch.begun();
         if outcome.failure.is_none() {
             outcome.failure = crash(&image.persistent_half(), watch).err();
         }

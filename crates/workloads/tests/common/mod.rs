@@ -6,7 +6,7 @@ pub mod counting;
 pub mod crashing;
 
 use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{block_on, run_thread, BuildPlan, Plain, ThreadPlan, Workload};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Visitor};
 
 /// Parameters that make each workload small, so that threads meet and crash images are cheap.
@@ -26,13 +26,39 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
+    (
+        "hashmap",
+        &[
+            ("keys", "24"),
+            ("buckets", "4"),
+            ("loaded", "30"),
+            ("log_records", "18"),
+        ],
+    ),
+    ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
+    ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
 ];
 
 pub const PLAN: BuildPlan = BuildPlan {
     threads: 4,
     window: None,
     seed: 7,
+    logging: Logging::UNDO,
 };
+
+/// The runtimes but for the undo log, with batches of these sizes.
+pub fn models(batches: &[u64]) -> Vec<Logging> {
+    let names = ["txn", "atlas", "sfr", "redo"];
+    let logging = |name: &str, batch| Logging {
+        runtime: Runtime::named(name).expect("a runtime"),
+        batch,
+    };
+    names
+        .iter()
+        .flat_map(|name| batches.iter().map(move |batch| logging(name, *batch)))
+        .filter(|logging| logging.runtime != Runtime::Txn || logging.batch == batches[0])
+        .collect()
+}
 
 pub fn thread_plan(thread: usize, threads: usize, tasks: u64, seed: u64) -> ThreadPlan {
     ThreadPlan {
@@ -52,6 +78,20 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
     }
 }
 
+/// Those that can have several operations in a region.
+pub const SEVERAL: &[&str] = &["sps", "cq", "hashmap", "rb-tree", "nstore"];
+
+/// Builds a workload in its small form, with regions of `operations` operations, and shows it to `visitor`.
+pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
+    let set = small(name).iter().copied().chain([("operations", operations)]);
+    with_workload(name, set, &PLAN, visitor).unwrap()
+}
+
+fn small(name: &str) -> &'static [(&'static str, &'static str)] {
+    let known = SMALL.iter().find(|(known, _)| *known == name);
+    known.expect("every workload has a small form").1
+}
+
 /// Builds a workload in its small form and shows it to `visitor`.
 pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
     with_small_for(name, &PLAN, visitor)
@@ -59,9 +99,5 @@ pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
 
 /// As [`with_small`], for these threads.
 pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
-    let (_, set) = SMALL
-        .iter()
-        .find(|(known, _)| *known == name)
-        .expect("every workload has a small form");
-    with_workload(name, set.iter().copied(), plan, visitor).unwrap()
+    with_workload(name, small(name).iter().copied(), plan, visitor).unwrap()
 }

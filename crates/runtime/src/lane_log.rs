@@ -1,0 +1,208 @@
+//! A lane's log, whatever the runtime, and its regions: what workloads are written to.
+
+use crate::model::pairs::PairLog;
+use crate::model::redo::RedoLog;
+use crate::region::Step;
+use crate::{LogLayout, Runtime, UndoLog, UndoRegion, PAYLOAD_BYTES};
+use strandline_isa::{Cpu, LINE_BYTES, W};
+
+/// The log of one lane (a thread, or one of the tasks that share it).
+pub enum Log<'c, C: Cpu> {
+    /// COSPlay's undo log.
+    Undo(UndoLog<'c, C>),
+    /// Undo logging by pairs: transactions, outermost critical sections, synchronization-free regions.
+    Pairs(PairLog<'c, C>),
+    /// Redo logging.
+    Redo(RedoLog<'c, C>),
+}
+
+impl<'c, C: Cpu> Log<'c, C> {
+    /// Opens the log of `lane` where it ends.
+    pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
+        let Some(model) = &layout.model else {
+            return Log::Undo(UndoLog::open(cpu, layout, lane).await);
+        };
+        match model.logging.runtime {
+            Runtime::Redo => Log::Redo(RedoLog::open(cpu, model, lane, layout.broken).await),
+            _ => Log::Pairs(PairLog::open(cpu, model, lane, layout.broken).await),
+        }
+    }
+
+    /// Takes the lock at this address. What a region reads or writes is guarded by locks taken so.
+    #[inline]
+    pub async fn lock(&mut self, lock: W<'c, C>) {
+        match self {
+            Log::Undo(log) => log.lock(lock).await,
+            Log::Pairs(log) => log.lock(lock).await,
+            Log::Redo(log) => log.lock(lock).await,
+        }
+    }
+
+    /// Frees the lock at this address.
+    #[inline]
+    pub async fn unlock(&mut self, lock: W<'c, C>) {
+        match self {
+            Log::Undo(log) => log.unlock(lock).await,
+            Log::Pairs(log) => log.unlock(lock).await,
+            Log::Redo(log) => log.unlock(lock).await,
+        }
+    }
+
+    /// Begins a failure-atomic region. The locks of all that it reads or writes are held until it is finished.
+    ///
+    /// It is a number of steps, each [`Region::log`] or [`Region::log_row`], [`Region::order`], [`Region::update`],
+    /// [`Region::finish`], the last one ordered as [`Step::Last`]; or a number of [`Region::write`]s, and [`Region::end`].
+    #[inline]
+    pub fn begin(&mut self) -> Region<'_, 'c, C> {
+        match self {
+            Log::Undo(log) => Region::Undo(log.begin()),
+            Log::Pairs(log) => {
+                log.begin();
+                Region::Pairs(log, Step::More)
+            }
+            Log::Redo(log) => {
+                log.begin();
+                Region::Redo(log, Step::More)
+            }
+        }
+    }
+
+    /// What this lane leaves in volatile memory that it hands on to others without a lock of its log's, if it leaves
+    /// anything: who takes it over says so to [`Log::depends`].
+    #[inline]
+    pub fn stamp(&self) -> Option<W<'c, C>> {
+        match self {
+            Log::Undo(_) => None,
+            Log::Pairs(log) => log.stamp(),
+            Log::Redo(log) => log.stamp(),
+        }
+    }
+
+    /// This lane has taken over what another one has handed on with this stamp, if it has one.
+    #[inline]
+    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
+        let Some(stamp) = stamp else { return };
+        match self {
+            Log::Undo(_) => {}
+            Log::Pairs(log) => log.depends(stamp).await,
+            Log::Redo(log) => log.depends(stamp).await,
+        }
+    }
+
+    /// Acknowledges all regions, waiting for other lanes where these depend on theirs. The lane holds no lock.
+    pub async fn close(&mut self) {
+        match self {
+            Log::Undo(_) => {}
+            Log::Pairs(log) => log.close().await,
+            Log::Redo(log) => log.close().await,
+        }
+    }
+}
+
+/// An open failure-atomic region. See [`Log::begin`].
+pub enum Region<'l, 'c, C: Cpu> {
+    /// Of an undo log.
+    Undo(UndoRegion<'l, 'c, C>),
+    /// Of a log of pairs, and the open step.
+    Pairs(&'l mut PairLog<'c, C>, Step),
+    /// Of a redo log, and the open step.
+    Redo(&'l mut RedoLog<'c, C>, Step),
+}
+
+impl<'c, C: Cpu> Region<'_, 'c, C> {
+    /// Logs `bytes` from `from` on of the line at `line`: multiples of 8, before the trailer.
+    #[inline]
+    pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        match self {
+            Region::Undo(region) => region.log(line, from, bytes).await,
+            Region::Pairs(log, _) => log.log(line, from, bytes).await,
+            Region::Redo(..) => {}
+        }
+    }
+
+    /// Logs the whole row at `row`, of `payload` bytes.
+    #[inline]
+    pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
+        if let Region::Undo(region) = self {
+            return region.log_row(row, payload).await;
+        }
+        let mut done = 0;
+        while done < payload {
+            let line = done / PAYLOAD_BYTES * LINE_BYTES;
+            let at = if line == 0 { row } else { row + line };
+            self.log(at, 0, (payload - done).min(PAYLOAD_BYTES)).await;
+            done += PAYLOAD_BYTES;
+        }
+    }
+
+    /// Orders what was logged before the step's updates; says whether more steps follow.
+    #[inline]
+    pub async fn order(&mut self, step: Step) {
+        match self {
+            Region::Undo(region) => region.order(step).await,
+            Region::Pairs(_, open) | Region::Redo(_, open) => *open = step,
+        }
+    }
+
+    /// Stores the low `size` bytes of `value` at `at`, in a line that this step has logged.
+    #[inline]
+    pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        match self {
+            Region::Undo(region) => region.update(at, value, size).await,
+            Region::Pairs(log, _) => log.update(at, value, size).await,
+            Region::Redo(log, _) => log.write(at, value, size).await,
+        }
+    }
+
+    /// Ends the step, and after the last one the region.
+    #[inline]
+    pub async fn finish(&mut self) {
+        match self {
+            Region::Undo(region) => region.finish().await,
+            Region::Pairs(log, step) => log.finish(*step).await,
+            Region::Redo(log, step) => log.finish(*step).await,
+        }
+    }
+
+    /// Loads `size` bytes at `at` as the region sees them: with what it has written.
+    #[inline]
+    pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        match self {
+            Region::Undo(region) => region.read(at, size).await,
+            Region::Pairs(..) => at.load_sized(size).await,
+            Region::Redo(log, _) => log.read(at, size).await,
+        }
+    }
+
+    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged first. Any number of
+    /// these, and then [`Region::end`], make a region whose writes are not known beforehand.
+    #[inline]
+    pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        match self {
+            Region::Undo(region) => region.write(at, value, size).await,
+            Region::Pairs(log, _) => log.write(at, value, size).await,
+            Region::Redo(log, _) => log.write(at, value, size).await,
+        }
+    }
+
+    /// As [`Log::depends`].
+    #[inline]
+    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
+        let Some(stamp) = stamp else { return };
+        match self {
+            Region::Undo(_) => {}
+            Region::Pairs(log, _) => log.depends(stamp).await,
+            Region::Redo(log, _) => log.depends(stamp).await,
+        }
+    }
+
+    /// Ends a region of [`Region::write`]s.
+    #[inline]
+    pub async fn end(&mut self) {
+        match self {
+            Region::Undo(region) => region.end().await,
+            Region::Pairs(log, _) => log.end().await,
+            Region::Redo(log, _) => log.end().await,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Where the language-level models' logs lie.
+//!
+//! A lane's share of persistent memory is a line with its head, then blocks of entries, each behind a line that says which block
+//! follows. The first blocks are a ring from the start; the others are spare, and linked when the ring is full.
+
+use super::ledger::LEDGER_ITEMS;
+use super::set::{LINE_ITEM, SET_BYTES};
+use crate::{Heap, Logging};
+use std::ops::Range;
+use strandline_isa::{Addr, LINE_BYTES};
+
+/// Offsets in the head's line.
+pub(crate) mod head {
+    /// The last entry that is committed: its position, and its line's number in the lane's share.
+    pub const LAST: u64 = 0;
+    /// The first spare block that is not linked.
+    pub const SPARE: u64 = 8;
+    /// Redo: the clock of the lane's newest region that is durable and needs no replay.
+    pub const SETTLED: u64 = 16;
+}
+
+/// In the head's word: where the position begins, above the line's number.
+pub(crate) const POSITION_SHIFT: u64 = 24;
+
+/// Blocks of a lane that are a ring from the start, and in all.
+pub(crate) const FIRST_BLOCKS: u64 = 4;
+pub(crate) const BLOCKS: u64 = 16;
+
+/// The logs of all lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModelLayout {
+    pub logging: Logging,
+    pm: Addr,
+    dram: Addr,
+    lanes: u64,
+    /// Entries of a block.
+    pub block: u64,
+}
+
+impl ModelLayout {
+    /// Allots the logs of `lanes` lanes, each a ring of about `records` entries at first.
+    pub fn allot(heap: &mut Heap, lanes: usize, records: u64, logging: Logging) -> ModelLayout {
+        let lanes = lanes as u64;
+        let mut layout = ModelLayout {
+            logging,
+            pm: Addr(0),
+            dram: Addr(0),
+            lanes,
+            block: records.div_ceil(FIRST_BLOCKS).max(2),
+        };
+        layout.pm = heap.pm(lanes * layout.lane_bytes());
+        layout.dram = heap.dram(lanes * Self::DRAM_BYTES);
+        for lane in 0..layout.lanes() {
+            layout.link(heap, lane);
+        }
+        layout
+    }
+
+    /// Links a lane's first blocks into a ring, whose last entry is where the log begins.
+    fn link(&self, heap: &mut Heap, lane: usize) {
+        for number in 0..FIRST_BLOCKS {
+            let next = self.block_at(lane, (number + 1) % FIRST_BLOCKS);
+            heap.fill(self.block_at(lane, number), next.0);
+        }
+        let last = FIRST_BLOCKS * (self.block + 1);
+        heap.fill(Addr(self.base(lane).0 + head::LAST), last);
+        heap.fill(
+            Addr(self.base(lane).0 + head::SPARE),
+            self.block_at(lane, FIRST_BLOCKS).0,
+        );
+    }
+
+    pub fn lanes(&self) -> usize {
+        self.lanes as usize
+    }
+
+    /// Bytes from block to block.
+    pub fn block_bytes(&self) -> u64 {
+        (self.block + 1) * LINE_BYTES
+    }
+
+    fn lane_bytes(&self) -> u64 {
+        LINE_BYTES + BLOCKS * self.block_bytes()
+    }
+
+    /// The entries that all of a lane's blocks hold.
+    pub fn capacity(&self) -> u64 {
+        BLOCKS * self.block
+    }
+
+    /// The line of a lane's head.
+    pub fn base(&self, lane: usize) -> Addr {
+        Addr(self.pm.0 + lane as u64 * self.lane_bytes())
+    }
+
+    /// The line before a block's entries, which begins with the address of the next block.
+    pub fn block_at(&self, lane: usize, number: u64) -> Addr {
+        Addr(self.base(lane).0 + LINE_BYTES + number * self.block_bytes())
+    }
+
+    /// The block that holds the line of this number in a lane's share; recovery's.
+    pub fn block_of(&self, lane: usize, line: u64) -> Addr {
+        self.block_at(lane, line.saturating_sub(1) / (self.block + 1))
+    }
+
+    /// Where a lane's volatile memory begins: how far its regions are durable, for all to see; its ledger; two sets.
+    const DRAM_BYTES: u64 = LINE_BYTES + LEDGER_ITEMS * 16 + 2 * SET_BYTES;
+
+    /// The lane's word that says how far its regions are durable, in a line of its own.
+    pub fn durable(&self, lane: usize) -> Addr {
+        Addr(self.dram.0 + lane as u64 * Self::DRAM_BYTES)
+    }
+
+    /// Bytes from lane to lane of [`ModelLayout::durable`].
+    pub const fn durable_stride() -> u64 {
+        Self::DRAM_BYTES
+    }
+
+    /// The lane's ledger.
+    pub fn ledger(&self, lane: usize) -> Addr {
+        Addr(self.durable(lane).0 + LINE_BYTES)
+    }
+
+    /// One of the lane's two sets.
+    pub fn set(&self, lane: usize, which: u64) -> Addr {
+        Addr(self.ledger(lane).0 + LEDGER_ITEMS * 16 + which * SET_BYTES)
+    }
+
+    pub fn range(&self) -> Range<u64> {
+        self.pm.0..self.pm.0 + self.lanes * self.lane_bytes()
+    }
+
+    pub fn lists(&self) -> Range<u64> {
+        self.dram.0..self.dram.0 + self.lanes * Self::DRAM_BYTES
+    }
+}
+
+const _: () = assert!(LINE_ITEM == 32);

@@ -1,0 +1,195 @@
+//! What a lane's regions depend on, and which of them may be committed.
+//!
+//! Time is Lamport's: a lane's clock is greater than every stamp that it has found, and its low bits are the lane's number. A *stamp*
+//! is the clock that a lane leaves in what it hands on (a lock that it releases); who finds it depends on that lane's regions up to
+//! then. For each lane a word in volatile memory says up to which clock its regions are durable and stay. A region may be
+//! committed once all that it depends on stays; within a lane in order. The oldest of all uncommitted regions always may.
+
+use super::layout::ModelLayout;
+use crate::rules::{Broken, Rule};
+use crate::MAX_LANES;
+use std::collections::VecDeque;
+use strandline_isa::{Addr, Cpu, W};
+
+/// Items that a ledger holds: a power of two.
+pub(crate) const LEDGER_ITEMS: u64 = 1024;
+
+/// One lane's ledger.
+pub(crate) struct Ledger<'c, C: Cpu> {
+    cpu: &'c C,
+    lane: u64,
+    items: Addr,
+    /// The first lane's word that says how far its regions are durable.
+    durable: Addr,
+    first: W<'c, C>,
+    last: W<'c, C>,
+    /// Behind the newest section's end.
+    ended: W<'c, C>,
+    /// The lane's clock.
+    pub clock: W<'c, C>,
+    /// Regions of each section that has ended and is not committed: for notes only.
+    regions: VecDeque<u64>,
+    broken: Broken,
+}
+
+/// A lane's sections up to here may be committed.
+pub(crate) struct Ready<'c, C: Cpu> {
+    /// The log's end then, as the head's word.
+    pub end: W<'c, C>,
+    /// The newest section's clock.
+    pub clock: W<'c, C>,
+    /// The regions that this acknowledges.
+    pub regions: u64,
+    /// How many sections these are.
+    sections: usize,
+    /// Behind them in the ledger.
+    next: W<'c, C>,
+}
+
+impl<'c, C: Cpu> Ledger<'c, C> {
+    /// The empty ledger of `lane`.
+    pub fn new(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+        let zero = cpu.word(0);
+        Ledger {
+            cpu,
+            lane: lane as u64,
+            items: layout.ledger(lane),
+            durable: layout.durable(0),
+            first: zero,
+            last: zero,
+            ended: zero,
+            clock: zero,
+            regions: VecDeque::new(),
+            broken,
+        }
+    }
+
+    /// Moves the clock on.
+    pub fn tick(&mut self) {
+        self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
+    }
+
+    /// The word that says how far the regions of the lane of `stamp` are durable.
+    async fn durable_of(&self, stamp: W<'c, C>) -> W<'c, C> {
+        let lane = stamp & (MAX_LANES as u64 - 1);
+        (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await
+    }
+
+    /// What follows has seen what `stamp` was left in.
+    pub async fn depends(&mut self, stamp: W<'c, C>) {
+        if stamp.is(0).branch() {
+            return;
+        }
+        if !self.broken.is(Rule::ClockPassesStamps) {
+            self.clock = self.clock.max(stamp);
+        }
+        if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch() {
+            return;
+        }
+        let durable = self.durable_of(stamp).await;
+        if durable.less(stamp).branch() {
+            self.push(stamp, self.cpu.word(0)).await;
+        }
+    }
+
+    async fn push(&mut self, stamp: W<'c, C>, end: W<'c, C>) {
+        if self.last.bits() - self.first.bits() >= LEDGER_ITEMS {
+            ledger_full();
+        }
+        let item = self.item(self.last);
+        item.store(stamp).await;
+        item.at(8).store(end).await;
+        self.last = self.last + 1;
+    }
+
+    fn item(&self, index: W<'c, C>) -> W<'c, C> {
+        ((index & (LEDGER_ITEMS - 1)) << 4).at(self.items.0)
+    }
+
+    /// Whether the open section has found something that may still be undone.
+    pub fn is_bound(&self) -> bool {
+        !self.last.equals(self.ended).branch()
+    }
+
+    /// Whether the open section has found a stamp of this index.
+    pub fn has(&self, index: W<'c, C>) -> bool {
+        index.less(self.last).branch()
+    }
+
+    /// A stamp that the open section has found and that may still be undone.
+    pub async fn found(&self, index: W<'c, C>) -> W<'c, C> {
+        self.item(index).load().await
+    }
+
+    /// The index of the first stamp of the open section.
+    pub fn open(&self) -> W<'c, C> {
+        self.ended
+    }
+
+    /// A section of so many regions has ended, where the log now ends.
+    pub async fn end(&mut self, end: W<'c, C>, regions: u64) {
+        self.push(self.clock, end).await;
+        self.ended = self.last;
+        self.regions.push_back(regions);
+    }
+
+    /// Whether there are sections enough for a batch.
+    pub fn is_due(&self, batch: u64) -> bool {
+        // The program counts them; the count is a register's.
+        let sections = self.cpu.word(self.regions.len() as u64);
+        !sections.below(batch).branch()
+    }
+
+    /// Whether the ledger is so full that a region should not begin.
+    pub fn is_scarce(&self) -> bool {
+        !(self.last - self.first).below(LEDGER_ITEMS / 2).branch()
+    }
+
+    /// Whether no section waits to be committed.
+    pub fn is_settled(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    /// The sections that may be committed now, if there are some.
+    pub async fn ready(&self) -> Option<Ready<'c, C>> {
+        let mut ready = None;
+        let (mut sections, mut regions) = (0, 0);
+        let mut at = self.first;
+        while at.less(self.last).branch() {
+            let item = self.item(at);
+            let (stamp, end) = (item.load().await, item.at(8).load().await);
+            at = at + 1;
+            if end.is(0).branch() {
+                let free = self.broken.is(Rule::CommitAwaitsDependences);
+                if !free && self.durable_of(stamp).await.less(stamp).branch() {
+                    break;
+                }
+            } else {
+                regions += self.regions.get(sections).copied().unwrap_or_default();
+                sections += 1;
+                ready = Some(Ready {
+                    end,
+                    clock: stamp,
+                    regions,
+                    sections,
+                    next: at,
+                });
+            }
+        }
+        ready
+    }
+
+    /// These sections are durable and stay: says so to all.
+    pub async fn settle(&mut self, ready: &Ready<'c, C>) {
+        self.regions.drain(..ready.sections);
+        self.first = ready.next;
+        let own = self.durable.0 + self.lane * ModelLayout::durable_stride();
+        self.cpu.word(own).store(ready.clock).await;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn ledger_full() -> ! {
+    panic!("a region that takes more than {} locks", LEDGER_ITEMS / 2);
+}

@@ -1,0 +1,392 @@
+//! Undo logging by log-update pairs (StrandWeaver, ISCA 2020, Figure 5): transactions, outermost critical sections and
+//! synchronization-free regions.
+//!
+//! A pair is an entry with a line's old words, flushed, ordered before the update, and then a new strand. What is undone or committed
+//! as one is a *section*:
+//!
+//! - `txn`: a transaction, between an entry that begins it and one that ends it. Its lines are flushed at its end, once each.
+//!   Locks are the program's own affair: they are held until it is committed, so it depends on nothing that could be undone.
+//! - `atlas`: from the outermost lock to its unlock, with an entry for each lock and unlock, which hold the stamp found or left.
+//!   Lines are flushed in their pairs. A batch of sections is committed at once ([`super::ledger`] says which).
+//! - `sfr`: up to the first release behind an update. Its one entry beside the pairs is written at that release, with the stamps
+//!   that may still be undone. That is enough: only when a section ends does anyone ask what it depends on, and a section that has
+//!   written nothing and found nothing undoable leaves no entry at all. An acquire within a section does not end it (simplified).
+//!
+//! Between the end of a section's updates and its commit all of it is durable ([`strandline_isa::Intent::Durable`]).
+
+use super::entry::{field, Kind, ENTRY_WORDS};
+use super::layout::ModelLayout;
+use super::ledger::Ledger;
+use super::ring::Ring;
+use super::set::Set;
+use crate::lock::{lock_stamped, unlock_stamped};
+use crate::rules::{Broken, Rule};
+use crate::{Runtime, Step};
+use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+
+/// Position of the number of words in what is remembered of a line; below it is the offset of the first.
+const WORDS_SHIFT: u64 = 8;
+
+/// One lane's log of pairs.
+pub struct PairLog<'c, C: Cpu> {
+    cpu: &'c C,
+    runtime: Runtime,
+    batch: u64,
+    ring: Ring<'c, C>,
+    ledger: Ledger<'c, C>,
+    /// The lines that the step may update.
+    spans: Set<'c, C>,
+    /// The lines that the transaction has updated.
+    updated: Set<'c, C>,
+    /// The line of the open pair.
+    open: Option<W<'c, C>>,
+    /// Locks held.
+    depth: W<'c, C>,
+    /// The clock when the newest section ended.
+    stamp: W<'c, C>,
+    /// A region has begun and written nothing yet.
+    fresh: bool,
+    /// The open section has entries.
+    written: bool,
+    /// Regions of the open section that have ended.
+    ended: u64,
+    broken: Broken,
+}
+
+impl<'c, C: Cpu> PairLog<'c, C> {
+    /// Opens the log of `lane` where it ends.
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+        PairLog {
+            cpu,
+            runtime: layout.logging.runtime,
+            batch: layout.logging.batch,
+            ring: Ring::open(cpu, layout, lane, broken).await,
+            ledger: Ledger::new(cpu, layout, lane, broken),
+            spans: Set::new(cpu, layout.set(lane, 0), 6),
+            updated: Set::new(cpu, layout.set(lane, 1), 6),
+            open: None,
+            depth: cpu.word(0),
+            stamp: cpu.word(0),
+            fresh: false,
+            written: false,
+            ended: 0,
+            broken,
+        }
+    }
+
+    /// Locks are not part of the log.
+    fn is_bare(&self) -> bool {
+        self.runtime == Runtime::Txn || !self.cpu.lowering().log
+    }
+
+    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+        if self.is_bare() {
+            return crate::lock(self.cpu, lock).await;
+        }
+        if self.depth.is(0).branch() {
+            self.make_room().await;
+        }
+        let stamp = lock_stamped(self.cpu, lock).await;
+        self.depth = self.depth + 1;
+        self.ledger.depends(stamp).await;
+        self.ledger.tick();
+        if self.runtime == Runtime::Atlas {
+            self.synchronize(Kind::Acquire, lock, stamp).await;
+        }
+        self.cpu.intent(Intent::Acquire).await;
+    }
+
+    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+        if self.is_bare() {
+            return crate::unlock(self.cpu, lock).await;
+        }
+        self.depth = self.depth - 1;
+        let ends = match self.runtime {
+            Runtime::Atlas => {
+                self.synchronize(Kind::Release, lock, self.ledger.clock).await;
+                self.depth.is(0).branch()
+            }
+            _ => self.written || self.ledger.is_bound(),
+        };
+        if ends {
+            self.end_section().await;
+        }
+        let stamp = match self.runtime {
+            // Of a section that has not ended: its clock will be no less.
+            Runtime::Atlas if !ends => self.ledger.clock,
+            _ => self.stamp,
+        };
+        unlock_stamped(self.cpu, lock, stamp).await;
+        if ends && self.ledger.is_due(self.batch) {
+            self.commit().await;
+        }
+    }
+
+    /// What the lane leaves in what it hands on.
+    pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
+        (!self.is_bare()).then_some(self.stamp)
+    }
+
+    /// What follows has seen what this stamp was left in.
+    pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
+        self.ledger.depends(stamp).await;
+    }
+
+    /// An entry about a lock.
+    async fn synchronize(&mut self, kind: Kind, lock: W<'c, C>, stamp: W<'c, C>) {
+        let entry = self.ring.append().await;
+        entry.at(field::ADDR).store(lock).await;
+        entry.at(field::CLOCK).store(self.ledger.clock).await;
+        entry.at(field::VALUES).store(stamp).await;
+        self.ring.seal(entry, kind, 1).await;
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.cpu.note(Note::RegionBegin);
+        self.fresh = true;
+    }
+
+    /// The region's first entry is about to be written.
+    async fn start(&mut self) {
+        self.fresh = false;
+        if !self.cpu.lowering().log {
+            return;
+        }
+        self.written = true;
+        if self.runtime == Runtime::Txn || self.depth.is(0).branch() {
+            self.make_room().await;
+            self.ledger.tick();
+        }
+        if self.runtime == Runtime::Txn {
+            let entry = self.ring.append().await;
+            entry.at(field::CLOCK).store(self.ledger.clock).await;
+            self.ring.seal(entry, Kind::TxBegin, 0).await;
+            self.cpu.intent(Intent::Acquire).await;
+        }
+    }
+
+    /// Remembers what of a line the step may update.
+    pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        if self.fresh {
+            self.start().await;
+        }
+        let span = self.cpu.word(from | bytes.div_ceil(8) << WORDS_SHIFT);
+        self.spans.insert(line, span, self.cpu.word(0)).await;
+    }
+
+    /// Stores into a remembered line; the first of these in a row begins the line's pair.
+    pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let line = at & !(LINE_BYTES - 1);
+        let open = match self.open {
+            Some(open) => open.equals(line).branch(),
+            None => false,
+        };
+        if !open {
+            self.close_pair().await;
+            let Some(span) = self.spans.find(line).await else {
+                not_logged(Addr(at.bits()));
+            };
+            let span = span.data().await;
+            let words = (span >> WORDS_SHIFT).bits();
+            self.open_pair(line, line + (span & (LINE_BYTES - 1)), words).await;
+        }
+        self.store(at, value, size).await;
+    }
+
+    /// A pair of its own.
+    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        if self.fresh {
+            self.start().await;
+        }
+        self.close_pair().await;
+        self.open_pair(at & !(LINE_BYTES - 1), at & !7, 1).await;
+        self.store(at, value, size).await;
+        self.close_pair().await;
+    }
+
+    async fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        self.cpu.note(Note::RegionWrite {
+            addr: Addr(at.bits()),
+            size,
+            value: crate::region::low_bytes(value.bits(), size),
+        });
+        at.store_sized(value, size).await;
+    }
+
+    /// Logs so many words at `at`, before an update of their line.
+    async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
+        self.open = Some(line);
+        if !self.cpu.lowering().log {
+            return;
+        }
+        for first in (0..words).step_by(ENTRY_WORDS as usize) {
+            let count = ENTRY_WORDS.min(words - first);
+            let entry = self.ring.append().await;
+            let addr = if first == 0 { at } else { at + 8 * first };
+            entry.at(field::ADDR).store(addr).await;
+            entry.at(field::CLOCK).store(self.ledger.clock).await;
+            for i in 0..count {
+                let old = at.at(8 * (first + i)).load().await;
+                entry.at(field::VALUES + 8 * i).store(old).await;
+            }
+            self.ring.seal(entry, Kind::Store, count).await;
+        }
+        self.cpu.intent(Intent::LogBeforeUpdate).await;
+    }
+
+    async fn close_pair(&mut self) {
+        let Some(line) = self.open.take() else { return };
+        if self.runtime != Runtime::Txn {
+            line.flush().await;
+        } else if self.cpu.lowering().flush.is_some() && self.updated.find(line).await.is_none() {
+            let zero = self.cpu.word(0);
+            self.updated.insert(line, zero, zero).await;
+        }
+        self.cpu.intent(Intent::NewStrand).await;
+    }
+
+    pub(crate) async fn finish(&mut self, step: Step) {
+        self.close_pair().await;
+        self.spans.clear();
+        if step == Step::Last {
+            self.end().await;
+        }
+    }
+
+    pub(crate) async fn end(&mut self) {
+        if self.fresh {
+            self.start().await;
+        }
+        if self.is_bare() {
+            return self.end_transaction().await;
+        }
+        self.cpu.note(Note::RegionEnd);
+        self.ended += 1;
+        if self.depth.is(0).branch() {
+            if self.runtime == Runtime::Atlas {
+                self.synchronize(Kind::Release, self.cpu.word(0), self.ledger.clock)
+                    .await;
+            }
+            self.end_section().await;
+            if self.ledger.is_due(self.batch) {
+                self.commit().await;
+            }
+        }
+    }
+
+    /// Flushes what the transaction has updated, makes it durable and commits it.
+    async fn end_transaction(&mut self) {
+        let logs = self.cpu.lowering().log;
+        if logs {
+            let entry = self.ring.append().await;
+            entry.at(field::CLOCK).store(self.ledger.clock).await;
+            self.ring.seal(entry, Kind::TxEnd, 0).await;
+            self.pass_head_early().await;
+            // No update may leave the caches before all entries are durable.
+            self.cpu.intent(Intent::Commit).await;
+        }
+        if !self.broken.is(Rule::LinesFlushedAtEnd) {
+            self.flush_updated().await;
+        }
+        self.ring.durable().await;
+        let end = self.ring.end();
+        if logs {
+            self.ring.mark(end).await;
+        }
+        self.cpu.note(Note::RegionDurable);
+        if logs {
+            self.ring.retire(end).await;
+        }
+    }
+
+    async fn flush_updated(&mut self) {
+        let mut at = self.cpu.word(0);
+        while at.less(self.updated.end).branch() {
+            self.updated.item(at).key().await.flush().await;
+            at = at + super::set::LINE_ITEM;
+        }
+        self.updated.clear();
+    }
+
+    /// All of the section is durable. Sections of synchronization-free regions get their entry.
+    async fn end_section(&mut self) {
+        if self.runtime == Runtime::Sfr {
+            self.combine().await;
+        }
+        self.pass_head_early().await;
+        self.ring.durable().await;
+        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended)).await;
+        self.stamp = self.ledger.clock;
+        self.ledger.tick();
+        self.written = false;
+        if self.batch == 1 {
+            self.commit().await;
+        }
+    }
+
+    /// One entry with what the section has found that may still be undone, or several where there are more stamps.
+    async fn combine(&mut self) {
+        let mut index = self.ledger.open();
+        loop {
+            let entry = self.ring.append().await;
+            entry.at(field::CLOCK).store(self.ledger.clock).await;
+            let mut count = 0;
+            while count < ENTRY_WORDS && self.ledger.has(index) {
+                let stamp = self.ledger.found(index).await;
+                entry.at(field::VALUES + 8 * count).store(stamp).await;
+                index = index + 1;
+                count += 1;
+            }
+            self.ring.seal(entry, Kind::Release, count).await;
+            if count < ENTRY_WORDS {
+                break;
+            }
+        }
+    }
+
+    /// A broken rule.
+    async fn pass_head_early(&mut self) {
+        if self.broken.is(Rule::HeadLast) {
+            self.ring.write_head(self.ring.end()).await;
+        }
+    }
+
+    /// Commits the sections that may be committed, if there are some: whether there were.
+    async fn commit(&mut self) -> bool {
+        let Some(ready) = self.ledger.ready().await else {
+            return false;
+        };
+        self.ring.mark(ready.end).await;
+        for _ in 0..ready.regions {
+            self.cpu.note(Note::RegionDurable);
+        }
+        self.ledger.settle(&ready).await;
+        self.ring.retire(ready.end).await;
+        true
+    }
+
+    /// Commits, or waits until others have, before too much of the log is used. No lock is held, so they can.
+    async fn make_room(&mut self) {
+        while self.ring.is_scarce() || self.ledger.is_scarce() {
+            if !self.commit().await {
+                self.cpu.give_way().await;
+            }
+        }
+    }
+
+    /// Commits everything, waiting for others where it depends on them. They never wait for this lane while it holds locks, as it
+    /// holds none here.
+    pub(crate) async fn close(&mut self) {
+        while !self.ledger.is_settled() {
+            if !self.commit().await {
+                self.cpu.give_way().await;
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn not_logged(at: Addr) -> ! {
+    panic!("{at} was not logged in this step of its region");
+}

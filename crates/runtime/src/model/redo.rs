@@ -1,0 +1,289 @@
+//! Redo logging on strands with group commit (StrandWeaver's future work).
+//!
+//! A region's updates go to a set in volatile memory. At its end each is written to the log, with the entry that commits the region,
+//! which says how many entries belong to it: so it needs no order after them. All of them are ordered before the updates in place, on
+//! the same strand, and then a new strand begins. A group of regions becomes durable at once; only then are they acknowledged.
+//!
+//! A region may have seen what another lane's region left in place, whose entries are not durable yet. So its entries name what it
+//! depends on, and hold old words beside the new: recovery puts them back where a dependence was lost ([`super::replay`]).
+
+use super::entry::{field, Kind, ENTRY_STAMPS};
+use super::layout::ModelLayout;
+use super::ledger::Ledger;
+use super::ring::Ring;
+use super::set::{Set, LINE_ITEM};
+use crate::lock::{lock_stamped, unlock_stamped};
+use crate::rules::{Broken, Rule};
+use crate::Step;
+use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+
+/// One lane's redo log.
+pub struct RedoLog<'c, C: Cpu> {
+    cpu: &'c C,
+    group: u64,
+    ring: Ring<'c, C>,
+    ledger: Ledger<'c, C>,
+    /// The words that the open region writes: the new word and the old one.
+    writes: Set<'c, C>,
+    /// Locks held.
+    depth: W<'c, C>,
+    /// The clock of the newest region that has ended.
+    stamp: W<'c, C>,
+    broken: Broken,
+}
+
+impl<'c, C: Cpu> RedoLog<'c, C> {
+    /// Opens the log of `lane` where it ends.
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+        let ring = Ring::open(cpu, layout, lane, broken).await;
+        let mut ledger = Ledger::new(cpu, layout, lane, broken);
+        if cpu.lowering().log {
+            // Clocks go on from those that recovery has settled: it tells by them what it may forget.
+            ledger.clock = ring.settled().load().await;
+        }
+        RedoLog {
+            cpu,
+            group: layout.logging.batch,
+            ring,
+            ledger,
+            writes: Set::new(cpu, layout.set(lane, 0), 3),
+            depth: cpu.word(0),
+            stamp: cpu.word(0),
+            broken,
+        }
+    }
+
+    fn logs(&self) -> bool {
+        self.cpu.lowering().log
+    }
+
+    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+        if !self.logs() {
+            return crate::lock(self.cpu, lock).await;
+        }
+        if self.depth.is(0).branch() {
+            self.make_room().await;
+        }
+        let stamp = lock_stamped(self.cpu, lock).await;
+        self.depth = self.depth + 1;
+        self.ledger.depends(stamp).await;
+        self.cpu.intent(Intent::Acquire).await;
+    }
+
+    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+        if !self.logs() {
+            return crate::unlock(self.cpu, lock).await;
+        }
+        // Who has only read what may still be lost hands that on.
+        if self.ledger.is_bound() {
+            self.commit_region(0).await;
+        }
+        self.depth = self.depth - 1;
+        let outermost = self.depth.is(0).branch();
+        if self.group == 1 && !self.ledger.is_settled() {
+            self.acknowledge().await;
+        }
+        unlock_stamped(self.cpu, lock, self.stamp).await;
+        if outermost && self.ledger.is_due(self.group) {
+            self.acknowledge().await;
+        }
+    }
+
+    /// What the lane leaves in what it hands on.
+    pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
+        self.logs().then_some(self.stamp)
+    }
+
+    /// What follows has seen what this stamp was left in.
+    pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
+        self.ledger.depends(stamp).await;
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.cpu.note(Note::RegionBegin);
+    }
+
+    /// Loads as the region sees memory.
+    pub(crate) async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        let Some(item) = self.writes.find(at & !7).await else {
+            return at.load_sized(size).await;
+        };
+        let word = item.data().await;
+        if size == 8 {
+            return word;
+        }
+        (word >> ((at.bits() & 7) * 8)) & low(size)
+    }
+
+    /// Writes to the region's set.
+    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        let bits = crate::region::low_bytes(value.bits(), size);
+        self.cpu.note(Note::RegionWrite {
+            addr: Addr(at.bits()),
+            size,
+            value: bits,
+        });
+        if !self.logs() {
+            at.store_sized(value, size).await;
+            return at.flush().await;
+        }
+        let word = at & !7;
+        let Some(item) = self.writes.find(word).await else {
+            let old = word.load().await;
+            let new = merged(old, at, value, size);
+            return self.writes.insert(word, new, old).await;
+        };
+        let new = match size {
+            8 => value,
+            _ => merged(item.data().await, at, value, size),
+        };
+        item.set_data(new).await;
+    }
+
+    pub(crate) async fn finish(&mut self, step: Step) {
+        if step == Step::Last {
+            self.end().await;
+        }
+    }
+
+    /// Commits the region and writes in place.
+    pub(crate) async fn end(&mut self) {
+        if !self.logs() {
+            self.cpu.intent(Intent::Durable).await;
+            self.cpu.note(Note::RegionDurable);
+            return;
+        }
+        let unlocked = self.depth.is(0).branch();
+        if unlocked {
+            self.make_room().await;
+        }
+        self.commit_region(1).await;
+        self.cpu.note(Note::RegionEnd);
+        if unlocked && self.ledger.is_due(self.group) {
+            self.acknowledge().await;
+        }
+    }
+
+    /// Logs the region and writes in place. It may have written nothing and found something.
+    async fn commit_region(&mut self, regions: u64) {
+        self.ledger.tick();
+        let before = self.ring.position;
+        self.log_writes().await;
+        self.log_dependences().await;
+        let entry = self.ring.append().await;
+        entry.at(field::CLOCK).store(self.ledger.clock).await;
+        let count = self.ring.position - before - 1;
+        self.ring.seal_counted(entry, Kind::Commit, count).await;
+        self.cpu.intent(Intent::LogBeforeUpdate).await;
+        self.write_in_place().await;
+        self.cpu.intent(Intent::NewStrand).await;
+        self.ledger.end(self.ring.end(), regions).await;
+        self.stamp = self.ledger.clock;
+    }
+
+    async fn log_writes(&mut self) {
+        let mut at = self.cpu.word(0);
+        while at.less(self.writes.end).branch() {
+            let entry = self.ring.append().await;
+            let mut count = 0;
+            while count < 2 && at.less(self.writes.end).branch() {
+                let item = self.writes.item(at);
+                let place = entry.at(count * field::WRITE_BYTES);
+                place.store(item.key().await).await;
+                place.at(8).store(item.data().await).await;
+                place.at(16).store(item.extra().await).await;
+                at = at + LINE_ITEM;
+                count += 1;
+            }
+            self.ring.seal(entry, Kind::Write, count).await;
+        }
+    }
+
+    async fn log_dependences(&mut self) {
+        let mut index = self.ledger.open();
+        while self.ledger.has(index) {
+            let entry = self.ring.append().await;
+            let mut count = 0;
+            while count < ENTRY_STAMPS && self.ledger.has(index) {
+                let stamp = self.ledger.found(index).await;
+                entry.at(8 * count).store(stamp).await;
+                index = index + 1;
+                count += 1;
+            }
+            self.ring.seal(entry, Kind::Depends, count).await;
+        }
+    }
+
+    /// Stores the new words, and flushes a line when the next word is in another.
+    async fn write_in_place(&mut self) {
+        let mut at = self.cpu.word(0);
+        let mut line: Option<W<'c, C>> = None;
+        while at.less(self.writes.end).branch() {
+            let item = self.writes.item(at);
+            let word = item.key().await;
+            let own = word & !(LINE_BYTES - 1);
+            if let Some(before) = line {
+                if !before.equals(own).branch() {
+                    before.flush().await;
+                }
+            }
+            word.store(item.data().await).await;
+            line = Some(own);
+            at = at + LINE_ITEM;
+        }
+        if let Some(line) = line {
+            line.flush().await;
+        }
+        self.writes.clear();
+    }
+
+    /// Makes all regions durable and acknowledges those that depend on nothing that may still be lost: whether there were some. Before
+    /// others build on that, it is durable that these need no replay.
+    async fn acknowledge(&mut self) -> bool {
+        if !self.broken.is(Rule::GroupDurable) {
+            self.ring.durable().await;
+        }
+        let Some(ready) = self.ledger.ready().await else {
+            return false;
+        };
+        for _ in 0..ready.regions {
+            self.cpu.note(Note::RegionDurable);
+        }
+        self.ring.settled().store(ready.clock).await;
+        self.ring.skip(ready.end).await;
+        self.ring.durable().await;
+        self.ledger.settle(&ready).await;
+        true
+    }
+
+    async fn make_room(&mut self) {
+        while self.ring.is_scarce() || self.ledger.is_scarce() {
+            if !self.acknowledge().await {
+                self.cpu.give_way().await;
+            }
+        }
+    }
+
+    /// Acknowledges everything, waiting for others where it depends on them.
+    pub(crate) async fn close(&mut self) {
+        while !self.ledger.is_settled() {
+            if !self.acknowledge().await {
+                self.cpu.give_way().await;
+            }
+        }
+    }
+}
+
+/// The low bytes of a word.
+fn low(size: u8) -> u64 {
+    u64::MAX >> (64 - 8 * u32::from(size))
+}
+
+/// A word with `size` bytes at `at` replaced.
+fn merged<'c, C: Cpu>(word: W<'c, C>, at: W<'c, C>, value: W<'c, C>, size: u8) -> W<'c, C> {
+    if size == 8 {
+        return value;
+    }
+    let shift = (at.bits() & 7) * 8;
+    (word & !(low(size) << shift)) | ((value & low(size)) << shift)
+}

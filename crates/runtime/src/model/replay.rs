@@ -1,0 +1,143 @@
+//! What redo logs do after a crash.
+//!
+//! A region is *complete* if its committing entry and all entries that this one counts are durable. Only complete ones can have
+//! written in place. A region *stands* if it is complete, the one before it on its lane stands, and all that it depends on stands.
+//! First the complete regions that do not stand are undone, newest first, and each is then invalidated. Then those that stand are replayed,
+//! oldest first, and settled in that order: a settled one is not replayed again, so a crash in between leaves a newer rest.
+
+use super::entry::{field, Entry, Kind};
+use super::layout::{head, ModelLayout};
+use super::rollback::set_head;
+use super::scan::Scan;
+use crate::rules::{Broken, Rule};
+use crate::MAX_LANES;
+use std::collections::BTreeSet;
+use strandline_isa::{Addr, Image};
+
+/// A region of which the log has the committing entry.
+struct Region {
+    lane: usize,
+    clock: u64,
+    /// The positions of its entries.
+    first: u64,
+    commit: Entry,
+    entries: Vec<Entry>,
+}
+
+/// Replays the regions that stand and undoes the others.
+pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
+    let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
+    let mut regions: Vec<Region> = Vec::new();
+    let mut next = Vec::new();
+    for (lane, scan) in scans.iter().enumerate() {
+        let settled = image.word(settled(layout, lane));
+        let (old, new): (Vec<_>, Vec<_>) = complete(scan, lane, broken)
+            .into_iter()
+            .partition(|region| region.clock <= settled);
+        let behind = old.last().map_or(scan.first, |region| region.commit.position + 1);
+        next.push(behind);
+        regions.extend(new);
+    }
+    regions.sort_unstable_by_key(|region| region.clock);
+    let stands = standing(image, layout, &regions, next, broken);
+    let (stand, fall): (Vec<_>, Vec<_>) = regions.iter().zip(stands).partition(|(_, stands)| *stands);
+    for (region, _) in fall.iter().rev() {
+        region.put_back(image);
+        region.commit.invalidate(image);
+    }
+    for (region, _) in &stand {
+        region.apply(image);
+    }
+    for (region, _) in &stand {
+        image.set_word(settled(layout, region.lane), region.clock);
+    }
+    for (lane, scan) in scans.iter().enumerate() {
+        set_head(image, layout, lane, scan.end);
+    }
+}
+
+fn settled(layout: &ModelLayout, lane: usize) -> Addr {
+    Addr(layout.base(lane).0 + head::SETTLED)
+}
+
+/// The complete regions in a lane's log.
+fn complete(scan: &Scan, lane: usize, broken: Broken) -> Vec<Region> {
+    let commits = scan
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.valid && entry.is(Kind::Commit));
+    commits
+        .filter_map(|(index, commit)| {
+            let first = commit.position.checked_sub(commit.count())?;
+            let entries: Vec<Entry> = scan.entries[..index]
+                .iter()
+                .filter(|entry| entry.position >= first)
+                .copied()
+                .collect();
+            let whole = entries.len() as u64 == commit.count() || broken.is(Rule::ReplayOfWholeRegions);
+            whole.then_some(Region {
+                lane,
+                clock: commit.clock(),
+                first,
+                commit: *commit,
+                entries,
+            })
+        })
+        .collect()
+}
+
+/// Which regions stand; they come by their clocks, which follow happens-before. `next` is where each lane's next region begins.
+fn standing(
+    image: &dyn Image,
+    layout: &ModelLayout,
+    regions: &[Region],
+    mut next: Vec<u64>,
+    broken: Broken,
+) -> Vec<bool> {
+    let mut standing: BTreeSet<u64> = BTreeSet::new();
+    let mut stands = Vec::new();
+    for region in regions {
+        let in_turn = next[region.lane] == region.first;
+        let free = region.dependences().all(|stamp| {
+            let lane = (stamp & (MAX_LANES as u64 - 1)) as usize;
+            let done = lane < layout.lanes() && image.word(settled(layout, lane)) >= stamp;
+            done || standing.contains(&stamp)
+        });
+        if in_turn && free {
+            next[region.lane] = region.commit.position + 1;
+            standing.insert(region.clock);
+        }
+        stands.push((in_turn && free) || broken.is(Rule::ReplayAwaitsDependences));
+    }
+    stands
+}
+
+impl Region {
+    fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.is(kind))
+    }
+
+    /// The stamps that it depends on.
+    fn dependences(&self) -> impl Iterator<Item = u64> + '_ {
+        self.of(Kind::Depends)
+            .flat_map(|entry| entry.body.iter().take(entry.count() as usize).copied())
+    }
+
+    /// Its writes: address, new word, old word.
+    fn writes(&self) -> impl Iterator<Item = (Addr, u64, u64)> + '_ {
+        let words = (field::WRITE_BYTES / 8) as usize;
+        self.of(Kind::Write).flat_map(move |entry| {
+            let writes = entry.body.chunks_exact(words).take(entry.count() as usize);
+            writes.map(|write| (Addr(write[0]), write[1], write[2]))
+        })
+    }
+
+    fn apply(&self, image: &dyn Image) {
+        self.writes().for_each(|(addr, new, _)| image.set_word(addr, new));
+    }
+
+    fn put_back(&self, image: &dyn Image) {
+        self.writes().for_each(|(addr, _, old)| image.set_word(addr, old));
+    }
+}

@@ -1,0 +1,221 @@
+//! A lane's circular log of entries, as the program writes it (StrandWeaver, ISCA 2020, section V, "Log structure", and Figure 6).
+//!
+//! The head is persistent: the last entry that is committed. The tail is volatile, so that entries on different strands are not
+//! ordered by it; what a crash left of the tail shows in the entries ([`super::entry`]). The ring is made of linked blocks. A block is
+//! entered only when the durable head has left it; when the next one is not free, a spare one is linked before it.
+
+use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
+use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
+use crate::rules::{Broken, Rule};
+use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
+
+/// One lane's log.
+pub(crate) struct Ring<'c, C: Cpu> {
+    cpu: &'c C,
+    base: Addr,
+    /// Bytes from a block to its last entry.
+    last: u64,
+    /// Bytes from block to block, and the end of the last.
+    stride: u64,
+    limit: u64,
+    capacity: u64,
+    /// The newest entry, its position and its block.
+    pub tail: W<'c, C>,
+    pub position: W<'c, C>,
+    block: W<'c, C>,
+    /// The newest committed entry, its position and its block.
+    head: W<'c, C>,
+    head_position: W<'c, C>,
+    head_block: W<'c, C>,
+    /// The block of the head as it was when everything was last durable.
+    durable_block: W<'c, C>,
+    broken: Broken,
+}
+
+impl<'c, C: Cpu> Ring<'c, C> {
+    /// Opens the log of `lane` where it ends: everything in it is committed.
+    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+        let base = layout.base(lane);
+        let word = match cpu.lowering().log {
+            true => cpu.word(base.0 + head::LAST).load().await,
+            false => cpu.word(0),
+        };
+        let line = word & ((1 << HEAD_SHIFT) - 1);
+        let tail = (line << 6) + base.0;
+        // Found by a division, once: nothing of this is timed.
+        let block = cpu.word(layout.block_of(lane, line.bits()).0);
+        let position = word >> HEAD_SHIFT;
+        Ring {
+            cpu,
+            base,
+            last: layout.block * LINE_BYTES,
+            stride: layout.block_bytes(),
+            limit: layout.block_at(lane, BLOCKS).0,
+            capacity: layout.capacity(),
+            tail,
+            position,
+            block,
+            head: tail,
+            head_position: position,
+            head_block: block,
+            durable_block: block,
+            broken,
+        }
+    }
+
+    /// Whether so much of the log is used that a region should not begin.
+    pub fn is_scarce(&self) -> bool {
+        !(self.position - self.head_position).below(self.capacity / 2).branch()
+    }
+
+    /// Waits until all that was written is durable ([`Intent::Durable`]).
+    pub async fn durable(&mut self) {
+        self.cpu.intent(Intent::Durable).await;
+        self.durable_block = self.head_block;
+    }
+
+    /// Takes the line for the next entry.
+    pub async fn append(&mut self) -> W<'c, C> {
+        let full = self.tail.equals(self.block + self.last).branch();
+        self.tail = if full {
+            self.enter().await + LINE_BYTES
+        } else {
+            self.tail + LINE_BYTES
+        };
+        self.position = self.position + 1;
+        self.tail
+    }
+
+    /// Ends the entry: what it is, then its position. Flushes it.
+    pub async fn seal(&self, entry: W<'c, C>, kind: Kind, count: u64) {
+        self.seal_counted(entry, kind, self.cpu.word(count)).await;
+    }
+
+    /// As [`Ring::seal`], with a count that the program has computed.
+    pub async fn seal_counted(&self, entry: W<'c, C>, kind: Kind, count: W<'c, C>) {
+        let info = match count.bits() {
+            0 => self.cpu.word(kind.info(0)),
+            _ => (count << COUNT_SHIFT) + kind.info(0),
+        };
+        entry.at(field::INFO).store(info).await;
+        let state = (self.position << POSITION_SHIFT) + VALID;
+        entry.at(field::STATE).store(state).await;
+        if !self.broken.is(Rule::EntriesFlushed) {
+            entry.flush().await;
+        }
+    }
+
+    /// Goes on to the next block.
+    async fn enter(&mut self) -> W<'c, C> {
+        let next = self.block.load().await;
+        if next.equals(self.durable_block).branch() && !next.equals(self.head_block).branch() {
+            self.durable().await;
+        }
+        self.block = match next.equals(self.durable_block).branch() {
+            true => self.grow(next).await,
+            false => next,
+        };
+        self.block
+    }
+
+    /// Links a spare block before `next`: it says what follows it before anything says that it follows, and that is durable before an
+    /// entry in it is.
+    async fn grow(&mut self, next: W<'c, C>) -> W<'c, C> {
+        let line = self.cpu.word(self.base.0);
+        let new = line.at(head::SPARE).load().await;
+        if new.bits() >= self.limit {
+            log_too_small(self.capacity);
+        }
+        line.at(head::SPARE).store(new + self.stride).await;
+        line.flush().await;
+        new.store(next).await;
+        new.flush().await;
+        self.durable().await;
+        self.block.store(new).await;
+        self.block.flush().await;
+        self.durable().await;
+        new
+    }
+
+    /// The head's word for the tail.
+    pub fn end(&self) -> W<'c, C> {
+        ((self.tail - self.base.0) >> 6) + (self.position << HEAD_SHIFT)
+    }
+
+    /// The entry that a head's word names.
+    fn entry(&self, end: W<'c, C>) -> W<'c, C> {
+        ((end & ((1 << HEAD_SHIFT) - 1)) << 6) + self.base.0
+    }
+
+    /// Says in the entry at `end` that the log up to there is being committed, and waits until that is durable: from then on
+    /// nothing up to there is undone (Figure 6(a), step 2).
+    pub async fn mark(&mut self, end: W<'c, C>) {
+        let state = self.entry(end).at(field::STATE);
+        state
+            .store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER))
+            .await;
+        state.flush().await;
+        if !self.broken.is(Rule::MarkerBeforeInvalidation) {
+            self.durable().await;
+        }
+    }
+
+    /// Invalidates the entries up to the one at `end`, then moves the head (Figure 6(a), steps 3 and 4). They become invalid in any
+    /// order, so the last one keeps its marker.
+    pub async fn retire(&mut self, end: W<'c, C>) {
+        let to = self.entry(end);
+        let mut more = true;
+        while more {
+            self.pass().await;
+            more = !self.head.equals(to).branch();
+            let state = self.head_position << POSITION_SHIFT;
+            let state = if more { state } else { state + MARKER };
+            self.head.at(field::STATE).store(state).await;
+            self.head.flush().await;
+        }
+        if self.broken.is(Rule::MarkerBeforeInvalidation) {
+            self.durable().await;
+        }
+        self.cpu.intent(Intent::LogBeforeUpdate).await;
+        self.write_head(end).await;
+        self.cpu.intent(Intent::NewStrand).await;
+    }
+
+    /// Moves the head without looking at what it passes.
+    pub async fn skip(&mut self, end: W<'c, C>) {
+        let to = self.entry(end);
+        while !self.head.equals(to).branch() {
+            self.pass().await;
+        }
+        self.write_head(end).await;
+    }
+
+    async fn pass(&mut self) {
+        self.head = match self.head.equals(self.head_block + self.last).branch() {
+            true => {
+                self.head_block = self.head_block.load().await;
+                self.head_block + LINE_BYTES
+            }
+            false => self.head + LINE_BYTES,
+        };
+        self.head_position = self.head_position + 1;
+    }
+
+    /// Writes and flushes the head.
+    pub async fn write_head(&self, end: W<'c, C>) {
+        let line = self.cpu.word(self.base.0);
+        line.at(head::LAST).store(end).await;
+        line.flush().await;
+    }
+
+    /// The word in the head's line that says up to which clock regions are settled.
+    pub fn settled(&self) -> W<'c, C> {
+        self.cpu.word(self.base.0 + head::SETTLED)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn log_too_small(capacity: u64) -> ! {
+    panic!("a lane's log of {capacity} entries is too small for a region and those that are not committed: set workload.log_records higher");
+}

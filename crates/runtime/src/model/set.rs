@@ -1,0 +1,175 @@
+//! A set of lines or words with what is known of each, in the program's own volatile memory.
+
+use strandline_isa::{Addr, Cpu, LINE_BYTES, W};
+
+/// The most items.
+pub(crate) const MOST_ITEMS: u64 = 512;
+
+/// Bytes of an item: key, two words of data, and the item of the same slot before it.
+pub(crate) const LINE_ITEM: u64 = 32;
+
+const SLOTS: u64 = 256;
+
+/// Bytes of a set.
+pub(crate) const SET_BYTES: u64 = MOST_ITEMS * LINE_ITEM + SLOTS * 8;
+const _: () = assert!(SET_BYTES % LINE_BYTES == 0);
+
+const DATA: u64 = 8;
+const EXTRA: u64 = 16;
+const BEFORE: u64 = 24;
+
+/// A list in the order of insertion, found by hashing. A slot names its newest item; whether that is of this filling of the set shows
+/// in the item itself, so a set is emptied by forgetting its length (Briggs and Torczon, LOPLAS 1993). Zeroed memory will do.
+pub(crate) struct Set<'c, C: Cpu> {
+    cpu: &'c C,
+    items: Addr,
+    /// Bits of a key that are always zero.
+    shift: u64,
+    /// The offset behind the last item.
+    pub end: W<'c, C>,
+}
+
+/// Where an item is.
+pub(crate) struct Item<'c, C: Cpu>(W<'c, C>);
+
+impl<'c, C: Cpu> Set<'c, C> {
+    /// The empty set at this address, of keys whose low `shift` bits are zero.
+    pub fn new(cpu: &'c C, at: Addr, shift: u64) -> Self {
+        Set {
+            cpu,
+            items: at,
+            shift,
+            end: cpu.word(0),
+        }
+    }
+
+    fn slot(&self, key: W<'c, C>) -> W<'c, C> {
+        (((key >> self.shift) & (SLOTS - 1)) << 3).at(self.items.0 + MOST_ITEMS * LINE_ITEM)
+    }
+
+    /// The item at this offset.
+    pub fn item(&self, offset: W<'c, C>) -> Item<'c, C> {
+        Item(offset.at(self.items.0))
+    }
+
+    /// The item with this key, if there is one.
+    pub async fn find(&self, key: W<'c, C>) -> Option<Item<'c, C>> {
+        let slot = self.slot(key);
+        let mut offset = slot.load().await;
+        while offset.less(self.end).branch() {
+            let item = self.item(offset);
+            let found = item.key().await;
+            if found.equals(key).branch() {
+                return Some(item);
+            }
+            // An item of another slot: the slot was written when the set was another.
+            if !self.slot(found).equals(slot).branch() {
+                return None;
+            }
+            offset = item.0.at(BEFORE).load().await;
+        }
+        None
+    }
+
+    /// Adds an item with a key that is not there.
+    ///
+    /// # Panics
+    /// If there are [`MOST_ITEMS`] already.
+    pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
+        if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
+            too_many();
+        }
+        let slot = self.slot(key);
+        let before = slot.load().await;
+        // What a slot names that is not of this filling ends the chain: it is behind the newest item as well.
+        let before = match before.less(self.end).branch() {
+            true => before,
+            false => self.cpu.word(MOST_ITEMS * LINE_ITEM),
+        };
+        let at = self.end.at(self.items.0);
+        at.store(key).await;
+        at.at(DATA).store(data).await;
+        at.at(EXTRA).store(extra).await;
+        at.at(BEFORE).store(before).await;
+        slot.store(self.end).await;
+        self.end = self.end + LINE_ITEM;
+    }
+
+    /// Takes all items out.
+    pub fn clear(&mut self) {
+        self.end = self.cpu.word(0);
+    }
+}
+
+impl<'c, C: Cpu> Item<'c, C> {
+    /// Its key.
+    pub async fn key(&self) -> W<'c, C> {
+        self.0.load().await
+    }
+
+    /// What is known of it.
+    pub async fn data(&self) -> W<'c, C> {
+        self.0.at(DATA).load().await
+    }
+
+    /// What else is known of it.
+    pub async fn extra(&self) -> W<'c, C> {
+        self.0.at(EXTRA).load().await
+    }
+
+    /// Replaces what is known of it.
+    pub async fn set_data(&self, data: W<'c, C>) {
+        self.0.at(DATA).store(data).await;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn too_many() -> ! {
+    panic!("a region of more than {MOST_ITEMS} lines or words: at most {MOST_ITEMS} fit into its set");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{block_on, Plain};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use strandline_isa::{CoreId, Lowering, Memory};
+
+    proptest! {
+        #[test]
+        fn what_was_put_in_is_found_and_nothing_else_after_any_number_of_fillings(
+            fillings in prop::collection::vec(prop::collection::vec(0u64..2000, 0..120), 1..6),
+        ) {
+            let memory = Memory::new(SET_BYTES + 64, 0);
+            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let held = block_on(async {
+                let mut set = Set::new(&cpu, Addr(64), 3);
+                for filling in &fillings {
+                    let mut model = BTreeMap::new();
+                    for key in filling {
+                        let word = cpu.word(key * 8);
+                        match set.find(word).await {
+                            Some(item) => item.set_data(item.data().await + 1).await,
+                            None => set.insert(word, cpu.word(0), word).await,
+                        }
+                        model.entry(*key).and_modify(|times: &mut u64| *times += 1).or_insert(0);
+                    }
+                    for key in 0..2000 {
+                        let found = match set.find(cpu.word(key * 8)).await {
+                            Some(item) => Some(item.data().await.bits()),
+                            None => None,
+                        };
+                        if found != model.get(&key).copied() {
+                            return false;
+                        }
+                    }
+                    set.clear();
+                }
+                true
+            });
+            prop_assert_eq!(held, Ok(true));
+        }
+    }
+}

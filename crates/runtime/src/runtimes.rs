@@ -1,0 +1,149 @@
+//! The language-level runtimes by name: how a program's regions are made failure-atomic.
+
+use strandline_kernel::{Param, Params};
+
+/// How regions are made failure-atomic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Runtime {
+    /// COSPlay's undo log: records of whole steps, and no commit record ([`crate::UndoLog`]).
+    #[default]
+    Undo,
+    /// Failure-atomic transactions.
+    Txn,
+    /// Outermost critical sections, after Atlas.
+    Atlas,
+    /// Synchronization-free regions.
+    Sfr,
+    /// Redo logging with group commit.
+    Redo,
+}
+
+/// What is to be known of a runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct RuntimeAbout {
+    /// Which one.
+    pub runtime: Runtime,
+    /// Its name, as `--runtime` takes it.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// What it does, in one line.
+    pub line: &'static str,
+}
+
+const ALL: &[RuntimeAbout] = &[
+    RuntimeAbout {
+        runtime: Runtime::Undo,
+        name: "undo",
+        paper: "COSPlay (MICRO 2021), Figure 4(a)",
+        line: "logs a step's lines, then updates them; two fences commit, and no record",
+    },
+    RuntimeAbout {
+        runtime: Runtime::Txn,
+        name: "txn",
+        paper: "StrandWeaver (ISCA 2020), V",
+        line: "failure-atomic transactions: log-update pairs, all lines flushed and the log committed at the end",
+    },
+    RuntimeAbout {
+        runtime: Runtime::Atlas,
+        name: "atlas",
+        paper: "StrandWeaver (ISCA 2020), V, after Atlas (OOPSLA 2014)",
+        line: "outermost critical sections: log-update pairs, a record for each lock operation, commit in batches",
+    },
+    RuntimeAbout {
+        runtime: Runtime::Sfr,
+        name: "sfr",
+        paper: "StrandWeaver (ISCA 2020), V, after Gogte et al. (PLDI 2018)",
+        line: "synchronization-free regions: log-update pairs, one record for each region, commit in batches",
+    },
+    RuntimeAbout {
+        runtime: Runtime::Redo,
+        name: "redo",
+        paper: "StrandWeaver (ISCA 2020), future work",
+        line: "redo log: new values are logged, then written in place; a group of regions is acknowledged at once",
+    },
+];
+
+/// All runtimes.
+#[must_use]
+pub fn runtimes() -> &'static [RuntimeAbout] {
+    ALL
+}
+
+impl Runtime {
+    /// The runtime of this name, if there is one.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Runtime> {
+        ALL.iter().find(|about| about.name == name).map(|about| about.runtime)
+    }
+}
+
+/// What every run can set of its runtime, as `runtime.KEY=VALUE`.
+pub const RUNTIME_PARAMS: &[Param] = &[
+    Param {
+        name: "log_batch",
+        default: 16,
+        min: 1,
+        max: 256,
+        help: "regions whose logs are committed at once (atlas, sfr)",
+    },
+    Param {
+        name: "log_group",
+        default: 16,
+        min: 1,
+        max: 256,
+        help: "regions that are acknowledged at once (redo)",
+    },
+];
+
+/// A runtime and its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logging {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// Regions whose logs are committed at once.
+    pub batch: u64,
+}
+
+impl Logging {
+    /// The undo log, which has no parameters.
+    pub const UNDO: Logging = Logging {
+        runtime: Runtime::Undo,
+        batch: 1,
+    };
+
+    /// A runtime with values of [`RUNTIME_PARAMS`].
+    #[must_use]
+    pub fn of(runtime: Runtime, params: &Params) -> Logging {
+        Logging {
+            runtime,
+            batch: params.get(match runtime {
+                Runtime::Redo => "log_group",
+                _ => "log_batch",
+            }),
+        }
+    }
+
+    /// The same for tasks that share a thread: each region is committed by itself, since a lane that has no task for a
+    /// while would keep those waiting that depend on it.
+    #[must_use]
+    pub fn in_window(self, window: Option<usize>) -> Logging {
+        Logging {
+            batch: if window.is_some() { 1 } else { self.batch },
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_and_found() {
+        for about in ALL {
+            assert_eq!(Runtime::named(about.name), Some(about.runtime));
+        }
+        assert_eq!(Runtime::named("undoo"), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! The invariant of queues: each is a list, and nodes are whole.
+
+use super::{header, item, Cq, ITEMS};
+use crate::filler::halves;
+use strandline_isa::{Addr, Image};
+
+impl Cq {
+    /// Calls `visit` with the address of each node of a queue, from its head on.
+    fn walk(
+        &self,
+        image: &dyn Image,
+        queue: u64,
+        mut visit: impl FnMut(u64) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let header = self.headers.addr(queue).0;
+        let mut node = image.word(Addr(header + header::HEAD));
+        let mut last = 0;
+        let mut length = 0;
+        while node != 0 {
+            visit(node)?;
+            (last, node) = (node, image.word(Addr(node)));
+            length += 1;
+        }
+        let (tail, count) = (
+            image.word(Addr(header + header::TAIL)),
+            image.word(Addr(header + header::COUNT)),
+        );
+        if tail != last {
+            return Err(format!(
+                "queue {queue} ends at {}, but its tail is {}",
+                Addr(last),
+                Addr(tail)
+            ));
+        }
+        if count != length {
+            return Err(format!("queue {queue} has {length} nodes, but its count is {count}"));
+        }
+        Ok(())
+    }
+
+    /// Whether the items of a node are consecutive.
+    pub(super) fn check_items(image: &dyn Image, node: u64) -> Result<(), String> {
+        let (first, _) = halves(image, Addr(node + item(0)));
+        for i in (0..ITEMS).step_by(2) {
+            let expected = (
+                first.wrapping_add(i) & 0xffff_ffff,
+                first.wrapping_add(i + 1) & 0xffff_ffff,
+            );
+            if halves(image, Addr(node + item(i))) != expected {
+                return Err(format!(
+                    "items {i} and {} of the node at {} are not those that were pushed",
+                    i + 1,
+                    Addr(node)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes that some queue holds, by number; also checks the links.
+    pub(super) fn reachable(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
+        let mut seen = vec![false; self.nodes.rows() as usize];
+        for queue in 0..self.headers.rows() {
+            self.walk(image, queue, |node| match self.nodes.index_of(node) {
+                None => Err(format!("queue {queue} links to {}, which is no node", Addr(node))),
+                Some(index) if std::mem::replace(&mut seen[index as usize], true) => {
+                    Err(format!("the node at {} is linked twice", Addr(node)))
+                }
+                Some(_) => Ok(()),
+            })?;
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,189 @@
+//! `cq`, concurrent queues: pushes to and pops from linked queues. `queue` is the same with one queue.
+//!
+//! COSPlay (MICRO 2021), section 5, Table 3 "CQ" and its variants CQ-4, CQ-16, CQ-64, after Kolli et al. (ASPLOS 2016).
+//! Each queue has one lock; a node is the address of the next and 64 four-byte items (264 bytes, five lines). A task
+//! picks a queue at random and, at even odds, fills a node and pushes it, or pops one. The log and the flushes take
+//! whole rows: the node with its five lines, the queue's header, and a push the link of the last node; two fences a task.
+//!
+//! With `operations` a region has as many pushes and pops of one queue, under its lock, a step each, and ends with a step
+//! of its own (StrandWeaver, ISCA 2020, Figure 10, "queue").
+//!
+//! Simplified: nodes come from a fixed stock, by volatile free lists (one for each thread, rebuilt after a crash from
+//! what is reachable); half of them are linked at the start. A push without a free node and a pop of an empty queue do
+//! nothing. A node's items are consecutive numbers, so that a torn node shows.
+
+mod check;
+mod task;
+
+use crate::filler::pair;
+use crate::operations::{ring, Lists, OPERATIONS};
+use crate::{About, Alias};
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Memory};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{
+    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
+};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "cq",
+    aliases: &[Alias {
+        name: "queue",
+        set: &[("queues", "1")],
+    }],
+    line: "pushes to and pops from linked queues",
+    paper: "COSPlay (MICRO 2021), Table 3, CQ",
+    machine: "cosplay",
+    runtime: "undo",
+    tasks: 20_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "queues",
+        default: 16,
+        min: 1,
+        max: 1 << 16,
+        help: "queues",
+    },
+    Param {
+        name: "nodes",
+        default: 512,
+        min: 2,
+        max: 1 << 16,
+        help: "nodes for each queue, half of them linked at the start",
+    },
+    OPERATIONS,
+    // Two regions.
+    log_records(2 * MOST_RECORDS),
+];
+
+/// Records of a push, which writes more than a pop: ten for a node, one for the header, one for the last node's link.
+const MOST_RECORDS: u64 = 12;
+
+const ITEMS: u64 = 64;
+const NODE_BYTES: u64 = 8 + 4 * ITEMS;
+
+/// Offsets in a queue's header.
+mod header {
+    pub const HEAD: u64 = 0;
+    pub const TAIL: u64 = 8;
+    pub const COUNT: u64 = 16;
+    pub const BYTES: u64 = 24;
+}
+
+/// Linked queues and the nodes that they are made of.
+pub struct Cq {
+    headers: Table<{ header::BYTES }>,
+    nodes: Table<NODE_BYTES>,
+    locks: Locks,
+    free: FreeLists<NODE_BYTES>,
+    operations: u64,
+    /// Nodes that a task of several operations has popped.
+    popped: Lists,
+    logs: LogLayout,
+}
+
+/// Lines of a node.
+const NODE_LINES: u64 = NODE_BYTES.div_ceil(PAYLOAD_BYTES);
+
+/// Where item `i` lies in its node.
+fn item(i: u64) -> u64 {
+    place(8 + 4 * i)
+}
+
+impl Cq {
+    fn fill(&self, memory: &Memory, per_queue: u64) {
+        for queue in 0..self.headers.rows() {
+            let node = |i: u64| self.nodes.addr(queue * per_queue + i).0;
+            for i in 0..per_queue {
+                let next = if i + 1 < per_queue { node(i + 1) } else { 0 };
+                memory.set_word(Addr(node(i)), next);
+                for k in (0..ITEMS).step_by(2) {
+                    memory.set_word(Addr(node(i) + item(k)), pair(i + k, i + k + 1));
+                }
+            }
+            let header = self.headers.addr(queue).0;
+            memory.set_word(Addr(header + header::HEAD), node(0));
+            memory.set_word(Addr(header + header::TAIL), node(per_queue - 1));
+            memory.set_word(Addr(header + header::COUNT), per_queue);
+        }
+    }
+}
+
+impl Workload for Cq {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (queues, per_queue) = (params.get("queues"), params.get("nodes"));
+        if queues * per_queue > 1 << 24 {
+            return Err(ParamError(format!(
+                "workload.queues={queues} times workload.nodes={per_queue}: at most {} nodes in all; set one lower",
+                1 << 24
+            )));
+        }
+        let mut heap = Heap::new(plan);
+        let headers = heap.table(queues);
+        let nodes = heap.table(queues * per_queue);
+        let cq = Cq {
+            headers,
+            nodes,
+            locks: Locks(heap.dram(queues * 8)),
+            free: FreeLists::allot(&mut heap, nodes, plan.threads),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            operations: params.get("operations"),
+            popped: Lists::allot(&mut heap, plan.lanes(), params.get("operations")),
+        };
+        let memory = heap.memory();
+        cq.fill(&memory, per_queue / 2);
+        cq.restart(&memory);
+        Ok((cq, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        if self.operations > 1 {
+            return self.several(thread).await;
+        }
+        let queue = thread.random.below(self.headers.rows());
+        let pushes = (thread.random.word() >> 63).is(0).branch();
+        if pushes {
+            self.push(thread, queue).await;
+        } else {
+            self.pop(thread, queue).await;
+        }
+    }
+
+    /// Each queue is a list that ends at its tail and is as long as its count; no node is in two places; the items of
+    /// each node belong together.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        let linked = self.reachable(image)?;
+        let nodes = (0..self.nodes.rows()).filter(|index| linked[*index as usize]);
+        nodes
+            .map(|index| self.nodes.addr(index).0)
+            .try_for_each(|node| Cq::check_items(image, node))
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let locks = self.locks.range(self.headers.rows());
+        vec![
+            self.nodes.range(),
+            self.free.range(),
+            self.headers.range(),
+            locks,
+            self.logs.lists(),
+            self.logs.range(),
+        ]
+    }
+
+    /// Every node that no queue holds is free. A queue whose links are broken keeps all nodes from being used.
+    fn restart(&self, image: &dyn Image) {
+        let linked = self
+            .reachable(image)
+            .unwrap_or_else(|_| vec![true; self.nodes.rows() as usize]);
+        self.free.rebuild(image, |node| linked[node as usize]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Pushes and pops.
+
+use super::{header, Cq, ITEMS, NODE_BYTES, NODE_LINES};
+use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_runtime::{Region, Step, ThreadState, PAYLOAD_BYTES};
+
+/// The first item in line `line` of a node, and the end of those in the line before.
+const fn first_item(line: u64) -> u64 {
+    let items = (line * PAYLOAD_BYTES).saturating_sub(8) / 4;
+    if items < ITEMS {
+        items
+    } else {
+        ITEMS
+    }
+}
+
+/// Where item `i` lies in its node if it is in line `line`: behind so many trailers, which takes no division.
+fn item_of(line: u64, i: u64) -> u64 {
+    8 + 4 * i + (LINE_BYTES - PAYLOAD_BYTES) * line
+}
+
+/// The end of a queue that a node is to be linked to: what the header says.
+struct End<'c, C: Cpu> {
+    header: W<'c, C>,
+    tail: W<'c, C>,
+    was_empty: bool,
+    count: W<'c, C>,
+}
+
+impl Cq {
+    pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+        let cpu = thread.cpu;
+        let Some((node, stamp)) = self.free.take(cpu, thread.thread).await else {
+            return;
+        };
+        thread.log.depends(stamp).await;
+        let value = thread.random.word();
+        let header = self.headers.row(queue);
+        let guard = self.locks.at(queue);
+        thread.log.lock(guard).await;
+
+        let (tail, count) = (
+            header.at(header::TAIL).load().await,
+            header.at(header::COUNT).load().await,
+        );
+        let was_empty = tail.is(0).branch();
+        let mut region = thread.log.begin();
+        let end = End {
+            header,
+            tail,
+            was_empty,
+            count,
+        };
+        Cq::link(&mut region, cpu, end, node, value, Step::Last).await;
+
+        thread.log.unlock(guard).await;
+    }
+
+    pub(super) async fn pop<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
+        let cpu = thread.cpu;
+        let header = self.headers.row(queue);
+        let guard = self.locks.at(queue);
+        thread.log.lock(guard).await;
+        let node = header.at(header::HEAD).load().await;
+        if node.is(0).branch() {
+            thread.log.unlock(guard).await;
+            return;
+        }
+
+        let (next, count) = (node.load().await, header.at(header::COUNT).load().await);
+        let mut region = thread.log.begin();
+        Cq::unlink(&mut region, cpu, header, [node, next, count], Step::Last).await;
+
+        thread.log.unlock(guard).await;
+        // Not before the region is durable: another thread may overwrite the node at once.
+        self.free.give(cpu, thread.thread, node, &thread.log).await;
+    }
+
+    /// Links a filled node behind the last one.
+    async fn link<'c, C: Cpu>(
+        region: &mut Region<'_, 'c, C>,
+        cpu: &'c C,
+        end: End<'c, C>,
+        node: W<'c, C>,
+        value: W<'c, C>,
+        step: Step,
+    ) {
+        let End {
+            header,
+            tail,
+            was_empty,
+            count,
+        } = end;
+        region.log_row(node, NODE_BYTES).await;
+        region.log(header, 0, header::BYTES).await;
+        if !was_empty {
+            region.log(tail, 0, 8).await;
+        }
+        region.order(step).await;
+        region.update(node, cpu.word(0), 8).await;
+        for line in 0..NODE_LINES {
+            for i in first_item(line)..first_item(line + 1) {
+                let value = if i == 0 { value } else { value + i };
+                region.update(node.at(item_of(line, i)), value, 4).await;
+            }
+        }
+        let link = if was_empty { header.at(header::HEAD) } else { tail };
+        region.update(link, node, 8).await;
+        region.update(header.at(header::TAIL), node, 8).await;
+        region.update(header.at(header::COUNT), count + 1, 8).await;
+        region.finish().await;
+    }
+
+    /// Takes the first node, which is not the only one if there is a next, out of a queue of `count`.
+    async fn unlink<'c, C: Cpu>(
+        region: &mut Region<'_, 'c, C>,
+        cpu: &'c C,
+        header: W<'c, C>,
+        [node, next, count]: [W<'c, C>; 3],
+        step: Step,
+    ) {
+        region.log_row(node, NODE_BYTES).await;
+        region.log(header, 0, header::BYTES).await;
+        region.order(step).await;
+        region.update(node, cpu.word(0), 8).await;
+        region.update(header.at(header::HEAD), next, 8).await;
+        if next.is(0).branch() {
+            region.update(header.at(header::TAIL), next, 8).await;
+        }
+        region.update(header.at(header::COUNT), count - 1, 8).await;
+        region.finish().await;
+    }
+
+    /// A region of several pushes and pops of one queue.
+    pub(super) async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let queue = thread.random.below(self.headers.rows());
+        let header = self.headers.row(queue);
+        let guard = self.locks.at(queue);
+        let popped = self.popped.of(thread);
+        let mut popped_end = popped;
+        thread.log.lock(guard).await;
+        let mut region = thread.log.begin();
+        let mut left = cpu.word(self.operations);
+        while !left.is(0).branch() {
+            left = left - 1;
+            let value = thread.random.word();
+            if (value >> 63).is(0).branch() {
+                if let Some((node, stamp)) = self.free.take(cpu, thread.thread).await {
+                    region.depends(stamp).await;
+                    let tail = region.read(header.at(header::TAIL), 8).await;
+                    let count = region.read(header.at(header::COUNT), 8).await;
+                    let was_empty = tail.is(0).branch();
+                    let end = End {
+                        header,
+                        tail,
+                        was_empty,
+                        count,
+                    };
+                    Cq::link(&mut region, cpu, end, node, value, Step::More).await;
+                }
+                continue;
+            }
+            let node = region.read(header.at(header::HEAD), 8).await;
+            if !node.is(0).branch() {
+                let next = region.read(node, 8).await;
+                let count = region.read(header.at(header::COUNT), 8).await;
+                Cq::unlink(&mut region, cpu, header, [node, next, count], Step::More).await;
+                popped_end.store(node).await;
+                popped_end = popped_end + 8;
+            }
+        }
+        region.end().await;
+        thread.log.unlock(guard).await;
+        while popped.less(popped_end).branch() {
+            popped_end = popped_end - 8;
+            let node = popped_end.load().await;
+            self.free.give(cpu, thread.thread, node, &thread.log).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::item;
+    use super::*;
+
+    #[test]
+    fn items_counted_by_lines_lie_where_their_payload_bytes_do() {
+        let by_lines =
+            (0..NODE_LINES).flat_map(|line| (first_item(line)..first_item(line + 1)).map(move |i| (line, i)));
+        let found: Vec<(u64, u64)> = by_lines.map(|(line, i)| (i, item_of(line, i))).collect();
+        let expected: Vec<(u64, u64)> = (0..ITEMS).map(|i| (i, item(i))).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,201 @@
+//! `hashmap`: reads and updates of a chained hash table.
+//!
+//! StrandWeaver (ISCA 2020), Table II "Hashmap" ("read/update to hashmap"), after NV-Heaps (ASPLOS 2011). An array of
+//! buckets, each the head of a chain of nodes and each with a lock; a node is the address of the next, its key and a value of
+//! five words, in one line. A task locks the bucket of a random key; at even odds it reads the value, or writes all of it in
+//! a failure-atomic region, store by store. An update of a key that is not there puts it in, at the head of its chain.
+//! With `operations` a region has as many reads and updates, and holds the locks of all their buckets.
+//!
+//! Sizes are ours, as the paper gives none: 100,000 keys as `array-swap` has elements, as many buckets, nine of ten keys in
+//! the table at the start. Simplified: nothing is ever taken out; locks lie in DRAM, packed; nodes come from a fixed stock,
+//! by volatile free lists. A task whose operations all read opens no region.
+
+mod check;
+mod task;
+
+use crate::filler::filler;
+use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Memory, W};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "hashmap",
+    aliases: &[],
+    line: "reads and updates of a chained hash table",
+    paper: "StrandWeaver (ISCA 2020), Table II, Hashmap",
+    machine: "strandweaver",
+    runtime: "txn",
+    tasks: 50_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "keys",
+        default: 100_000,
+        min: 1,
+        max: 1 << 24,
+        help: "keys that are asked for",
+    },
+    Param {
+        name: "buckets",
+        default: 100_000,
+        min: 1,
+        max: 1 << 24,
+        help: "buckets, each with a chain and a lock",
+    },
+    Param {
+        name: "loaded",
+        default: 90,
+        min: 0,
+        max: 100,
+        help: "keys in the table at the start, percent",
+    },
+    Param {
+        name: "updates",
+        default: 50,
+        min: 0,
+        max: 100,
+        help: "operations that update or insert, percent; the others read",
+    },
+    OPERATIONS,
+    log_records(two_regions(MOST_RECORDS)),
+];
+
+/// Stores of an insertion, which writes more than an update: next, key, value and the head of the chain.
+const MOST_RECORDS: u64 = 3 + VALUE_WORDS;
+
+/// Words of a value.
+const VALUE_WORDS: u64 = 5;
+
+/// Offsets in a node.
+mod node {
+    pub const NEXT: u64 = 0;
+    pub const KEY: u64 = 8;
+    pub const VALUE: u64 = 16;
+    pub const BYTES: u64 = VALUE + 8 * super::VALUE_WORDS;
+}
+
+/// The first word of the value of a key that was never updated; word i is i more, and an update adds [`VERSION`].
+fn first_value(key: u64) -> u64 {
+    key << KEY_SHIFT
+}
+
+/// Where a value's first word has the key.
+const KEY_SHIFT: u64 = 32;
+
+/// What an update adds to each word of a value: more than a value has words.
+const VERSION: u64 = 8;
+
+/// A multiplier that spreads keys: 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A chained hash table.
+pub struct Hashmap {
+    heads: Table<8>,
+    nodes: Table<{ node::BYTES }>,
+    locks: Locks,
+    free: FreeLists<{ node::BYTES }>,
+    keys: u64,
+    loaded: u64,
+    updates: u64,
+    operations: u64,
+    /// A task's buckets, ascending, then its operations: twice the key, and one more if it is an update.
+    lists: Lists,
+    logs: LogLayout,
+    seed: u64,
+}
+
+impl Hashmap {
+    /// The bucket of a key: a multiplication that spreads it, and one that brings it below the number of buckets.
+    fn bucket<'c, C: Cpu>(&self, key: W<'c, C>) -> W<'c, C> {
+        (key * SPREAD).scaled_below(self.heads.rows())
+    }
+
+    /// The bucket of a key, outside of the program.
+    fn bucket_of(&self, key: u64) -> u64 {
+        ((u128::from(key.wrapping_mul(SPREAD)) * u128::from(self.heads.rows())) >> 64) as u64
+    }
+
+    /// Whether a key is in the table from the start on.
+    fn is_loaded(&self, key: u64) -> bool {
+        filler(self.seed, key, 0) % 100 < self.loaded
+    }
+
+    fn fill(&self, memory: &Memory) {
+        for key in (0..self.keys).filter(|key| self.is_loaded(*key)) {
+            let (node, head) = (self.nodes.addr(key), self.heads.addr(self.bucket_of(key)));
+            memory.set_word(Addr(node.0 + node::NEXT), memory.word(head));
+            memory.set_word(Addr(node.0 + node::KEY), key);
+            for i in 0..VALUE_WORDS {
+                memory.set_word(Addr(node.0 + node::VALUE + 8 * i), first_value(key) + i);
+            }
+            memory.set_word(head, node.0);
+        }
+    }
+}
+
+impl Workload for Hashmap {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (keys, operations) = (params.get("keys"), params.get("operations"));
+        let mut heap = Heap::new(plan);
+        let heads = heap.table(params.get("buckets"));
+        let nodes = heap.table(keys);
+        let map = Hashmap {
+            heads,
+            nodes,
+            locks: Locks(heap.dram(heads.rows() * 8)),
+            free: FreeLists::allot(&mut heap, nodes, plan.threads),
+            keys,
+            loaded: params.get("loaded"),
+            updates: params.get("updates"),
+            operations,
+            lists: Lists::allot(&mut heap, plan.lanes(), 2 * operations),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+            seed: plan.seed,
+        };
+        let memory = heap.memory();
+        map.fill(&memory);
+        map.restart(&memory);
+        Ok((map, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.operate(thread).await;
+    }
+
+    /// Each chain holds keys of its bucket, each once; values are their keys' and whole; no key that was loaded is lost.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        self.check_chains(image)
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        vec![
+            self.nodes.range(),
+            self.heads.range(),
+            self.free.range(),
+            self.locks.range(self.heads.rows()),
+            self.lists.range(),
+            self.logs.lists(),
+            self.logs.range(),
+        ]
+    }
+
+    /// Every node that is in no chain is free. If a chain is broken, none is.
+    fn restart(&self, image: &dyn Image) {
+        let seen = self.reachable(image).ok();
+        self.free
+            .rebuild(image, |node| seen.as_ref().is_none_or(|seen| seen.nodes[node as usize]));
+    }
+}
+
+#[cfg(test)]
+mod tests;

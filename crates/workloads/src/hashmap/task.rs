@@ -1,0 +1,122 @@
+//! Reads and updates.
+
+use super::{node, Hashmap, KEY_SHIFT, VALUE_WORDS, VERSION};
+use crate::operations::Held;
+use strandline_isa::{Cpu, W};
+use strandline_runtime::{Region, ThreadState};
+
+/// What a task sees: through its region, if it has opened one.
+struct View<'v, 'l, 'c, C: Cpu>(Option<&'v mut Region<'l, 'c, C>>);
+
+impl<'c, C: Cpu> View<'_, '_, 'c, C> {
+    async fn read(&mut self, at: W<'c, C>) -> W<'c, C> {
+        match &mut self.0 {
+            Some(region) => region.read(at, 8).await,
+            None => at.load().await,
+        }
+    }
+}
+
+impl Hashmap {
+    /// A task: its operations, in one region if any of them writes.
+    pub(super) async fn operate<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let list = self.lists.of(thread);
+        let mut held = Held::none(list);
+        let first = list + 8 * self.operations;
+        let end = first + 8 * self.operations;
+        let writes = self.draw(thread, &mut held, first, end).await;
+        held.lock(thread, self.locks).await;
+
+        let lane = thread.thread;
+        let mut region = if writes { Some(thread.log.begin()) } else { None };
+        let mut at = first;
+        while at.less(end).branch() {
+            let operation = at.load().await;
+            at = at + 8;
+            let key = operation >> 1;
+            match &mut region {
+                Some(region) if !(operation & 1).is(0).branch() => self.update(cpu, lane, region, key).await,
+                region => self.read(&mut View(region.as_mut()), key).await,
+            }
+        }
+        if let Some(mut region) = region {
+            region.end().await;
+        }
+
+        held.unlock(thread, self.locks).await;
+    }
+
+    /// Draws the operations, from `first` to `end`; whether any is an update.
+    async fn draw<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        held: &mut Held<'c, C>,
+        first: W<'c, C>,
+        end: W<'c, C>,
+    ) -> bool {
+        let cpu = thread.cpu;
+        let mut any = cpu.word(0);
+        let mut at = first;
+        loop {
+            let key = thread.random.below(self.keys);
+            let update = thread.random.below(100).below(self.updates).branch();
+            let update = cpu.word(u64::from(update));
+            any = any | update;
+            at.store((key << 1) | update).await;
+            held.add(self.bucket(key)).await;
+            at = at + 8;
+            if !at.less(end).branch() {
+                return !any.is(0).branch();
+            }
+        }
+    }
+
+    /// The node of a key in the chain of `head`, or 0.
+    async fn find<'c, C: Cpu>(view: &mut View<'_, '_, 'c, C>, head: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
+        let mut node = view.read(head).await;
+        while !node.is(0).branch() {
+            if view.read(node.at(node::KEY)).await.equals(key).branch() {
+                break;
+            }
+            node = view.read(node.at(node::NEXT)).await;
+        }
+        node
+    }
+
+    async fn read<'c, C: Cpu>(&self, view: &mut View<'_, '_, 'c, C>, key: W<'c, C>) {
+        let node = Hashmap::find(view, self.heads.row(self.bucket(key)), key).await;
+        if node.is(0).branch() {
+            return;
+        }
+        for i in 0..VALUE_WORDS {
+            view.read(node.at(node::VALUE + 8 * i)).await;
+        }
+    }
+
+    /// Writes a new value for a key.
+    async fn update<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, region: &mut Region<'_, 'c, C>, key: W<'c, C>) {
+        let head = self.heads.row(self.bucket(key));
+        let node = Hashmap::find(&mut View(Some(region)), head, key).await;
+        if !node.is(0).branch() {
+            let value = region.read(node.at(node::VALUE), 8).await + VERSION;
+            return Hashmap::write_value(region, node, value).await;
+        }
+        let Some((node, stamp)) = self.free.take(cpu, thread).await else {
+            return;
+        };
+        region.depends(stamp).await;
+        let first = region.read(head, 8).await;
+        region.write(node.at(node::NEXT), first, 8).await;
+        region.write(node.at(node::KEY), key, 8).await;
+        Hashmap::write_value(region, node, key << KEY_SHIFT).await;
+        region.write(head, node, 8).await;
+    }
+
+    async fn write_value<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, node: W<'c, C>, first: W<'c, C>) {
+        for i in 0..VALUE_WORDS {
+            let word = if i == 0 { first } else { first + i };
+            region.write(node.at(node::VALUE + 8 * i), word, 8).await;
+        }
+    }
+}

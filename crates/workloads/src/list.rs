@@ -1,0 +1,87 @@
+//! Short lists of words in a program's own volatile memory.
+
+use strandline_isa::{Cpu, W};
+
+/// Steps of Shell's sort, in words (Ciura, FCT 2001).
+const GAPS: [u64; 5] = [57, 23, 10, 4, 1];
+
+/// Sorts the list from `start` to `end`, ascending.
+pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
+    if !start.at(8).less(end).branch() {
+        return;
+    }
+    for gap in GAPS {
+        let gap = 8 * gap;
+        let second = start + gap;
+        let mut at = second;
+        while at.less(end).branch() {
+            sink(at, second, gap).await;
+            at = at + 8;
+        }
+    }
+}
+
+/// Moves the word at `at` down, by `gap` bytes each time, to where it is in order; `second` is the lowest that can move.
+async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
+    let value = at.load().await;
+    let mut hole = at;
+    while !hole.less(second).branch() {
+        let below = hole - gap;
+        let other = below.load().await;
+        if !value.less(other).branch() {
+            break;
+        }
+        hole.store(other).await;
+        hole = below;
+    }
+    hole.store(value).await;
+}
+
+/// Leaves of each equal words of the ascending list from `start` to `end` the first; the new end.
+pub(crate) async fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
+    let (mut at, mut to) = (start.at(8), start.at(8));
+    if !at.less(end).branch() {
+        return end;
+    }
+    let mut last = start.load().await;
+    while at.less(end).branch() {
+        let word = at.load().await;
+        at = at + 8;
+        if !word.equals(last).branch() {
+            to.store(word).await;
+            to = to + 8;
+            last = word;
+        }
+    }
+    to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use strandline_isa::{Addr, CoreId, Image, Lowering, Memory};
+    use strandline_runtime::{block_on, Plain};
+
+    proptest! {
+        #[test]
+        fn lists_are_sorted_and_lose_what_is_twice(words in proptest::collection::vec(0_u64..100, 0..130)) {
+            let memory = Memory::new(2048, 0);
+            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let start = cpu.word(64);
+            for (i, word) in (0..).zip(&words) {
+                memory.set_word(Addr(64 + 8 * i), *word);
+            }
+            let end = block_on(async {
+                let end = start.at(8 * words.len() as u64);
+                sort(start, end).await;
+                distinct(start, end).await
+            });
+            let found: Vec<u64> = (64..end.unwrap().bits()).step_by(8).map(|at| memory.word(Addr(at))).collect();
+            let mut expected = words;
+            expected.sort_unstable();
+            expected.dedup();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! `nstore`: YCSB on a key-value table, as N-Store runs it. `nstore-rd`, `nstore-bal`, `nstore-wr` read 90, 50, 10 % of the time.
+//!
+//! StrandWeaver (ISCA 2020), Table II "N-Store", after Arulraj et al. (SIGMOD 2015); sizes from N-Store's public source
+//! and YCSB's core workloads: a tuple has 10 fields of 100 bytes, each allocated by itself; an update writes all fields (N-Store's
+//! own option is to write the first alone: `written`), a read all into the client's buffer; one tuple a transaction (`operations`); keys
+//! are zipfian with theta 0.99. A primary index, a B+ tree in persistent memory, leads from key to tuple.
+//!
+//! A task draws its keys, finds their tuples, takes their locks, and reads, or updates in one failure-atomic region: the
+//! engine logs a field (the lines that it lies in), writes it, and goes on to the next, in place; the tuple's version goes
+//! with the last field.
+//!
+//! Simplified: 10,000 tuples, as the paper gives no number; one table, with a lock a tuple in DRAM, packed, in place of a partition for
+//! each thread; keys are numbers; contents are numbers that tell key, version and place in the tuple.
+
+mod check;
+mod index;
+mod task;
+mod zipf;
+
+use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::{About, Alias};
+use index::Index;
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES};
+use zipf::Zipf;
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "nstore",
+    aliases: &[
+        Alias {
+            name: "nstore-rd",
+            set: &[("reads", "90")],
+        },
+        Alias {
+            name: "nstore-bal",
+            set: &[("reads", "50")],
+        },
+        Alias {
+            name: "nstore-wr",
+            set: &[("reads", "10")],
+        },
+    ],
+    line: "YCSB reads and updates of N-Store's key-value table",
+    paper: "StrandWeaver (ISCA 2020), Table II, N-Store",
+    machine: "strandweaver",
+    runtime: "txn",
+    tasks: 50_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "rows",
+        default: 10_000,
+        min: 1,
+        max: 1 << 20,
+        help: "tuples of the table",
+    },
+    Param {
+        name: "reads",
+        default: 50,
+        min: 0,
+        max: 100,
+        help: "transactions that read, percent; the others update",
+    },
+    Param {
+        name: "written",
+        default: FIELDS,
+        min: 1,
+        max: FIELDS,
+        help: "fields that an update writes, from the first on",
+    },
+    Param {
+        name: "theta",
+        default: 99,
+        min: 0,
+        max: 100,
+        help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
+    },
+    OPERATIONS,
+    log_records(two_regions(MOST_RECORDS)),
+];
+
+/// Fields of a tuple.
+const FIELDS: u64 = 10;
+
+/// Bytes of a field, in whole words: 100 are in use.
+const FIELD_WORDS: u64 = 13;
+
+/// Lines of a field: it is an allocation of its own.
+const FIELD_LINES: u64 = (8 * FIELD_WORDS).div_ceil(PAYLOAD_BYTES);
+
+/// Words of a field's line that hold payload.
+const LINE_WORDS: u64 = PAYLOAD_BYTES / 8;
+
+/// Records of a line's words, four each, and of an update: all lines of the fields, and the one of the version.
+const LINE_RECORDS: u64 = LINE_WORDS.div_ceil(4);
+const MOST_RECORDS: u64 = FIELDS * FIELD_LINES * LINE_RECORDS + 1;
+
+/// Offsets in a tuple's first line.
+mod tuple {
+    pub const KEY: u64 = 0;
+    pub const VERSION: u64 = 8;
+}
+
+/// Lines of a tuple: its own, then those of its fields.
+const TUPLE_BYTES: u64 = PAYLOAD_BYTES * (1 + FIELDS * FIELD_LINES);
+
+/// Where field `field` begins, from the tuple's address on.
+const fn field_offset(field: u64) -> u64 {
+    LINE_BYTES * (1 + field * FIELD_LINES)
+}
+
+/// Where word `word` of a field lies, from the field's beginning on.
+const fn word_offset(word: u64) -> u64 {
+    word / LINE_WORDS * LINE_BYTES + word % LINE_WORDS * 8
+}
+
+/// Words of a field that lie in its line `line`.
+const fn words_of_line(line: u64) -> u64 {
+    let before = line * LINE_WORDS;
+    if FIELD_WORDS - before < LINE_WORDS {
+        FIELD_WORDS - before
+    } else {
+        LINE_WORDS
+    }
+}
+
+/// Where a word of a field has the key, and the tuple's version at which it was written; the lowest bits are its place.
+const KEY_SHIFT: u64 = 40;
+const VERSION_SHIFT: u64 = 8;
+
+/// Word `word` of field `field`, less what a key and a version make.
+const fn place_in_tuple(field: u64, word: u64) -> u64 {
+    field * 16 + word
+}
+
+/// N-Store's table and its index.
+pub struct Nstore {
+    tuples: Table<TUPLE_BYTES>,
+    index: Index,
+    locks: Locks,
+    zipf: Zipf,
+    reads: u64,
+    written: u64,
+    operations: u64,
+    /// A transaction's keys, ascending, then the addresses of its tuples.
+    lists: Lists,
+    /// The client's buffer for what it reads.
+    buffers: Lists,
+    logs: LogLayout,
+}
+
+impl Nstore {
+    fn rows(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.tuples.rows()).map(|row| self.tuples.addr(row).0)
+    }
+
+    fn fill(&self, memory: &Memory) {
+        for (key, row) in (0..).zip(self.rows()) {
+            memory.set_word(Addr(row + tuple::KEY), key);
+            for field in 0..FIELDS {
+                for word in 0..FIELD_WORDS {
+                    let at = Addr(row + field_offset(field) + word_offset(word));
+                    memory.set_word(at, key << KEY_SHIFT | place_in_tuple(field, word));
+                }
+            }
+        }
+        self.index.fill(memory, self.rows());
+    }
+}
+
+impl Workload for Nstore {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (rows, operations) = (params.get("rows"), params.get("operations"));
+        let mut heap = Heap::new(plan);
+        let store = Nstore {
+            tuples: heap.table(rows),
+            index: Index::allot(&mut heap, rows),
+            locks: Locks(heap.dram(rows * 8)),
+            zipf: Zipf::allot(&mut heap, rows, params.get("theta"), plan.seed),
+            reads: params.get("reads"),
+            written: params.get("written"),
+            operations,
+            lists: Lists::allot(&mut heap, plan.lanes(), 2 * operations),
+            buffers: Lists::allot(&mut heap, plan.lanes(), FIELD_WORDS * FIELDS),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+        };
+        let memory = heap.memory();
+        store.fill(&memory);
+        store.restart(&memory);
+        Ok((store, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        self.transact(thread).await;
+    }
+
+    /// The index leads to every tuple; each holds its own key, and all fields that updates write what the update of its
+    /// version wrote.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        self.index.check(image, self.rows())?;
+        (0..)
+            .zip(self.rows())
+            .try_for_each(|(key, row)| self.check_tuple(image, key, row))
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        vec![
+            self.tuples.range(),
+            self.index.range(),
+            self.zipf.range(),
+            self.locks.range(self.tuples.rows()),
+            self.buffers.range(),
+            self.lists.range(),
+            self.logs.lists(),
+            self.logs.range(),
+        ]
+    }
+
+    /// The table that keys are drawn from is volatile.
+    fn restart(&self, image: &dyn Image) {
+        self.zipf.write(image);
+    }
+}
+
+#[cfg(test)]
+mod tests;

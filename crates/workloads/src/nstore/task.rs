@@ -1,0 +1,124 @@
+//! Transactions.
+
+use super::{field_offset, place_in_tuple, tuple, word_offset, words_of_line, Nstore};
+use super::{FIELDS, FIELD_LINES, FIELD_WORDS, KEY_SHIFT, VERSION_SHIFT};
+use crate::operations::Held;
+use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_runtime::{Region, Step, ThreadState};
+
+impl Nstore {
+    /// One transaction.
+    pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let reads = thread.random.below(100).below(self.reads).branch();
+        let list = self.lists.of(thread);
+        let mut held = Held::none(list);
+        let first = list + 8 * self.operations;
+        let end = first + 8 * self.operations;
+        self.draw(thread, &mut held, first, end).await;
+
+        held.lock(thread, self.locks).await;
+        if reads {
+            self.read_all(thread, first, end).await;
+        } else {
+            self.update_all(thread, first, end).await;
+        }
+        held.unlock(thread, self.locks).await;
+    }
+
+    /// Draws the keys of a transaction, and lists their tuples from `first` to `end`.
+    async fn draw<'c, C: Cpu>(
+        &self,
+        thread: &mut ThreadState<'c, C>,
+        held: &mut Held<'c, C>,
+        first: W<'c, C>,
+        end: W<'c, C>,
+    ) {
+        let mut at = first;
+        loop {
+            let key = self.zipf.draw(&mut thread.random).await;
+            at.store(self.index.find(thread.cpu, key).await).await;
+            held.add(key).await;
+            at = at + 8;
+            if !at.less(end).branch() {
+                return;
+            }
+        }
+    }
+
+    /// Copies all fields of a tuple to `buffer`.
+    async fn read<'c, C: Cpu>(row: W<'c, C>, buffer: W<'c, C>) {
+        let (mut from, mut to) = (row.at(field_offset(0)), buffer);
+        let end = buffer + 8 * FIELD_WORDS * FIELDS;
+        while to.less(end).branch() {
+            for word in 0..FIELD_WORDS {
+                to.at(8 * word).store(from.at(word_offset(word)).load().await).await;
+            }
+            from = from + LINE_BYTES * FIELD_LINES;
+            to = to + 8 * FIELD_WORDS;
+        }
+    }
+
+    /// Writes fields of a tuple; its region goes on, or ends with it.
+    async fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, row: W<'c, C>, step: Step) {
+        let key = region.read(row.at(tuple::KEY), 8).await;
+        let version = region.read(row.at(tuple::VERSION), 8).await + 1;
+        let mut content = (key << KEY_SHIFT) | (version << VERSION_SHIFT);
+        let mut field = row + field_offset(0);
+        let mut left = cpu.word(self.written);
+        loop {
+            left = left - 1;
+            let more = !left.is(0).branch();
+            for line in 0..FIELD_LINES {
+                let at = if line == 0 { field } else { field + line * LINE_BYTES };
+                region.log(at, 0, 8 * words_of_line(line)).await;
+            }
+            if !more {
+                region.log(row, tuple::VERSION, 8).await;
+            }
+            region.order(if more { Step::More } else { step }).await;
+            for word in 0..FIELD_WORDS {
+                let value = if word == 0 { content } else { content + word };
+                region.update(field.at(word_offset(word)), value, 8).await;
+            }
+            if !more {
+                region.update(row.at(tuple::VERSION), version, 8).await;
+            }
+            region.finish().await;
+            if !more {
+                return;
+            }
+            field = field + LINE_BYTES * FIELD_LINES;
+            content = content + place_in_tuple(1, 0);
+        }
+    }
+
+    /// Reads the tuples that are listed from `first` to `end`.
+    async fn read_all<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+        let buffer = self.buffers.of(thread);
+        let mut at = first;
+        loop {
+            Nstore::read(at.load().await, buffer).await;
+            at = at + 8;
+            if !at.less(end).branch() {
+                return;
+            }
+        }
+    }
+
+    /// Updates the tuples that are listed from `first` to `end`, in one region.
+    async fn update_all<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
+        let cpu = thread.cpu;
+        let mut region = thread.log.begin();
+        let mut at = first;
+        loop {
+            let row = at.load().await;
+            at = at + 8;
+            let more = at.less(end).branch();
+            let step = if more { Step::More } else { Step::Last };
+            self.update(&mut region, cpu, row, step).await;
+            if !more {
+                return;
+            }
+        }
+    }
+}

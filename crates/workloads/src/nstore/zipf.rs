@@ -1,0 +1,142 @@
+//! Keys as YCSB draws them: zipfian, with popular ones spread over the table.
+
+use strandline_isa::{Addr, Cpu, Image, W};
+use strandline_kernel::Rng;
+use strandline_runtime::{Heap, Random};
+
+/// A table in volatile memory from which keys are drawn: two random numbers, two loads.
+///
+/// YCSB (SoCC 2010) gives the k-th most popular of n keys a weight of 1 / k^theta, with theta 0.99, and spreads them by a hash; N-Store
+/// draws all keys beforehand into a table. This is a table for the alias method (Walker 1977, Vose 1991), with the
+/// same weights, exactly; which key has which rank is a random permutation.
+#[derive(Clone, Copy)]
+pub(super) struct Zipf {
+    base: Addr,
+    keys: u64,
+    theta: u64,
+    seed: u64,
+}
+
+/// Words of a key's entry: up to which random number it is the key itself, and which key otherwise.
+const ENTRY_BYTES: u64 = 16;
+
+/// How many words there are.
+const RANDOM_NUMBERS: f64 = (1_u128 << 64) as f64;
+
+impl Zipf {
+    /// Allots the table of `keys` keys, with `theta` in hundredths. It is empty until [`Zipf::write`].
+    pub fn allot(heap: &mut Heap, keys: u64, theta: u64, seed: u64) -> Zipf {
+        Zipf {
+            base: heap.dram(keys * ENTRY_BYTES),
+            keys,
+            theta,
+            seed,
+        }
+    }
+
+    /// The addresses of the table.
+    pub fn range(&self) -> std::ops::Range<u64> {
+        self.base.0..self.base.0 + self.keys * ENTRY_BYTES
+    }
+
+    /// The next key.
+    pub async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
+        let key = random.below(self.keys);
+        let entry = (key << u64::from(ENTRY_BYTES.trailing_zeros())) + self.base.0;
+        match random.word().less(entry.load().await).branch() {
+            true => key,
+            false => entry.at(8).load().await,
+        }
+    }
+
+    /// Writes the table.
+    pub fn write(&self, image: &dyn Image) {
+        for (key, (own, other)) in aliases(&self.weights()).into_iter().enumerate() {
+            let entry = self.base.0 + key as u64 * ENTRY_BYTES;
+            image.set_word(Addr(entry), own);
+            image.set_word(Addr(entry + 8), other as u64);
+        }
+    }
+
+    /// The weight of each key.
+    fn weights(&self) -> Vec<f64> {
+        let mut weights: Vec<f64> = (1..=self.keys).map(|rank| 1.0 / power(rank, self.theta)).collect();
+        let mut rng = Rng::new(self.seed);
+        for i in (1..weights.len()).rev() {
+            let j = rng.next_u64() % (i as u64 + 1);
+            weights.swap(i, j as usize);
+        }
+        weights
+    }
+}
+
+/// `x` to the power of `hundredths` / 100, by additions, multiplications and divisions only: these are the same on every
+/// machine, which the libraries' `pow` is not.
+fn power(x: u64, hundredths: u64) -> f64 {
+    let root = hundredth_root(x as f64);
+    (0..hundredths).fold(1.0, |product, _| product * root)
+}
+
+/// The hundredth root of a number from 1 on, by Newton's method.
+fn hundredth_root(x: f64) -> f64 {
+    // At least the root of all numbers that there are: 1.25^100 is more than 2^32. So steps only go down.
+    let mut root = 1.25;
+    loop {
+        let to_99 = (0..99).fold(1.0, |product, _| product * root);
+        let next = (99.0 * root + x / to_99) / 100.0;
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
+}
+
+/// The entries for these weights: a number, and the other key, for each.
+fn aliases(weights: &[f64]) -> Vec<(u64, usize)> {
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    let mut shares: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
+    let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..shares.len()).partition(|key| shares[*key] < 1.0);
+    let mut entries: Vec<(u64, usize)> = (0..shares.len()).map(|key| (u64::MAX, key)).collect();
+    while let (Some(low), Some(high)) = (poor.pop(), rich.last().copied()) {
+        // What the poor one leaves of its entry, the rich one takes.
+        entries[low] = ((shares[low] * RANDOM_NUMBERS) as u64, high);
+        shares[high] -= 1.0 - shares[low];
+        if shares[high] < 1.0 {
+            rich.pop();
+            poor.push(high);
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_those_of_the_library() {
+        for x in [1, 2, 3, 1000, 1 << 20] {
+            for hundredths in [0, 50, 99, 100] {
+                let expected = (x as f64).powf(hundredths as f64 / 100.0);
+                assert!(
+                    (power(x, hundredths) / expected - 1.0).abs() < 1e-12,
+                    "{x} {hundredths}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn entries_give_each_key_its_weight() {
+        let weights = [8.0, 1.0, 4.0, 2.0, 1.0];
+        let mut shares = [0.0; 5];
+        for (key, (own, other)) in aliases(&weights).into_iter().enumerate() {
+            let own = own as f64 / RANDOM_NUMBERS;
+            shares[key] += own / 5.0;
+            shares[other] += (1.0 - own) / 5.0;
+        }
+        for (share, weight) in shares.iter().zip(weights) {
+            assert!((share - weight / 16.0).abs() < 1e-12, "{shares:?}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What workloads share whose failure-atomic region can hold several operations.
+
+use crate::list::{distinct, sort};
+use strandline_isa::{Addr, Cpu, W};
+use strandline_kernel::{Param, Params};
+use strandline_runtime::{Heap, Locks, ThreadState};
+
+/// The parameter: operations of a failure-atomic region. StrandWeaver (ISCA 2020), Figure 10, goes up to 32; DPO's
+/// red-black tree (MICRO 2016) has 64.
+pub(crate) const OPERATIONS: Param = Param {
+    name: "operations",
+    default: 1,
+    min: 1,
+    max: 64,
+    help: "operations of a failure-atomic region; rings of log records grow with it",
+};
+
+/// Lines of a ring: as many as the user says, or more if two regions need it whose operations each write at most
+/// `records` records. With one operation `log_records` has that as its own minimum.
+pub(crate) fn ring(params: &Params, records: u64) -> u64 {
+    let asked = params.get("log_records");
+    match params.get(OPERATIONS.name) {
+        1 => asked,
+        operations => asked.max(two_regions(operations * records)),
+    }
+}
+
+/// Records of two regions that write so many each, and end with one of the log's own.
+pub(crate) const fn two_regions(records: u64) -> u64 {
+    2 * (records + 1)
+}
+
+/// For each lane a few words of volatile memory: what a task knows of the operations of its region.
+#[derive(Clone, Copy)]
+pub(crate) struct Lists {
+    base: Addr,
+    lanes: u64,
+    bytes: u64,
+}
+
+impl Lists {
+    /// Allots `words` words for each of `lanes` lanes.
+    pub fn allot(heap: &mut Heap, lanes: usize, words: u64) -> Lists {
+        let (lanes, bytes) = (lanes as u64, (8 * words).next_multiple_of(64));
+        Lists {
+            base: heap.dram(lanes * bytes),
+            lanes,
+            bytes,
+        }
+    }
+
+    /// The address of the thread's own.
+    pub fn of<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> W<'c, C> {
+        thread.cpu.word(self.base.0 + self.bytes * thread.lane as u64)
+    }
+
+    /// The addresses of all.
+    pub fn range(&self) -> std::ops::Range<u64> {
+        self.base.0..self.base.0 + self.lanes * self.bytes
+    }
+}
+
+/// The locks of a region, by index: taken once each, in ascending order, so that no two tasks wait for each other.
+pub(crate) struct Held<'c, C: Cpu> {
+    start: W<'c, C>,
+    end: W<'c, C>,
+}
+
+impl<'c, C: Cpu> Held<'c, C> {
+    /// None yet, to be listed from `start` on.
+    pub fn none(start: W<'c, C>) -> Self {
+        Held { start, end: start }
+    }
+
+    /// Adds lock `index`.
+    pub async fn add(&mut self, index: W<'c, C>) {
+        self.end.store(index).await;
+        self.end = self.end + 8;
+    }
+
+    /// Takes all.
+    pub async fn lock(&mut self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+        sort(self.start, self.end).await;
+        self.end = distinct(self.start, self.end).await;
+        let mut at = self.start;
+        while at.less(self.end).branch() {
+            thread.log.lock(locks.at(at.load().await)).await;
+            at = at + 8;
+        }
+    }
+
+    /// Frees all, the last first.
+    pub async fn unlock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
+        let mut at = self.end;
+        while self.start.less(at).branch() {
+            at = at - 8;
+            thread.log.unlock(locks.at(at.load().await)).await;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The invariant of a red-black tree.
+
+use super::tree::{header, node, BLACK, RED};
+use super::{RbTree, KEY_SHIFT, MIRROR_BITS, MOST_LEVELS};
+use strandline_isa::{Addr, Image};
+
+/// What a walk through the tree, in order, has seen.
+struct Walk<'a> {
+    tree: &'a RbTree,
+    image: &'a dyn Image,
+    /// Nodes, by number.
+    linked: Vec<bool>,
+    /// Keys, ascending.
+    keys: Vec<u64>,
+}
+
+impl Walk<'_> {
+    fn word(&self, node: u64, field: u64) -> u64 {
+        self.image.word(Addr(node + field))
+    }
+
+    /// Walks the subtree at `node`, or 0; how many black nodes each of its paths has.
+    fn subtree(&mut self, node: u64, parent: u64, level: u64) -> Result<u64, String> {
+        if node == 0 {
+            return Ok(0);
+        }
+        if level > MOST_LEVELS {
+            return Err(format!("the tree has more than {MOST_LEVELS} levels"));
+        }
+        self.link(node, parent)?;
+        let left = self.subtree(self.word(node, node::LEFT), node, level + 1)?;
+        self.key(node)?;
+        let right = self.subtree(self.word(node, node::RIGHT), node, level + 1)?;
+        if left != right {
+            let at = Addr(node);
+            return Err(format!(
+                "left of the node at {at} are {left} black nodes on a path, right of it {right}"
+            ));
+        }
+        Ok(left + u64::from(self.colour(node)? == BLACK))
+    }
+
+    /// Checks who links to a node, and its colour.
+    fn link(&mut self, node: u64, parent: u64) -> Result<(), String> {
+        let row = self.tree.nodes.index_of(node);
+        let row = row.ok_or_else(|| format!("the node at {} links to {}, which is none", Addr(parent), Addr(node)))?;
+        if std::mem::replace(&mut self.linked[row as usize], true) {
+            return Err(format!("the node at {} is linked twice", Addr(node)));
+        }
+        let known = self.word(node, node::PARENT);
+        if known != parent {
+            let (at, known, parent) = (Addr(node), Addr(known), Addr(parent));
+            return Err(format!(
+                "the node at {at} has {known} as its parent, and is a child of {parent}"
+            ));
+        }
+        let red = self.colour(node)? == RED;
+        if red && parent == 0 {
+            return Err("the root is red".into());
+        }
+        if red && self.colour(parent)? == RED {
+            return Err(format!("the node at {} is red, and so is its parent", Addr(node)));
+        }
+        Ok(())
+    }
+
+    fn colour(&self, node: u64) -> Result<u64, String> {
+        match self.word(node, node::COLOUR) {
+            colour @ (BLACK | RED) => Ok(colour),
+            other => Err(format!("the node at {} has {other} as its colour", Addr(node))),
+        }
+    }
+
+    /// Checks a node's key, which comes after those of all nodes before, and its value.
+    fn key(&mut self, node: u64) -> Result<(), String> {
+        let key = self.word(node, node::KEY);
+        if let Some(before) = self.keys.last().filter(|before| **before >= key) {
+            return Err(format!("key {key} comes after key {before}"));
+        }
+        if key >= self.tree.keys || self.word(node, node::VALUE) >> KEY_SHIFT != key {
+            return Err(format!(
+                "the node at {} has key {key}, and a value that is not its",
+                Addr(node)
+            ));
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+}
+
+impl RbTree {
+    fn walk<'a>(&'a self, image: &'a dyn Image) -> Result<Walk<'a>, String> {
+        let mut walk = Walk {
+            tree: self,
+            image,
+            linked: vec![false; self.nodes.rows() as usize],
+            keys: Vec::new(),
+        };
+        let root = image.word(Addr(self.header.addr(0).0 + header::ROOT));
+        walk.subtree(root, 0, 1)?;
+        Ok(walk)
+    }
+
+    /// The nodes that are in the tree, by number, if its links are sound.
+    pub(super) fn linked(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
+        self.walk(image).map(|walk| walk.linked)
+    }
+
+    pub(super) fn check_tree(&self, image: &dyn Image) -> Result<(), String> {
+        let keys = self.walk(image)?.keys;
+        let size = image.word(Addr(self.header.addr(0).0 + header::SIZE));
+        if size != keys.len() as u64 {
+            return Err(format!("the tree has {} nodes, but its size is {size}", keys.len()));
+        }
+        let mut mirror = vec![0; self.mirror.rows() as usize];
+        for key in keys {
+            mirror[(key / MIRROR_BITS) as usize] |= 1 << (key % MIRROR_BITS);
+        }
+        for (row, expected) in mirror.into_iter().enumerate() {
+            let found = image.word(self.mirror.addr(row as u64));
+            if found != expected {
+                let key = row as u64 * MIRROR_BITS + u64::from((found ^ expected).trailing_zeros());
+                return Err(format!("tree and mirror disagree on key {key}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! `rb-tree`: insertions and deletions of random keys in a red-black tree.
+//!
+//! StrandWeaver (ISCA 2020), Table II "RB-Tree", after NV-Heaps (ASPLOS 2011); DPO (MICRO 2016) has the same tree with 64
+//! updates a critical section: `operations`. A task takes the tree's lock and, in one failure-atomic region, looks up each
+//! of its random keys and deletes the one that is there, or inserts the one that is not; every store is logged, then made. With
+//! each goes its bit in a mirror: a persistent map of the keys that are in the tree, which the invariant compares.
+//!
+//! There are 16,384 keys, so at most as many nodes; a random half is in the tree at the start, and half stays in on average.
+//! Simplified: one tree with one lock, in DRAM; nodes come from a fixed stock, by volatile free lists.
+
+mod check;
+mod tree;
+
+use crate::filler::filler;
+use crate::operations::{ring, two_regions, Lists, OPERATIONS};
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Memory, W};
+use strandline_kernel::{Param, ParamError, Params, Rng};
+use strandline_runtime::{
+    log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Random, Table, ThreadState, Workload,
+};
+use tree::{header, node, Tree, BLACK, RED};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "rb-tree",
+    aliases: &[],
+    line: "insertions and deletions in a red-black tree",
+    paper: "StrandWeaver (ISCA 2020), Table II, RB-Tree",
+    machine: "strandweaver",
+    runtime: "txn",
+    tasks: 50_000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "keys",
+        default: 16_384,
+        min: 1,
+        max: MOST_KEYS,
+        help: "keys, each in the tree or not: the most nodes it can have",
+    },
+    OPERATIONS,
+    log_records(two_regions(MOST_RECORDS)),
+];
+
+const MOST_KEYS: u64 = 1 << 20;
+
+/// The most levels of a tree of the most keys.
+const MOST_LEVELS: u64 = 2 * (MOST_KEYS.ilog2() as u64 + 1);
+
+/// The most stores of an operation: an insertion makes six in the new node, three for link, size and mirror, recolours three
+/// nodes for each two levels, and rotates twice (six stores each) with two colours. A deletion makes fewer.
+const MOST_RECORDS: u64 = 9 + 3 * MOST_LEVELS / 2 + 14;
+
+/// Where a node's value has the key; below are random bits.
+const KEY_SHIFT: u64 = 32;
+
+/// Keys of a word of the mirror, each of which has a line.
+const MIRROR_BITS: u64 = 64;
+
+/// A red-black tree, its nodes, and the mirror of its keys.
+pub struct RbTree {
+    header: Table<{ header::BYTES }>,
+    nodes: Table<{ node::BYTES }>,
+    mirror: Table<8>,
+    locks: Locks,
+    free: FreeLists<{ node::BYTES }>,
+    keys: u64,
+    operations: u64,
+    /// The nodes that a task has taken out.
+    gone: Lists,
+    logs: LogLayout,
+}
+
+impl RbTree {
+    /// Deletes or inserts a key; the node that a deletion frees.
+    async fn toggle<'c, C: Cpu>(
+        &self,
+        thread: usize,
+        tree: &mut Tree<'_, '_, 'c, C>,
+        key: W<'c, C>,
+        value: W<'c, C>,
+    ) -> Option<W<'c, C>> {
+        let place = tree.find(key).await;
+        if !place.node.is(0).branch() {
+            let gone = tree.delete(place.node).await;
+            self.reflect(tree, key).await;
+            return Some(gone);
+        }
+        if let Some((new, stamp)) = self.free.take(tree.cpu, thread).await {
+            tree.region.depends(stamp).await;
+            tree.insert(place, new, key, value).await;
+            self.reflect(tree, key).await;
+        }
+        None
+    }
+
+    /// Flips a key's bit in the mirror.
+    async fn reflect<'c, C: Cpu>(&self, tree: &mut Tree<'_, '_, 'c, C>, key: W<'c, C>) {
+        let word = self.mirror.row(key >> u64::from(MIRROR_BITS.trailing_zeros()));
+        let bit = tree.cpu.word(1) << (key & (MIRROR_BITS - 1));
+        let old = tree.region.read(word, 8).await;
+        tree.region.write(word, old ^ bit, 8).await;
+    }
+
+    /// The operations of a task, all in `region`; the end of the list of nodes taken out, which begins at `gone`.
+    async fn operate<'c, C: Cpu>(
+        &self,
+        thread: usize,
+        tree: &mut Tree<'_, '_, 'c, C>,
+        random: &mut Random<'c, C>,
+        mut gone: W<'c, C>,
+    ) -> W<'c, C> {
+        let mut left = tree.cpu.word(self.operations);
+        loop {
+            let key = random.below(self.keys);
+            let value = (key << KEY_SHIFT) | (random.word() >> KEY_SHIFT);
+            if let Some(node) = self.toggle(thread, tree, key, value).await {
+                gone.store(node).await;
+                gone = gone + 8;
+            }
+            left = left - 1;
+            if left.is(0).branch() {
+                return gone;
+            }
+        }
+    }
+
+    /// Fills the tree with a random half of the keys, balanced; nodes lie in no order.
+    fn fill(&self, memory: &Memory, seed: u64) {
+        let keys: Vec<u64> = (0..self.keys).filter(|key| filler(seed, *key, 0) & 1 == 1).collect();
+        let mut rows: Vec<u64> = (0..self.nodes.rows()).collect();
+        shuffle(&mut rows, seed);
+        let filling = Filling {
+            memory,
+            keys: &keys,
+            nodes: rows.iter().map(|row| self.nodes.addr(*row).0).collect(),
+            // Levels above this one are full.
+            red_level: (keys.len() as u64 + 1).ilog2(),
+        };
+        let root = filling.build(0..keys.len(), 0, 0);
+        let header = self.header.addr(0).0;
+        memory.set_word(Addr(header + header::ROOT), root);
+        memory.set_word(Addr(header + header::SIZE), keys.len() as u64);
+        for key in keys {
+            let word = self.mirror.addr(key / MIRROR_BITS);
+            memory.set_word(word, memory.word(word) | 1 << (key % MIRROR_BITS));
+        }
+    }
+}
+
+/// Fisher and Yates's shuffle.
+fn shuffle(rows: &mut [u64], seed: u64) {
+    let mut rng = Rng::new(seed);
+    for i in (1..rows.len()).rev() {
+        let j = rng.next_u64() % (i as u64 + 1);
+        rows.swap(i, j as usize);
+    }
+}
+
+/// The first tree, while it is built.
+struct Filling<'a> {
+    memory: &'a Memory,
+    keys: &'a [u64],
+    /// Where the node of each key lies.
+    nodes: Vec<u64>,
+    /// The level, the root's being 0, that is not full: its nodes are red, all others black.
+    red_level: u32,
+}
+
+impl Filling<'_> {
+    /// Builds the subtree of some of the keys; the address of its root, or 0 if there are none.
+    fn build(&self, keys: Range<usize>, level: u32, parent: u64) -> u64 {
+        if keys.is_empty() {
+            return 0;
+        }
+        let middle = keys.start + keys.len() / 2;
+        let (node, key) = (self.nodes[middle], self.keys[middle]);
+        let words = [
+            (node::KEY, key),
+            (node::LEFT, self.build(keys.start..middle, level + 1, node)),
+            (node::RIGHT, self.build(middle + 1..keys.end, level + 1, node)),
+            (node::PARENT, parent),
+            (node::COLOUR, if level == self.red_level { RED } else { BLACK }),
+            (node::VALUE, key << KEY_SHIFT),
+        ];
+        for (field, word) in words {
+            self.memory.set_word(Addr(node + field), word);
+        }
+        node
+    }
+}
+
+impl Workload for RbTree {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (keys, operations) = (params.get("keys"), params.get("operations"));
+        let mut heap = Heap::new(plan);
+        let header = heap.table(1);
+        // Nodes taken out come back once their region is durable, so each lane can hold some beside those in the tree.
+        let nodes = heap.table(keys + operations * plan.lanes() as u64);
+        let tree = RbTree {
+            header,
+            nodes,
+            mirror: heap.table(keys.div_ceil(MIRROR_BITS)),
+            locks: Locks(heap.dram(8)),
+            free: FreeLists::allot(&mut heap, nodes, plan.threads),
+            keys,
+            operations,
+            gone: Lists::allot(&mut heap, plan.lanes(), operations),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
+        };
+        let memory = heap.memory();
+        tree.fill(&memory, plan.seed);
+        tree.restart(&memory);
+        Ok((tree, memory))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let cpu = thread.cpu;
+        let lock = cpu.word(self.locks.0 .0);
+        let gone = self.gone.of(thread);
+        thread.log.lock(lock).await;
+
+        let mut region = thread.log.begin();
+        let mut tree = Tree {
+            cpu,
+            region: &mut region,
+            header: cpu.word(self.header.addr(0).0),
+        };
+        let mut end = self.operate(thread.thread, &mut tree, &mut thread.random, gone).await;
+        region.end().await;
+
+        thread.log.unlock(lock).await;
+        // Not before the region is durable: another thread may overwrite a node at once.
+        while gone.less(end).branch() {
+            end = end - 8;
+            let node = end.load().await;
+            self.free.give(cpu, thread.thread, node, &thread.log).await;
+        }
+    }
+
+    /// Keys are in order, parents those of their children, no red node has a red child, and all paths down have as many
+    /// black ones; size and mirror say what is in the tree; values are their keys'.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        self.check_tree(image)
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        vec![
+            self.nodes.range(),
+            self.free.range(),
+            self.mirror.range(),
+            self.header.range(),
+            self.locks.range(1),
+            self.gone.range(),
+            self.logs.lists(),
+            self.logs.range(),
+        ]
+    }
+
+    /// Every node that is not in the tree is free. If the tree is broken, none is.
+    fn restart(&self, image: &dyn Image) {
+        let linked = self.linked(image).ok();
+        self.free
+            .rebuild(image, |node| linked.as_ref().is_none_or(|linked| linked[node as usize]));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use strandline_isa::{CoreId, Lowering};
+use strandline_runtime::{block_on, run_thread, Plain, ThreadPlan};
+
+/// The keys that the mirror says are in the tree.
+fn mirrored(tree: &RbTree, image: &dyn Image) -> BTreeSet<u64> {
+    let is_in = |key: &u64| image.word(tree.mirror.addr(key / MIRROR_BITS)) >> (key % MIRROR_BITS) & 1 == 1;
+    (0..tree.keys).filter(is_in).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_tree_holds_the_keys_that_a_set_would(seed: u64, keys in 1_u64..200, operations in 1_u64..8, tasks in 0_u64..200) {
+        let set = [("keys", keys.to_string()), ("operations", operations.to_string())];
+        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
+        let params = Params::parse("workload", PARAMS, set).unwrap();
+        let (tree, memory) = RbTree::build(&params, &BuildPlan { threads: 1, window: None, seed,
+ logging: strandline_runtime::Logging::UNDO, }).unwrap();
+        prop_assert_eq!(tree.check(&memory), Ok(()));
+        let mut expected = mirrored(&tree, &memory);
+
+        let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+        let mut random = Random::new(&cpu, seed, 0);
+        for _ in 0..tasks * operations {
+            let key = random.below(keys).bits();
+            random.word();
+            if !expected.remove(&key) {
+                expected.insert(key);
+            }
+        }
+        let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
+        prop_assert_eq!(block_on(run_thread(&tree, &cpu, plan)), Ok(()));
+        prop_assert_eq!(tree.check(&memory), Ok(()));
+        // The check has held the tree against the mirror.
+        prop_assert_eq!(mirrored(&tree, &memory), expected);
+    }
+}
+
+/// Every rule that the invariant has is broken by one word.
+#[test]
+fn damage_to_the_tree_is_named() {
+    let params = Params::parse("workload", PARAMS, [("keys", "40")]).unwrap();
+    let plan = BuildPlan {
+        threads: 1,
+        window: None,
+        seed: 3,
+        logging: strandline_runtime::Logging::UNDO,
+    };
+    let (tree, memory) = RbTree::build(&params, &plan).unwrap();
+    let header = tree.header.addr(0).0;
+    let root = memory.word(Addr(header + header::ROOT));
+    let left = memory.word(Addr(root + node::LEFT));
+    let right = memory.word(Addr(root + node::RIGHT));
+    let cases = [
+        (header + header::SIZE, 99, "but its size is 99"),
+        (root + node::COLOUR, RED, "the root is red"),
+        (root + node::COLOUR, 7, "has 7 as its colour"),
+        (root + node::LEFT, 0, "black nodes on a path"),
+        (root + node::LEFT, left + 8, "which is none"),
+        (left + node::PARENT, right, "as its parent, and is a child of"),
+        (left + node::COLOUR, RED, "left of the node"),
+        (left + node::KEY, 0, "key 0 comes after key"),
+        (left + node::VALUE, 1 << 63, "a value that is not its"),
+        (tree.mirror.addr(0).0, 0, "tree and mirror disagree on key"),
+    ];
+    for (at, word, expected) in cases {
+        let old = memory.word(Addr(at));
+        memory.set_word(Addr(at), word);
+        let error = tree.check(&memory).unwrap_err();
+        assert!(error.contains(expected), "{error}, not: {expected}");
+        memory.set_word(Addr(at), old);
+    }
+    assert_eq!(tree.check(&memory), Ok(()));
+}

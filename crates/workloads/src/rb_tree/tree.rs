@@ -1,0 +1,306 @@
+//! The red-black tree as an open region changes it, store by store: insertion and deletion of Cormen, Leiserson, Rivest and
+//! Stein, "Introduction to Algorithms", chapter 13, with 0 in place of the leaf that they share.
+//!
+//! A node of two children is not taken out itself: it takes over the key and value of the next node, which is.
+
+use strandline_isa::{Cpu, W};
+use strandline_runtime::Region;
+
+/// Offsets in a node.
+pub(super) mod node {
+    pub const KEY: u64 = 0;
+    pub const LEFT: u64 = 8;
+    pub const RIGHT: u64 = 16;
+    pub const PARENT: u64 = 24;
+    pub const COLOUR: u64 = 32;
+    pub const VALUE: u64 = 40;
+    pub const BYTES: u64 = 48;
+}
+
+/// Offsets in the tree's header.
+pub(super) mod header {
+    pub const ROOT: u64 = 0;
+    pub const SIZE: u64 = 8;
+    pub const BYTES: u64 = 16;
+}
+
+/// Colours of nodes; no node counts as black.
+pub(super) const BLACK: u64 = 0;
+pub(super) const RED: u64 = 1;
+
+/// Which child.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    fn link(self) -> u64 {
+        match self {
+            Side::Left => node::LEFT,
+            Side::Right => node::RIGHT,
+        }
+    }
+
+    fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+}
+
+/// Where a key is, or would be put: its node or 0, that node's parent or 0, and on which side of it.
+pub(super) struct Place<'c, C: Cpu> {
+    pub node: W<'c, C>,
+    parent: W<'c, C>,
+    side: Side,
+}
+
+/// The tree, seen and changed through a region.
+pub(super) struct Tree<'t, 'l, 'c, C: Cpu> {
+    pub cpu: &'c C,
+    pub region: &'t mut Region<'l, 'c, C>,
+    pub header: W<'c, C>,
+}
+
+impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
+    async fn get(&mut self, node: W<'c, C>, field: u64) -> W<'c, C> {
+        self.region.read(node.at(field), 8).await
+    }
+
+    async fn set(&mut self, node: W<'c, C>, field: u64, value: W<'c, C>) {
+        self.region.write(node.at(field), value, 8).await;
+    }
+
+    async fn paint(&mut self, node: W<'c, C>, colour: u64) {
+        self.set(node, node::COLOUR, self.cpu.word(colour)).await;
+    }
+
+    /// Whether there is a node, and it is red.
+    async fn is_red(&mut self, node: W<'c, C>) -> bool {
+        !node.is(0).branch() && self.get(node, node::COLOUR).await.is(RED).branch()
+    }
+
+    /// Which child of its parent a node is.
+    async fn side_of(&mut self, parent: W<'c, C>, node: W<'c, C>) -> Side {
+        match self.get(parent, node::LEFT).await.equals(node).branch() {
+            true => Side::Left,
+            false => Side::Right,
+        }
+    }
+
+    /// Where a key is, or would be put.
+    pub async fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
+        let mut place = Place {
+            node: self.get(self.header, header::ROOT).await,
+            parent: self.cpu.word(0),
+            side: Side::Left,
+        };
+        while !place.node.is(0).branch() {
+            let here = self.get(place.node, node::KEY).await;
+            if key.equals(here).branch() {
+                break;
+            }
+            place.side = if key.less(here).branch() {
+                Side::Left
+            } else {
+                Side::Right
+            };
+            place.parent = place.node;
+            place.node = self.get(place.node, place.side.link()).await;
+        }
+        place
+    }
+
+    /// Makes `child`, which may be 0, the child of `parent`, or the root if that is 0.
+    async fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
+        if parent.is(0).branch() {
+            self.set(self.header, header::ROOT, child).await;
+        } else {
+            self.set(parent, side.link(), child).await;
+        }
+    }
+
+    /// Puts `child`, which may be 0, where `node` is below its parent; on which side that is.
+    async fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
+        let side = match parent.is(0).branch() {
+            true => Side::Left,
+            false => self.side_of(parent, node).await,
+        };
+        self.attach(parent, side, child).await;
+        side
+    }
+
+    /// Turns `top` down to `side`; its child of the other side comes in its place.
+    async fn rotate(&mut self, top: W<'c, C>, side: Side) {
+        let (near, far) = (side.link(), side.other().link());
+        let riser = self.get(top, far).await;
+        let middle = self.get(riser, near).await;
+        let above = self.get(top, node::PARENT).await;
+        self.set(top, far, middle).await;
+        if !middle.is(0).branch() {
+            self.set(middle, node::PARENT, top).await;
+        }
+        self.set(riser, node::PARENT, above).await;
+        self.replace(top, above, riser).await;
+        self.set(riser, near, top).await;
+        self.set(top, node::PARENT, riser).await;
+    }
+
+    /// Puts a new node in at the place of its key, where there is none.
+    pub async fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
+        let Place { parent, side, .. } = place;
+        let nowhere = self.cpu.word(0);
+        self.set(new, node::KEY, key).await;
+        self.set(new, node::LEFT, nowhere).await;
+        self.set(new, node::RIGHT, nowhere).await;
+        self.set(new, node::PARENT, parent).await;
+        self.set(new, node::VALUE, value).await;
+        let colour = if parent.is(0).branch() { BLACK } else { RED };
+        self.paint(new, colour).await;
+        self.attach(parent, side, new).await;
+        self.part_reds(new, parent).await;
+        let size = self.get(self.header, header::SIZE).await;
+        self.set(self.header, header::SIZE, size + 1).await;
+    }
+
+    /// `node` is red or the root: recolours and rotates where its parent is red too.
+    async fn part_reds(&mut self, mut node: W<'c, C>, mut parent: W<'c, C>) {
+        while self.is_red(parent).await {
+            // The root is black, so a red parent has one too.
+            let grand = self.get(parent, node::PARENT).await;
+            let side = self.side_of(grand, parent).await;
+            let uncle = self.get(grand, side.other().link()).await;
+            if !self.is_red(uncle).await {
+                return self.part_by_rotation(node, parent, grand, side).await;
+            }
+            self.paint(parent, BLACK).await;
+            self.paint(uncle, BLACK).await;
+            (node, parent) = (grand, self.get(grand, node::PARENT).await);
+            if parent.is(0).branch() {
+                return;
+            }
+            self.paint(node, RED).await;
+        }
+    }
+
+    /// The case of a black uncle: `parent` is the child of `grand` on `side`, both `node` and `parent` are red.
+    async fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
+        let inner = self.get(parent, side.other().link()).await.equals(node).branch();
+        let middle = match inner {
+            true => {
+                self.rotate(parent, side).await;
+                node
+            }
+            false => parent,
+        };
+        self.paint(middle, BLACK).await;
+        self.paint(grand, RED).await;
+        self.rotate(grand, side.other()).await;
+    }
+
+    /// Takes the key of a node out; the node that is free by that.
+    pub async fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
+        let gone = self.give_up(node).await;
+        let mut child = self.get(gone, node::LEFT).await;
+        if child.is(0).branch() {
+            child = self.get(gone, node::RIGHT).await;
+        }
+        let parent = self.get(gone, node::PARENT).await;
+        let side = self.replace(gone, parent, child).await;
+        if !child.is(0).branch() {
+            // An only child is red, and its parent black.
+            self.set(child, node::PARENT, parent).await;
+            self.paint(child, BLACK).await;
+        } else if !parent.is(0).branch() && !self.is_red(gone).await {
+            self.make_up(parent, side).await;
+        }
+        let size = self.get(self.header, header::SIZE).await;
+        self.set(self.header, header::SIZE, size - 1).await;
+        gone
+    }
+
+    /// The node to take out instead of `node`, which has at most one child: itself, or the next one, whose key and value
+    /// it has taken over.
+    async fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
+        let (left, right) = (self.get(node, node::LEFT).await, self.get(node, node::RIGHT).await);
+        if left.is(0).branch() || right.is(0).branch() {
+            return node;
+        }
+        let mut next = right;
+        loop {
+            let before = self.get(next, node::LEFT).await;
+            if before.is(0).branch() {
+                break;
+            }
+            next = before;
+        }
+        for field in [node::KEY, node::VALUE] {
+            let word = self.get(next, field).await;
+            self.set(node, field, word).await;
+        }
+        next
+    }
+
+    /// Below `parent`, paths through `side` have one black node too few: makes up for it.
+    async fn make_up(&mut self, mut parent: W<'c, C>, mut side: Side) {
+        loop {
+            let sibling = self.black_sibling(parent, side).await;
+            let near = self.get(sibling, side.link()).await;
+            let far = self.get(sibling, side.other().link()).await;
+            let far_red = self.is_red(far).await;
+            if far_red || self.is_red(near).await {
+                let inner = if far_red { None } else { Some(near) };
+                return self.make_up_by_rotation(parent, side, [sibling, far], inner).await;
+            }
+            self.paint(sibling, RED).await;
+            if self.is_red(parent).await {
+                return self.paint(parent, BLACK).await;
+            }
+            let above = self.get(parent, node::PARENT).await;
+            if above.is(0).branch() {
+                return;
+            }
+            side = self.side_of(above, parent).await;
+            parent = above;
+        }
+    }
+
+    /// The sibling of the child of `parent` on `side`; a red one is rotated up first, and then it is a child of it.
+    async fn black_sibling(&mut self, parent: W<'c, C>, side: Side) -> W<'c, C> {
+        let sibling = self.get(parent, side.other().link()).await;
+        if !self.is_red(sibling).await {
+            return sibling;
+        }
+        self.paint(sibling, BLACK).await;
+        self.paint(parent, RED).await;
+        self.rotate(parent, side).await;
+        self.get(parent, side.other().link()).await
+    }
+
+    /// The case of a sibling that has a red child: the `inner` one if it is to come up first, else `far`.
+    async fn make_up_by_rotation(
+        &mut self,
+        parent: W<'c, C>,
+        side: Side,
+        [sibling, far]: [W<'c, C>; 2],
+        inner: Option<W<'c, C>>,
+    ) {
+        let riser = match inner {
+            Some(near) => {
+                self.rotate(sibling, side.other()).await;
+                near
+            }
+            None => {
+                self.paint(far, BLACK).await;
+                sibling
+            }
+        };
+        let colour = self.get(parent, node::COLOUR).await;
+        self.set(riser, node::COLOUR, colour).await;
+        self.paint(parent, BLACK).await;
+        self.rotate(parent, side).await;
+    }
+}
