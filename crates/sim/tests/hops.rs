@@ -1,0 +1,160 @@
+//! HOPS on its machine: what waits, what does not, and in which order writes become durable.
+
+use std::future::Future;
+use strandline_design::Design;
+use strandline_designs::HopsEp;
+use strandline_isa::{CoreId, Cpu, Line, Memory, Note, Primitive, PM_BASE};
+use strandline_kernel::{Cycles, Params};
+use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
+
+const A: Line = Line(PM_BASE / 64);
+const B: Line = Line(PM_BASE / 64 + 64);
+const C: Line = Line(PM_BASE / 64 + 128);
+
+fn machine() -> Machine {
+    let mut machine = Machine::preset("strandweaver").expect("a preset");
+    machine.simulation.slack = Cycles(0);
+    machine
+}
+
+/// Cycles from a core to a controller and back: the least that a write takes.
+fn round_trip() -> u64 {
+    machine().pm.write_to_controller.0
+}
+
+fn system(design: HopsEp, cores: usize) -> System<HopsEp> {
+    let options = Options {
+        journal: true,
+        ..Options::default()
+    };
+    let mut system = System::new(&machine(), design, cores, Memory::new(1 << 16, 1 << 16), options);
+    system.warm(PM_BASE..PM_BASE + (1 << 15));
+    system
+}
+
+fn start<F: Future<Output = ()> + 'static>(system: &mut System<HopsEp>, core: u16, program: impl FnOnce(SimCpu) -> F) {
+    let cpu = system.cpu(CoreId(core));
+    system.start(CoreId(core), Box::pin(program(cpu)));
+}
+
+fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl FnOnce(SimCpu) -> F) -> Outcome {
+    let mut design = HopsEp::default();
+    design.set(&Params::parse("design", HopsEp::params(), [("entries", entries)]).expect("a right number"));
+    let mut system = system(design, 1);
+    start(&mut system, 0, program);
+    system.run().expect("the program ends")
+}
+
+fn run<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F) -> Outcome {
+    run_with("32", program)
+}
+
+async fn store(cpu: &SimCpu, line: Line, value: u64) {
+    cpu.word(line.addr().0).store(cpu.word(value)).await;
+}
+
+/// The lines that became durable and their first words, in order.
+fn durable(outcome: &Outcome) -> Vec<(Line, u64)> {
+    let journal = outcome.journal.as_ref().expect("kept");
+    journal.durable.iter().map(|d| (d.line, d.data[0])).collect()
+}
+
+fn times(journal: &Journal) -> Vec<u64> {
+    journal.durable.iter().map(|d| d.at.0).collect()
+}
+
+#[test]
+fn an_ofence_lets_the_core_go_on_and_a_dfence_does_not() {
+    let fenced_by = |fence: Primitive| {
+        run(move |cpu| async move {
+            for line in [A, B, C] {
+                store(&cpu, line, 1).await;
+                cpu.primitive(fence).await;
+            }
+            store(&cpu, A, 2).await;
+        })
+    };
+    let (ordered, waited) = (fenced_by(Primitive::Ofence), fenced_by(Primitive::Dfence));
+    assert_eq!(ordered.stats.fence_stall_cycles, 0);
+    assert!(waited.stats.fence_stall_cycles >= 3 * round_trip());
+    assert!(ordered.stats.cycles.0 + 2 * round_trip() < waited.stats.cycles.0);
+    let order = [(A, 1), (B, 1), (C, 1), (A, 2)];
+    assert_eq!((durable(&ordered), durable(&waited)), (order.to_vec(), order.to_vec()));
+}
+
+#[test]
+fn an_epoch_is_sent_when_the_one_before_it_is_acknowledged() {
+    let outcome = run(|cpu| async move {
+        store(&cpu, A, 1).await;
+        cpu.primitive(Primitive::Ofence).await;
+        store(&cpu, B, 1).await;
+        store(&cpu, C, 1).await;
+    });
+    let at = times(outcome.journal.as_ref().expect("kept"));
+    assert!(at[1] >= at[0] + round_trip(), "{at:?}");
+    assert!(at[2] < at[1] + round_trip(), "writes of one epoch overlap: {at:?}");
+}
+
+#[test]
+fn stores_to_a_line_are_one_write_within_an_epoch_and_one_each_across() {
+    let outcome = run(|cpu| async move {
+        for word in 0..8 {
+            cpu.word(A.addr().0 + 8 * word).store(cpu.word(1)).await;
+        }
+        cpu.primitive(Primitive::Ofence).await;
+        store(&cpu, A, 2).await;
+    });
+    assert_eq!(durable(&outcome), [(A, 1), (A, 2)]);
+}
+
+#[test]
+fn locked_instructions_and_non_temporal_stores_go_through_the_buffer() {
+    let outcome = run(|cpu| async move {
+        cpu.word(A.addr().0).store_nt(cpu.word(1)).await;
+        cpu.primitive(Primitive::Ofence).await;
+        cpu.word(B.addr().0).swap(cpu.word(2)).await;
+        cpu.primitive(Primitive::Ofence).await;
+        store(&cpu, C, 3).await;
+    });
+    assert_eq!(durable(&outcome), [(A, 1), (B, 2), (C, 3)]);
+}
+
+#[test]
+fn a_full_buffer_holds_stores_and_loses_none() {
+    let program = |cpu: SimCpu| async move {
+        for line in [A, B, C] {
+            store(&cpu, line, 1).await;
+        }
+        cpu.primitive(Primitive::Dfence).await;
+    };
+    let (small, large) = (run_with("1", program), run(program));
+    assert_eq!(durable(&small), [(A, 1), (B, 1), (C, 1)]);
+    assert!(small.stats.cycles.0 > large.stats.cycles.0 + round_trip());
+}
+
+#[test]
+fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
+    let mut system = system(HopsEp::default(), 2);
+    start(&mut system, 0, |cpu| async move {
+        store(&cpu, A, 1).await;
+    });
+    start(&mut system, 1, |cpu| async move {
+        while cpu.word(A.addr().0).load().await.bits() == 0 {}
+        cpu.primitive(Primitive::Dfence).await;
+        cpu.note(Note::Output { location: 0, value: 1 });
+    });
+    let journal = system.run().expect("ends").journal.expect("kept");
+    let told = journal.notes[1].first().expect("an output").at;
+    // The other core's dependence is known resolved a cycle later, so it has waited for that, and not by chance.
+    assert_eq!(durable_at(&journal, A) + 1, told.0);
+}
+
+fn durable_at(journal: &Journal, line: Line) -> u64 {
+    journal
+        .durable
+        .iter()
+        .find(|d| d.line == line)
+        .expect("it became durable")
+        .at
+        .0
+}
