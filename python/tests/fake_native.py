@@ -232,5 +232,12 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
     "machines": [
         {"name": "cosplay", "paper": "COSPlay (MICRO 2021), Table 2", "summary": "A Cascade Lake core with Optane"}
     ],
+    "runtimes": [
+        {
+            "name": "undo",
+            "paper": "COSPlay (MICRO 2021), section 5",
+            "summary": "An undo log whose lines tell what is there",
+        }
+    ],
     "models": fake_litmus.LISTING,
 }

@@ -15,7 +15,7 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
-    assert list(document) == ["workloads", "designs", "machines", "figures", "models"]
+    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "models"]
     figures = {
         "cosplay": ("1", "8", "9", "10", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window"),
         "strandweaver": ("2", "7", "8", "9", "10", "cost", "table-2"),

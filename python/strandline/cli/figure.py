@@ -43,7 +43,7 @@ def figure(
 
     Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
 
-    Exits 1 only if it is a figure of litmus tests of which a design shows a state that its model forbids.
+    A figure of litmus tests exits with 1 where `strandline litmus` does.
     """
     spec = app.shelf.any_figure(figure_id)
     folder = out or Path("out") / figure_id

@@ -9,6 +9,7 @@ from typing import Any
 
 from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, Violation
 from strandline.report.numbers import counted, whole
+from strandline.report.state_grid import Mark, did
 from strandline.report.table import NOTHING, Alarm, Column, Table
 
 
@@ -102,13 +103,16 @@ def _allows(model: ModelVerdict, state: State) -> str:
 
 
 def _shows(test: LitmusTest, design: DesignVerdict, state: State) -> str:
-    if any(violation.state == state for violation in design.violations):
-        return Alarm("VIOLATION")
-    if state in design.shown:
-        return "shown"
-    model = test.model(design.model)
-    expects = model is not None and not model.undefined and model.states.get(state)
-    return "not shown" if expects else NOTHING
+    return DID[did(test, design, state)]
+
+
+#: A design's marks as a table says them.
+DID: Mapping[Mark, str] = {
+    Mark.VIOLATION: Alarm("VIOLATION"),
+    Mark.SHOWN: "shown",
+    Mark.NOT_SHOWN: "not shown",
+    Mark.NOTHING: NOTHING,
+}
 
 
 VERDICT_COLUMNS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from strandline.report.chart import Chart, Panel, Series
 from strandline.report.numbers import number
@@ -12,6 +13,10 @@ from strandline.report.plot_style import INK, Look
 
 CROWDED = 16
 """Bars in a plot from which on what stands above them is small, and turned where it is long."""
+CHARACTER = 0.085
+"""Width of a character of a place's name, in inches."""
+USED = 0.88
+"""The share of a plot's width that its axis has."""
 
 
 def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
@@ -26,8 +31,23 @@ def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
         tops = [max(value, paper or 0) for value, paper in zip(series.values, series.paper, strict=True)]
         for place, top, text in zip(places, tops, _above(chart, series), strict=True):
             _write(axes, (place, top), text, size, turned)
-    axes.set_xticks(range(len(chart.places)), chart.places)
+    _name_places(axes, chart.places)
     axes.margins(y=0.12)
+
+
+def _name_places(axes: Axes, places: Sequence[str]) -> None:
+    """The places' names below the bars, turned where one is longer than its place is wide."""
+    axes.set_xticks(range(len(places)), places)
+    if CHARACTER * max(map(len, places)) > USED * _inches(axes) / len(places):
+        axes.tick_params(axis="x", rotation=25)
+        for name in axes.get_xticklabels():
+            name.set(ha="right", rotation_mode="anchor")
+
+
+def _inches(axes: Axes) -> float:
+    """What one plot has of the figure's width."""
+    figure, grid = axes.get_figure(), axes.get_gridspec()
+    return figure.get_figwidth() / grid.ncols if isinstance(figure, Figure) and grid else 0.0
 
 
 def _write(axes: Axes, at: tuple[float, float], text: str, size: float, turned: float) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -19,8 +20,9 @@ from strandline.report.state_grid import GridPanel, Mark, Row, StateGrid
 
 # Everything is laid out in inches, downwards from the top left.
 HEAD, FOOT, EDGE = 0.72, 0.45, 0.2
-COLUMNS = 2
 BETWEEN = 0.35
+LEAST, MOST = 4.5, 15.5
+"""Widths of a panel and of a line of panels."""
 CELL = 0.17
 LINE = 0.15
 """Height of a line of text."""
@@ -54,6 +56,9 @@ class Size:
     height: float
 
 
+Sized = tuple[GridPanel, Size]
+
+
 def save(grid: StateGrid, folder: Path) -> None:
     """Writes `plot.svg` and `plot.png`."""
     with matplotlib.rc_context(RC):
@@ -64,11 +69,9 @@ def save(grid: StateGrid, folder: Path) -> None:
 
 def draw(grid: StateGrid) -> Figure:
     """The grid as matplotlib's figure."""
-    sizes = [_size(panel) for panel in grid.panels]
-    columns = min(COLUMNS, len(sizes))
-    widths = [max(size.width for size in sizes[column::columns]) for column in range(columns)]
-    heights = [max(size.height for size in sizes[row : row + columns]) for row in range(0, len(sizes), columns)]
-    width = sum(widths) + BETWEEN * (columns - 1) + 2 * EDGE
+    lines = flow([(panel, _size(panel)) for panel in grid.panels])
+    heights = [max(size.height for _, size in line) for line in lines]
+    width = max(_width(line) for line in lines) + 2 * EDGE
     height = sum(heights) + BETWEEN * (len(heights) - 1) + HEAD + FOOT
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
@@ -76,19 +79,33 @@ def draw(grid: StateGrid) -> Figure:
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
     _head(axes, grid)
-    for number, (panel, size) in enumerate(zip(grid.panels, sizes, strict=True)):
-        row, column = divmod(number, columns)
-        left = EDGE + sum(widths[:column]) + BETWEEN * column
-        top = HEAD + sum(heights[:row]) + BETWEEN * row
-        _panel(axes, panel, size, left, top)
+    for number, line in enumerate(lines):
+        left, top = EDGE, HEAD + sum(heights[:number]) + BETWEEN * number
+        for panel, size in line:
+            _panel(axes, panel, size, left, top)
+            left += size.width + BETWEEN
     _legend(figure, grid)
     return figure
+
+
+def flow(panels: Sequence[Sized]) -> list[list[Sized]]:
+    """The panels in lines as words are set, each line at most `MOST` wide unless a single panel is wider."""
+    lines: list[list[Sized]] = [[]]
+    for each in panels:
+        if lines[-1] and _width([*lines[-1], each]) > MOST:
+            lines.append([])
+        lines[-1].append(each)
+    return lines
+
+
+def _width(line: Sequence[Sized]) -> float:
+    return sum(size.width for _, size in line) + BETWEEN * (len(line) - 1)
 
 
 def _size(panel: GridPanel) -> Size:
     program = CHARACTER * max(map(len, panel.program)) + 0.15
     labels = CHARACTER * max(len(name) for name in (*panel.locations, *(row.label for row in panel.rows))) + 0.1
-    width = max(program + labels + CELL * len(panel.states), 4.6)
+    width = max(program + labels + CELL * len(panel.states), LEAST)
     below = max(LINE * len(panel.program), _grid_height(panel))
     return Size(program, labels, width, LINE * (len(_title(panel, width)) + 1.6) + below)
 
@@ -114,10 +131,11 @@ def _panel(axes: Axes, panel: GridPanel, size: Size, left: float, top: float) ->
     top += 0.3 * LINE
     for number, line in enumerate(panel.program):
         y = top + LINE * (number + 0.5)
-        axes.text(left, y, line, fontsize=TEXT, family="DejaVu Sans Mono", va="center")
+        axes.text(left, y, line, fontsize=TEXT, family="DejaVu Sans Mono", va="center", parse_math=False)
     _grid(axes, panel, left + size.program + size.labels, top)
     below = top + max(LINE * len(panel.program), _grid_height(panel)) + 0.8 * LINE
-    axes.text(left, below, panel.condition, fontsize=SMALL, color="#666666", family="DejaVu Sans Mono", va="center")
+    condition: dict[str, Any] = {"fontsize": SMALL, "color": "#666666", "family": "DejaVu Sans Mono"}
+    axes.text(left, below, panel.condition, va="center", parse_math=False, **condition)
 
 
 def _grid(axes: Axes, panel: GridPanel, left: float, top: float) -> None:
@@ -151,13 +169,17 @@ def _marks(axes: Axes, row: Row, left: float, y: float) -> None:
     axes.plot([left, left + CELL * len(row.marks)], [y, y], color=FAINT, linewidth=0.6, zorder=1)
     for mark, (marker, face, edge) in LEGEND.items():
         places = [left + CELL * (number + 0.5) for number, each in enumerate(row.marks) if each is mark]
-        axes.scatter(places, [y] * len(places), s=44, marker=marker, facecolors=face, edgecolors=edge, zorder=2)
+        axes.plot(places, [y] * len(places), **_style(marker, face, edge), markersize=6.5, zorder=2)
+
+
+def _style(marker: str, face: str, edge: str) -> dict[str, Any]:
+    return {"linestyle": "", "marker": marker, "markerfacecolor": face, "markeredgecolor": edge}
 
 
 def _legend(figure: Figure, grid: StateGrid) -> None:
     met = {mark for panel in grid.panels for row in panel.rows for mark in row.marks}
     handles: Sequence[Line2D] = [
-        Line2D([], [], linestyle="", marker=marker, markerfacecolor=face, markeredgecolor=edge, label=mark.value)
+        Line2D([], [], **_style(marker, face, edge), label=mark.value)
         for mark, (marker, face, edge) in LEGEND.items()
         if mark in met
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from textwrap import dedent
 
 from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State
 
@@ -63,8 +64,8 @@ def grid_panel(test: LitmusTest, models: Sequence[str], designs: Sequence[str]) 
         locations=test.locations,
         states=states,
         rows=(
-            *(Row(model.model, True, tuple(_says(model, state) for state in states)) for model in asked),
-            *(Row(design.design, False, tuple(_did(test, design, state) for state in states)) for design in ran),
+            *(Row(model.model, True, tuple(says(model, state) for state in states)) for model in asked),
+            *(Row(design.design, False, tuple(did(test, design, state) for state in states)) for design in ran),
         ),
     )
 
@@ -72,19 +73,22 @@ def grid_panel(test: LitmusTest, models: Sequence[str], designs: Sequence[str]) 
 def program(text: str) -> tuple[str, ...]:
     """The lines of a test's program, from the one that names the threads on: those that end in a semicolon."""
     lines = [line.rstrip() for line in text.splitlines()]
-    return tuple(line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line)
+    rows = [line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line]
+    return tuple(dedent("\n".join(rows)).splitlines())
 
 
-def _says(model: ModelVerdict, state: State) -> Mark:
+def says(model: ModelVerdict, state: State) -> Mark:
+    """What a model says of a state."""
     if model.undefined:
         return Mark.NOTHING
     return Mark.ALLOWED if model.states.get(state) else Mark.FORBIDDEN
 
 
-def _did(test: LitmusTest, design: DesignVerdict, state: State) -> Mark:
+def did(test: LitmusTest, design: DesignVerdict, state: State) -> Mark:
+    """What a design did about a state, by its own model."""
     if any(violation.state == state for violation in design.violations):
         return Mark.VIOLATION
     if state in design.shown:
         return Mark.SHOWN
     model = test.model(design.model)
-    return Mark.NOT_SHOWN if model and _says(model, state) is Mark.ALLOWED else Mark.NOTHING
+    return Mark.NOT_SHOWN if model and says(model, state) is Mark.ALLOWED else Mark.NOTHING

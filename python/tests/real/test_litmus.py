@@ -165,3 +165,20 @@ def test_bad_input_is_one_line(installed: Installed, mp: Path, arguments: str) -
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("strandline: ")
     assert done.err.count("\n") == 1
+
+
+def test_strand_hardware_leaves_no_state_of_figure_2_that_the_axioms_forbid(installed: Installed) -> None:
+    done = installed("figure", "strandweaver-2", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = done.document
+    assert document["failures"] == []
+    states = document["records"]
+    assert {state["test"] for state in states} >= {
+        f"strandweaver-2{figure}" for figure in ("ab", "cd", "ef", "gh", "ij")
+    }
+    for design in ("strandweaver", "no-persist-queue"):
+        assert not [state for state in states if state[f"shown_{design}"] and not state["allowed_strand"]]
+    # Figure 2(g,h): the load orders nothing, and the hardware does persist b before a.
+    reordered = next(state for state in states if (state["test"], state["state"]) == ("strandweaver-2gh", "a=0 b=1"))
+    assert reordered["allowed_strand"]
+    assert reordered["shown_strandweaver"]
