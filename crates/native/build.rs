@@ -2,7 +2,7 @@
 //!
 //! The simulator suspends a program wherever it reaches memory, so its source is `async`. A native program never
 //! suspends, but the compiler keeps the state of an `async` function in memory all the same: ten times the instructions.
-//! The five replacements of [`straight`] are all that differs; what they yield is compiled as `crate::source`.
+//! The replacements of [`straight`] are all that differs; what they yield is compiled as `crate::source`.
 
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,10 @@ const FILES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Functions that stay calls in programs, as logging a store does in a compiled one: a tree is changed at so many places that
+/// having this code at each would take the compiler minutes.
+const CALLED: &[&str] = &["pub fn write(&mut self", "pub fn end(&mut self"];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -106,6 +110,10 @@ fn straight(source: &str, room: &str) -> String {
         .replace("async fn ", "fn ")
         .replace("async move {", "{")
         .replace("#[inline]", "#[inline(always)]");
+    let text = CALLED.iter().fold(text, |text, called| {
+        let inlined = format!("#[inline(always)]\n    {called}");
+        text.replace(&inlined, &inlined.replace("always", "never"))
+    });
     results(&text)
         .replace("crate::", &format!("crate::source::{room}::"))
         .replace("strandline_isa::", "crate::source::isa::")
