@@ -63,7 +63,10 @@ fn a_runtime_that_there_is_not_is_refused_in_one_line_with_those_there_are() {
     let Err(Error::Input(line)) = explore(&under("atlass", "sps", "x86", 1), Points::Count(8)) else {
         panic!("atlass was run")
     };
-    assert!(line.contains("undo, txn, atlas, sfr, redo") && !line.contains('\n'), "{line}");
+    assert!(
+        line.contains("undo, txn, atlas, sfr, redo") && !line.contains('\n'),
+        "{line}"
+    );
     let mut spec = under("sfr", "sps", "x86", 1);
     spec.set.push("runtime.log_batch=0".to_owned());
     let Err(Error::Input(line)) = explore(&spec, Points::Count(8)) else {

@@ -135,7 +135,8 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     match spec
         .set
         .iter()
-        .find(|set| set.starts_with("workload.") || set.starts_with("runtime.")) {
+        .find(|set| set.starts_with("workload.") || set.starts_with("runtime."))
+    {
         Some(set) => refuse(&format!("--set {set}")),
         None => Ok(()),
     }

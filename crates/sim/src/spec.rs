@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
-use strandline_machine::Machine;
 use strandline_kernel::Params;
+use strandline_machine::Machine;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
@@ -316,7 +316,11 @@ fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Sets, Error> {
             Some(("workload", key)) => others.workload.push((key.to_owned(), value.to_owned())),
             Some(("design", key)) => others.design.push((key.to_owned(), value.to_owned())),
             Some(("runtime", key)) => others.runtime.push((key.to_owned(), value.to_owned())),
-            _ => return Err(wrong("the key must begin with machine., design., runtime. or workload.")),
+            _ => {
+                return Err(wrong(
+                    "the key must begin with machine., design., runtime. or workload.",
+                ))
+            }
         }
     }
     Ok(others)

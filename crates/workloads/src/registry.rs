@@ -175,7 +175,11 @@ mod tests {
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
         for about in ALL {
-            assert!(strandline_runtime::Runtime::named(about.runtime).is_some(), "{}", about.name);
+            assert!(
+                strandline_runtime::Runtime::named(about.runtime).is_some(),
+                "{}",
+                about.name
+            );
             for (i, param) in about.params.iter().enumerate() {
                 assert!(
                     (param.min..=param.max).contains(&param.default),

@@ -283,9 +283,18 @@ fn every_crash_image_recovers_under_every_runtime() {
                         every,
                     };
                     let outcome = with_small_for(name, &under(logging, threads), crash);
-                    assert_eq!(outcome.failure, None, "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}");
-                    assert_eq!(outcome.regions, outcome.acknowledged, "{name}, {logging:?}: not all are acknowledged");
-                    assert!(outcome.acknowledged > 0, "{name}, {logging:?}: nothing was acknowledged");
+                    assert_eq!(
+                        outcome.failure, None,
+                        "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}"
+                    );
+                    assert_eq!(
+                        outcome.regions, outcome.acknowledged,
+                        "{name}, {logging:?}: not all are acknowledged"
+                    );
+                    assert!(
+                        outcome.acknowledged > 0,
+                        "{name}, {logging:?}: nothing was acknowledged"
+                    );
                 }
             }
         }

@@ -111,11 +111,9 @@ impl Cpu for AdversaryCpu<'_, '_> {
             Primitive::PersistBarrier => self.machine.state.borrow_mut().lines.barrier(self.core.index()),
             Primitive::NewStrand => self.machine.state.borrow_mut().lines.new_strand(self.core.index()),
             // It has only the strongest fence, which orders no less.
-            Primitive::Sfence
-            | Primitive::Mfence
-            | Primitive::JoinStrand
-            | Primitive::Ofence
-            | Primitive::Dfence => self.drain(None),
+            Primitive::Sfence | Primitive::Mfence | Primitive::JoinStrand | Primitive::Ofence | Primitive::Dfence => {
+                self.drain(None)
+            }
             Primitive::Cfence(context) => self.drain(Some(context)),
             Primitive::Setctx(context) => self.context.set(context),
             Primitive::Pcommit | Primitive::StoreBarrier => {}

@@ -315,9 +315,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         self.pass_head_early().await;
         self.ring.durable().await;
-        self.ledger
-            .end(self.ring.end(), std::mem::take(&mut self.ended))
-            .await;
+        self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended)).await;
         self.stamp = self.ledger.clock;
         self.ledger.tick();
         self.written = false;

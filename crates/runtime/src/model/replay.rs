@@ -26,9 +26,7 @@ struct Region {
 
 /// Replays the regions that stand and undoes the others.
 pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
-    let scans: Vec<Scan> = (0..layout.lanes())
-        .map(|lane| Scan::of(image, layout, lane))
-        .collect();
+    let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
     let mut regions: Vec<Region> = Vec::new();
     let mut next = Vec::new();
     for (lane, scan) in scans.iter().enumerate() {
@@ -64,7 +62,11 @@ fn settled(layout: &ModelLayout, lane: usize) -> Addr {
 
 /// The complete regions in a lane's log.
 fn complete(scan: &Scan, lane: usize, broken: Broken) -> Vec<Region> {
-    let commits = scan.entries.iter().enumerate().filter(|(_, entry)| entry.valid && entry.is(Kind::Commit));
+    let commits = scan
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.valid && entry.is(Kind::Commit));
     commits
         .filter_map(|(index, commit)| {
             let first = commit.position.checked_sub(commit.count())?;

@@ -82,7 +82,12 @@ fn figure_6_before_the_commit_the_section_is_rolled_back() {
     let cpu = place.cpu();
     block_on(figure(&place, &cpu)).map(drop).unwrap();
     let kinds: Vec<Entry> = (1..=4).map(|at| Entry::read(&place.memory, place.entry(at))).collect();
-    assert!(kinds[0].is(Kind::Acquire) && kinds[1].is(Kind::Store) && kinds[2].is(Kind::Store) && kinds[3].is(Kind::Release));
+    assert!(
+        kinds[0].is(Kind::Acquire)
+            && kinds[1].is(Kind::Store)
+            && kinds[2].is(Kind::Store)
+            && kinds[3].is(Kind::Release)
+    );
     assert_eq!(place.states(&place.memory), [(true, false); 4]);
     let image = place.recovered();
     assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (0, 0));
@@ -97,7 +102,9 @@ fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
         let cpu = place.cpu();
         block_on(figure(&place, &cpu)).map(drop).unwrap();
         let state = |position| Addr(place.entry(position).0 + field::STATE);
-        place.memory.set_word(state(4), place.memory.word(state(4)) | super::entry::MARKER);
+        place
+            .memory
+            .set_word(state(4), place.memory.word(state(4)) | super::entry::MARKER);
         for position in 1..=invalidated {
             let valid = place.memory.word(state(position));
             place.memory.set_word(state(position), valid & !super::entry::VALID);
@@ -106,7 +113,11 @@ fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
         // Recovery finishes the commit, and nothing of it is undone, also when it crashes and comes again.
         let image = place.recovered();
         for _ in 0..2 {
-            assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (7, 8), "{invalidated}");
+            assert_eq!(
+                (image.word(place.line(0)), image.word(place.line(1))),
+                (7, 8),
+                "{invalidated}"
+            );
             let states = place.states(&image);
             assert!(states.iter().all(|(valid, _)| !valid), "{states:?}");
             assert_eq!(place.head(&image), 4);
@@ -125,7 +136,10 @@ fn figure_6_the_program_s_own_commit_does_the_same_steps() {
     })
     .unwrap();
     let states = [(false, false), (false, false), (false, false), (false, true)];
-    assert_eq!((place.states(&place.memory).as_slice(), place.head(&place.memory)), (&states[..], 4));
+    assert_eq!(
+        (place.states(&place.memory).as_slice(), place.head(&place.memory)),
+        (&states[..], 4)
+    );
     let image = place.recovered();
     assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (7, 8));
 }
@@ -179,7 +193,11 @@ fn a_full_log_grows_and_recovery_finds_what_is_in_the_new_blocks() {
 async fn two_lanes<'c, C: Cpu>(place: &Place, cpu: &'c C) -> [Log<'c, C>; 2] {
     let mut first = Log::open(cpu, &place.logs, 0).await;
     let mut second = Log::open(cpu, &place.logs, 1).await;
-    let (lock, from, to) = (cpu.word(place.lock.0), cpu.word(place.line(0).0), cpu.word(place.line(1).0));
+    let (lock, from, to) = (
+        cpu.word(place.lock.0),
+        cpu.word(place.line(0).0),
+        cpu.word(place.line(1).0),
+    );
     first.lock(lock).await;
     let mut region = first.begin();
     region.write(from, cpu.word(1), 8).await;
@@ -210,7 +228,11 @@ fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
         assert_eq!(durable(&cpu.take_notes()), 0);
         assert_eq!(place.memory.word(place.line(1)), 4);
         let image = place.recovered();
-        assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (0, 0), "{runtime:?}");
+        assert_eq!(
+            (image.word(place.line(0)), image.word(place.line(1))),
+            (0, 0),
+            "{runtime:?}"
+        );
         let [mut first, mut second] = logs;
         block_on(async {
             first.close().await;
@@ -219,7 +241,11 @@ fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
         .unwrap();
         assert_eq!(durable(&cpu.take_notes()), 3);
         let image = place.recovered();
-        assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (1, 4), "{runtime:?}");
+        assert_eq!(
+            (image.word(place.line(0)), image.word(place.line(1))),
+            (1, 4),
+            "{runtime:?}"
+        );
     }
 }
 
@@ -298,7 +324,13 @@ async fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
             let mut left = rows.len() as u64;
             for rows in rows.chunks(shape.per_step as usize) {
                 left -= rows.len() as u64;
-                step(&mut region, rows, value, if left == 0 { Step::Last } else { Step::More }).await;
+                step(
+                    &mut region,
+                    rows,
+                    value,
+                    if left == 0 { Step::Last } else { Step::More },
+                )
+                .await;
             }
         }
         log.unlock(lock).await;
@@ -353,9 +385,11 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
     machine
         .run(
             programs
-                .map(|(lane, cpu)| -> std::pin::Pin<Box<dyn std::future::Future<Output = ()> + '_>> {
-                    Box::pin(program(cpu, &place, lane, shape))
-                })
+                .map(
+                    |(lane, cpu)| -> std::pin::Pin<Box<dyn std::future::Future<Output = ()> + '_>> {
+                        Box::pin(program(cpu, &place, lane, shape))
+                    },
+                )
                 .collect(),
         )
         .unwrap();
@@ -401,7 +435,8 @@ fn strands_without_persist_barriers_are_found() {
     };
     for runtime in [Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo] {
         let logging = Logging { runtime, batch: 2 };
-        let found = (0..60).any(|seed| first_failure(logging, shape, barrierless, Play { seed, evict_one_in: 3 }).is_some());
+        let found =
+            (0..60).any(|seed| first_failure(logging, shape, barrierless, Play { seed, evict_one_in: 3 }).is_some());
         assert!(found, "{runtime:?}");
     }
 }

@@ -6,7 +6,7 @@ pub mod counting;
 pub mod crashing;
 
 use strandline_isa::{CoreId, Lowering, Memory};
-use strandline_runtime::{BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload, block_on, run_thread};
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Visitor};
 
 /// Parameters that make each workload small, so that threads meet and crash images are cheap.
