@@ -2,14 +2,15 @@
 //!
 //! Threads interleave at random. Stores are visible at once; a dirty persistent line may be written back at any time,
 //! as it is then or, once it was flushed, as it was at the flush, but never older than before. Only a fence makes the
-//! core's flushed lines durable, a fence for one context only those flushed in it. After every change of the durable image
-//! an inspector sees it: a crash at that point.
+//! core's flushed lines durable, a fence for one context only those flushed in it. A persist barrier orders what its strand flushes
+//! ([`STRANDS`]); nothing orders strands but a join. After every change of the durable image an inspector sees it: a crash at
+//! that point.
 
 mod cpu;
 mod lines;
 mod watch;
 
-use lines::Lines;
+use lines::{Choice, Lines};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::Future;
@@ -28,6 +29,18 @@ pub const FENCED: Lowering = Lowering {
     log_before_update: &[Primitive::Sfence],
     commit: &[Primitive::Sfence],
     durable: &[Primitive::Sfence],
+    ..Lowering::NOTHING
+};
+
+/// The lowering of strands: `clwb`, a persist barrier between log and update, a new strand behind it, and a join where something must
+/// be durable.
+pub const STRANDS: Lowering = Lowering {
+    log: true,
+    flush: Some(Flush::Clwb),
+    log_before_update: &[Primitive::PersistBarrier],
+    commit: &[Primitive::JoinStrand],
+    durable: &[Primitive::JoinStrand],
+    new_strand: &[Primitive::NewStrand],
     ..Lowering::NOTHING
 };
 
@@ -117,6 +130,32 @@ impl<'m> Adversary<'m> {
 }
 
 impl State<'_> {
+    /// Waits for the core's flushes of this context, or of all.
+    fn drain(&mut self, core: usize, context: Option<u8>) {
+        while let Some(changed) = self.lines.accept_of(core, context, &mut self.rng) {
+            if changed {
+                self.changed();
+            }
+        }
+    }
+
+    /// Writes back a flushed line, or a dirty one behind the flushes that come before it.
+    fn evict(&mut self, memory: &Memory) {
+        let changed = match self.lines.choose(&mut self.rng) {
+            None => return,
+            Some(Choice::Flushed(core)) => self.lines.accept_of(core, None, &mut self.rng) == Some(true),
+            Some(Choice::Dirty(line)) => {
+                if let Some(writer) = self.lines.before(line) {
+                    self.drain(writer, None);
+                }
+                self.lines.write_back(line, memory)
+            }
+        };
+        if changed {
+            self.changed();
+        }
+    }
+
     fn changed(&mut self) {
         (self.inspect)(self.lines.durable(), &self.watch);
     }

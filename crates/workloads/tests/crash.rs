@@ -5,7 +5,7 @@ mod common;
 use common::crashing::{judge, judge_twice, run, Game, Outcome};
 use common::{models, with_several, with_small, with_small_for, PLAN, SEVERAL, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
-use strandline_runtime::adversary::{Play, Watch, FENCED};
+use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
 use strandline_runtime::{BuildPlan, Library, Logging, Runtime, Sharing, Window, Workload};
 use strandline_workloads::Visitor;
 
@@ -320,18 +320,18 @@ fn under(logging: Logging, threads: usize) -> BuildPlan {
 fn every_crash_image_recovers_under_every_runtime() {
     for (name, _) in SMALL {
         for logging in models(&[1, 3]) {
-            for threads in [1, 4] {
+            for (threads, lowering) in [(1, FENCED), (4, FENCED), (1, STRANDS), (4, STRANDS)] {
                 for play in plays() {
                     let every = if *name == "tpcc" { 60 } else { 4 };
                     let crash = Crash {
-                        game: alone(FENCED, threads, 12, play),
+                        game: alone(lowering, threads, 12, play),
                         twice: false,
                         every,
                     };
                     let outcome = with_small_for(name, &under(logging, threads), crash);
                     assert_eq!(
                         outcome.failure, None,
-                        "{name}, {logging:?}, {threads} threads, {play:?}"
+                        "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}"
                     );
                     assert_eq!(
                         outcome.regions, outcome.acknowledged,

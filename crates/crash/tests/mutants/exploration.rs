@@ -67,6 +67,7 @@ pub fn explore(mutant: &Mutant, sound: bool) -> Option<String> {
     PROGRAMS.iter().find_map(|(workload, threads)| {
         let spec = Spec {
             threads: *threads,
+            runtime: mutant.runtime().map(str::to_owned),
             set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
             ..Spec::new(workload, mutant.design)
         };

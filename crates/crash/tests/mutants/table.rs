@@ -55,6 +55,24 @@ impl Mutant {
         }
     }
 
+    /// The runtime under which the rule matters, where it is not the undo log.
+    pub fn runtime(&self) -> Option<&'static str> {
+        match self.broken {
+            Broken::Log(
+                Log::EntriesFlushed
+                | Log::LinesFlushedAtEnd
+                | Log::MarkerBeforeInvalidation
+                | Log::HeadLast
+                | Log::CommitFinished,
+            ) => Some("txn"),
+            Broken::Log(Log::EntriesUndoneInReverse | Log::ClockPassesStamps | Log::CommitAwaitsDependences) => {
+                Some("atlas")
+            }
+            Broken::Log(Log::GroupDurable | Log::ReplayOfWholeRegions | Log::ReplayAwaitsDependences) => Some("redo"),
+            _ => None,
+        }
+    }
+
     /// The design's parameters among its settings.
     pub fn design_sets(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let sets = self.sets.iter().filter_map(|set| set.strip_prefix("design."));
@@ -98,6 +116,7 @@ const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
 const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
+const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
@@ -277,4 +296,16 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("log/one-record-undone", "x86", L(Log::EveryRecordUndone), &[], &[E]),
     mutant("log/oldest-undone-first", "x86", L(Log::NewestUndoneFirst), &[], &[P]),
     mutant("log/one-thread-recovered", "x86", L(Log::EveryThreadRecovered), &[], &[E]),
+    // The logs of the language-level models.
+    mutant("txn/entries-not-flushed", "x86", L(Log::EntriesFlushed), &BATCHES, &[E]),
+    mutant("txn/lines-not-flushed", "x86", L(Log::LinesFlushedAtEnd), &BATCHES, &[E]),
+    mutant("txn/marker-not-awaited", "x86", L(Log::MarkerBeforeInvalidation), &BATCHES, &[E]),
+    mutant("txn/head-first", "x86", L(Log::HeadLast), &BATCHES, &[E]),
+    mutant("txn/commit-not-finished", "x86", L(Log::CommitFinished), &BATCHES, &[E]),
+    mutant("atlas/oldest-undone-first", "x86", L(Log::EntriesUndoneInReverse), &BATCHES, &[E]),
+    mutant("atlas/clock-stands-still", "x86", L(Log::ClockPassesStamps), &BATCHES, &[E]),
+    mutant("atlas/commit-alone", "x86", L(Log::CommitAwaitsDependences), &BATCHES, &[E]),
+    mutant("redo/group-not-awaited", "x86", L(Log::GroupDurable), &BATCHES, &[E]),
+    mutant("redo/part-replayed", "x86", L(Log::ReplayOfWholeRegions), &BATCHES, &[E]),
+    mutant("redo/dependences-ignored", "x86", L(Log::ReplayAwaitsDependences), &BATCHES, &[P]),
 ];

@@ -36,10 +36,8 @@ impl AdversaryCpu<'_, '_> {
                 waited = true;
                 return Poll::Pending;
             }
-            if state.rng.one_in(self.machine.play.evict_one_in)
-                && state.lines.evict(&mut state.rng, self.machine.memory)
-            {
-                state.changed();
+            if state.rng.one_in(self.machine.play.evict_one_in) {
+                state.evict(self.machine.memory);
             }
             Poll::Ready(())
         })
@@ -47,18 +45,18 @@ impl AdversaryCpu<'_, '_> {
     }
 
     fn write(&self, addr: Addr, size: u8, value: u64) {
+        let state = &mut *self.machine.state.borrow_mut();
+        let own = self.core.index();
+        if let Some(writer) = state.lines.before(addr.line()).filter(|writer| *writer != own) {
+            state.drain(writer, None);
+        }
         self.machine.memory.write(addr, size, value);
-        self.machine.state.borrow_mut().lines.stored(addr);
+        state.lines.stored(own, addr);
     }
 
     /// Waits for the core's flushes of this context, or of all.
     fn drain(&self, context: Option<u8>) {
-        let state = &mut *self.machine.state.borrow_mut();
-        while let Some(changed) = state.lines.accept_of(self.core.index(), context, &mut state.rng) {
-            if changed {
-                state.changed();
-            }
-        }
+        self.machine.state.borrow_mut().drain(self.core.index(), context);
     }
 }
 
@@ -110,16 +108,15 @@ impl Cpu for AdversaryCpu<'_, '_> {
     async fn primitive(&self, primitive: Primitive) {
         self.turn().await;
         match primitive {
+            Primitive::PersistBarrier => self.machine.state.borrow_mut().lines.barrier(self.core.index()),
+            Primitive::NewStrand => self.machine.state.borrow_mut().lines.new_strand(self.core.index()),
             // It has only the strongest fence, which orders no less.
-            Primitive::Sfence
-            | Primitive::Mfence
-            | Primitive::PersistBarrier
-            | Primitive::JoinStrand
-            | Primitive::Ofence
-            | Primitive::Dfence => self.drain(None),
+            Primitive::Sfence | Primitive::Mfence | Primitive::JoinStrand | Primitive::Ofence | Primitive::Dfence => {
+                self.drain(None)
+            }
             Primitive::Cfence(context) => self.drain(Some(context)),
             Primitive::Setctx(context) => self.context.set(context),
-            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::NewStrand => {}
+            Primitive::Pcommit | Primitive::StoreBarrier => {}
         }
     }
 

@@ -7,9 +7,25 @@ use strandline_kernel::Rng;
 /// A line's bytes at a flush, how old they are, and the context in which it was flushed.
 struct Flushed {
     context: u8,
+    place: Place,
     line: Line,
     data: LineData,
     version: u64,
+}
+
+/// Where in a core's strands something is flushed: persist barriers part a strand into epochs. Without strands all are one.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub strand: u64,
+    pub epoch: u64,
+}
+
+/// Something to be written back.
+pub(super) enum Choice {
+    /// One of this core's flushed lines.
+    Flushed(usize),
+    /// This line.
+    Dirty(Line),
 }
 
 /// The durable image, the lines that differ from it, and the flushes that no fence has waited for.
@@ -18,7 +34,11 @@ pub(super) struct Lines {
     /// Stores to each line so far, and how many of them are durable.
     versions: BTreeMap<Line, (u64, u64)>,
     dirty: BTreeSet<Line>,
+    /// The core that stored last to a dirty line.
+    writers: BTreeMap<Line, usize>,
     flushed: Vec<Vec<Flushed>>,
+    /// Where each core is.
+    places: Vec<Place>,
 }
 
 impl Lines {
@@ -27,7 +47,9 @@ impl Lines {
             durable: memory.clone(),
             versions: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            writers: BTreeMap::new(),
             flushed: (0..cores).map(|_| Vec::new()).collect(),
+            places: vec![Place::default(); cores],
         }
     }
 
@@ -35,11 +57,29 @@ impl Lines {
         &self.durable
     }
 
-    pub fn stored(&mut self, addr: Addr) {
+    pub fn stored(&mut self, core: usize, addr: Addr) {
         if addr.is_persistent() {
             self.versions.entry(addr.line()).or_default().0 += 1;
             self.dirty.insert(addr.line());
+            self.writers.insert(addr.line(), core);
         }
+    }
+
+    /// What the core flushes from here on is ordered behind what its strand has flushed so far.
+    pub fn barrier(&mut self, core: usize) {
+        self.places[core].epoch += 1;
+    }
+
+    /// What the core flushes from here on is ordered behind nothing.
+    pub fn new_strand(&mut self, core: usize) {
+        self.places[core].strand += 1;
+    }
+
+    /// The core whose flushes come before a line that another writes or that is written back: of strands, those of whoever
+    /// stored to it last (StrandWeaver IV: coherence and evictions overtake no older flush).
+    pub fn before(&self, line: Line) -> Option<usize> {
+        let writer = *self.writers.get(&line)?;
+        (self.dirty.contains(&line) && self.places[writer] != Place::default()).then_some(writer)
     }
 
     pub fn flush(&mut self, core: usize, context: u8, addr: Addr, memory: &Memory) {
@@ -47,6 +87,7 @@ impl Lines {
         if self.dirty.contains(&line) {
             self.flushed[core].push(Flushed {
                 context,
+                place: self.places[core],
                 line,
                 data: memory.line(line),
                 version: self.versions[&line].0,
@@ -54,40 +95,43 @@ impl Lines {
         }
     }
 
-    /// Writes back a dirty line or a flushed one, whichever; says whether the durable image changed.
-    pub fn evict(&mut self, rng: &mut Rng, memory: &Memory) -> bool {
+    /// What may be written back next: one of a core's flushed lines, or a dirty line; nothing if there is neither.
+    pub fn choose(&self, rng: &mut Rng) -> Option<Choice> {
         let core = rng.below(self.flushed.len() as u64) as usize;
         if rng.one_in(2) && !self.flushed[core].is_empty() {
-            return self.accept(core, rng);
+            return Some(Choice::Flushed(core));
         }
-        let Some(line) = self
+        let line = self
             .dirty
             .iter()
             .nth(rng.below(self.dirty.len() as u64) as usize)
-            .copied()
-        else {
-            return false;
-        };
+            .copied()?;
+        Some(Choice::Dirty(line))
+    }
+
+    /// Writes back a dirty line; says whether the durable image changed.
+    pub fn write_back(&mut self, line: Line, memory: &Memory) -> bool {
         let version = self.versions[&line].0;
         self.persist(line, &memory.line(line), version)
     }
 
-    /// Makes one of the core's flushed lines durable; says whether the durable image changed.
-    fn accept(&mut self, core: usize, rng: &mut Rng) -> bool {
-        let which = rng.below(self.flushed[core].len() as u64) as usize;
-        self.accept_at(core, which)
-    }
-
-    /// Makes one of the lines durable that the core has flushed in this context, or in any: whether the durable image
-    /// changed; none if there is none.
+    /// Makes one of the lines durable that the core has flushed in this context, or in any, and that no barrier keeps back: whether
+    /// the durable image changed; none if there is none.
     pub fn accept_of(&mut self, core: usize, context: Option<u8>, rng: &mut Rng) -> Option<bool> {
         let flushed = self.flushed[core].iter().enumerate();
         let of_context: Vec<usize> = flushed
             .filter(|(_, flushed)| context.is_none_or(|context| context == flushed.context))
+            .filter(|(_, flushed)| !self.is_kept_back(core, flushed.place))
             .map(|(which, _)| which)
             .collect();
         let which = of_context.get(rng.below(of_context.len() as u64) as usize)?;
         Some(self.accept_at(core, *which))
+    }
+
+    /// Whether something flushed there waits for what was flushed on its strand before a barrier.
+    fn is_kept_back(&self, core: usize, place: Place) -> bool {
+        let older = |other: &Flushed| other.place.strand == place.strand && other.place.epoch < place.epoch;
+        self.flushed[core].iter().any(older)
     }
 
     fn accept_at(&mut self, core: usize, which: usize) -> bool {

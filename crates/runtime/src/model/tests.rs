@@ -1,1 +1,442 @@
+//! Figure 6 step by step, what lanes depend on, and regions of any shape crashed anywhere.
 
+use super::entry::{field, Entry, Kind};
+use super::layout::{head, ModelLayout, POSITION_SHIFT};
+use super::scan::Scan;
+use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
+use crate::{block_on, recover, Heap, Log, LogLayout, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
+use proptest::prelude::*;
+use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
+
+/// Lanes under a runtime, with a lock and lines.
+struct Place {
+    logs: LogLayout,
+    model: ModelLayout,
+    lock: Addr,
+    lines: Table<TRAILER>,
+    memory: Memory,
+}
+
+fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
+    let mut heap = Heap::default();
+    heap.logging = Logging { runtime, batch };
+    let lines = heap.table(6);
+    let lock = heap.dram(8);
+    let logs = LogLayout::allot(&mut heap, 2, records);
+    Place {
+        logs,
+        model: logs.model.expect("another runtime's logs"),
+        lock,
+        lines,
+        memory: heap.memory(),
+    }
+}
+
+impl Place {
+    fn line(&self, row: u64) -> Addr {
+        self.lines.addr(row)
+    }
+
+    fn cpu(&self) -> Plain<'_> {
+        Plain::new(&self.memory, CoreId(0), FENCED)
+    }
+
+    /// What a crash leaves if everything is durable, recovered.
+    fn recovered(&self) -> Memory {
+        let image = self.memory.persistent_half();
+        recover(&image, &self.logs);
+        image
+    }
+
+    /// Lane 0's entry at a position that is still in the first block.
+    fn entry(&self, position: u64) -> Addr {
+        Addr(self.model.block_at(0, 0).0 + 64 * position)
+    }
+
+    fn head(&self, image: &Memory) -> u64 {
+        image.word(Addr(self.model.base(0).0 + head::LAST)) >> POSITION_SHIFT
+    }
+
+    fn states(&self, image: &Memory) -> Vec<(bool, bool)> {
+        let read = |position| Entry::read(image, self.entry(position));
+        (1..=4).map(read).map(|entry| (entry.valid, entry.marker)).collect()
+    }
+}
+
+/// A section of entries 1 to 4, as the figure's: a lock, two updates, the unlock. It is not committed.
+async fn figure<'c, C: Cpu>(place: &Place, cpu: &'c C) -> Log<'c, C> {
+    let mut log = Log::open(cpu, &place.logs, 0).await;
+    let lock = cpu.word(place.lock.0);
+    log.lock(lock).await;
+    let mut region = log.begin();
+    region.write(cpu.word(place.line(0).0), cpu.word(7), 8).await;
+    region.write(cpu.word(place.line(1).0), cpu.word(8), 8).await;
+    region.end().await;
+    log.unlock(lock).await;
+    log
+}
+
+#[test]
+fn figure_6_before_the_commit_the_section_is_rolled_back() {
+    let place = place(Runtime::Atlas, 8, 64);
+    let cpu = place.cpu();
+    block_on(figure(&place, &cpu)).map(drop).unwrap();
+    let kinds: Vec<Entry> = (1..=4).map(|at| Entry::read(&place.memory, place.entry(at))).collect();
+    assert!(
+        kinds[0].is(Kind::Acquire)
+            && kinds[1].is(Kind::Store)
+            && kinds[2].is(Kind::Store)
+            && kinds[3].is(Kind::Release)
+    );
+    assert_eq!(place.states(&place.memory), [(true, false); 4]);
+    let image = place.recovered();
+    assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (0, 0));
+    assert_eq!((place.states(&image), place.head(&image)), (vec![(false, false); 4], 4));
+}
+
+#[test]
+fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
+    // Step 2 sets the marker of entry 4; step 3 invalidates 1 to 4; step 4 moves the head behind them.
+    for invalidated in 0..=4 {
+        let place = place(Runtime::Atlas, 8, 64);
+        let cpu = place.cpu();
+        block_on(figure(&place, &cpu)).map(drop).unwrap();
+        let state = |position| Addr(place.entry(position).0 + field::STATE);
+        place
+            .memory
+            .set_word(state(4), place.memory.word(state(4)) | super::entry::MARKER);
+        for position in 1..=invalidated {
+            let valid = place.memory.word(state(position));
+            place.memory.set_word(state(position), valid & !super::entry::VALID);
+        }
+        assert_eq!(place.head(&place.memory), 0);
+        // Recovery finishes the commit, and nothing of it is undone, also when it crashes and comes again.
+        let image = place.recovered();
+        for _ in 0..2 {
+            assert_eq!(
+                (image.word(place.line(0)), image.word(place.line(1))),
+                (7, 8),
+                "{invalidated}"
+            );
+            let states = place.states(&image);
+            assert!(states.iter().all(|(valid, _)| !valid), "{states:?}");
+            assert_eq!(place.head(&image), 4);
+            recover(&image, &place.logs);
+        }
+    }
+}
+
+#[test]
+fn figure_6_the_program_s_own_commit_does_the_same_steps() {
+    let place = place(Runtime::Atlas, 8, 64);
+    let cpu = place.cpu();
+    block_on(async {
+        let mut log = figure(&place, &cpu).await;
+        log.close().await;
+    })
+    .unwrap();
+    let states = [(false, false), (false, false), (false, false), (false, true)];
+    assert_eq!(
+        (place.states(&place.memory).as_slice(), place.head(&place.memory)),
+        (&states[..], 4)
+    );
+    let image = place.recovered();
+    assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (7, 8));
+}
+
+#[test]
+fn entries_behind_a_commit_are_rolled_back_newest_first() {
+    let place = place(Runtime::Txn, 1, 64);
+    let cpu = place.cpu();
+    block_on(async {
+        let mut log = Log::open(&cpu, &place.logs, 0).await;
+        let at = cpu.word(place.line(0).0);
+        for last in [3, 9] {
+            let mut region = log.begin();
+            for value in 1..=last {
+                region.write(at, cpu.word(value), 8).await;
+            }
+            // The second transaction does not end.
+            if last == 3 {
+                region.end().await;
+            }
+        }
+    })
+    .unwrap();
+    assert_eq!(place.memory.word(place.line(0)), 9);
+    assert_eq!(place.recovered().word(place.line(0)), 3);
+}
+
+#[test]
+fn a_full_log_grows_and_recovery_finds_what_is_in_the_new_blocks() {
+    for runtime in [Runtime::Txn, Runtime::Atlas, Runtime::Sfr] {
+        // Four blocks of two entries, of sixteen.
+        let place = place(runtime, 2, 8);
+        let cpu = place.cpu();
+        block_on(async {
+            let mut log = Log::open(&cpu, &place.logs, 0).await;
+            let mut region = log.begin();
+            for value in 1..=20 {
+                region
+                    .write(cpu.word(place.line(value % 6).0), cpu.word(value), 8)
+                    .await;
+            }
+        })
+        .unwrap();
+        assert!(Scan::of(&place.memory, &place.model, 0).entries.len() >= 20);
+        let image = place.recovered();
+        assert!((0..6).all(|row| image.word(place.line(row)) == 0), "{runtime:?}");
+    }
+}
+
+/// Lane 0 writes 1, then lane 1 reads that under the same lock and writes it plus one elsewhere. Lane 1 tries to commit.
+async fn two_lanes<'c, C: Cpu>(place: &Place, cpu: &'c C) -> [Log<'c, C>; 2] {
+    let mut first = Log::open(cpu, &place.logs, 0).await;
+    let mut second = Log::open(cpu, &place.logs, 1).await;
+    let (lock, from, to) = (
+        cpu.word(place.lock.0),
+        cpu.word(place.line(0).0),
+        cpu.word(place.line(1).0),
+    );
+    first.lock(lock).await;
+    let mut region = first.begin();
+    region.write(from, cpu.word(1), 8).await;
+    region.end().await;
+    first.unlock(lock).await;
+    for _ in 0..2 {
+        second.lock(lock).await;
+        let mut region = second.begin();
+        let value = region.read(from, 8).await + region.read(to, 8).await + 1;
+        region.write(to, value, 8).await;
+        region.end().await;
+        second.unlock(lock).await;
+    }
+    [first, second]
+}
+
+fn durable(notes: &[Note]) -> usize {
+    notes.iter().filter(|note| **note == Note::RegionDurable).count()
+}
+
+#[test]
+fn a_region_that_has_ended_is_rolled_back_with_what_it_depends_on() {
+    for runtime in [Runtime::Atlas, Runtime::Sfr] {
+        // The second lane's batch is full, but the first lane's is not.
+        let place = place(runtime, 2, 64);
+        let cpu = Plain::recording(&place.memory, CoreId(0), FENCED);
+        let logs = block_on(two_lanes(&place, &cpu)).unwrap();
+        assert_eq!(durable(&cpu.take_notes()), 0);
+        assert_eq!(place.memory.word(place.line(1)), 4);
+        let image = place.recovered();
+        assert_eq!(
+            (image.word(place.line(0)), image.word(place.line(1))),
+            (0, 0),
+            "{runtime:?}"
+        );
+        let [mut first, mut second] = logs;
+        block_on(async {
+            first.close().await;
+            second.close().await;
+        })
+        .unwrap();
+        assert_eq!(durable(&cpu.take_notes()), 3);
+        let image = place.recovered();
+        assert_eq!(
+            (image.word(place.line(0)), image.word(place.line(1))),
+            (1, 4),
+            "{runtime:?}"
+        );
+    }
+}
+
+#[test]
+fn redo_replays_what_was_committed_and_not_written_in_place() {
+    let place = place(Runtime::Redo, 8, 64);
+    let cpu = place.cpu();
+    block_on(two_lanes(&place, &cpu)).map(drop).unwrap();
+    let image = place.memory.persistent_half();
+    // Nothing in place is durable yet.
+    image.set_word(place.line(0), 0);
+    image.set_word(place.line(1), 0);
+    for _ in 0..2 {
+        recover(&image, &place.logs);
+        assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (1, 4));
+    }
+}
+
+#[test]
+fn redo_acknowledges_a_group_at_once_and_only_behind_what_it_depends_on() {
+    let place = place(Runtime::Redo, 2, 64);
+    let cpu = Plain::recording(&place.memory, CoreId(0), FENCED);
+    block_on(async {
+        let [mut first, mut second] = two_lanes(&place, &cpu).await;
+        assert_eq!(durable(&cpu.take_notes()), 0);
+        first.close().await;
+        assert_eq!(durable(&cpu.take_notes()), 1);
+        second.close().await;
+        assert_eq!(durable(&cpu.take_notes()), 2);
+    })
+    .unwrap();
+}
+
+/// Whether redo recovery takes back what was built on a region whose entries were lost.
+#[test]
+fn redo_undoes_what_depends_on_a_region_that_was_lost() {
+    let place = place(Runtime::Redo, 8, 64);
+    let cpu = place.cpu();
+    block_on(two_lanes(&place, &cpu)).map(drop).unwrap();
+    let image = place.memory.persistent_half();
+    // Of the first lane neither entries nor update are durable; on strands nothing orders that before the second lane's.
+    image.set_word(place.line(0), 0);
+    for position in 1..=2 {
+        (0..8).for_each(|word| image.set_word(Addr(place.entry(position).0 + 8 * word), 0));
+    }
+    for _ in 0..2 {
+        recover(&image, &place.logs);
+        assert_eq!((image.word(place.line(0)), image.word(place.line(1))), (0, 0));
+    }
+}
+
+/// What regions do: each writes its number into some lines, all seven words or, store by store, the first.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    lines: u64,
+    per_step: u64,
+    by_store: bool,
+}
+
+const REGIONS: u64 = 9;
+
+async fn program<C: Cpu>(cpu: &C, place: &Place, lane: usize, shape: Shape) {
+    let mut log = Log::open(cpu, &place.logs, lane).await;
+    let lock = cpu.word(place.lock.0);
+    for number in 1..=REGIONS {
+        log.lock(lock).await;
+        let mut region = log.begin();
+        let rows: Vec<_> = (0..shape.lines).map(|row| cpu.word(place.line(row).0)).collect();
+        let value = cpu.word(number * 2 + lane as u64);
+        if shape.by_store {
+            for row in &rows {
+                region.write(*row, value, 8).await;
+            }
+            region.end().await;
+        } else {
+            let mut left = rows.len() as u64;
+            for rows in rows.chunks(shape.per_step as usize) {
+                left -= rows.len() as u64;
+                step(
+                    &mut region,
+                    rows,
+                    value,
+                    if left == 0 { Step::Last } else { Step::More },
+                )
+                .await;
+            }
+        }
+        log.unlock(lock).await;
+    }
+    log.close().await;
+}
+
+async fn step<'c, C: Cpu>(
+    region: &mut Region<'_, 'c, C>,
+    rows: &[strandline_isa::W<'c, C>],
+    value: strandline_isa::W<'c, C>,
+    step: Step,
+) {
+    for row in rows {
+        region.log(*row, 0, TRAILER).await;
+    }
+    region.order(step).await;
+    for row in rows {
+        for offset in (0..TRAILER).step_by(8) {
+            region.update(row.at(offset), value, 8).await;
+        }
+    }
+    region.finish().await;
+}
+
+/// All lines hold the same number in what a region writes.
+fn check(image: &Memory, place: &Place, shape: Shape) -> Result<(), String> {
+    let words = if shape.by_store { 1 } else { 7 };
+    let number = image.word(place.line(0));
+    for row in 0..shape.lines {
+        let line = image.line(place.line(row).line());
+        if line[..words].iter().any(|word| *word != number) {
+            return Err(format!("line {row} holds {line:?}, and line 0 begins with {number}"));
+        }
+    }
+    Ok(())
+}
+
+fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play) -> Option<String> {
+    let place = place(logging.runtime, logging.batch, 16);
+    let memory = place.memory.clone();
+    let mut failure = None;
+    let mut inspect = |image: &Memory, watch: &Watch| {
+        let image = image.persistent_half();
+        recover(&image, &place.logs);
+        let verdict = check(&image, &place, shape).and_then(|()| watch.verify(&image));
+        failure = failure.take().or(verdict.err());
+    };
+    let machine = Adversary::new(&memory, 2, lowering, play, &mut inspect);
+    let cpus = [machine.cpu(0), machine.cpu(1)];
+    let programs = cpus.iter().enumerate();
+    machine
+        .run(
+            programs
+                .map(
+                    |(lane, cpu)| -> std::pin::Pin<Box<dyn std::future::Future<Output = ()> + '_>> {
+                        Box::pin(program(cpu, &place, lane, shape))
+                    },
+                )
+                .collect(),
+        )
+        .unwrap();
+    drop(cpus);
+    drop(machine);
+    failure
+}
+
+fn logging() -> impl Strategy<Value = Logging> {
+    let runtimes = vec![Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo];
+    (prop::sample::select(runtimes), 1u64..5).prop_map(|(runtime, batch)| Logging { runtime, batch })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn regions_are_all_or_nothing_and_acknowledged_ones_stay(
+        logging in logging(),
+        lines in 1u64..5,
+        per_step in 1u64..4,
+        by_store: bool,
+        strands: bool,
+        seed: u64,
+        evict_one_in in 0u64..8,
+    ) {
+        let shape = Shape { lines, per_step, by_store };
+        let lowering = if strands { STRANDS } else { FENCED };
+        prop_assert_eq!(first_failure(logging, shape, lowering, Play { seed, evict_one_in }), None);
+    }
+}
+
+#[test]
+fn strands_without_persist_barriers_are_found() {
+    let barrierless = Lowering {
+        log_before_update: &[],
+        ..STRANDS
+    };
+    let shape = Shape {
+        lines: 3,
+        per_step: 3,
+        by_store: true,
+    };
+    for runtime in [Runtime::Txn, Runtime::Atlas, Runtime::Sfr, Runtime::Redo] {
+        let logging = Logging { runtime, batch: 2 };
+        let found =
+            (0..60).any(|seed| first_failure(logging, shape, barrierless, Play { seed, evict_one_in: 3 }).is_some());
+        assert!(found, "{runtime:?}");
+    }
+}
