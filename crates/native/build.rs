@@ -14,7 +14,6 @@ const FILES: &[(&str, &[&str])] = &[
         &[
             "alloc",
             "heap",
-            "lane_log",
             "layout",
             "list",
             "lock",
@@ -22,10 +21,7 @@ const FILES: &[(&str, &[&str])] = &[
             "model/entry",
             "model/layout",
             "model/ledger",
-            "model/pairs",
-            "model/redo",
             "model/replay",
-            "model/ring",
             "model/rollback",
             "model/scan",
             "model/set",

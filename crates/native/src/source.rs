@@ -29,19 +29,19 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::FreeLists;
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
-    pub use self::lane_log::{Log, Region};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
-    pub use self::log::UndoLog;
+    // Natively there is the undo log only: all of a program is inlined, and the others would be at every place.
+    pub use self::log::{UndoLog, UndoLog as Log};
     pub use self::random::Random;
     pub use self::recovery::recover;
-    pub use self::region::{Step, UndoRegion};
+    pub use self::region::{Step, UndoRegion, UndoRegion as Region};
     pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
 
     straight! {
-        alloc: "runtime/alloc"; heap: "runtime/heap"; lane_log: "runtime/lane_log"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
+        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
         log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
         runtimes: "runtime/runtimes"; thread: "runtime/thread"; workload: "runtime/workload";
     }
@@ -49,8 +49,7 @@ pub mod runtime {
     pub mod model {
         straight! {
             entry: "runtime/model/entry"; layout: "runtime/model/layout"; ledger: "runtime/model/ledger";
-            pairs: "runtime/model/pairs"; redo: "runtime/model/redo"; replay: "runtime/model/replay"; ring: "runtime/model/ring";
-            rollback: "runtime/model/rollback"; scan: "runtime/model/scan"; set: "runtime/model/set";
+            replay: "runtime/model/replay"; rollback: "runtime/model/rollback"; scan: "runtime/model/scan"; set: "runtime/model/set";
         }
     }
 }

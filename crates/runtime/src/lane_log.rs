@@ -72,7 +72,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     #[inline]
     pub fn stamp(&self) -> Option<W<'c, C>> {
         match self {
-            Log::Undo(_) => None,
+            Log::Undo(log) => log.stamp(),
             Log::Pairs(log) => log.stamp(),
             Log::Redo(log) => log.stamp(),
         }
@@ -83,7 +83,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
         let Some(stamp) = stamp else { return };
         match self {
-            Log::Undo(_) => {}
+            Log::Undo(log) => log.depends(stamp).await,
             Log::Pairs(log) => log.depends(stamp).await,
             Log::Redo(log) => log.depends(stamp).await,
         }
@@ -92,7 +92,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// Acknowledges all regions, waiting for other lanes where these depend on theirs. The lane holds no lock.
     pub async fn close(&mut self) {
         match self {
-            Log::Undo(_) => {}
+            Log::Undo(log) => log.close().await,
             Log::Pairs(log) => log.close().await,
             Log::Redo(log) => log.close().await,
         }

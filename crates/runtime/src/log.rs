@@ -252,6 +252,21 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         list.clear(self.cpu).await;
     }
+
+    /// What the lane leaves in what it hands on: nothing, as its regions are acknowledged when they end.
+    #[inline]
+    #[must_use]
+    pub fn stamp(&self) -> Option<W<'c, C>> {
+        None
+    }
+
+    /// Nothing to be depended on.
+    #[inline]
+    pub async fn depends(&mut self, _stamp: W<'c, C>) {}
+
+    /// Every region is acknowledged.
+    #[inline]
+    pub async fn close(&mut self) {}
 }
 
 #[cold]

@@ -42,7 +42,7 @@ impl Scan {
                 scan.entries.push(entry);
             }
             if entry.position > scan.end >> POSITION_SHIFT {
-                scan.end = entry.position << POSITION_SHIFT | (at - layout.base(lane).0) / LINE_BYTES;
+                scan.end = (entry.position << POSITION_SHIFT) | ((at - layout.base(lane).0) / LINE_BYTES);
             }
         }
         scan

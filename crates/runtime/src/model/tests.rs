@@ -393,8 +393,6 @@ fn first_failure(logging: Logging, shape: Shape, lowering: Lowering, play: Play)
                 .collect(),
         )
         .unwrap();
-    drop(cpus);
-    drop(machine);
     failure
 }
 
