@@ -81,11 +81,11 @@ impl<'c, C: Cpu> Log<'c, C> {
     /// This lane has taken over what another one has handed on with this stamp, if it has one.
     #[inline]
     pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
-        let Some(stamp) = stamp else { return };
-        match self {
-            Log::Undo(log) => log.depends(stamp).await,
-            Log::Pairs(log) => log.depends(stamp).await,
-            Log::Redo(log) => log.depends(stamp).await,
+        match (self, stamp) {
+            (Log::Undo(log), stamp) => log.depends(stamp).await,
+            (Log::Pairs(log), Some(stamp)) => log.depends(stamp).await,
+            (Log::Redo(log), Some(stamp)) => log.depends(stamp).await,
+            (_, None) => {}
         }
     }
 
@@ -188,11 +188,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     /// As [`Log::depends`].
     #[inline]
     pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
-        let Some(stamp) = stamp else { return };
-        match self {
-            Region::Undo(_) => {}
-            Region::Pairs(log, _) => log.depends(stamp).await,
-            Region::Redo(log, _) => log.depends(stamp).await,
+        match (self, stamp) {
+            (Region::Undo(region), stamp) => region.depends(stamp).await,
+            (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp).await,
+            (Region::Redo(log, _), Some(stamp)) => log.depends(stamp).await,
+            (_, None) => {}
         }
     }
 

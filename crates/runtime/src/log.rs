@@ -262,7 +262,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Nothing to be depended on.
     #[inline]
-    pub async fn depends(&mut self, _stamp: W<'c, C>) {}
+    pub async fn depends(&mut self, _stamp: Option<W<'c, C>>) {}
 
     /// Every region is acknowledged.
     #[inline]

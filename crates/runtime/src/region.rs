@@ -103,6 +103,12 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         self.finish().await;
     }
 
+    /// Nothing to be depended on: [`UndoLog::depends`].
+    #[inline]
+    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
+        self.log.depends(stamp).await;
+    }
+
     /// Commits a region of [`UndoRegion::write`]s: a last step that writes nothing but a line of the log's own.
     #[inline]
     pub async fn end(&mut self) {
