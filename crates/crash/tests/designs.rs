@@ -9,18 +9,20 @@ use strandline_sim::{Error, Spec};
 
 #[test]
 fn what_promises_recovery_recovers() {
-    for workload in WORKLOADS {
-        for about in abouts().iter().filter(|about| about.promises_recovery) {
+    // Of StrandWeaver's own three each design runs one here; `runtimes.rs` has all.
+    let (first, own) = WORKLOADS.split_at(5);
+    for (number, about) in abouts().iter().filter(|about| about.promises_recovery).enumerate() {
+        for workload in first.iter().chain([&own[number % own.len()]]).copied() {
             for threads in [1, 4] {
                 let mut spec = spec(workload, about.name, threads);
                 // Tasks that share a thread and wait for few locks go round for long.
                 if workload == "tpcc" && about.window.is_some() {
                     spec.tasks = Some(6);
                 }
-                let report = assert_clean(&spec, Points::Count(400));
+                let report = assert_clean(&spec, Points::Count(240));
                 assert_eq!(
                     (report.points, report.runs),
-                    (400, 8),
+                    (240, 8),
                     "{workload} under {}",
                     about.name
                 );
