@@ -8,6 +8,7 @@ use strandline_designs::abouts;
 use strandline_sim::{Error, Spec};
 
 const RUNTIMES: [&str; 4] = ["txn", "atlas", "sfr", "redo"];
+const UNDO: &str = "undo";
 
 fn under(runtime: &str, workload: &str, design: &str, threads: u64) -> Spec {
     Spec {
@@ -32,6 +33,7 @@ fn every_runtime_recovers_under_every_design_that_promises_it() {
     let promising = || abouts().into_iter().filter(|about| about.promises_recovery);
     let pairs = RUNTIMES
         .iter()
+        .chain([&UNDO])
         .flat_map(|runtime| promising().map(move |about| (*runtime, about.name)));
     let mut explored = 0;
     for (number, (runtime, design)) in pairs.enumerate() {

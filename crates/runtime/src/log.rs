@@ -37,6 +37,8 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) owes: bool,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
+    /// The clock when the open region began.
+    pub(crate) begun: W<'c, C>,
     /// The line of the settled region.
     pub(crate) own: Addr,
 }
@@ -63,6 +65,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             broken: layout.broken,
             owes: false,
             stepped: false,
+            begun: cpu.word(0),
             own: layout.settled(lane),
         }
     }
@@ -92,6 +95,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         if self.cpu.lowering().log {
             self.region = self.region + 1;
             self.used = (0, self.used.0);
+            self.begun = self.clock;
         }
         UndoRegion {
             log: self,
@@ -106,6 +110,19 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.cpu.note(Note::RegionDurable);
         self.cpu.note(Note::RegionBegin);
         self.owes = false;
+    }
+
+    /// A line with this trailer is about to be logged. Where steps are on strands of their own, and an earlier step of the region
+    /// has written the line, that step comes first: the new record holds what it wrote.
+    #[inline]
+    pub(crate) async fn follow_own_step(&mut self, trailer: W<'c, C>) {
+        if !self.stepped || self.cpu.lowering().new_strand.is_empty() {
+            return;
+        }
+        let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch();
+        if own && self.begun.less(trailer).branch() {
+            self.cpu.intent(strandline_isa::Intent::Commit).await;
+        }
     }
 
     /// The next line of the ring.

@@ -35,6 +35,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             return;
         }
         let trailer = line.at(TRAILER).load().await;
+        log.follow_own_step(trailer).await;
         if !log.broken.is(Rule::ClockPassesTrailers) {
             log.clock = log.clock.max(trailer);
         }
@@ -126,6 +127,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         log.keep(line).await;
         if log.cpu.lowering().log {
             let trailer = line.at(TRAILER).load().await;
+            log.follow_own_step(trailer).await;
             log.clock = log.clock.max(trailer);
             log.record(at & !7, 0, 1, trailer).await;
         }

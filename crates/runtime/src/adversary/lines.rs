@@ -121,16 +121,22 @@ impl Lines {
         let flushed = self.flushed[core].iter().enumerate();
         let of_context: Vec<usize> = flushed
             .filter(|(_, flushed)| context.is_none_or(|context| context == flushed.context))
-            .filter(|(_, flushed)| !self.is_kept_back(core, flushed.place))
+            .filter(|(_, flushed)| !self.is_kept_back(core, flushed))
             .map(|(which, _)| which)
             .collect();
         let which = of_context.get(rng.below(of_context.len() as u64) as usize)?;
         Some(self.accept_at(core, *which))
     }
 
-    /// Whether something flushed there waits for what was flushed on its strand before a barrier.
-    fn is_kept_back(&self, core: usize, place: Place) -> bool {
-        let older = |other: &Flushed| other.place.strand == place.strand && other.place.epoch < place.epoch;
+    /// Whether a flush waits for another: on its strand for those before a barrier; on any strand for an older one of its line, as
+    /// persists to one place keep their order (StrandWeaver, equation 3).
+    fn is_kept_back(&self, core: usize, flushed: &Flushed) -> bool {
+        let place = flushed.place;
+        let older = |other: &Flushed| {
+            let on_strand = other.place.strand == place.strand && other.place.epoch < place.epoch;
+            let of_line = other.place != place && other.line == flushed.line && other.version < flushed.version;
+            on_strand || of_line
+        };
         self.flushed[core].iter().any(older)
     }
 

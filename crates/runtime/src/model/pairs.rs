@@ -36,7 +36,7 @@ pub struct PairLog<'c, C: Cpu> {
     ledger: Ledger<'c, C>,
     /// The lines that the step may update.
     spans: Set<'c, C>,
-    /// The lines that the transaction has updated.
+    /// The lines that the section has updated, and which of their words it has logged.
     updated: Set<'c, C>,
     /// The line of the open pair.
     open: Option<W<'c, C>>,
@@ -213,34 +213,65 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         at.store_sized(value, size).await;
     }
 
-    /// Logs so many words at `at`, before an update of their line.
+    /// Logs so many words at `at`, before an update of their line, those that the section has not logged yet. A word is logged once:
+    /// entries of two strands are not ordered, and the later one holds what the section itself has written.
     async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
         self.open = Some(line);
+        let wanted = self.cpu.word((1 << words) - 1) << ((at >> 3) & 7);
+        let known = match self.updated.find(line).await {
+            None => {
+                let zero = self.cpu.word(0);
+                self.updated.insert(line, wanted, zero).await;
+                None
+            }
+            Some(item) => {
+                let known = item.data().await;
+                item.set_data(known | wanted).await;
+                Some(known)
+            }
+        };
         if !self.cpu.lowering().log {
             return;
         }
-        for first in (0..words).step_by(ENTRY_WORDS as usize) {
-            let count = ENTRY_WORDS.min(words - first);
-            let entry = self.ring.append().await;
-            let addr = if first == 0 { at } else { at + 8 * first };
-            entry.at(field::ADDR).store(addr).await;
-            entry.at(field::CLOCK).store(self.ledger.clock).await;
-            for i in 0..count {
-                let old = at.at(8 * (first + i)).load().await;
-                entry.at(field::VALUES + 8 * i).store(old).await;
+        let all = match known {
+            None => true,
+            Some(known) => (known & wanted).is(0).branch(),
+        };
+        if all {
+            for first in (0..words).step_by(ENTRY_WORDS as usize) {
+                self.log_words(at, first, ENTRY_WORDS.min(words - first)).await;
             }
-            self.ring.seal(entry, Kind::Store, count).await;
+        } else {
+            let missing = (wanted & (known.unwrap_or(wanted) ^ u64::MAX)) >> ((at >> 3) & 7);
+            if missing.is(0).branch() {
+                return;
+            }
+            for word in 0..words {
+                if !((missing >> word) & 1).is(0).branch() {
+                    self.log_words(at, word, 1).await;
+                }
+            }
         }
         self.cpu.intent(Intent::LogBeforeUpdate).await;
+    }
+
+    /// An entry with `count` words from the word `first` at `at` on.
+    async fn log_words(&mut self, at: W<'c, C>, first: u64, count: u64) {
+        let entry = self.ring.append().await;
+        let addr = if first == 0 { at } else { at + 8 * first };
+        entry.at(field::ADDR).store(addr).await;
+        entry.at(field::CLOCK).store(self.ledger.clock).await;
+        for i in 0..count {
+            let old = at.at(8 * (first + i)).load().await;
+            entry.at(field::VALUES + 8 * i).store(old).await;
+        }
+        self.ring.seal(entry, Kind::Store, count).await;
     }
 
     async fn close_pair(&mut self) {
         let Some(line) = self.open.take() else { return };
         if self.runtime != Runtime::Txn {
             line.flush().await;
-        } else if self.cpu.lowering().flush.is_some() && self.updated.find(line).await.is_none() {
-            let zero = self.cpu.word(0);
-            self.updated.insert(line, zero, zero).await;
         }
         self.cpu.intent(Intent::NewStrand).await;
     }
@@ -288,6 +319,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if !self.broken.is(Rule::LinesFlushedAtEnd) {
             self.flush_updated().await;
         }
+        self.updated.clear();
         self.ring.durable().await;
         let end = self.ring.end();
         if logs {
@@ -305,7 +337,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             self.updated.item(at).key().await.flush().await;
             at = at + super::set::LINE_ITEM;
         }
-        self.updated.clear();
     }
 
     /// All of the section is durable. Sections of synchronization-free regions get their entry.
@@ -318,6 +349,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.ledger.end(self.ring.end(), std::mem::take(&mut self.ended)).await;
         self.stamp = self.ledger.clock;
         self.ledger.tick();
+        self.updated.clear();
         self.written = false;
         if self.batch == 1 {
             self.commit().await;

@@ -5,7 +5,9 @@
 //! the same strand, and then a new strand begins. A group of regions becomes durable at once; only then are they acknowledged.
 //!
 //! A region may have seen what another lane's region left in place, whose entries are not durable yet. So its entries name what it
-//! depends on, and hold old words beside the new: recovery puts them back where a dependence was lost ([`super::replay`]).
+//! depends on, and hold old words beside the new: recovery puts them back where a dependence was lost ([`super::replay`]). A line's
+//! trailer is the clock of the region that wrote it last, so recovery knows where it was written at all: elsewhere the old word may be
+//! the lost region's own.
 
 use super::entry::{field, Kind, ENTRY_STAMPS};
 use super::layout::ModelLayout;
@@ -14,7 +16,7 @@ use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
 use crate::lock::{lock_stamped, unlock_stamped};
 use crate::rules::{Broken, Rule};
-use crate::Step;
+use crate::{Step, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
 
 /// One lane's redo log.
@@ -224,7 +226,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             let own = word & !(LINE_BYTES - 1);
             if let Some(before) = line {
                 if !before.equals(own).branch() {
-                    before.flush().await;
+                    self.leave_line(before).await;
                 }
             }
             word.store(item.data().await).await;
@@ -232,9 +234,15 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             at = at + LINE_ITEM;
         }
         if let Some(line) = line {
-            line.flush().await;
+            self.leave_line(line).await;
         }
         self.writes.clear();
+    }
+
+    /// Says in the line's trailer whose words it holds: recovery takes back only what was written. Flushes it.
+    async fn leave_line(&self, line: W<'c, C>) {
+        line.at(TRAILER).store(self.ledger.clock).await;
+        line.flush().await;
     }
 
     /// Makes all regions durable and acknowledges those that depend on nothing that may still be lost: whether there were some. Before

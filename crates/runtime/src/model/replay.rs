@@ -10,7 +10,7 @@ use super::layout::{head, ModelLayout};
 use super::rollback::set_head;
 use super::scan::Scan;
 use crate::rules::{Broken, Rule};
-use crate::MAX_LANES;
+use crate::{MAX_LANES, TRAILER};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
 
@@ -51,9 +51,20 @@ pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
     for (region, _) in &stand {
         image.set_word(settled(layout, region.lane), region.clock);
     }
+    // Clocks go on from here, behind all that trailers may still hold.
+    let newest = newest(&stand).max(newest(&fall));
     for (lane, scan) in scans.iter().enumerate() {
+        let settled = settled(layout, lane);
+        if image.word(settled) < newest {
+            image.set_word(settled, newest);
+        }
         set_head(image, layout, lane, scan.end);
     }
+}
+
+fn newest(regions: &[(&Region, bool)]) -> u64 {
+    let clocks = regions.iter().map(|(region, _)| region.clock);
+    clocks.max().unwrap_or_default()
 }
 
 fn settled(layout: &ModelLayout, lane: usize) -> Addr {
@@ -137,7 +148,20 @@ impl Region {
         self.writes().for_each(|(addr, new, _)| image.set_word(addr, new));
     }
 
+    /// Puts old words back in the lines that the region has written; then these are as if one just before it had.
     fn put_back(&self, image: &dyn Image) {
-        self.writes().for_each(|(addr, _, old)| image.set_word(addr, old));
+        let trailer = |addr: Addr| Addr(addr.line().addr().0 + TRAILER);
+        let written = |addr: Addr| image.word(trailer(addr)) >= self.clock;
+        let lines: BTreeSet<Addr> = self
+            .writes()
+            .filter(|(addr, ..)| written(*addr))
+            .map(|(addr, ..)| trailer(addr))
+            .collect();
+        for (addr, _, old) in self.writes().filter(|(addr, ..)| lines.contains(&trailer(*addr))) {
+            image.set_word(addr, old);
+        }
+        for line in lines {
+            image.set_word(line, self.clock - 1);
+        }
     }
 }
