@@ -20,8 +20,9 @@ const PROGRAMS: &[(&str, u64)] = &[
     ("tpcc", 3),
 ];
 
-/// Crash states of each program.
+/// Crash states of each program: of mutants, and of what they are made of, which is explored at length elsewhere.
 const POINTS: u64 = 400;
+const SOUND_POINTS: u64 = 80;
 
 /// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
 const PATIENCE: Cycles = Cycles(1_000_000);
@@ -71,7 +72,8 @@ pub fn explore(mutant: &Mutant, sound: bool) -> Option<String> {
             set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
             ..Spec::new(workload, mutant.design)
         };
-        let run = || explore_with(&spec, Points::Count(POINTS), &|spec| observe(mutant, sound, spec));
+        let points = if sound { SOUND_POINTS } else { POINTS };
+        let run = || explore_with(&spec, Points::Count(points), &|spec| observe(mutant, sound, spec));
         let caught = match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(report)) => report.failures.first().map(|failure| failure.why.clone()),
             Ok(Err(Error::Stuck(why))) => Some(why),
