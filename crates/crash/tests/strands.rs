@@ -39,7 +39,7 @@ fn strands_show_nothing_that_the_model_forbids_whatever_the_sizes() {
 fn the_litmus_tests_of_figure_2_show_nothing_forbidden() {
     for (sizes, design) in designs() {
         let figure_2 = |path: &str| path.contains("strandweaver-2") || path.contains("strand/");
-        let tests: Vec<_> = shelf().into_iter().filter(|entry| figure_2(&entry.path)).collect();
+        let tests: Vec<_> = shelf().into_iter().filter(|entry| figure_2(entry.path)).collect();
         assert!(tests.len() > 8);
         for entry in tests {
             let test = entry.test().expect("a right test");

@@ -216,10 +216,11 @@ impl StrandBuffers {
         let mut done = Vec::new();
         for buffer in &mut self.buffers {
             while let Some(slot) = buffer.slots.front().copied() {
-                if slot.line.is_none() {
-                    done.push(slot.id);
-                } else if !slot.completed && !(self.broken.is(Rule::BarrierAwaitsAll) && slot.has_issued) {
-                    break;
+                let early = slot.has_issued && self.broken.is(Rule::BarrierAwaitsAll);
+                match slot.line {
+                    None => done.push(slot.id),
+                    Some(_) if slot.completed || early => {}
+                    Some(_) => break,
                 }
                 buffer.slots.pop_front();
                 buffer.retired += 1;
