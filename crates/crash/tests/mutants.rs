@@ -173,3 +173,26 @@ fn a_random_program_that_fails_is_shrunk_and_comes_again() {
     assert_eq!(again.program, found.program);
     assert_eq!(again.detail, found.detail);
 }
+
+/// It breaks no rule that a model knows: it only gets stuck.
+static NEVER_ACKNOWLEDGED: Mutant = table::mutant(
+    "strandweaver/never-acknowledged",
+    "strandweaver",
+    Broken::Design(
+        design::Change::AcknowledgementsLost,
+        "A flush completes. Broken: it never does.",
+        "StrandWeaver IV",
+    ),
+    &[],
+    &[Catcher::Litmus],
+);
+
+#[test]
+fn a_design_that_gets_stuck_says_who_waits_for_whom() {
+    let found = conformance::random_violation(&NEVER_ACKNOWLEDGED, 1, 200).expect("some program flushes");
+    let message = found.detail.join(" ");
+    let says = |words: &str| assert!(message.contains(words), "{words}: {message}");
+    says("no progress at cycle");
+    says("strand buffer 0 of core");
+    says("that is not acknowledged");
+}

@@ -55,6 +55,8 @@ pub enum Change {
     Domain(Domain),
     /// A rule of a shared part.
     Part(Rule),
+    /// The design never hears that a flush of its own is acknowledged.
+    AcknowledgementsLost,
 }
 
 /// A design that answers as `inner` does, but for one change.
@@ -243,7 +245,7 @@ impl<D: Design> Design for Altered<D> {
     }
 
     fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        if tag < OWN_TAG {
+        if tag < OWN_TAG && !matches!(self.change, Change::AcknowledgementsLost) {
             self.inner.flushed(hw, core, tag);
         }
     }
@@ -323,6 +325,10 @@ impl<D: Design> Design for Altered<D> {
             }
             _ => self.inner.message(hw, message),
         }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.inner.waits()
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {

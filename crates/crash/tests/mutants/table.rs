@@ -90,7 +90,7 @@ impl Mutant {
     }
 }
 
-const fn mutant(
+pub const fn mutant(
     name: &'static str,
     design: &'static str,
     broken: Broken,
