@@ -98,10 +98,12 @@ fn variants() -> Vec<Variant> {
     all
 }
 
-/// The runs of one workload under a design: each second variant. Tasks of tpcc are long, and wait for few locks: fewer of them,
-/// under one variant.
+/// Workloads whose tasks are long, or wait for few locks.
+const HEAVY: [&str; 3] = ["tpcc", "rb-tree", "nstore-wr"];
+
+/// The runs of one workload under a design: each second variant; of heavy ones fewer tasks, under one variant.
 fn specs(workload: &str, number: usize, design: &str) -> Vec<Spec> {
-    let is_heavy = workload == "tpcc" && !is_thorough();
+    let is_heavy = HEAVY.contains(&workload) && !is_thorough();
     let mut variants = variants();
     if !is_thorough() {
         variants = variants.into_iter().skip(number % 2).step_by(2).collect();
