@@ -30,6 +30,8 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
     let record = strandline_sim::run(&Spec {
         tasks: Some(TASKS),
         seed,
+        // Natively there is the undo log only.
+        runtime: Some("undo".to_owned()),
         ..Spec::new(workload, "x86")
     })
     .expect("it runs");

@@ -25,7 +25,7 @@ const EQUIVALENT: [(&[&str], &[&str], &str); 14] = [
          more, is named apart",
     ),
     (
-        &["strand"],
+        &["strand", "strandweaver"],
         &[
             "FLUSH: 0",
             "FLUSH: without CLWB",
@@ -33,7 +33,8 @@ const EQUIVALENT: [(&[&str], &[&str], &str); 14] = [
             "A: without FLUSH",
             "ppo: without [W] ; (po & line) ; [FLUSH]",
         ],
-        "persists are ordered whether they are flushed or not, and the accesses that a flush stands between without it",
+        "persists are ordered by what flushes them in program order, if by that at all, and the accesses that a flush stands between \
+         without it",
     ),
     (
         &["eadr", "none"],
