@@ -1,5 +1,6 @@
 //! A lane's log, whatever the runtime, and its regions: what workloads are written to.
 
+use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
 use crate::region::Step;

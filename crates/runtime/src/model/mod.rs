@@ -3,8 +3,9 @@
 //!
 //! Each lane (a thread, or one of the tasks that share it) has a circular log of entries in persistent memory ([`ring`]), a
 //! ledger of what its regions depend on ([`ledger`]) and sets of lines or words in volatile memory ([`set`]). [`pairs`] writes
-//! undo entries and [`redo`] new values; [`rollback`] and [`replay`] are what they do after a crash.
+//! undo entries and [`redo`] new values, both committed in batches ([`batches`]); [`rollback`] and [`replay`] are what they do after a crash.
 
+pub(crate) mod batches;
 pub(crate) mod entry;
 pub(crate) mod layout;
 pub(crate) mod ledger;

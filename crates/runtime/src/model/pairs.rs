@@ -14,6 +14,7 @@
 //!
 //! Between the end of a section's updates and its commit all of it is durable ([`strandline_isa::Intent::Durable`]).
 
+use super::batches::Batches;
 use super::entry::{field, Kind, ENTRY_WORDS};
 use super::layout::ModelLayout;
 use super::ledger::Ledger;
@@ -118,7 +119,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         };
         unlock_stamped(self.cpu, lock, stamp).await;
         if ends && self.ledger.is_due(self.batch) {
-            self.commit().await;
+            self.commit_sections().await;
         }
     }
 
@@ -300,7 +301,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             }
             self.end_section().await;
             if self.ledger.is_due(self.batch) {
-                self.commit().await;
+                self.commit_sections().await;
             }
         }
     }
@@ -352,7 +353,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.updated.clear();
         self.written = false;
         if self.batch == 1 {
-            self.commit().await;
+            self.commit_sections().await;
         }
     }
 
@@ -384,7 +385,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     }
 
     /// Commits the sections that may be committed, if there are some: whether there were.
-    async fn commit(&mut self) -> bool {
+    async fn commit_sections(&mut self) -> bool {
         let Some(ready) = self.ledger.ready().await else {
             return false;
         };
@@ -396,24 +397,23 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.ring.retire(ready.end).await;
         true
     }
+}
 
-    /// Commits, or waits until others have, before too much of the log is used. No lock is held, so they can.
-    async fn make_room(&mut self) {
-        while self.ring.is_scarce() || self.ledger.is_scarce() {
-            if !self.commit().await {
-                self.cpu.give_way().await;
-            }
-        }
+impl<C: Cpu> Batches for PairLog<'_, C> {
+    fn is_scarce(&self) -> bool {
+        self.ring.is_scarce() || self.ledger.is_scarce()
     }
 
-    /// Commits everything, waiting for others where it depends on them. They never wait for this lane while it holds locks, as it
-    /// holds none here.
-    pub(crate) async fn close(&mut self) {
-        while !self.ledger.is_settled() {
-            if !self.commit().await {
-                self.cpu.give_way().await;
-            }
-        }
+    fn is_settled(&self) -> bool {
+        self.ledger.is_settled()
+    }
+
+    async fn commit(&mut self) -> bool {
+        self.commit_sections().await
+    }
+
+    async fn give_way(&self) {
+        self.cpu.give_way().await;
     }
 }
 

@@ -9,12 +9,14 @@
 //! trailer is the clock of the region that wrote it last, so recovery knows where it was written at all: elsewhere the old word may be
 //! the lost region's own.
 
+use super::batches::Batches;
 use super::entry::{field, Kind, ENTRY_STAMPS};
 use super::layout::ModelLayout;
 use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
 use crate::lock::{lock_stamped, unlock_stamped};
+use crate::region::low_bytes;
 use crate::rules::{Broken, Rule};
 use crate::{Step, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
@@ -114,12 +116,12 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         if size == 8 {
             return word;
         }
-        (word >> ((at.bits() & 7) * 8)) & low(size)
+        (word >> ((at.bits() & 7) * 8)) & low_bytes(u64::MAX, size)
     }
 
     /// Writes to the region's set.
     pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        let bits = crate::region::low_bytes(value.bits(), size);
+        let bits = low_bytes(value.bits(), size);
         self.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
@@ -263,28 +265,24 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         self.ledger.settle(&ready).await;
         true
     }
-
-    async fn make_room(&mut self) {
-        while self.ring.is_scarce() || self.ledger.is_scarce() {
-            if !self.acknowledge().await {
-                self.cpu.give_way().await;
-            }
-        }
-    }
-
-    /// Acknowledges everything, waiting for others where it depends on them.
-    pub(crate) async fn close(&mut self) {
-        while !self.ledger.is_settled() {
-            if !self.acknowledge().await {
-                self.cpu.give_way().await;
-            }
-        }
-    }
 }
 
-/// The low bytes of a word.
-fn low(size: u8) -> u64 {
-    u64::MAX >> (64 - 8 * u32::from(size))
+impl<C: Cpu> Batches for RedoLog<'_, C> {
+    fn is_scarce(&self) -> bool {
+        self.ring.is_scarce() || self.ledger.is_scarce()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.ledger.is_settled()
+    }
+
+    async fn commit(&mut self) -> bool {
+        self.acknowledge().await
+    }
+
+    async fn give_way(&self) {
+        self.cpu.give_way().await;
+    }
 }
 
 /// A word with `size` bytes at `at` replaced.
@@ -292,6 +290,6 @@ fn merged<'c, C: Cpu>(word: W<'c, C>, at: W<'c, C>, value: W<'c, C>, size: u8) -
     if size == 8 {
         return value;
     }
-    let shift = (at.bits() & 7) * 8;
-    (word & !(low(size) << shift)) | ((value & low(size)) << shift)
+    let (shift, low) = ((at.bits() & 7) * 8, low_bytes(u64::MAX, size));
+    (word & !(low << shift)) | ((value & low) << shift)
 }

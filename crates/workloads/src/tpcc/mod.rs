@@ -15,9 +15,10 @@ mod check;
 mod tables;
 mod task;
 
+use crate::operations::Lists;
 use crate::About;
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Memory};
+use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{log_records, BuildPlan, Heap, LogLayout, ThreadState, Workload};
 use tables::{Tables, MAX_LINES};
@@ -58,20 +59,17 @@ const PARAMS: &[Param] = &[
 pub struct Tpcc {
     tables: Tables,
     /// Each lane's list of the items it orders.
-    stacks: Addr,
+    stacks: Lists,
     logs: LogLayout,
     seed: u64,
 }
-
-/// Bytes of a thread's list of items.
-const STACK_BYTES: u64 = 128;
 
 impl Workload for Tpcc {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
         let mut heap = Heap::new(plan);
         let tpcc = Tpcc {
             tables: Tables::allot(&mut heap, params),
-            stacks: heap.dram(STACK_BYTES * plan.lanes() as u64),
+            stacks: Lists::allot(&mut heap, plan.lanes(), MAX_LINES),
             logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };

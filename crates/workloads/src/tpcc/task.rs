@@ -2,7 +2,7 @@
 
 use super::tables::{customer, district, district_text, item, order, order_line, stock, warehouse};
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
-use super::{Tpcc, STACK_BYTES};
+use super::Tpcc;
 use strandline_isa::{Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, ThreadState};
 
@@ -48,7 +48,7 @@ impl Tpcc {
         let order = Order {
             district: thread.random.below(self.tables.districts.rows()),
             customer: thread.random.below(self.tables.customer_count),
-            items: cpu.word(self.stacks.0 + STACK_BYTES * thread.lane as u64),
+            items: self.stacks.of(thread),
             lines: thread.random.below(MAX_LINES - MIN_LINES + 1) + MIN_LINES,
         };
         let mut drawn = cpu.word(0);
