@@ -142,8 +142,22 @@ pub enum Eviction {
     WriteBack,
     /// It is dropped: the design persists it another way.
     Drop,
-    /// It is held in the write-back buffer until the condition holds, and then written back.
+    /// It is held in the write-back buffer until the condition holds. Then it joins the shared level, if it was leaving a
+    /// core's caches and that level has the line; if not, the design is asked again, about [`Level::Last`].
     Hold(Until),
+}
+
+/// What becomes of a write that a controller's write queue has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// It enters the queue and is acknowledged.
+    Queue,
+    /// The design asks for time: the write stays outside of the queue, and the design is asked again when the condition holds.
+    Wait(Until),
+    /// The design has taken it over; it is acknowledged and goes no further.
+    Absorb,
+    /// It is refused and goes no further; its sender hears nothing but what the design tells it.
+    Refuse,
 }
 
 /// Who supplies a line that missed in every cache.

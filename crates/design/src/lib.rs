@@ -18,7 +18,7 @@ mod trait_design;
 
 pub use about::{About, Domain, Needs, Places, Sizes};
 pub use answers::{
-    Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply, Until,
+    Acceptance, Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply, Until,
 };
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};

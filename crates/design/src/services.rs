@@ -91,6 +91,21 @@ pub trait Services {
     /// acknowledgement with this tag.
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: u64);
 
+    /// Puts a line's bytes into its controller's write queue from within the controller, behind every write to the line that
+    /// is on its way there; [`crate::Design::arrived`] is asked as for any other, and [`crate::Design::flushed`] hears of the
+    /// acceptance with this tag.
+    fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: u64);
+
+    /// Reads a line within its controller: when its bytes are there. That is now if the write queue holds the line.
+    fn read_line(&mut self, line: Line) -> Cycles;
+
+    /// How long a message takes from a core to a controller and its answer back: as long as a write without its backend
+    /// operation.
+    fn to_controller(&mut self) -> Cycles;
+
+    /// How long a message takes from one core to another.
+    fn to_core(&self) -> Cycles;
+
     /// The bytes of a line as the cores see them.
     fn visible_line(&self, line: Line) -> LineData;
 

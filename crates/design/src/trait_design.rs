@@ -1,7 +1,7 @@
 //! The trait.
 
 use crate::{
-    About, Access, Admission, Answer, Asked, ControllerId, Departure, Domain, Entry, Eviction, Forward, Level, Message,
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Domain, Entry, Eviction, Forward, Level, Message,
     Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -121,7 +121,7 @@ pub trait Design: Sized + 'static {
     }
 
     /// Place 6: a dirty persistent line leaves a core's private caches, or the last level (`core` is the one whose miss drives it
-    /// out); where it leaves both at once, both are asked. While it is held, whoever asks for it waits.
+    /// out); where it leaves both at once, both are asked, one after the other. While it is held, whoever asks for it waits.
     fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
         let _ = (hw, core, level, line);
         Eviction::WriteBack
@@ -133,10 +133,11 @@ pub trait Design: Sized + 'static {
         Supply::Memory
     }
 
-    /// Place 7: a write has arrived at a controller. [`Answer::Wait`] leaves it outside of the write queue.
-    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Answer {
+    /// Place 7: a write has arrived at a controller whose write queue has room for it, and every older write to its line has
+    /// been accepted, absorbed or refused.
+    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Acceptance {
         let _ = (hw, controller, write);
-        Answer::Go
+        Acceptance::Queue
     }
 
     /// Place 7: may a write take over a queued write to the same line that has not been issued? Otherwise it queues

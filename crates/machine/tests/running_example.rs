@@ -9,7 +9,7 @@ use common::{memory, preset, put, Plain};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{
-    About, Admission, Answer, Contexts, ControllerId, Design, Entry, Gate, Message, Places, Services, Until,
+    About, Acceptance, Admission, Contexts, ControllerId, Design, Entry, Gate, Message, Places, Services, Until,
     WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, Tasking, PM_BASE};
@@ -54,16 +54,16 @@ impl Design for FarA {
         self.contexts.primitive(hw, core, primitive)
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Answer {
+    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Acceptance {
         let now = hw.now();
         if write.line != Addr(A).line() || self.opens.is_some_and(|opens| opens <= now) {
-            return Answer::Go;
+            return Acceptance::Queue;
         }
         let opens = now + Cycles(REMOTE);
         self.opens = Some(opens);
         let (kind, to, body) = (0, 0, 0);
         hw.send(opens, Message { kind, to, body });
-        Answer::Wait(Until::Open(GATE))
+        Acceptance::Wait(Until::Open(GATE))
     }
 
     fn message(&mut self, hw: &mut dyn Services, _: Message) {

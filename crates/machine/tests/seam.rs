@@ -4,7 +4,7 @@ mod common;
 
 use common::{memory, preset, put};
 use strandline_design::{
-    About, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward, Gate, Level,
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward, Gate, Level,
     Message, Places, Reply, Services, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
@@ -171,11 +171,11 @@ impl Design for Script {
         }
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Answer {
+    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Acceptance {
         if self.odd == Odd::ArrivalWaits && self.shut(hw) {
-            Answer::Wait(SHUT)
+            Acceptance::Wait(SHUT)
         } else {
-            Answer::Go
+            Acceptance::Queue
         }
     }
 

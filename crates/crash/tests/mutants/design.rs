@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
     Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
@@ -286,7 +286,7 @@ impl<D: Design> Design for Altered<D> {
         self.inner.missed(hw, core, line)
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Answer {
+    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Acceptance {
         self.inner.arrived(hw, controller, write)
     }
 

@@ -24,11 +24,38 @@ pub struct Buffer {
     broken: Broken,
 }
 
+/// An entry.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    write: Write,
-    epoch: u64,
-    sent: bool,
+pub struct Entry {
+    /// What it writes.
+    pub write: Write,
+    /// The epoch of the stores in it.
+    pub epoch: u64,
+    /// How far it is.
+    pub flush: Flush,
+}
+
+/// How far an entry is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// It waits to be sent.
+    Waits {
+        /// Its controller has refused it before.
+        refused: bool,
+    },
+    /// It has been sent and is not acknowledged.
+    Sent {
+        /// Before its epoch was safe.
+        early: bool,
+        /// Its controller has refused it before.
+        refused: bool,
+    },
+}
+
+impl Entry {
+    fn is_sent(&self) -> bool {
+        matches!(self.flush, Flush::Sent { .. })
+    }
 }
 
 impl Buffer {
@@ -69,7 +96,7 @@ impl Buffer {
         self.entries.push_back(Entry {
             write,
             epoch,
-            sent: false,
+            flush: Flush::Waits { refused: false },
         });
         true
     }
@@ -77,24 +104,70 @@ impl Buffer {
     /// The entry that a store coalesces with: of its line and epoch, and not on its way yet.
     fn joins(&self, line: Line, epoch: u64) -> Option<usize> {
         let any_epoch = self.broken.is(Rule::EpochsCoalesceApart);
-        let same = |e: &Entry| e.write.line == line && !e.sent && (e.epoch == epoch || any_epoch);
+        let same = |e: &Entry| e.write.line == line && !e.is_sent() && (e.epoch == epoch || any_epoch);
         self.entries.iter().rposition(same)
     }
 
-    /// The oldest write of an epoch that has not been sent, which it is now. `but_newest`: the newest entry stays, so that
-    /// stores that follow join it.
-    pub fn send(&mut self, epoch: u64, but_newest: bool) -> Option<Write> {
+    /// Sends the oldest write that may go and has not gone. `how` says whether a write of an epoch may go, and if so whether that is
+    /// early. `but_newest`: the newest entry stays, so that stores that follow join it.
+    ///
+    /// A write waits for an older one of its line and epoch: which of the two is newer, controllers could not tell if the older
+    /// one were refused.
+    pub fn send(&mut self, but_newest: bool, how: impl Fn(u64) -> Option<bool>) -> Option<Entry> {
         let candidates = self.entries.len() - usize::from(but_newest && !self.entries.is_empty());
-        let mut candidates = self.entries.iter_mut().take(candidates);
-        let entry = candidates.find(|e| e.epoch == epoch && !e.sent)?;
-        entry.sent = true;
-        Some(entry.write)
+        for index in 0..candidates {
+            let entry = self.entries[index];
+            let Flush::Waits { refused } = entry.flush else {
+                continue;
+            };
+            if let Some(early) = how(entry.epoch).filter(|_| !self.is_behind_its_line(index)) {
+                let entry = &mut self.entries[index];
+                entry.flush = Flush::Sent { early, refused };
+                return Some(*entry);
+            }
+        }
+        None
+    }
+
+    fn is_behind_its_line(&self, index: usize) -> bool {
+        let entry = &self.entries[index];
+        let mut older = self.entries.iter().take(index);
+        older.any(|e| e.write.line == entry.write.line && e.epoch == entry.epoch)
+    }
+
+    /// Whether an entry waits to be sent, and whether one of them may go.
+    pub fn waits(&self, may: impl Fn(u64) -> bool) -> (bool, bool) {
+        let mut waiting = self.entries.iter().filter(|e| !e.is_sent()).peekable();
+        (waiting.peek().is_some(), waiting.any(|e| may(e.epoch)))
     }
 
     /// A write is acknowledged and its entry free: its epoch, if there was such a write.
     pub fn acknowledged(&mut self, id: u64) -> Option<u64> {
-        let index = self.entries.iter().position(|e| e.sent && e.write.id == id)?;
+        let index = self.sent(id)?;
         self.entries.remove(index).map(|entry| entry.epoch)
+    }
+
+    /// A write is refused and waits again: its epoch, if there was such a write.
+    pub fn refused(&mut self, id: u64) -> Option<u64> {
+        let index = self.sent(id)?;
+        self.entries[index].flush = Flush::Waits { refused: true };
+        Some(self.entries[index].epoch)
+    }
+
+    fn sent(&self, id: u64) -> Option<usize> {
+        self.entries.iter().position(|e| e.is_sent() && e.write.id == id)
+    }
+
+    /// The entry of this number.
+    #[must_use]
+    pub fn get(&self, id: u64) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.write.id == id)
+    }
+
+    /// The numbers of the oldest and the newest entry.
+    #[must_use]
+    pub fn ends(&self) -> Option<(u64, u64)> {
+        Some((self.entries.front()?.write.id, self.entries.back()?.write.id))
     }
 
     /// Entries in use.
@@ -111,12 +184,18 @@ mod tests {
     const A: Line = Line(1);
     const B: Line = Line(2);
 
+    /// Sends the oldest write of an epoch.
+    fn send(buffer: &mut Buffer, epoch: u64, but_newest: bool) -> Option<Write> {
+        let how = |of: u64| (of == epoch).then_some(false);
+        buffer.send(but_newest, how).map(|entry| entry.write)
+    }
+
     #[test]
     fn stores_of_one_epoch_to_a_line_share_an_entry_until_it_is_sent() {
         let mut buffer = Buffer::new(2);
         assert!(buffer.enter(A, [1; 8], 0));
         assert!(!buffer.enter(A, [2; 8], 0));
-        let sent = buffer.send(0, false).expect("a write");
+        let sent = send(&mut buffer, 0, false).expect("a write");
         assert_eq!((sent.line, sent.data), (A, [2; 8]));
         assert!(buffer.enter(A, [3; 8], 0), "what is on its way does not change");
     }
@@ -126,8 +205,8 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.enter(A, [2; 8], 1));
-        assert_eq!(buffer.send(0, false).map(|w| w.data), Some([1; 8]));
-        assert_eq!(buffer.send(0, false), None, "the other entry is the next epoch's");
+        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([1; 8]));
+        assert_eq!(send(&mut buffer, 0, false), None, "the other entry is the next epoch's");
     }
 
     #[test]
@@ -136,7 +215,7 @@ mod tests {
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.takes(A, 0));
         assert!(!buffer.takes(B, 0) && !buffer.takes(A, 1));
-        let sent = buffer.send(0, false).expect("a write");
+        let sent = send(&mut buffer, 0, false).expect("a write");
         assert!(!buffer.takes(A, 0), "an entry is used until its write is acknowledged");
         assert_eq!(buffer.acknowledged(sent.id), Some(0));
         assert!(buffer.takes(B, 0));
@@ -147,22 +226,40 @@ mod tests {
     fn the_newest_entry_can_be_kept_for_what_follows() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
-        assert_eq!(buffer.send(0, true), None);
+        assert_eq!(send(&mut buffer, 0, true), None);
         buffer.enter(B, [1; 8], 0);
-        assert_eq!(buffer.send(0, true).map(|w| w.line), Some(A));
+        assert_eq!(send(&mut buffer, 0, true).map(|w| w.line), Some(A));
         assert!(!buffer.enter(B, [2; 8], 0), "it joins the entry that was kept");
-        assert_eq!(buffer.send(0, false).map(|w| w.data), Some([2; 8]));
+        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([2; 8]));
     }
 
     #[test]
-    fn a_line_is_sent_again_while_its_older_write_is_under_way() {
+    fn a_line_is_sent_again_when_its_older_write_of_that_epoch_is_acknowledged() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
-        let first = buffer.send(0, false).expect("a write");
+        let first = send(&mut buffer, 0, false).expect("a write");
         buffer.enter(A, [2; 8], 0);
-        let second = buffer.send(0, false).expect("a write");
-        assert_ne!(first.id, second.id);
-        assert_eq!((buffer.acknowledged(first.id), buffer.occupied()), (Some(0), 1));
+        assert_eq!(send(&mut buffer, 0, false), None);
+        buffer.enter(A, [3; 8], 1);
+        assert_eq!(send(&mut buffer, 1, false).map(|w| w.data), Some([3; 8]), "another epoch's goes");
+        assert_eq!(buffer.acknowledged(first.id), Some(0));
+        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([2; 8]));
+        assert_eq!(buffer.occupied(), 2);
+    }
+
+    #[test]
+    fn a_refused_write_waits_again_and_takes_stores_again() {
+        let mut buffer = Buffer::new(4);
+        buffer.enter(A, [1; 8], 3);
+        let sent = buffer.send(false, |_| Some(true)).expect("a write");
+        let early = Flush::Sent { early: true, refused: false };
+        assert_eq!(sent.flush, early);
+        assert_eq!(buffer.refused(sent.write.id), Some(3));
+        assert_eq!(buffer.waits(|_| false), (true, false));
+        assert!(!buffer.enter(A, [2; 8], 3), "it joins the refused one");
+        let again = buffer.send(false, |_| Some(false)).expect("a write");
+        let safe = Flush::Sent { early: false, refused: true };
+        assert_eq!((again.write.id, again.write.data, again.flush), (sent.write.id, [2; 8], safe));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! One core's epochs that are not complete.
 
 use crate::rules::{Broken, Rule};
-use std::collections::VecDeque;
-use std::ops::Range;
+use crate::ControllerId;
+use std::collections::{BTreeSet, VecDeque};
 use strandline_isa::CoreId;
 
 /// An epoch of some core.
@@ -14,250 +14,275 @@ pub struct EpochId {
     pub number: u64,
 }
 
-/// An epoch that has completed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completed {
-    /// Its number.
-    pub number: u64,
-    /// Cores with an epoch that depends on it.
-    pub dependents: Vec<CoreId>,
-}
-
-/// A core's epochs from the oldest that is not complete to the current one.
+/// A core's epochs from the oldest that is not durable to the current one: its epoch table (ASAP V-A).
 ///
 /// Two rules keep dependences from going round in circles (ASAP IV-E): an epoch that another depends on has ended, so that it
 /// never gets a write or a dependence again; and a dependence is the current epoch's. So each epoch depends on epochs that
 /// ended before it did.
 #[derive(Clone, Debug)]
 pub struct Epochs {
-    oldest: u64,
+    core: CoreId,
     epochs: VecDeque<Epoch>,
+    /// The epochs before this one come before every strand (the last join).
+    joined: u64,
     broken: Broken,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Epoch {
+    number: u64,
+    /// It has had a write.
+    wrote: bool,
     /// Writes that are not acknowledged.
     writes: usize,
-    /// Other cores' epochs that complete first.
+    /// Epochs that come first and are not durable, of this core and of others.
     awaits: Vec<EpochId>,
+    /// Other cores with an epoch that awaits it.
     dependents: Vec<CoreId>,
+    /// The controllers that got writes of it before it was safe, one bit each.
+    early: u64,
+    /// Answers of controllers that it waits for, while it commits.
+    commits: Option<u64>,
 }
 
 impl Epoch {
+    /// Whether all of it, and all that comes before it, is durable.
     fn is_settled(&self) -> bool {
-        self.writes == 0 && self.awaits.is_empty()
+        self.writes == 0 && self.awaits.is_empty() && self.early == 0
     }
 }
 
-impl Default for Epochs {
-    fn default() -> Self {
-        Epochs {
-            oldest: 0,
-            epochs: VecDeque::from([Epoch::default()]),
-            broken: Broken::default(),
-        }
-    }
+/// How a new epoch follows those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// The current one.
+    Current,
+    /// The last join alone: it begins a strand.
+    Join,
+    /// All of them: it joins the strands.
+    All,
 }
 
 impl Epochs {
-    /// A core's first epoch, with a rule broken.
-    pub(crate) fn breaking(broken: Broken) -> Epochs {
+    /// A core's first epoch.
+    #[must_use]
+    pub fn new(core: CoreId) -> Epochs {
         Epochs {
-            broken,
-            ..Epochs::default()
+            core,
+            epochs: VecDeque::from([Epoch::default()]),
+            joined: 0,
+            broken: Broken::default(),
         }
+    }
+
+    /// The same, with a rule broken.
+    pub(crate) fn breaking(self, broken: Broken) -> Epochs {
+        Epochs { broken, ..self }
     }
 
     /// The current epoch.
     #[must_use]
     pub fn current(&self) -> u64 {
-        self.oldest + self.epochs.len() as u64 - 1
+        self.epochs.back().map_or(0, |epoch| epoch.number)
     }
 
-    /// Ends the current epoch and begins the next: which one has ended.
-    pub fn begin(&mut self) -> u64 {
-        let ended = self.current();
-        self.epochs.push_back(Epoch::default());
-        ended
+    /// How many epochs are not durable, with the current one.
+    #[must_use]
+    pub fn occupied(&self) -> usize {
+        self.epochs.len()
+    }
+
+    /// Ends the current epoch and begins the next; true if it is another one. An epoch in which nothing was written, and which
+    /// awaits and is awaited by no other core's, is not ended: it becomes the next one.
+    pub fn begin(&mut self, follows: Follows) -> bool {
+        let current = self.current();
+        let Some(last) = self.epochs.back() else { return false };
+        let is_new = last.wrote || !last.dependents.is_empty() || last.awaits.iter().any(|on| on.core != self.core);
+        let awaits = match follows {
+            Follows::Current if !is_new => return false,
+            Follows::Current => self.own(|epoch| epoch.number == current),
+            Follows::Join => self.own(|epoch| epoch.number < self.joined),
+            Follows::All => {
+                self.joined = current + u64::from(is_new);
+                self.own(|epoch| epoch.number < self.joined)
+            }
+        };
+        if is_new {
+            self.epochs.push_back(Epoch {
+                number: current + 1,
+                awaits,
+                ..Epoch::default()
+            });
+        } else if let Some(last) = self.epochs.back_mut() {
+            last.awaits = awaits;
+        }
+        is_new
+    }
+
+    /// Those of its own epochs that a new one awaits.
+    fn own(&self, which: impl Fn(&Epoch) -> bool) -> Vec<EpochId> {
+        if self.broken.is(Rule::EpochsInOrder) {
+            return Vec::new();
+        }
+        let core = self.core;
+        let those = self.epochs.iter().filter(|epoch| which(epoch));
+        those
+            .map(|epoch| EpochId {
+                core,
+                number: epoch.number,
+            })
+            .collect()
+    }
+
+    /// Whether the current epoch is this one or comes after it.
+    #[must_use]
+    pub fn follows(&self, number: u64) -> bool {
+        let mut reached = BTreeSet::from([self.current()]);
+        while let Some(next) = reached.pop_last() {
+            if next == number {
+                return true;
+            }
+            if let Some(epoch) = self.get(next) {
+                let own = epoch.awaits.iter().filter(|on| on.core == self.core);
+                reached.extend(own.map(|on| on.number));
+            }
+        }
+        self.get(number).is_none()
     }
 
     /// The current epoch has one write more.
     pub fn wrote(&mut self) {
         if let Some(epoch) = self.epochs.back_mut() {
+            epoch.wrote = true;
             epoch.writes += 1;
         }
     }
 
-    /// A write of an epoch is durable.
+    /// A write of an epoch is at its controller.
     pub fn acknowledged(&mut self, number: u64) {
         if let Some(epoch) = self.get_mut(number) {
             epoch.writes = epoch.writes.saturating_sub(1);
         }
     }
 
-    /// Another core asks for a line that this one wrote in epoch `written`: the epoch that the other one's depends on, if
-    /// not all is durable up to that write. A core answers with its current epoch and begins a new one (ASAP IV-E).
-    pub fn asked(&mut self, written: u64, requester: CoreId) -> Option<u64> {
-        let up_to = (written + 1).saturating_sub(self.oldest) as usize;
-        if self.epochs.iter().take(up_to).all(Epoch::is_settled) {
-            return None;
-        }
-        let dependents = &mut self.epochs.back_mut()?.dependents;
-        if !dependents.contains(&requester) {
-            dependents.push(requester);
-        }
-        if self.broken.is(Rule::DependenceSplitsEpochs) {
-            return Some(self.current());
-        }
-        Some(self.begin())
+    /// Whether all of an epoch, and all that comes before it, is durable.
+    #[must_use]
+    pub fn is_settled(&self, number: u64) -> bool {
+        self.get(number).is_none_or(Epoch::is_settled)
     }
 
-    /// Begins an epoch that depends on another core's.
+    /// Whether everything that comes before an epoch is durable.
+    #[must_use]
+    pub fn is_safe(&self, number: u64) -> bool {
+        self.get(number).is_none_or(|epoch| epoch.awaits.is_empty())
+    }
+
+    /// The core of `requester` gets an epoch that awaits this core's `number`, which has ended then.
+    pub fn awaited(&mut self, number: u64, requester: CoreId) {
+        let current = self.current();
+        if let Some(epoch) = self.get_mut(number) {
+            if !epoch.dependents.contains(&requester) {
+                epoch.dependents.push(requester);
+            }
+        }
+        if number == current && !self.broken.is(Rule::DependenceSplitsEpochs) {
+            self.begin(Follows::Current);
+        }
+    }
+
+    /// Begins an epoch that awaits the current one and this one, another core's or one of its own.
     pub fn depend(&mut self, on: EpochId) {
-        if !self.broken.is(Rule::DependenceSplitsEpochs) {
-            self.begin();
+        if on.core == self.core || !self.broken.is(Rule::DependenceSplitsEpochs) {
+            self.begin(Follows::Current);
         }
         if let Some(epoch) = self.epochs.back_mut() {
-            if !self.broken.is(Rule::EpochAwaitsOthers) {
+            if on.core == self.core || !self.broken.is(Rule::EpochAwaitsOthers) {
                 epoch.awaits.push(on);
             }
         }
     }
 
-    /// Another core's epochs up to this one are complete.
+    /// An epoch is durable.
     pub fn resolve(&mut self, done: EpochId) {
         for epoch in &mut self.epochs {
-            epoch
-                .awaits
-                .retain(|on| on.core != done.core || on.number > done.number);
+            epoch.awaits.retain(|on| *on != done);
         }
-    }
-
-    /// The epochs whose writes may be sent: the oldest, if it waits for no other core's.
-    #[must_use]
-    pub fn may_send(&self) -> Range<u64> {
-        let free = self.epochs.iter().take_while(|epoch| epoch.awaits.is_empty()).count() as u64;
-        let most = match self.broken.is(Rule::EpochsInOrder) {
-            true => u64::MAX,
-            false => 1,
-        };
-        self.oldest..self.oldest + free.min(most)
     }
 
     /// The oldest epoch, and what of other cores it waits for.
     #[must_use]
     pub fn oldest(&self) -> (u64, &[EpochId]) {
-        let awaits = self.epochs.front().map_or(&[][..], |epoch| &epoch.awaits);
-        (self.oldest, awaits)
+        self.epochs
+            .front()
+            .map_or((0, &[]), |epoch| (epoch.number, &epoch.awaits))
     }
 
-    /// Completes the oldest epoch if it has ended, all its writes are durable and it waits for no other core's.
-    pub fn complete(&mut self) -> Option<Completed> {
-        if self.epochs.len() == 1 || !self.epochs.front()?.is_settled() {
-            return None;
+    /// A write of an epoch goes to this controller before the epoch is safe.
+    pub fn early(&mut self, number: u64, controller: ControllerId) {
+        if let Some(epoch) = self.get_mut(number) {
+            epoch.early |= 1 << controller.0;
         }
-        let epoch = self.epochs.pop_front()?;
-        self.oldest += 1;
-        Some(Completed {
-            number: self.oldest - 1,
-            dependents: epoch.dependents,
-        })
     }
 
-    /// Whether an epoch and all before it are complete.
+    /// The oldest epoch that has ended, is safe and complete (every write acknowledged) and does not commit yet; it does now.
+    /// With the controllers that got early writes of it, one bit each: what it waits for ([`Epochs::answered`]).
+    pub fn commits(&mut self) -> Option<(u64, u64)> {
+        let current = self.current();
+        let is_ready = |epoch: &&mut Epoch| {
+            epoch.number != current && epoch.writes == 0 && epoch.awaits.is_empty() && epoch.commits.is_none()
+        };
+        let epoch = self.epochs.iter_mut().find(is_ready)?;
+        epoch.commits = Some(u64::from(epoch.early.count_ones()));
+        Some((epoch.number, epoch.early))
+    }
+
+    /// An epoch that commits waits for so many answers more.
+    pub fn awaits_answers(&mut self, number: u64, more: u64) {
+        if let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) {
+            *commits += more;
+        }
+    }
+
+    /// An answer has come; true if it was the last one.
+    pub fn answered(&mut self, number: u64) -> bool {
+        let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) else {
+            return false;
+        };
+        *commits = commits.saturating_sub(1);
+        *commits == 0
+    }
+
+    /// An epoch is durable and leaves the table: who is to be told.
+    pub fn leave(&mut self, number: u64) -> Vec<CoreId> {
+        let Some(index) = self.index(number) else {
+            return Vec::new();
+        };
+        let left = self.epochs.remove(index);
+        let core = self.core;
+        self.resolve(EpochId { core, number });
+        left.map(|epoch| epoch.dependents).unwrap_or_default()
+    }
+
+    /// Whether an epoch and all of the core's before it are durable.
     #[must_use]
     pub fn is_complete(&self, number: u64) -> bool {
-        number < self.oldest
+        self.oldest().0 > number
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        self.epochs.binary_search_by_key(&number, |epoch| epoch.number).ok()
+    }
+
+    fn get(&self, number: u64) -> Option<&Epoch> {
+        self.epochs.get(self.index(number)?)
     }
 
     fn get_mut(&mut self, number: u64) -> Option<&mut Epoch> {
-        let index = number.checked_sub(self.oldest)?;
-        self.epochs.get_mut(index as usize)
+        let index = self.index(number)?;
+        self.epochs.get_mut(index)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OTHER: CoreId = CoreId(1);
-
-    fn other(number: u64) -> EpochId {
-        EpochId { core: OTHER, number }
-    }
-
-    #[test]
-    fn an_epoch_completes_when_it_has_ended_and_its_writes_are_durable() {
-        let mut epochs = Epochs::default();
-        epochs.wrote();
-        epochs.begin();
-        assert_eq!(epochs.complete(), None, "its write is not durable");
-        epochs.acknowledged(0);
-        assert_eq!(epochs.complete().map(|done| done.number), Some(0));
-        assert!(epochs.is_complete(0));
-        assert_eq!(epochs.complete(), None, "the current epoch has not ended");
-    }
-
-    #[test]
-    fn the_next_epoch_is_sent_only_when_the_one_before_is_complete() {
-        let mut epochs = Epochs::default();
-        epochs.wrote();
-        epochs.begin();
-        epochs.wrote();
-        assert_eq!(epochs.may_send(), 0..1);
-        epochs.acknowledged(0);
-        epochs.complete();
-        assert_eq!(epochs.may_send(), 1..2);
-    }
-
-    #[test]
-    fn a_dependent_epoch_waits_for_the_other_core_but_those_before_it_do_not() {
-        let mut epochs = Epochs::default();
-        epochs.wrote();
-        epochs.depend(other(4));
-        assert_eq!(epochs.may_send(), 0..1);
-        epochs.acknowledged(0);
-        epochs.complete();
-        assert!(epochs.may_send().is_empty());
-        epochs.resolve(other(3));
-        assert!(
-            epochs.may_send().is_empty(),
-            "an older epoch of that core is not the one"
-        );
-        epochs.resolve(other(4));
-        assert_eq!(epochs.may_send(), 1..2);
-    }
-
-    #[test]
-    fn an_epoch_without_writes_completes_no_earlier_than_what_it_depends_on() {
-        let mut epochs = Epochs::default();
-        epochs.depend(other(0));
-        epochs.begin();
-        assert_eq!(epochs.complete().map(|done| done.number), Some(0));
-        assert_eq!(epochs.complete(), None);
-        epochs.resolve(other(0));
-        assert_eq!(epochs.complete().map(|done| done.number), Some(1));
-    }
-
-    #[test]
-    fn who_is_asked_for_a_line_ends_its_epoch_and_names_it() {
-        let mut epochs = Epochs::default();
-        epochs.wrote();
-        assert_eq!(epochs.asked(0, OTHER), Some(0));
-        assert_eq!(epochs.current(), 1);
-        epochs.acknowledged(0);
-        let done = epochs.complete().expect("it has ended");
-        assert_eq!(done.dependents, [OTHER]);
-    }
-
-    #[test]
-    fn nobody_depends_on_a_write_before_which_all_is_durable() {
-        let mut epochs = Epochs::default();
-        assert_eq!(epochs.asked(0, OTHER), None, "a volatile write with nothing before it");
-        epochs.begin();
-        epochs.wrote();
-        assert_eq!(epochs.asked(0, OTHER), None, "what is not durable was written later");
-        assert_eq!(epochs.asked(1, OTHER), Some(1));
-    }
-}
+#[path = "epochs_tests.rs"]
+mod tests;

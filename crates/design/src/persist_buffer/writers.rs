@@ -11,6 +11,8 @@ use strandline_isa::{CoreId, Line};
 #[derive(Clone, Debug, Default)]
 pub struct Writers {
     last: BTreeMap<Line, EpochId>,
+    /// The last release of each line that nobody else has written since, likewise.
+    released: BTreeMap<Line, EpochId>,
     /// The lines of each epoch.
     lines: BTreeMap<EpochId, Vec<Line>>,
 }
@@ -30,11 +32,34 @@ impl Writers {
         Some(last.number)
     }
 
+    /// A release in this epoch has written the line.
+    pub fn released(&mut self, line: Line, epoch: EpochId) {
+        if self.released.insert(line, epoch) != Some(epoch) {
+            self.lines.entry(epoch).or_default().push(line);
+        }
+    }
+
+    /// A core has written the line, and not as a release: another core's release is no longer what is read there.
+    pub fn overwrote(&mut self, line: Line, core: CoreId) {
+        if self.released.get(&line).is_some_and(|last| last.core != core) {
+            self.released.remove(&line);
+        }
+    }
+
+    /// The epoch of `core`'s release of the line, if no other core has written it since and the epoch is not complete.
+    #[must_use]
+    pub fn released_last(&self, core: CoreId, line: Line) -> Option<u64> {
+        let last = self.released.get(&line).filter(|last| last.core == core)?;
+        Some(last.number)
+    }
+
     /// An epoch is complete.
     pub fn forget(&mut self, epoch: EpochId) {
         for line in self.lines.remove(&epoch).unwrap_or_default() {
-            if self.last.get(&line) == Some(&epoch) {
-                self.last.remove(&line);
+            for lines in [&mut self.last, &mut self.released] {
+                if lines.get(&line) == Some(&epoch) {
+                    lines.remove(&line);
+                }
             }
         }
     }
@@ -65,5 +90,19 @@ mod tests {
         );
         writers.forget(epoch(1, 0));
         assert_eq!(writers.wrote_last(CoreId(1), line), None);
+    }
+
+    #[test]
+    fn a_release_is_known_until_its_epoch_is_complete_or_another_core_writes() {
+        let mut writers = Writers::default();
+        let line = Line(7);
+        writers.released(line, epoch(0, 1));
+        writers.overwrote(line, CoreId(0));
+        assert_eq!(writers.released_last(CoreId(0), line), Some(1));
+        writers.overwrote(line, CoreId(1));
+        assert_eq!(writers.released_last(CoreId(0), line), None);
+        writers.released(line, epoch(0, 2));
+        writers.forget(epoch(0, 2));
+        assert_eq!(writers.released_last(CoreId(0), line), None);
     }
 }

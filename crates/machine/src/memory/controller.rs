@@ -52,17 +52,6 @@ pub struct Issued {
     pub bytes: u64,
 }
 
-/// What became of a write that arrived.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// It is in the write queue.
-    Accepted,
-    /// A queued write to the line, not yet issued, takes its bytes over.
-    Coalesces(WriteId),
-    /// The queue is full; it waits.
-    Full,
-}
-
 impl Controller {
     pub fn new(machine: &Machine, broken: Broken) -> Controller {
         Controller {
@@ -79,35 +68,44 @@ impl Controller {
         }
     }
 
-    /// A write has arrived, in its line's order. `may_coalesce` says whether it may take over a queued write to its line.
-    pub fn arrive(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
-        if self.waiting.iter().any(|w| w.1 == line) {
+    /// Whether a write that has arrived can be decided on now: there is room for it and, unless it has waited itself, no older
+    /// write to its line waits. If not, it waits. `may_coalesce` says whether it may take over a queued write to its line.
+    pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
+        let behind = !again && self.waiting.iter().any(|w| w.1 == line);
+        if behind || self.is_full() && self.joins(line, may_coalesce).is_none() {
             self.waiting.push_back((write, line));
-            return Arrival::Full;
+            return false;
         }
-        self.offer(write, line, may_coalesce)
+        true
     }
 
-    /// A write that has arrived just now, or has waited for room long enough, is offered to the queue.
-    pub fn offer(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Arrival {
-        if let Some(queued) = self.queue.iter().rev().find(|q| q.line == line) {
-            if may_coalesce(queued.write) && !self.broken.is(Rule::MediaOrderOfALine) {
-                return Arrival::Coalesces(queued.write);
-            }
+    /// The write to the same line that one takes over.
+    fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
+        let mut queued = self.queue.iter().rev().filter(|q| q.line == line);
+        let newest = queued.next().filter(|queued| may_coalesce(queued.write));
+        if let Some(queued) = newest.filter(|_| !self.broken.is(Rule::MediaOrderOfALine)) {
+            return Some(queued.write);
         }
         if self.broken.is(Rule::CoalescingBeforeIssue) {
-            if let Some(issued) = self.issued.iter().find(|q| q.line == line) {
-                return Arrival::Coalesces(issued.write);
-            }
+            return self.issued.iter().find(|q| q.line == line).map(|issued| issued.write);
         }
-        if self.is_full() {
-            self.waiting.push_back((write, line));
-            return Arrival::Full;
+        None
+    }
+
+    /// Takes a write that it has room for: the queued write that it takes over, if there is one.
+    pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
+        let joined = self.joins(line, may_coalesce);
+        if joined.is_none() {
+            let number = self.accepted;
+            self.queue.push_back(Queued { write, line, number });
+            self.accepted += 1;
         }
-        let number = self.accepted;
-        self.queue.push_back(Queued { write, line, number });
-        self.accepted += 1;
-        Arrival::Accepted
+        joined
+    }
+
+    /// Whether an accepted write to the line is not on the media yet.
+    pub fn holds(&self, line: Line) -> bool {
+        self.queue.iter().chain(&self.issued).any(|q| q.line == line)
     }
 
     /// Whether the media are busy with the write.

@@ -5,6 +5,6 @@ mod dram;
 mod media;
 mod writes;
 
-pub use controller::{Arrival, Controller};
+pub use controller::Controller;
 pub use dram::Dram;
 pub use writes::{Origin, Waiting, Writes};

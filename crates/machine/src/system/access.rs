@@ -265,6 +265,11 @@ impl<D: Design> System<D> {
                 return self.hold_eviction(until, Level::Private, owner, line);
             }
         }
+        self.leaves_last(core, line, at);
+    }
+
+    /// A dirty persistent line leaves the shared level.
+    fn leaves_last(&mut self, core: CoreId, line: Line, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Last, line) {
             Eviction::WriteBack => self.write_back(line, at),
             Eviction::Drop => {}
@@ -282,13 +287,11 @@ impl<D: Design> System<D> {
     }
 
     fn hold_eviction(&mut self, until: Until, level: Level, core: CoreId, line: Line) {
-        let data = self.hw.memory.line(line);
         self.hw.held_evictions.push(HeldEviction {
             until,
             level,
             core,
             line,
-            data,
         });
     }
 
@@ -302,7 +305,7 @@ impl<D: Design> System<D> {
         for held in go {
             let joins = held.level == Level::Private && self.hw.last.change(held.line, |entry| entry.dirty = true);
             if !joins {
-                self.hw.send_write(held.line, held.data, Some(held.core), 0, now);
+                self.leaves_last(held.core, held.line, now);
             }
         }
     }

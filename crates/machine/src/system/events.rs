@@ -2,9 +2,9 @@
 
 use super::hardware::{Command, Front};
 use super::run::System;
-use crate::memory::{Arrival, Origin, Waiting};
+use crate::memory::{Origin, Waiting};
 use crate::rules::Rule;
-use strandline_design::{Answer, ControllerId, Design, Domain, Message, Until, WriteId};
+use strandline_design::{Acceptance, ControllerId, Design, Domain, Message, Until, WriteId, WriteRequest};
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
 
@@ -66,39 +66,47 @@ impl<D: Design> System<D> {
     /// A write arrives; `again` if it has waited for room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let request = self.hw.writes.get(write).request;
-        if let Answer::Wait(until) = self.design.arrived(&mut self.hw, controller, &request) {
-            self.refused.push((until, controller, write));
-            return;
-        }
         let (design, writes) = (&self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
-        let queue = &mut self.hw.controllers[controller.0 as usize];
-        let arrival = if again {
-            queue.offer(write, request.line, may)
-        } else {
-            queue.arrive(write, request.line, may)
-        };
-        match arrival {
-            Arrival::Accepted => {
-                self.accepted(write);
-                self.issue(controller);
-            }
-            Arrival::Coalesces(queued) => {
-                self.hw.tally.coalesced += 1;
-                if self.keeps_queued_bytes(controller, queued) {
-                    self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
-                } else {
-                    self.hw.writes.get_mut(queued).request.data = request.data;
-                }
-                self.accepted(write);
-                self.hw.writes.remove(write);
-            }
-            Arrival::Full if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) => {
+        if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
+            if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) {
                 let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
                 self.acknowledge(waiting);
             }
-            Arrival::Full => {}
+            return;
         }
+        match self.design.arrived(&mut self.hw, controller, &request) {
+            Acceptance::Wait(until) => self.refused.push((until, controller, write)),
+            Acceptance::Queue => self.queued(controller, write, &request),
+            Acceptance::Absorb => {
+                let waiting = self.hw.writes.accept(write);
+                self.hw.writes.remove(write);
+                self.acknowledge(waiting);
+            }
+            Acceptance::Refuse => {
+                self.hw.writes.accept(write);
+                self.hw.writes.remove(write);
+            }
+        }
+    }
+
+    /// A write enters the queue, or the bytes of one that is there.
+    fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest) {
+        let (design, writes) = (&self.design, &self.hw.writes);
+        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
+        let queue = &mut self.hw.controllers[controller.0 as usize];
+        let Some(queued) = queue.take(write, request.line, may) else {
+            self.accepted(write);
+            return self.issue(controller);
+        };
+        self.hw.tally.coalesced += 1;
+        if self.keeps_queued_bytes(controller, queued) {
+            self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
+        } else {
+            self.hw.writes.get_mut(queued).request.data = request.data;
+        }
+        self.accepted(write);
+        self.hw.writes.remove(write);
     }
 
     /// Whether a write that joins a queued one leaves it as it is: never, unless a rule is broken.

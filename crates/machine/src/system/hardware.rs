@@ -107,7 +107,6 @@ pub struct HeldEviction {
     pub level: Level,
     pub core: CoreId,
     pub line: Line,
-    pub data: LineData,
 }
 
 /// What a design has asked for, to be done when it has answered.

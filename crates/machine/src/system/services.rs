@@ -82,12 +82,37 @@ impl Services for Hardware {
         self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
     }
 
+    fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: u64) {
+        let (id, at) = self.writes.add(line, data, Some(core), tag, self.now);
+        let controller = Hardware::controller_of(self, line);
+        self.events.post(Cycles(at), Event::Arrives { controller, write: id });
+        self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
+    }
+
+    fn read_line(&mut self, line: Line) -> Cycles {
+        let controller = Hardware::controller_of(self, line);
+        let queue = &mut self.controllers[controller.0 as usize];
+        if queue.holds(line) {
+            return Cycles(self.now);
+        }
+        self.tally.pm_reads += 1;
+        Cycles(queue.media.read(line, self.now))
+    }
+
+    fn to_controller(&mut self) -> Cycles {
+        Cycles(Hardware::to_controller(self) + self.jitter())
+    }
+
+    fn to_core(&self) -> Cycles {
+        Cycles(2 * self.hop())
+    }
+
     fn visible_line(&self, line: Line) -> LineData {
         self.memory.line(line)
     }
 
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64) {
-        let at = self.now + self.to_controller();
+        let at = self.now + Hardware::to_controller(self);
         self.events
             .post(Cycles(at), Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
