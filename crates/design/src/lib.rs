@@ -10,6 +10,7 @@ mod about;
 mod answers;
 mod by_context;
 mod contexts;
+mod counters;
 mod persist_buffer;
 mod rules;
 mod services;
@@ -22,6 +23,7 @@ pub use answers::{
 };
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
+pub use counters::{Counters, Occupancy};
 pub use persist_buffer::{Buffer, Completed, ConservativeBuffers, EpochId, Epochs, Write, Writers, BUFFER_ENTRIES};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;

@@ -1,8 +1,8 @@
 //! The trait.
 
 use crate::{
-    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Domain, Entry, Eviction, Forward, Level, Message,
-    Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Domain, Entry, Eviction,
+    Forward, Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -166,6 +166,13 @@ pub trait Design: Sized + 'static {
     /// Place 8: a message or timer of its own.
     fn message(&mut self, hw: &mut dyn Services, message: Message) {
         let _ = (hw, message);
+    }
+
+    /// What it has counted up to `now`: asked as the timed region begins and when all is done, for the difference. Then
+    /// `now` is when the cores were done, which may lie before the last that it heard of.
+    fn counters(&self, now: Cycles) -> Counters {
+        let _ = now;
+        Counters::default()
     }
 
     /// Who waits for whom inside the design, in words: for the watchdog's message.

@@ -1,5 +1,6 @@
 //! What a run counted, over its timed region.
 
+use strandline_design::Counters;
 use strandline_kernel::{Cycles, Histogram};
 
 /// Counts of the timed region, all cores together where not said otherwise.
@@ -53,6 +54,8 @@ pub struct Stats {
     pub commits: u64,
     /// Stores that became visible while a commit was in flight.
     pub stores_during_commits: u64,
+    /// What the design counted.
+    pub design: Counters,
 }
 
 impl Stats {
@@ -82,6 +85,7 @@ impl Stats {
         for (count, before) in fields {
             *count -= before;
         }
+        self.design = self.design.since(&earlier.design);
         self
     }
 }

@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 use strandline_design::{
+<<<<<<< HEAD
     About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
     Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
+=======
+    About, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Design, Domain, Entry, Eviction,
+    Forward, Gate, Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
+>>>>>>> counts
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::Cycles;
@@ -182,6 +187,10 @@ impl<D: Design> Design for Altered<D> {
 
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
         self.inner.storage_bytes(machine)
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        self.inner.counters(now)
     }
 
     fn lowering(&self) -> Lowering {

@@ -91,6 +91,8 @@ pub struct System<D: Design> {
 struct Start {
     at: u64,
     stats: Stats,
+    /// The design has not been asked yet what it had counted by then: something still happens before.
+    asks_design: bool,
 }
 
 impl<D: Design> System<D> {
@@ -211,6 +213,9 @@ impl<D: Design> System<D> {
     pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
+        if self.start.asks_design && earliest.map_or(next_event, |(at, _)| at.min(next_event)) >= self.start.at {
+            self.ask_at_start();
+        }
         let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
             let Some((at, event)) = self.hw.events.pop() else {
                 return self.finished();
@@ -308,6 +313,7 @@ impl<D: Design> System<D> {
         self.start = Start {
             at,
             stats: self.totals(),
+            asks_design: true,
         };
         for hart in &mut self.hw.harts {
             hart.core.notes.take_latencies();
@@ -317,6 +323,12 @@ impl<D: Design> System<D> {
                 hart.front = Front::Runnable;
             }
         }
+    }
+
+    /// What the design had counted when the timed region began.
+    fn ask_at_start(&mut self) {
+        self.start.asks_design = false;
+        self.start.stats.design = self.design.counters(Cycles(self.start.at));
     }
 
     /// Counts since the machine was switched on.
@@ -360,7 +372,14 @@ impl<D: Design> System<D> {
             .map(|h| h.settled.max(h.core.window.retired()))
             .max()
             .unwrap_or(0);
-        let mut stats = self.totals().since(&self.start.stats);
+        if self.start.asks_design {
+            self.ask_at_start();
+        }
+        let totals = Stats {
+            design: self.design.counters(Cycles(end)),
+            ..self.totals()
+        };
+        let mut stats = totals.since(&self.start.stats);
         stats.cycles = Cycles(end).since(Cycles(self.start.at));
         for hart in &self.hw.harts {
             stats.task_latency.merge(&hart.core.notes.take_latencies());

@@ -1,0 +1,181 @@
+//! What a design counts, and how long its buffers hold how much.
+
+use strandline_kernel::Cycles;
+
+/// What a design has counted since the machine was switched on. `None`: it has no such thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Epochs begun, all cores together.
+    pub epochs: Option<u64>,
+    /// Dependences of an epoch on one of another core.
+    pub cross_dependences: Option<u64>,
+    /// Flushes sent before all that is ordered before them was durable.
+    pub early_flushes: Option<u64>,
+    /// Undo records made in the controllers.
+    pub undo_records: Option<u64>,
+    /// Delay records made in the controllers.
+    pub delay_records: Option<u64>,
+    /// Flushes that a controller refused.
+    pub nacks: Option<u64>,
+    /// Cycles in which a core's buffer held writes that it had not sent and might send none of them; summed over the cores.
+    pub blocked_cycles: Option<u64>,
+    /// Questions to Bloom filters.
+    pub bloom_lookups: Option<u64>,
+    /// Those answered yes though the filter held no such line.
+    pub bloom_false_positives: Option<u64>,
+    /// Cycles spent with k entries of a core's buffer in use, at index k; summed over the cores.
+    pub buffer_occupancy: Option<Vec<u64>>,
+    /// The most recovery-table records in one controller at a time, over the whole run.
+    pub table_occupancy_max: Option<u64>,
+}
+
+impl Counters {
+    /// These counts less earlier ones of the same run. The largest value stays, as it cannot be told apart.
+    #[must_use]
+    pub fn since(mut self, earlier: &Counters) -> Counters {
+        let counts = [
+            (&mut self.epochs, earlier.epochs),
+            (&mut self.cross_dependences, earlier.cross_dependences),
+            (&mut self.early_flushes, earlier.early_flushes),
+            (&mut self.undo_records, earlier.undo_records),
+            (&mut self.delay_records, earlier.delay_records),
+            (&mut self.nacks, earlier.nacks),
+            (&mut self.blocked_cycles, earlier.blocked_cycles),
+            (&mut self.bloom_lookups, earlier.bloom_lookups),
+            (&mut self.bloom_false_positives, earlier.bloom_false_positives),
+        ];
+        for (count, before) in counts {
+            *count = count.map(|count| count - before.unwrap_or(0));
+        }
+        let times = self.buffer_occupancy.iter_mut().flatten();
+        for (time, before) in times.zip(earlier.buffer_occupancy.iter().flatten()) {
+            *time -= before;
+        }
+        self
+    }
+
+    /// Entries of a core's buffer in use, averaged over time and cores.
+    #[must_use]
+    pub fn buffer_occupancy_mean(&self) -> Option<f64> {
+        let cycles = self.buffer_occupancy.as_ref()?;
+        let time: u64 = cycles.iter().sum();
+        let entries: u64 = (0..).zip(cycles).map(|(level, cycles)| level * cycles).sum();
+        (time > 0).then(|| entries as f64 / time as f64)
+    }
+
+    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not exceeded for
+    /// that long.
+    #[must_use]
+    pub fn buffer_occupancy_quantile(&self, share: f64) -> Option<u64> {
+        let cycles = self.buffer_occupancy.as_ref()?;
+        let time: u64 = cycles.iter().sum();
+        let mut so_far = 0;
+        (0..).zip(cycles).find_map(|(level, cycles)| {
+            so_far += cycles;
+            (time > 0 && so_far as f64 >= share * time as f64).then_some(level)
+        })
+    }
+}
+
+/// How long something that has a level (a buffer: entries in use; a condition: 0 or 1) stood at each.
+#[derive(Clone, Debug, Default)]
+pub struct Occupancy {
+    level: usize,
+    since: Cycles,
+    cycles: Vec<u64>,
+}
+
+impl Occupancy {
+    /// From `now` on it is at this level.
+    pub fn set(&mut self, now: Cycles, level: usize) {
+        self.pass(now);
+        self.level = level;
+    }
+
+    /// Cycles at each level up to `now`, by level; no level above the highest that it had.
+    #[must_use]
+    pub fn cycles(&self, now: Cycles) -> Vec<u64> {
+        let mut passed = self.clone();
+        passed.pass(now);
+        passed.cycles
+    }
+
+    /// Cycles at this level up to `now`.
+    #[must_use]
+    pub fn cycles_at(&self, now: Cycles, level: usize) -> u64 {
+        self.cycles(now).get(level).copied().unwrap_or(0)
+    }
+
+    /// Cycles at each level up to `now` of several, added up.
+    #[must_use]
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Occupancy>, now: Cycles) -> Vec<u64> {
+        let mut sum = Vec::new();
+        for cycles in all.into_iter().map(|one| one.cycles(now)) {
+            sum.resize(cycles.len().max(sum.len()), 0);
+            for (total, cycles) in sum.iter_mut().zip(cycles) {
+                *total += cycles;
+            }
+        }
+        sum
+    }
+
+    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes no time.
+    fn pass(&mut self, now: Cycles) {
+        if self.cycles.len() <= self.level {
+            self.cycles.resize(self.level + 1, 0);
+        }
+        self.cycles[self.level] += now.0.saturating_sub(self.since.0);
+        self.since = self.since.max(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occupancy_is_the_time_at_each_level() {
+        let mut one = Occupancy::default();
+        one.set(Cycles(10), 2);
+        one.set(Cycles(15), 0);
+        assert_eq!(one.cycles(Cycles(18)), [10 + 3, 0, 5]);
+        // Looking changes nothing, and a moment that has passed adds nothing.
+        assert_eq!(one.cycles(Cycles(12)), [10, 0, 5]);
+        assert_eq!((one.cycles_at(Cycles(18), 2), one.cycles_at(Cycles(18), 9)), (5, 0));
+        let other = Occupancy::default();
+        assert_eq!(Occupancy::sum([&other, &one], Cycles(18)), [18 + 13, 0, 5]);
+    }
+
+    #[test]
+    fn mean_and_quantile_weigh_by_time() {
+        let counters = |cycles: &[u64]| Counters {
+            buffer_occupancy: Some(cycles.to_vec()),
+            ..Counters::default()
+        };
+        // 90 cycles empty, 9 with one entry, 1 with three.
+        let counted = counters(&[90, 9, 0, 1]);
+        assert_eq!(counted.buffer_occupancy_mean(), Some(0.12));
+        assert_eq!(counted.buffer_occupancy_quantile(0.9), Some(0));
+        assert_eq!(counted.buffer_occupancy_quantile(0.99), Some(1));
+        assert_eq!(counted.buffer_occupancy_quantile(1.0), Some(3));
+        for none in [counters(&[]), counters(&[0, 0]), Counters::default()] {
+            assert_eq!(
+                (none.buffer_occupancy_mean(), none.buffer_occupancy_quantile(0.99)),
+                (None, None)
+            );
+        }
+    }
+
+    #[test]
+    fn differences_leave_the_largest_value_and_what_is_not_there() {
+        let at = |count, cycles: &[u64], most| Counters {
+            epochs: Some(count),
+            buffer_occupancy: Some(cycles.to_vec()),
+            table_occupancy_max: Some(most),
+            ..Counters::default()
+        };
+        let later = at(7, &[10, 20, 30], 4);
+        assert_eq!(later.clone().since(&at(5, &[1, 2], 3)), at(2, &[9, 18, 30], 4));
+        assert_eq!(later.clone().since(&Counters::default()), later);
+    }
+}

@@ -1,0 +1,100 @@
+//! What a design counts is asked at both ends of the timed region.
+
+mod common;
+
+use common::{memory, preset, put};
+use strandline_design::{About, Counters, Design, Occupancy, Places, Services};
+use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::{Options, Stats, System};
+
+/// Counts visible stores as epochs, and as entries of a buffer that nothing ever leaves.
+#[derive(Default)]
+struct Counts {
+    stores: u64,
+    buffers: Vec<Occupancy>,
+}
+
+impl Design for Counts {
+    fn about(&self) -> About {
+        common::Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        common::Plain.lowering()
+    }
+
+    fn places(&self) -> Places {
+        Places {
+            stores: true,
+            ..Places::default()
+        }
+    }
+
+    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, _: Addr) {
+        self.stores += 1;
+        self.buffers.resize(hw.cores(), Occupancy::default());
+        self.buffers[core.index()].set(hw.now(), self.stores as usize);
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        Counters {
+            epochs: Some(self.stores),
+            buffer_occupancy: Some(Occupancy::sum(&self.buffers, now)),
+            table_occupancy_max: Some(self.stores),
+            ..Counters::default()
+        }
+    }
+}
+
+/// `before` stores, the start line, and `after` stores, each made durable.
+fn stores(before: u64, after: u64) -> Stats {
+    let mut system = System::new(&preset("cosplay"), Counts::default(), 1, memory(), Options::default());
+    put(&mut system, 0, move |cpu| async move {
+        for line in 0..before + after {
+            if line == before {
+                cpu.start_line().await;
+            }
+            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
+            cpu.word(PM_BASE + line * 64)
+                .flush_by(strandline_isa::Flush::Clwb)
+                .await;
+            cpu.primitive(Primitive::Sfence).await;
+        }
+    });
+    system.run().expect("the program ends").stats
+}
+
+#[test]
+fn counts_are_of_the_timed_region() {
+    let stats = stores(2, 3);
+    assert_eq!((stats.stores, stats.design.epochs), (3, Some(3)));
+    assert_eq!(stats.design.nacks, None, "it has none");
+}
+
+#[test]
+fn the_largest_value_is_of_the_whole_run() {
+    assert_eq!(stores(2, 3).design.table_occupancy_max, Some(5));
+}
+
+#[test]
+fn occupancy_covers_exactly_the_timed_region() {
+    let stats = stores(2, 3);
+    let cycles = stats.design.buffer_occupancy.expect("counted");
+    assert_eq!(cycles.iter().sum::<u64>(), stats.cycles.0);
+    // Two entries are there from the beginning; each of the three others has its time.
+    assert_eq!(&cycles[..2], [0, 0]);
+    assert!(
+        cycles.len() == 6 && cycles[2..].iter().all(|time| *time > 0),
+        "{cycles:?}"
+    );
+}
+
+#[test]
+fn without_a_start_line_all_is_counted() {
+    let mut system = System::new(&preset("cosplay"), Counts::default(), 1, memory(), Options::default());
+    put(&mut system, 0, |cpu| async move {
+        cpu.word(PM_BASE).store(cpu.word(1)).await;
+    });
+    assert_eq!(system.run().expect("ends").stats.design.epochs, Some(1));
+}
