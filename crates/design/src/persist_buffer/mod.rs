@@ -1,15 +1,26 @@
 //! Persist buffers: writes to persistent memory on their own way there, beside the caches (HOPS, ASPLOS 2017, as
-//! StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022) IV and V describe it).
+//! StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022) II, IV and V describe it; ASAP).
 //!
-//! [`Buffer`] holds a core's writes, [`Epochs`] knows which of them may go first, [`Writers`] who wrote a line last, and
-//! [`ConservativeBuffers`] puts the three together for all cores.
+//! [`PersistBuffers`] is the whole, for all cores. A core's [`Side`] has a [`Buffer`] with its writes and an epoch table
+//! ([`Epochs`]) that knows which of them may go; [`Writers`] knows who wrote a line last. Flushing is conservative (HOPS), or eager
+//! with a [`Speculation`] in the controllers that undoes what came too early (ASAP).
 
 mod buffer;
-mod conservative;
+mod buffers;
 mod epochs;
+mod flushing;
+mod shape;
+mod side;
+mod speculation;
 mod writers;
 
-pub use buffer::{Buffer, Write};
-pub use conservative::{ConservativeBuffers, BUFFER_ENTRIES};
-pub use epochs::{Completed, EpochId, Epochs};
+#[cfg(test)]
+mod tests;
+
+pub use buffer::{Buffer, Entry as BufferEntry, Flush, Write};
+pub use buffers::PersistBuffers;
+pub use epochs::{EpochId, Epochs, Follows};
+pub use shape::{Carries, Shape, BUFFER_ENTRIES, EPOCH_ENTRIES, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
+pub use side::Side;
+pub use speculation::Speculation;
 pub use writers::Writers;
