@@ -66,6 +66,9 @@ impl Services for Machine {
     fn visible_line(&self, _: Line) -> LineData {
         self.line
     }
+    fn durable_line(&self, _: Line) -> LineData {
+        self.line
+    }
     fn commit(&mut self, _: CoreId, _: ControllerId, _: u64) {}
     fn crash_state_changed(&mut self) {}
 }
