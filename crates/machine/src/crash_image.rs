@@ -76,7 +76,13 @@ impl CrashImage {
         self.overlay.get(&line).copied().unwrap_or_else(|| self.persisted(line))
     }
 
+    /// What a request changed whose core runs ahead of its own stores is no later than what comes after it.
     fn change(&mut self, at: Cycles, line: Line, data: &LineData) {
+        self.changes
+            .iter_mut()
+            .rev()
+            .take_while(|last| last.at > at)
+            .for_each(|last| last.at = at);
         let data = *data;
         self.changes.push(Durable { at, line, data });
     }

@@ -17,7 +17,7 @@ impl<D: Design> System<D> {
             return self.drained_hits(core);
         }
         let at = shared.drains.get();
-        self.hw.now = self.hw.now.max(at);
+        (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
             return self.wait_for_buffer(core);
         }

@@ -37,7 +37,7 @@ pub enum Event {
 
 impl<D: Design> System<D> {
     pub(super) fn event(&mut self, at: u64, event: Event) {
-        self.hw.now = at;
+        (self.hw.now, self.hw.step) = (at, at);
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia {
@@ -290,7 +290,7 @@ impl<D: Design> System<D> {
                     Command::Acknowledge { core, context } => {
                         self.settle(core, context);
                     }
-                    Command::CrashStateChanged => self.crash_image_changes(self.hw.now, None),
+                    Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
                 }
             } else if let Some(gate) = self.hw.opened.pop() {
                 self.open(Until::Open(gate));

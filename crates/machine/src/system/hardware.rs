@@ -17,6 +17,9 @@ use strandline_kernel::{Cycles, Events, Rng};
 pub struct Hardware {
     pub machine: Machine,
     pub now: u64,
+    /// The time of the event, of the store queue's departure or of the request that is looked at. `now` may be ahead of it: a
+    /// program runs ahead of its own store queue.
+    pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
     pub last: Last,

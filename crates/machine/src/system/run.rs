@@ -125,6 +125,7 @@ impl<D: Design> System<D> {
             .collect();
         let hw = Hardware {
             now: 0,
+            step: 0,
             memory,
             harts,
             last: Last::new(&machine.llc),
