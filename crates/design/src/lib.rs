@@ -8,10 +8,12 @@
 
 mod about;
 mod answers;
+mod bloom;
 mod by_context;
 mod contexts;
 mod counters;
 mod persist_buffer;
+mod recovery_table;
 mod rules;
 mod services;
 mod strands;
@@ -24,7 +26,9 @@ pub use answers::{
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
 pub use counters::{Counters, Occupancy};
-pub use persist_buffer::{Buffer, Completed, ConservativeBuffers, EpochId, Epochs, Write, Writers, BUFFER_ENTRIES};
+pub use bloom::{CountingBloom, FILTER_BYTES};
+pub use persist_buffer::{Carries, EpochId, PersistBuffers};
+pub use recovery_table::{Handling, RecoveryTable};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};

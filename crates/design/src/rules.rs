@@ -45,4 +45,26 @@ strandline_kernel::breakable_rules! {
     EntryKeepsBytes: "ASAP V-A",
     /// A full persist buffer holds the store. Broken: the store goes on without an entry.
     FullBufferHoldsStore: "ASAP V-A",
+    /// Strands of one core that write a line persist in that order. Broken: as if they had written different ones.
+    StrandsOfALineInOrder: "StrandWeaver III-A, Equation 3; ASAP II-A",
+    /// A store that a release marks carries a dependence. Broken: none.
+    ReleasesDepend: "ASAP IV-A and IV-E",
+    /// A release begins an epoch: what came before persists before it. Broken: it does not.
+    ReleaseBeginsEpoch: "ASAP II-A and IV-A",
+    /// With release persistency, a write to a persistent line that another core has written is a dependence, too, since flushes
+    /// are of whole lines. Broken: it is none.
+    LinesDepend: "ASAP IV-B",
+    /// Memory can be brought back from what came early: an undo record is made. Broken: none is.
+    EarlyIsUndone: "ASAP IV-D and Table I",
+    /// An early flush to a line that has an undo record is kept in a delay record. Broken: it is dropped.
+    CollisionDelays: "ASAP IV-F and Table I",
+    /// A safe flush takes the place of its own epoch's records of its line. Broken: it updates the undo record as if the line
+    /// held a later epoch's value.
+    SafeReplacesOwnRecords: "ASAP IV-B and V-B",
+    /// A commit deletes the epoch's undo records. Broken: they stay.
+    CommitForgetsUndo: "ASAP V-C",
+    /// An epoch is durable when the controllers have acknowledged its commit. Broken: when they have been told.
+    CommitAwaitsControllers: "ASAP V-C",
+    /// A refused flush is sent again when its epoch is safe. Broken: it is forgotten.
+    RefusedComesAgain: "ASAP V-D",
 }

@@ -109,11 +109,23 @@ pub trait Services {
     /// The bytes of a line as the cores see them.
     fn visible_line(&self, line: Line) -> LineData;
 
+    /// The bytes of a line that the media and the persistence domain's queues hold: what a crash would leave of it if
+    /// [`crate::Design::power_fails`] named nothing. With ADR these are the bytes of the write that its controller accepted
+    /// last, without ADR of the last on the media, and of a design with [`crate::Domain::Caches`] those of its last visible
+    /// store, or of a non-temporal one once it is accepted. A write or store of which the design is just hearing by
+    /// [`crate::Design::arrived`] or [`crate::Design::visible`] is not in them yet; one of which it hears by
+    /// [`crate::Design::flushed`] or [`crate::Design::reached_media`] is.
+    ///
+    /// In unobserved runs, where nobody looks at crash states and nobody keeps these bytes, it is
+    /// [`Services::visible_line`]. So let nothing depend on them but bytes: no time, and no decision.
+    fn durable_line(&self, line: Line) -> LineData;
+
     /// Asks a controller to say when every write that it has accepted by then has reached the media: a `pcommit`. The
     /// request takes as long as a write without its backend operation; the answer is a call of
     /// [`crate::Design::committed`] with this tag.
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64);
 
-    /// What power failure would leave has changed without a write becoming durable: a crash point of its own.
+    /// What [`crate::Design::power_fails`] names has changed: it is asked again at this cycle, when the design has answered.
+    /// Without this call a change counts only from the next write that becomes durable.
     fn crash_state_changed(&mut self);
 }

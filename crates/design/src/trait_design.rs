@@ -182,6 +182,12 @@ pub trait Design: Sized + 'static {
 
     /// Place 9: power fails now. What of the design's state still reaches the media, or is undone there, after the
     /// persistence domain has drained: in order, later lines over earlier ones.
+    ///
+    /// Asked in observed runs after each write that becomes durable and after [`Services::crash_state_changed`]. Where what a
+    /// crash would leave of several lines has changed since, the states in between count as crash states too, since a
+    /// controller changes one after the other: the line that became durable first (unless it is named, and so covered),
+    /// then lines named with other bytes than a crash would have left, in the order in which they are named, then lines
+    /// named no more, by address.
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
         let _ = image;
     }

@@ -6,6 +6,7 @@
 mod cache;
 pub mod config;
 mod core;
+mod crash_image;
 mod journal;
 mod memory;
 mod rules;

@@ -164,6 +164,12 @@ impl Buffer {
         self.entries.iter().find(|e| e.write.id == id)
     }
 
+    /// The epoch of the newest entry.
+    #[must_use]
+    pub fn newest_epoch(&self) -> Option<u64> {
+        Some(self.entries.back()?.epoch)
+    }
+
     /// The numbers of the oldest and the newest entry.
     #[must_use]
     pub fn ends(&self) -> Option<(u64, u64)> {

@@ -181,12 +181,12 @@ impl PersistBuffers {
 
     /// A write was refused: until its epoch is durable the core flushes conservatively (ASAP V-D).
     fn refused(&mut self, hw: &mut dyn Services, core: CoreId, id: u64) {
+        if self.broken.is(Rule::RefusedComesAgain) {
+            return self.flushed(hw, core, id);
+        }
         let side = self.side(core);
         if let Some(number) = side.buffer.refused(id) {
             side.refused.push(number);
-        }
-        if self.broken.is(Rule::RefusedComesAgain) {
-            self.side(core).buffer.forget(id).map(|number| self.side(core).epochs.acknowledged(number));
         }
         self.advance(hw, core);
     }

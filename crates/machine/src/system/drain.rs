@@ -17,7 +17,7 @@ impl<D: Design> System<D> {
             return self.drained_hits(core);
         }
         let at = shared.drains.get();
-        self.hw.now = self.hw.now.max(at);
+        (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
             return self.wait_for_buffer(core);
         }
@@ -171,7 +171,7 @@ impl<D: Design> System<D> {
             self.hw.tally.stores_during_commits += 1;
         }
         let temporal = matches!(entry.kind, Kind::Store { .. });
-        if temporal && self.hw.journal.is_some() && self.design.domain() == Domain::Caches {
+        if temporal && self.hw.crash_image.is_some() && self.design.domain() == Domain::Caches {
             let line = entry.line();
             let data = self.hw.memory.line(line);
             self.durable(at, line, data);

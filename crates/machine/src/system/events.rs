@@ -5,7 +5,7 @@ use super::run::System;
 use crate::memory::{Origin, Waiting};
 use crate::rules::Rule;
 use strandline_design::{Acceptance, ControllerId, Design, Domain, Message, Until, WriteId, WriteRequest};
-use strandline_isa::CoreId;
+use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 
 /// An event outside of the cores.
@@ -37,7 +37,7 @@ pub enum Event {
 
 impl<D: Design> System<D> {
     pub(super) fn event(&mut self, at: u64, event: Event) {
-        self.hw.now = at;
+        (self.hw.now, self.hw.step) = (at, at);
         match event {
             Event::Arrives { controller, write } => self.arrives(controller, write, false),
             Event::OnMedia {
@@ -144,19 +144,17 @@ impl<D: Design> System<D> {
         }
     }
 
-    pub(super) fn durable(&mut self, at: u64, line: strandline_isa::Line, data: strandline_isa::LineData) {
-        self.hw.durable(at, line, data);
-        self.ask_power_failure();
+    /// A line has reached the persistence domain.
+    pub(super) fn durable(&mut self, at: u64, line: Line, data: LineData) {
+        self.crash_image_changes(at, Some((line, data)));
     }
 
-    /// Place 9, asked at every crash point of an observed run.
-    pub(super) fn ask_power_failure(&mut self) {
-        let Some(journal) = &mut self.hw.journal else { return };
-        let mut lines = Vec::new();
-        self.design.power_fails(&mut |line, data| lines.push((line, data)));
-        if !lines.is_empty() {
-            journal.power_failures.push((journal.durable.len(), lines));
-        }
+    /// Place 9, asked in observed runs whenever the image that a crash would leave may have changed.
+    fn crash_image_changes(&mut self, at: u64, persists: Option<(Line, LineData)>) {
+        let Some(image) = &mut self.hw.crash_image else { return };
+        let mut named = Vec::new();
+        self.design.power_fails(&mut |line, data| named.push((line, data)));
+        image.update(Cycles(at), persists, &named);
     }
 
     fn issue(&mut self, controller: ControllerId) {
@@ -300,7 +298,7 @@ impl<D: Design> System<D> {
                     Command::Acknowledge { core, context } => {
                         self.settle(core, context);
                     }
-                    Command::CrashStateChanged => self.ask_power_failure(),
+                    Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
                 }
             } else if let Some(gate) = self.hw.opened.pop() {
                 self.open(Until::Open(gate));

@@ -4,7 +4,7 @@ use super::events::Event;
 use crate::cache::Last;
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
-use crate::journal::{Durable, Journal};
+use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
 use crate::rules::Broken;
 use std::collections::VecDeque;
@@ -17,6 +17,9 @@ use strandline_kernel::{Cycles, Events, Rng};
 pub struct Hardware {
     pub machine: Machine,
     pub now: u64,
+    /// The time of the event, of the store queue's departure or of the request that is looked at. `now` may be ahead of it: a
+    /// program runs ahead of its own store queue.
+    pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
     pub last: Last,
@@ -25,7 +28,8 @@ pub struct Hardware {
     pub events: Events<Event>,
     pub writes: Writes,
     pub rng: Rng,
-    pub journal: Option<Journal>,
+    /// What a crash would leave, in observed runs.
+    pub crash_image: Option<CrashImage>,
     /// Gates that the design has opened since they were last looked at.
     pub opened: Vec<Gate>,
     /// What the design has asked for since it was last obeyed.
@@ -174,17 +178,6 @@ impl Hardware {
         self.events
             .post(Cycles(arrives), Event::Arrives { controller, write: id });
         id
-    }
-
-    /// A line has reached the persistence domain.
-    pub fn durable(&mut self, at: u64, line: Line, data: LineData) {
-        if let Some(journal) = &mut self.journal {
-            journal.durable.push(Durable {
-                at: Cycles(at),
-                line,
-                data,
-            });
-        }
     }
 
     /// A read of a line from memory that leaves the last level at `at`: when the data is back there.

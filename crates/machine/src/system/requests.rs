@@ -15,7 +15,7 @@ impl<D: Design> System<D> {
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);
         let at = hart.core.front.get();
-        self.hw.now = self.hw.now.max(at);
+        (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         let hart = self.hw.hart(core);
         match request {
             Request::Order => {

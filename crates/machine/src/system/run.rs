@@ -5,6 +5,7 @@ use super::stuck::{describe, Stuck};
 use crate::cache::Last;
 use crate::config::Machine;
 use crate::core::{Core, Counted, SimCpu, Wants};
+use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::rules::Broken;
@@ -98,6 +99,7 @@ struct Start {
 impl<D: Design> System<D> {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
     pub fn new(machine: &Machine, design: D, cores: usize, memory: Memory, options: Options) -> System<D> {
+        let crash_image = options.journal.then(|| CrashImage::of(&memory));
         let memory = Rc::new(memory);
         let places = design.places();
         let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
@@ -125,6 +127,7 @@ impl<D: Design> System<D> {
             .collect();
         let hw = Hardware {
             now: 0,
+            step: 0,
             memory,
             harts,
             last: Last::new(&machine.llc),
@@ -135,7 +138,7 @@ impl<D: Design> System<D> {
             events: Events::default(),
             writes: Writes::new(wants.broken),
             rng: Rng::new(options.seed),
-            journal: options.journal.then(Journal::default),
+            crash_image,
             opened: Vec::new(),
             commands: VecDeque::new(),
             held_evictions: Vec::new(),
@@ -384,11 +387,11 @@ impl<D: Design> System<D> {
         for hart in &self.hw.harts {
             stats.task_latency.merge(&hart.core.notes.take_latencies());
         }
-        let mut journal = self.hw.journal.take();
-        if let Some(journal) = &mut journal {
-            journal.notes = self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect();
-            journal.trace = self.tracer.as_ref().map(|t| t.take()).unwrap_or_default();
-        }
+        let journal = self.hw.crash_image.take().map(|image| Journal {
+            durable: image.into_changes(),
+            notes: self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect(),
+            trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
+        });
         Outcome { stats, journal }
     }
 }

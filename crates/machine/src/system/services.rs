@@ -111,6 +111,13 @@ impl Services for Hardware {
         self.memory.line(line)
     }
 
+    fn durable_line(&self, line: Line) -> LineData {
+        match &self.crash_image {
+            Some(image) => image.persisted(line),
+            None => self.memory.line(line),
+        }
+    }
+
     fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64) {
         let at = self.now + Hardware::to_controller(self);
         self.events

@@ -1,0 +1,89 @@
+//! What a crash would leave, kept up to date while a run is observed.
+
+use crate::journal::Durable;
+use std::collections::BTreeMap;
+use strandline_isa::{Line, LineData, Memory};
+use strandline_kernel::Cycles;
+
+/// What is persisted, what the design would make of it if power failed, and how the outcome has changed so far.
+pub struct CrashImage {
+    /// What the media and the persistence domain's queues hold.
+    persisted: Memory,
+    /// The lines that the design named when it was asked last.
+    overlay: BTreeMap<Line, LineData>,
+    changes: Vec<Durable>,
+}
+
+impl CrashImage {
+    /// Before a run that finds this memory.
+    pub fn of(initial: &Memory) -> CrashImage {
+        CrashImage {
+            persisted: initial.persistent_half(),
+            overlay: BTreeMap::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// What is persisted of a line.
+    pub fn persisted(&self, line: Line) -> LineData {
+        self.persisted.line(line)
+    }
+
+    /// How the image has changed, in order.
+    pub fn into_changes(self) -> Vec<Durable> {
+        self.changes
+    }
+
+    /// At `at` a line is persisted, if one is, and the design now names these lines, later ones over earlier ones.
+    ///
+    /// The line persisted comes first, and always, unless the design covers it; then the lines named that change, as named;
+    /// then those that the design names no more.
+    pub fn update(&mut self, at: Cycles, persists: Option<(Line, LineData)>, named: &[(Line, LineData)]) {
+        let overlay: BTreeMap<Line, LineData> = named.iter().copied().collect();
+        if let Some((line, data)) = persists {
+            self.persist(at, line, &data, overlay.contains_key(&line));
+        }
+        for (line, data) in named.iter().filter(|(line, data)| overlay[line] == *data) {
+            if self.left(*line) != *data {
+                self.change(at, *line, data);
+            }
+            self.overlay.insert(*line, *data);
+        }
+        let gone = self.overlay.keys().filter(|line| !overlay.contains_key(line));
+        for line in gone.copied().collect::<Vec<Line>>() {
+            let (left, persisted) = (self.left(line), self.persisted(line));
+            self.overlay.remove(&line);
+            if left != persisted {
+                self.change(at, line, &persisted);
+            }
+        }
+    }
+
+    /// A line is persisted; `covered` if the design's line still lies over it, or does from now on.
+    fn persist(&mut self, at: Cycles, line: Line, data: &LineData, covered: bool) {
+        let left = self.left(line);
+        self.persisted.set_line(line, data);
+        if covered {
+            self.overlay.insert(line, left);
+        } else {
+            self.overlay.remove(&line);
+            self.change(at, line, data);
+        }
+    }
+
+    /// What a crash leaves of a line.
+    fn left(&self, line: Line) -> LineData {
+        self.overlay.get(&line).copied().unwrap_or_else(|| self.persisted(line))
+    }
+
+    /// What a request changed whose core runs ahead of its own stores is no later than what comes after it.
+    fn change(&mut self, at: Cycles, line: Line, data: &LineData) {
+        self.changes
+            .iter_mut()
+            .rev()
+            .take_while(|last| last.at > at)
+            .for_each(|last| last.at = at);
+        let data = *data;
+        self.changes.push(Durable { at, line, data });
+    }
+}
