@@ -12,6 +12,7 @@ mod bloom;
 mod by_context;
 mod contexts;
 mod counters;
+mod delegated;
 mod persist_buffer;
 mod recovery_table;
 mod rules;
@@ -21,12 +22,14 @@ mod trait_design;
 
 pub use about::{About, Domain, Needs, Places, Sizes};
 pub use answers::{
-    Acceptance, Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply, Until,
+    Acceptance, Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply,
+    Until,
 };
+pub use bloom::{CountingBloom, FILTER_BYTES};
 pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
 pub use counters::{Counters, Occupancy};
-pub use bloom::{CountingBloom, FILTER_BYTES};
+pub use delegated::Delegated;
 pub use persist_buffer::{Carries, EpochId, PersistBuffers};
 pub use recovery_table::{Handling, RecoveryTable};
 #[cfg(feature = "mutants")]

@@ -1,9 +1,10 @@
 //! The designs, one file each. No design uses another; what two need lives in `strandline-design`.
 
+mod asap;
 mod cosplay;
 mod eadr;
 mod freeswitch;
-mod hops_ep;
+mod hops;
 mod no_persist_queue;
 mod non_atomic;
 mod registry;
@@ -14,10 +15,11 @@ mod volatile;
 mod x86;
 mod x86_pcommit;
 
+pub use asap::{asap_ep, asap_rp, asap_strand};
 pub use cosplay::cosplay;
 pub use eadr::Eadr;
 pub use freeswitch::freeswitch;
-pub use hops_ep::HopsEp;
+pub use hops::{hops_ep, hops_rp};
 pub use no_persist_queue::NoPersistQueue;
 pub use non_atomic::NonAtomic;
 pub use registry::{abouts, with_design, with_design_set, DesignVisitor};

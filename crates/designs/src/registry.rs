@@ -1,8 +1,8 @@
 //! The registry: one line a design.
 
 use crate::{
-    cosplay, freeswitch, Eadr, HopsEp, NoPersistQueue, NonAtomic, Sbatch, StrandWeaver, Unordered, Volatile,
-    X86Pcommit, X86,
+    asap_ep, asap_rp, asap_strand, cosplay, freeswitch, hops_ep, hops_rp, Eadr, NoPersistQueue, NonAtomic, Sbatch,
+    StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
 };
 use strandline_design::{About, Design};
 use strandline_kernel::{ParamError, Params};
@@ -64,7 +64,11 @@ registry! {
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
-    "hops-ep" => HopsEp::default(),
+    "hops-ep" => hops_ep(),
+    "hops-rp" => hops_rp(),
+    "asap-ep" => asap_ep(),
+    "asap-rp" => asap_rp(),
+    "asap-strand" => asap_strand(),
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
     "unordered" => Unordered,

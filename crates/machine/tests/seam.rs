@@ -4,8 +4,8 @@ mod common;
 
 use common::{memory, preset, put};
 use strandline_design::{
-    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward, Gate, Level,
-    Message, Places, Reply, Services, Supply, Until, WriteRequest,
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward,
+    Gate, Level, Message, Places, Reply, Services, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;

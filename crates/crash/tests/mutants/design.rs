@@ -2,13 +2,8 @@
 
 use std::collections::BTreeMap;
 use strandline_design::{
-<<<<<<< HEAD
-    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Domain, Entry, Eviction, Forward, Gate,
-    Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
-=======
-    About, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Design, Domain, Entry, Eviction,
-    Forward, Gate, Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
->>>>>>> counts
+    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Design, Domain, Entry,
+    Eviction, Forward, Gate, Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::Cycles;

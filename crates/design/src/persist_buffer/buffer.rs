@@ -247,7 +247,11 @@ mod tests {
         buffer.enter(A, [2; 8], 0);
         assert_eq!(send(&mut buffer, 0, false), None);
         buffer.enter(A, [3; 8], 1);
-        assert_eq!(send(&mut buffer, 1, false).map(|w| w.data), Some([3; 8]), "another epoch's goes");
+        assert_eq!(
+            send(&mut buffer, 1, false).map(|w| w.data),
+            Some([3; 8]),
+            "another epoch's goes"
+        );
         assert_eq!(buffer.acknowledged(first.id), Some(0));
         assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([2; 8]));
         assert_eq!(buffer.occupied(), 2);
@@ -258,14 +262,23 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 3);
         let sent = buffer.send(false, |_| Some(true)).expect("a write");
-        let early = Flush::Sent { early: true, refused: false };
+        let early = Flush::Sent {
+            early: true,
+            refused: false,
+        };
         assert_eq!(sent.flush, early);
         assert_eq!(buffer.refused(sent.write.id), Some(3));
         assert_eq!(buffer.waits(|_| false), (true, false));
         assert!(!buffer.enter(A, [2; 8], 3), "it joins the refused one");
         let again = buffer.send(false, |_| Some(false)).expect("a write");
-        let safe = Flush::Sent { early: false, refused: true };
-        assert_eq!((again.write.id, again.write.data, again.flush), (sent.write.id, [2; 8], safe));
+        let safe = Flush::Sent {
+            early: false,
+            refused: true,
+        };
+        assert_eq!(
+            (again.write.id, again.write.data, again.flush),
+            (sent.write.id, [2; 8], safe)
+        );
     }
 
     #[test]

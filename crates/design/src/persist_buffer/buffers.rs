@@ -5,9 +5,10 @@ use super::{
     Carries, EpochId, Follows, Shape, Side, Speculation, Writers, BUFFER_ENTRIES, EPOCH_ENTRIES, POLL_ACCESS,
     POLL_PERIOD, TABLE_ENTRIES,
 };
+use crate::bloom::FILTER_BYTES;
 use crate::rules::{Broken, Rule};
-use crate::{Access, Admission, Asked, Counters, Departure, Entry, Gate, Occupancy, Reply, Services, Until};
-use strandline_isa::{Addr, CoreId, Line, Primitive};
+use crate::{Access, Admission, Asked, Counters, Departure, Entry, Gate, Occupancy, Reply, Services, Sizes, Until};
+use strandline_isa::{Addr, CoreId, Line, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// Persist buffers with what orders them: HOPS's or ASAP's.
@@ -132,8 +133,9 @@ impl PersistBuffers {
             Primitive::Ofence
             | Primitive::PersistBarrier
             | Primitive::NewStrand
+            | Primitive::Release
             | Primitive::Setctx(_) => Admission::Enter,
-            Primitive::StoreBarrier => Admission::plain(primitive),
+            Primitive::StoreBarrier | Primitive::Acquire => Admission::plain(primitive),
         }
     }
 
@@ -201,11 +203,18 @@ impl PersistBuffers {
         }
         let strands = self.carries == Carries::Conflicts;
         let all = if strands { Follows::All } else { Follows::Current };
+        let joins = self.broken.is(Rule::ReleaseBeginsEpoch);
         self.counted(core, |side| match primitive {
             Primitive::Setctx(context) => side.switch(context),
             Primitive::PersistBarrier => _ = side.epochs.begin(Follows::Current),
             Primitive::NewStrand if strands => _ = side.epochs.begin(Follows::Join),
             Primitive::NewStrand => {}
+            Primitive::Release => {
+                side.releases = true;
+                if !joins {
+                    side.epochs.begin(all);
+                }
+            }
             Primitive::Ofence => _ = side.epochs.begin(all),
             _ => {
                 side.fence = side.fences();
@@ -242,9 +251,16 @@ impl PersistBuffers {
                 side.epochs.wrote();
             }
         }
+        let releases = std::mem::take(&mut self.side(core).releases);
         let epoch = EpochId { core, number };
         if addr.is_persistent() || self.carries == Carries::EveryLine {
             self.writers.wrote(line, epoch);
+        }
+        if self.carries == Carries::Releases {
+            match releases {
+                true => self.writers.released(line, epoch),
+                false => self.writers.overwrote(line, core),
+            }
         }
         self.advance(hw, core);
     }
@@ -290,7 +306,12 @@ impl PersistBuffers {
                 wrote().filter(|_| !unseen)
             }
             Carries::Conflicts => wrote().filter(|_| access == Access::Own),
-            Carries::Releases => None,
+            Carries::Releases => {
+                let released = self.writers.released_last(owner, line);
+                let released = released.filter(|_| !self.broken.is(Rule::ReleasesDepend));
+                let shares = access == Access::Own && line.is_persistent() && !self.broken.is(Rule::LinesDepend);
+                released.or_else(|| wrote().filter(|_| shares))
+            }
         }
     }
 
@@ -306,6 +327,26 @@ impl PersistBuffers {
             side.depends();
         });
         self.advance(hw, requester);
+    }
+
+    /// Bytes of storage added to a machine, by structure.
+    #[must_use]
+    pub fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let mut parts = vec![("persist buffers", self.shape.buffer_bytes(machine))];
+        if let Some(speculation) = &self.speculation {
+            let records = speculation.entries() as u64;
+            parts.push(("epoch tables", self.shape.epoch_table_bytes(machine)));
+            parts.push(("recovery tables", self.shape.recovery_table_bytes(records, machine)));
+            parts.push(("Bloom filters", machine.controllers * FILTER_BYTES));
+        }
+        parts
+    }
+
+    /// The most bytes that power failure writes to memory: a line for every undo record (ASAP V-E).
+    #[must_use]
+    pub fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        let records = self.speculation.as_ref().map_or(0, Speculation::entries);
+        machine.controllers * records as u64 * LINE_BYTES
     }
 
     /// What was counted by `now`.

@@ -57,7 +57,10 @@ fn an_epoch_in_which_nothing_happened_is_not_ended() {
     assert_eq!(epochs.current(), 1);
     epochs.depend(other(4));
     assert_eq!(epochs.current(), 1, "the dependence is this epoch's");
-    assert!(epochs.begin(Follows::Current), "whoever waits for it waits for the other core");
+    assert!(
+        epochs.begin(Follows::Current),
+        "whoever waits for it waits for the other core"
+    );
 }
 
 #[test]
@@ -118,7 +121,10 @@ fn strands_follow_the_last_join_and_a_join_follows_all_strands() {
     end(&mut epochs);
     epochs.wrote();
     assert!(epochs.begin(Follows::Join));
-    assert!(epochs.is_safe(2) && !epochs.follows(0) && !epochs.follows(1), "a strand of its own");
+    assert!(
+        epochs.is_safe(2) && !epochs.follows(0) && !epochs.follows(1),
+        "a strand of its own"
+    );
     epochs.wrote();
     assert!(epochs.begin(Follows::Current));
     assert!(epochs.follows(2) && !epochs.follows(1));
@@ -127,7 +133,10 @@ fn strands_follow_the_last_join_and_a_join_follows_all_strands() {
     assert!((0..4).all(|number| epochs.follows(number)));
     epochs.wrote();
     assert!(epochs.begin(Follows::Join));
-    assert!(epochs.follows(3) && !epochs.follows(4), "it follows the join, not the strand before it");
+    assert!(
+        epochs.follows(3) && !epochs.follows(4),
+        "it follows the join, not the strand before it"
+    );
     epochs.acknowledged(2);
     assert_eq!(commit(&mut epochs), [2], "strands commit out of order");
 }

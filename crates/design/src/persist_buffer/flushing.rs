@@ -166,7 +166,9 @@ impl PersistBuffers {
 
     /// A controller hears that an epoch commits: its records go, and their values to where they belong (ASAP V-C).
     fn commit_arrives(&mut self, hw: &mut dyn Services, controller: ControllerId, owner: EpochId) {
-        let Some(speculation) = &mut self.speculation else { return };
+        let Some(speculation) = &mut self.speculation else {
+            return;
+        };
         let delayed = speculation.commit(controller, owner);
         hw.crash_state_changed();
         let side = self.side(owner.core);

@@ -17,10 +17,12 @@ mod writers;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::{Buffer, Entry as BufferEntry, Flush, Write};
+use buffer::{Buffer, Flush};
 pub use buffers::PersistBuffers;
-pub use epochs::{EpochId, Epochs, Follows};
-pub use shape::{Carries, Shape, BUFFER_ENTRIES, EPOCH_ENTRIES, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
-pub use side::Side;
-pub use speculation::Speculation;
-pub use writers::Writers;
+pub use epochs::EpochId;
+use epochs::{Epochs, Follows};
+pub use shape::Carries;
+use shape::{Shape, BUFFER_ENTRIES, EPOCH_ENTRIES, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
+use side::Side;
+use speculation::Speculation;
+use writers::Writers;

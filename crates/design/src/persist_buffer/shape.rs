@@ -115,7 +115,11 @@ impl Shape {
     pub fn buffer_bytes(&self, machine: &Sizes) -> u64 {
         let epoch = self.epoch_bits();
         let flags = if self.epochs.is_some() { 2 } else { 1 };
-        let others = if self.epochs.is_some() { 0 } else { 1 + bits(machine.cores) + epoch };
+        let others = if self.epochs.is_some() {
+            0
+        } else {
+            1 + bits(machine.cores) + epoch
+        };
         let entry = 512 + LINE_BITS + epoch + flags + others;
         machine.cores * (self.entries as u64 * entry + 2 * epoch).div_ceil(8)
     }
@@ -151,7 +155,10 @@ mod tests {
 
     #[test]
     fn polling_cores_see_what_was_published_before_they_looked() {
-        let polled = Resolution::Polled { period: 500, access: 50 };
+        let polled = Resolution::Polled {
+            period: 500,
+            access: 50,
+        };
         let at = |now| polled.known_at(Cycles(now), Cycles(4)).0;
         assert_eq!((at(0), at(449), at(450), at(451)), (550, 550, 550, 1050));
         let every_cycle = Resolution::Polled { period: 1, access: 1 };
