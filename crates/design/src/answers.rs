@@ -66,7 +66,7 @@ impl Admission {
     #[must_use]
     pub fn plain(primitive: Primitive) -> Admission {
         match primitive {
-            Primitive::Setctx(_) | Primitive::NewStrand => Admission::Pass,
+            Primitive::Setctx(_) | Primitive::NewStrand | Primitive::Release | Primitive::Acquire => Admission::Pass,
             // A machine that has only the strongest fence executes that.
             Primitive::Sfence
             | Primitive::Cfence(_)

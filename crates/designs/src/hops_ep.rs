@@ -71,6 +71,7 @@ impl Design for HopsEp {
             log_before_update: &[Primitive::Ofence],
             commit: &[Primitive::Dfence],
             durable: &[Primitive::Dfence],
+            hand_over: &[Primitive::Dfence],
             ..Lowering::NOTHING
         }
     }
@@ -84,7 +85,11 @@ impl Design for HopsEp {
             | Primitive::Mfence
             | Primitive::Cfence(_)
             | Primitive::Pcommit => Admission::EnterHeld(ConservativeBuffers::drained(core)),
-            Primitive::StoreBarrier | Primitive::Setctx(_) | Primitive::NewStrand => Admission::plain(primitive),
+            Primitive::StoreBarrier
+            | Primitive::Setctx(_)
+            | Primitive::NewStrand
+            | Primitive::Release
+            | Primitive::Acquire => Admission::plain(primitive),
         }
     }
 

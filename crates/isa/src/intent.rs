@@ -11,9 +11,9 @@ pub enum Intent {
     Commit,
     /// Everything written so far in this thread is durable when the intent returns.
     Durable,
-    /// A lock or another synchronisation variable was acquired.
+    /// A lock or another synchronisation variable was acquired: by the last load or locked instruction.
     Acquire,
-    /// A lock or another synchronisation variable is about to be released.
+    /// A lock or another synchronisation variable is about to be released: by the next store or locked instruction.
     Release,
     /// What follows need not be ordered after what came before (a new strand).
     NewStrand,
@@ -22,6 +22,9 @@ pub enum Intent {
     /// [`Intent::LogBeforeUpdate`] of the last of several steps, whose updates commit the region: the steps before it persist
     /// first, too.
     LastStep,
+    /// The operating system is about to move or replace this thread, or a device is about to read or write memory: what the thread has
+    /// written must not wait in its core any longer (ASAP V).
+    HandOver,
 }
 
 /// An instruction that orders or completes persists.
@@ -52,6 +55,10 @@ pub enum Primitive {
     Ofence,
     /// HOPS's `dfence`: what came before is durable when it is done.
     Dfence,
+    /// An annotation: the next store or locked instruction of this core in program order releases (ASAP V). It waits for nothing.
+    Release,
+    /// An annotation: the last load or locked instruction of this core in program order acquires (ASAP V). It waits for nothing.
+    Acquire,
 }
 
 impl Primitive {
@@ -74,10 +81,16 @@ impl Primitive {
         )
     }
 
-    /// Whether it keeps anything in order: a change of context or strand does not.
+    /// Whether it says of the store behind it or of the load before it what that is.
+    #[must_use]
+    pub fn is_mark(self) -> bool {
+        matches!(self, Primitive::Release | Primitive::Acquire)
+    }
+
+    /// Whether it keeps anything in order: a change of context or strand does not, and what a mark says is its access's.
     #[must_use]
     pub fn is_fence(self) -> bool {
-        !matches!(self, Primitive::Setctx(_) | Primitive::NewStrand)
+        !matches!(self, Primitive::Setctx(_) | Primitive::NewStrand) && !self.is_mark()
     }
 
     /// Whether it waits for flushes: worth letting another task go on first.
@@ -94,7 +107,9 @@ impl Primitive {
             | Primitive::Setctx(_)
             | Primitive::PersistBarrier
             | Primitive::NewStrand
-            | Primitive::Ofence => false,
+            | Primitive::Ofence
+            | Primitive::Release
+            | Primitive::Acquire => false,
         }
     }
 }
@@ -141,6 +156,8 @@ pub struct Lowering {
     pub release: &'static [Primitive],
     /// [`Intent::NewStrand`].
     pub new_strand: &'static [Primitive],
+    /// [`Intent::HandOver`].
+    pub hand_over: &'static [Primitive],
     /// What a task does first whenever it begins or goes on after another one, where tasks share a core.
     pub resumed: &'static [Primitive],
     /// How tasks share a core, where they do.
@@ -158,6 +175,7 @@ impl Lowering {
         acquire: &[],
         release: &[],
         new_strand: &[],
+        hand_over: &[],
         resumed: &[],
         tasking: Tasking::Own,
     };
@@ -173,6 +191,7 @@ impl Lowering {
             Intent::Acquire => self.acquire,
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,
+            Intent::HandOver => self.hand_over,
             Intent::Step if self.new_strand.is_empty() => self.durable,
             Intent::Step => self.new_strand,
             Intent::LastStep if self.new_strand.is_empty() => self.log_before_update,
@@ -195,6 +214,8 @@ impl fmt::Display for Primitive {
             Primitive::JoinStrand => f.write_str("join strand"),
             Primitive::Ofence => f.write_str("ofence"),
             Primitive::Dfence => f.write_str("dfence"),
+            Primitive::Release => f.write_str("release"),
+            Primitive::Acquire => f.write_str("acquire"),
         }
     }
 }

@@ -221,7 +221,11 @@ pub(crate) fn primitive(primitive: Primitive) {
         | Primitive::Ofence
         | Primitive::Dfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
         Primitive::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
-        Primitive::StoreBarrier | Primitive::Setctx(_) | Primitive::NewStrand => {}
+        Primitive::StoreBarrier
+        | Primitive::Setctx(_)
+        | Primitive::NewStrand
+        | Primitive::Release
+        | Primitive::Acquire => {}
         Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
     }
 }

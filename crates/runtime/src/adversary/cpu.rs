@@ -116,7 +116,7 @@ impl Cpu for AdversaryCpu<'_, '_> {
             }
             Primitive::Cfence(context) => self.drain(Some(context)),
             Primitive::Setctx(context) => self.context.set(context),
-            Primitive::Pcommit | Primitive::StoreBarrier => {}
+            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Release | Primitive::Acquire => {}
         }
     }
 
