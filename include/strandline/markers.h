@@ -35,10 +35,12 @@
 /* A new strand begins: what follows need not persist after what came before. */
 #define STRANDLINE_NEW_STRAND() STRANDLINE_MARKER_(5)
 
-/* A lock or another synchronisation variable was acquired. */
+/* A lock or another synchronisation variable was acquired: by the thread's last load or locked instruction. Only needed
+ * where no locked instruction of the program accesses the variable. */
 #define STRANDLINE_ACQUIRE() STRANDLINE_MARKER_(6)
 
-/* A lock or another synchronisation variable is about to be released. */
+/* A lock or another synchronisation variable is about to be released: by the thread's next store or locked instruction.
+ * Only needed where no locked instruction of the program accesses the variable. */
 #define STRANDLINE_RELEASE() STRANDLINE_MARKER_(7)
 
 /* The region to record begins, for all threads (`strandline record --from marker`). */
@@ -46,5 +48,11 @@
 
 /* The region to record has ended. */
 #define STRANDLINE_REGION_END() STRANDLINE_MARKER_(9)
+
+/* The operating system is about to move or replace this thread: what it has written must not wait in its core. */
+#define STRANDLINE_CONTEXT_SWITCH() STRANDLINE_MARKER_(10)
+
+/* A device is about to read or write memory: what this thread has written must not wait in its core. */
+#define STRANDLINE_DMA() STRANDLINE_MARKER_(11)
 
 #endif

@@ -260,19 +260,23 @@ pub enum Marker {
     Order = 4,
     /// A new strand begins.
     NewStrand = 5,
-    /// A lock or another synchronisation variable was acquired.
+    /// A lock or another synchronisation variable was acquired: by the thread's last load or locked instruction.
     Acquire = 6,
-    /// A lock or another synchronisation variable is about to be released.
+    /// A lock or another synchronisation variable is about to be released: by the thread's next store or locked instruction.
     Release = 7,
     /// The region to record begins (`--from marker`).
     RegionBegin = 8,
     /// The region to record has ended.
     RegionEnd = 9,
+    /// The operating system is about to move or replace this thread.
+    ContextSwitch = 10,
+    /// A device is about to read or write memory.
+    Dma = 11,
 }
 
 impl Marker {
     /// All markers.
-    pub const ALL: [Marker; 9] = [
+    pub const ALL: [Marker; 11] = [
         Marker::TaskBegin,
         Marker::TaskEnd,
         Marker::Durable,
@@ -282,6 +286,8 @@ impl Marker {
         Marker::Release,
         Marker::RegionBegin,
         Marker::RegionEnd,
+        Marker::ContextSwitch,
+        Marker::Dma,
     ];
 
     /// The marker that this displacement of a `nop` says, if any.

@@ -46,11 +46,13 @@ pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
 }
 
 /// Takes the lock at this address, as [`lock`] does, for a log that keeps a stamp in it; the stamp that the last holder left.
+/// The intent follows the locked instruction at once: it is that which acquires.
 #[inline]
 pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
     loop {
         let word = lock.load().await;
         if (word & 1).is(0).branch() && lock.compare_swap(word, word | 1).await.equals(word).branch() {
+            cpu.intent(Intent::Acquire).await;
             return word >> 1;
         }
         cpu.give_way().await;

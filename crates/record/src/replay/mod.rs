@@ -2,6 +2,7 @@
 
 mod access;
 mod counts;
+mod marks;
 mod policy;
 mod space;
 mod walk;
@@ -13,8 +14,9 @@ pub use space::{Lookup, Space};
 
 use crate::code::address_of;
 use crate::micro::Code;
-use crate::{Event, RecordError, Recording, Step, PAGE_BYTES};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{RecordError, Recording, PAGE_BYTES};
+use marks::Synced;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use strandline_isa::{Addr, Memory, Replay, PM_BASE};
 use walk::Walk;
@@ -24,6 +26,7 @@ pub struct Replayed {
     recording: Recording,
     code: Code,
     space: Space,
+    synced: Synced,
 }
 
 /// Simulated memory at the beginning of a recording.
@@ -40,10 +43,12 @@ impl Replayed {
     /// # Errors
     /// The file is damaged.
     pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
-        let space = Space::new(recording.regions(), recording.volatile_pages(), signals(&recording)?);
+        let synced = Synced::of(&recording)?;
+        let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
         Ok(Replayed {
             code: Code::of(recording.blocks()),
             space,
+            synced,
             recording,
         })
     }
@@ -117,27 +122,13 @@ impl Replayed {
     }
 }
 
-/// The numbers of the signals that its threads give. Where there is one thread nobody waits for any.
-fn signals(recording: &Recording) -> Result<Vec<u32>, RecordError> {
-    let threads = recording.threads().len();
-    let mut numbers = BTreeSet::new();
-    for thread in 0..if threads > 1 { threads } else { 0 } {
-        let mut stream = recording.stream(thread)?;
-        while let Some(step) = stream.next()? {
-            if let Step::Event(Event::Signal { number }) = step {
-                numbers.insert(number);
-            }
-        }
-    }
-    Ok(numbers.into_iter().collect())
-}
-
 /// Replays what a thread of the recording did.
 ///
-/// Accesses that threads synchronise by keep their recorded order, each waiting for its turn at no cost in instructions. A recording that
+/// Accesses that threads synchronise by keep their recorded order, each waiting for its turn at no cost in instructions. Under a design
+/// whose lowering has anything for acquire or release they are marked. A recording that
 /// turns out to be damaged ends the thread, and [`Counts::failure`] says why.
 pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
-    let walk = Walk::new(&replayed.code, &replayed.space, cpu, counts);
+    let walk = Walk::new(replayed, cpu, counts);
     let walked = match replayed.recording.stream(thread) {
         Ok(stream) => walk.all(stream).await,
         Err(error) => Err(error),

@@ -1,8 +1,10 @@
 //! A thread's steps, issued one micro-op after the other.
 
 use super::counts::{count, Counts, FenceAt};
+use super::marks::{wants, Synced};
 use super::policy::Policy;
 use super::space::{Lookup, Space};
+use super::Replayed;
 use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
 use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn};
 use strandline_capture::VALUE_BYTES;
@@ -15,6 +17,8 @@ pub struct Walk<'r, C: Replay> {
     pub(super) cpu: &'r C,
     pub(super) counts: &'r Counts,
     pub(super) policy: Policy,
+    /// What synchronises threads, if accesses are to be marked.
+    pub(super) synced: Option<&'r Synced>,
     lookup: Lookup,
     tags: [C::Tag; SLOTS],
     branch: Pending<C::Tag>,
@@ -107,10 +111,13 @@ impl<'s> Cursor<'s> {
 }
 
 impl<'r, C: Replay> Walk<'r, C> {
-    pub fn new(code: &'r Code, space: &'r Space, cpu: &'r C, counts: &'r Counts) -> Self {
+    pub fn new(replayed: &'r Replayed, cpu: &'r C, counts: &'r Counts) -> Self {
+        let code = &replayed.code;
+        let marks = wants(cpu.lowering()) && !replayed.synced.is_empty();
         Walk {
             code,
-            space,
+            space: &replayed.space,
+            synced: marks.then_some(&replayed.synced),
             cpu,
             counts,
             policy: Policy::of(cpu.lowering()),
@@ -166,6 +173,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded).await;
                     let done = self.load(op, recorded, &at).await;
+                    self.mark_load(recorded, &at).await;
                     self.set(op, done);
                     if op.kind == Kind::Load {
                         self.passed(&mut at);
@@ -174,6 +182,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 Kind::Store | Kind::StoreNt => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded).await;
+                    self.mark_store(op, recorded, &at).await;
                     self.store(op, recorded, &mut at).await;
                     self.passed(&mut at);
                 }
@@ -196,6 +205,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 Kind::Locked => {
                     let Some(recorded) = at.address() else { return };
                     self.take_turn(&at, recorded).await;
+                    self.mark(Intent::Release).await;
                     let done = self.locked(op, recorded, &mut at).await;
                     self.set(op, done);
                     self.passed(&mut at);
@@ -398,6 +408,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             Marker::NewStrand => self.cpu.intent(Intent::NewStrand).await,
             Marker::Acquire => self.cpu.intent(Intent::Acquire).await,
             Marker::Release => self.cpu.intent(Intent::Release).await,
+            Marker::ContextSwitch | Marker::Dma => self.hand_over().await,
             Marker::RegionBegin | Marker::RegionEnd => {}
         }
     }
@@ -410,12 +421,21 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
+    /// What this thread has written must not wait in its core: nothing where the design keeps nothing there.
+    async fn hand_over(&mut self) {
+        if !self.cpu.lowering().hand_over.is_empty() {
+            self.cpu.intent(Intent::HandOver).await;
+            self.covered = Covered::Durable;
+        }
+    }
+
     async fn event(&mut self, event: Event) {
         match event {
             Event::Syscall(_) => count(&self.counts.syscalls),
             Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable).await,
             Event::Signal { number } => {
                 if let Some(word) = self.space.signal(number) {
+                    self.mark(Intent::Release).await;
                     self.cpu.count_next();
                     let none = C::Tag::default();
                     self.cpu.store(word, none, 8, 0, none).await;
@@ -424,6 +444,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             Event::Wait { number, times } => {
                 if let Some(word) = self.space.signal(number) {
                     self.cpu.written(word, times).await;
+                    self.heed(word).await;
                 }
             }
         }

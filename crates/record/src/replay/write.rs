@@ -5,7 +5,7 @@ use super::counts::count;
 use super::walk::{Covered, Cursor, Walk};
 use crate::micro::{Kind, Op};
 use strandline_capture::VALUE_BYTES;
-use strandline_isa::{Addr, Flush, Replay, Rmw, LINE_BYTES};
+use strandline_isa::{Addr, Flush, Intent, Replay, Rmw, LINE_BYTES};
 
 impl<C: Replay> Walk<'_, C> {
     /// A store: its first piece takes an entry of the window and of the store queue, the others none.
@@ -86,6 +86,7 @@ impl<C: Replay> Walk<'_, C> {
             .cpu
             .rmw(Addr(first.0 - offset), address, merge, operand, data)
             .await;
+        self.mark(Intent::Acquire).await;
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if count < size && size <= u64::from(VALUE_BYTES) {

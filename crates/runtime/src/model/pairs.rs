@@ -94,7 +94,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if self.runtime == Runtime::Atlas {
             self.synchronize(Kind::Acquire, lock, stamp).await;
         }
-        self.cpu.intent(Intent::Acquire).await;
     }
 
     pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
@@ -162,7 +161,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             let entry = self.ring.append().await;
             entry.at(field::CLOCK).store(self.ledger.clock).await;
             self.ring.seal(entry, Kind::TxBegin, 0).await;
-            self.cpu.intent(Intent::Acquire).await;
         }
     }
 

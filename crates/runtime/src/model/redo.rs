@@ -71,7 +71,6 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         let stamp = lock_stamped(self.cpu, lock).await;
         self.depth = self.depth + 1;
         self.ledger.depends(stamp).await;
-        self.cpu.intent(Intent::Acquire).await;
     }
 
     pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {

@@ -1,0 +1,121 @@
+//! Which accesses of a recording synchronise threads, for designs whose programs say so.
+//!
+//! An x86 program synchronises by locked instructions, and by plain loads and stores of the words that those access. So a locked
+//! instruction acquires and releases, and of the words that any locked instruction of the recording accesses each store releases
+//! and each load acquires. A store whose first word is none of these is no release, whatever else it writes.
+
+use super::walk::{Cursor, Walk};
+use crate::micro::Op;
+use crate::{Event, RecordError, Recording, Step, Turn};
+use std::collections::{BTreeSet, HashSet};
+use strandline_capture::{AccessKind, VALUE_BYTES};
+use strandline_isa::{Addr, Intent, Lowering, Replay};
+
+/// What the threads of a recording synchronise by; nothing where there is one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Synced {
+    /// The words that locked instructions access.
+    words: HashSet<u64>,
+    /// The numbers of the signals that threads give.
+    pub signals: Vec<u32>,
+}
+
+impl Synced {
+    /// Reads through all threads of a recording.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn of(recording: &Recording) -> Result<Synced, RecordError> {
+        let threads = recording.threads().len();
+        let mut synced = Synced::default();
+        let mut signals = BTreeSet::new();
+        let locked = locked(recording);
+        for thread in 0..if threads > 1 { threads } else { 0 } {
+            let mut stream = recording.stream(thread)?;
+            while let Some(step) = stream.next()? {
+                match step {
+                    Step::Event(Event::Signal { number }) => _ = signals.insert(number),
+                    Step::Event(_) => {}
+                    Step::Block(executed) => {
+                        let all = locked.get(executed.block as usize).map_or(&[][..], Vec::as_slice);
+                        for (access, size) in all {
+                            if let Some(address) = executed.addresses.get(*access) {
+                                synced.words.insert(Turn::word(*address));
+                                synced.words.insert(Turn::word(address.saturating_add(*size - 1)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        synced.signals = signals.into_iter().collect();
+        Ok(synced)
+    }
+
+    /// Whether threads synchronise at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.signals.is_empty()
+    }
+
+    /// Whether some locked instruction accesses the word of this recorded address.
+    #[must_use]
+    pub fn contains(&self, recorded: u64) -> bool {
+        self.words.contains(&Turn::word(recorded))
+    }
+}
+
+/// The locked accesses of each block: their indices, and how many bytes they have.
+fn locked(recording: &Recording) -> Vec<Vec<(usize, u64)>> {
+    let of_block = |block: &crate::Block| {
+        let accesses = block.accesses.iter().enumerate();
+        let locked = accesses.filter(|(_, access)| access.kind == AccessKind::Atomic);
+        locked
+            .map(|(index, access)| (index, u64::from(access.size.max(1))))
+            .collect()
+    };
+    recording.blocks().iter().map(of_block).collect()
+}
+
+/// Whether accesses are marked at all.
+pub(super) fn wants(lowering: &Lowering) -> bool {
+    !lowering.acquire.is_empty() || !lowering.release.is_empty()
+}
+
+impl<C: Replay> Walk<'_, C> {
+    /// What synchronises whatever its address is about to be issued, or has been.
+    #[inline(always)]
+    pub(super) async fn mark(&self, intent: Intent) {
+        if self.synced.is_some() {
+            self.cpu.intent(intent).await;
+        }
+    }
+
+    /// A signal has come. Who waited for it at no cost reads its word now, so that there is something that acquires.
+    pub(super) async fn heed(&self, signal: Addr) {
+        if self.synced.is_some() {
+            self.cpu.load(signal, C::Tag::default(), 8).await;
+            self.cpu.intent(Intent::Acquire).await;
+        }
+    }
+
+    /// A store is about to be issued.
+    #[inline(always)]
+    pub(super) async fn mark_store(&self, op: &Op, recorded: u64, at: &Cursor<'_>) {
+        let Some(synced) = self.synced else { return };
+        // Of these not every one is a store of its own, and no program synchronises by them.
+        let is_plain = !at.repeats && op.size <= VALUE_BYTES;
+        if is_plain && synced.contains(recorded) {
+            self.cpu.intent(Intent::Release).await;
+        }
+    }
+
+    /// A load has been issued.
+    #[inline(always)]
+    pub(super) async fn mark_load(&self, recorded: u64, at: &Cursor<'_>) {
+        let Some(synced) = self.synced else { return };
+        if !at.repeats && synced.contains(recorded) {
+            self.cpu.intent(Intent::Acquire).await;
+        }
+    }
+}
