@@ -1,7 +1,7 @@
 //! A crash image that recovery may write to and that is then as it was before.
 
 use std::cell::{Cell, RefCell};
-use strandline_isa::{Addr, Image, Line, LineData, Memory, PM_BASE};
+use strandline_isa::{Addr, Image, Memory, PM_BASE};
 
 /// A view of memory that remembers what its writes replaced and puts it back when it is dropped.
 ///
@@ -20,13 +20,6 @@ impl<'m> Rewind<'m> {
             memory,
             replaced: RefCell::default(),
             stray: Cell::new(None),
-        }
-    }
-
-    /// Replaces the bytes of `line`.
-    pub fn set_line(&self, line: Line, data: &LineData) {
-        for (addr, word) in (line.addr().0..).step_by(8).zip(data) {
-            self.set_word(Addr(addr), *word);
         }
     }
 

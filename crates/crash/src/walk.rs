@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::image::Rewind;
 use crate::regions::Regions;
 use crate::verdict::Judge;
-use strandline_isa::{Line, LineData, Memory};
+use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::Journal;
 use strandline_sim::Recoverable;
@@ -52,22 +52,13 @@ impl<'o> Walk<'o> {
         }
         self.done = event;
         let (start, end) = window(self.journal, event);
-        let failures = self.journal.failures_after(event);
-        if failures.is_empty() {
-            self.judge.advance(end);
-            return self.state(event, start, &[]);
-        }
-        // When between the two events the design's state was so is not known: judged by what was acknowledged before.
-        self.judge.advance(start);
-        failures.iter().find_map(|(_, lines)| self.state(event, end, lines))
+        self.judge.advance(end);
+        self.state(event, start)
     }
 
-    /// Recovers and judges a state that regions begun by `begun` may have left traces in.
-    fn state(&self, event: usize, begun: Cycles, lines: &[(Line, LineData)]) -> Option<Finding> {
+    /// Recovers and judges the image, where regions begun by `begun` may have left traces.
+    fn state(&self, event: usize, begun: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
-        for (line, data) in lines {
-            image.set_line(*line, data);
-        }
         self.program.recover(&image);
         let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
         let stray = image.stray().map(|addr| Fault::Stray { addr });

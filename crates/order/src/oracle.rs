@@ -160,11 +160,6 @@ impl Oracle {
         foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
     }
 
-    /// Makes [`Oracle::breach`] look at the whole state the next time: what was shown since is not what a crash leaves.
-    pub fn ask_again(&mut self) {
-        self.changed = (0..self.history.events.len()).collect();
-    }
-
     /// Notes whether an event is certainly durable, or certainly not.
     fn mark(&mut self, event: usize, present: bool, missing: bool) {
         let mut changed = false;

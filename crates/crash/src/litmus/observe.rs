@@ -84,31 +84,15 @@ impl Observed {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
             }
-            let images = self.journal.failures_after(event).iter().map(|(_, lines)| {
-                let failed = image.clone();
-                lines.iter().for_each(|(line, data)| failed.set_line(*line, data));
-                failed
-            });
-            let images: Vec<Memory> = images.collect();
             let mut keep = |told: &[u8]| {
-                let images: Vec<&Memory> = if images.is_empty() {
-                    vec![&image]
-                } else {
-                    images.iter().collect()
-                };
-                for image in images {
-                    let state = self.state(test, image, told);
-                    states.push(CrashState { state, event });
-                }
+                let state = self.state(test, &image, told);
+                states.push(CrashState { state, event });
             };
             keep(&told);
             let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
             while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
                 told[location as usize] = value;
-                // When between two durable events a design's own state was so is not known: judged by what was told before.
-                if images.is_empty() {
-                    keep(&told);
-                }
+                keep(&told);
             }
         }
         states

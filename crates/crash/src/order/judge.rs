@@ -106,8 +106,6 @@ pub fn judge_named(model: &Model, journal: &Journal, initial: &Memory, names: Na
         oracle,
         journal,
         outputs: 0,
-        initial,
-        latest: BTreeMap::new(),
     }
     .first()
 }
@@ -119,9 +117,6 @@ struct Judged<'j> {
     journal: &'j Journal,
     /// The outputs that the world has seen.
     outputs: usize,
-    initial: &'j Memory,
-    /// The lines that have become durable, where power failures change them for a while.
-    latest: BTreeMap<Line, LineData>,
 }
 
 impl Judged<'_> {
@@ -131,25 +126,12 @@ impl Judged<'_> {
                 None => Cycles::ZERO,
                 Some(last) => {
                     let durable = &self.journal.durable[last];
-                    if !self.journal.power_failures.is_empty() {
-                        self.latest.insert(durable.line, durable.data);
-                    }
                     self.show(durable.line, &durable.data);
                     durable.at
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = match self.journal.failures_after(event) {
-                [] => self.breach(event, at).or_else(|| self.told(event, end)),
-                failures => {
-                    let wrong = self.failed(event, at, failures);
-                    // When between the two events the design's state was so is not known: judged by what was told before.
-                    while let Some((_, output)) = self.next_output(end) {
-                        self.oracle.see(output);
-                    }
-                    wrong
-                }
-            };
+            let wrong = self.breach(event, at).or_else(|| self.told(event, end));
             if wrong.is_some() {
                 return wrong;
             }
@@ -190,25 +172,6 @@ impl Judged<'_> {
             .filter(|(at, _)| *at < end)?;
         self.outputs += 1;
         Some(next)
-    }
-
-    /// What a power failure leaves: it adds to what is durable, or takes back what was so too early. The image is as before
-    /// in the end.
-    fn failed(&mut self, event: usize, at: Cycles, failures: &[(usize, Vec<(Line, LineData)>)]) -> Option<Disorder> {
-        failures.iter().find_map(|(_, lines)| {
-            lines.iter().for_each(|(line, data)| self.show(*line, data));
-            let wrong = self.breach(event, at);
-            for (line, _) in lines {
-                let data = self
-                    .latest
-                    .get(line)
-                    .copied()
-                    .unwrap_or_else(|| self.initial.line(*line));
-                self.show(*line, &data);
-            }
-            self.oracle.ask_again();
-            wrong
-        })
     }
 
     fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {

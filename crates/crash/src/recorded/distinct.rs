@@ -1,7 +1,7 @@
 //! Which crash states of a run are different.
 
 use super::name::Point;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use strandline_isa::{Line, LineData, Memory};
 use strandline_machine::Journal;
@@ -34,15 +34,8 @@ impl Distinct {
             if let Some(last) = event.checked_sub(1).map(|last| &journal.durable[last]) {
                 content.set(last.line, &last.data);
             }
-            let mut see = |content, failure| {
-                if self.seen.insert(content) {
-                    new.push(Point { run, event, failure });
-                }
-            };
-            match journal.failures_after(event) {
-                [] => see(content.all, None),
-                failures => (failures.iter().enumerate())
-                    .for_each(|(number, (_, lines))| see(content.with(lines), Some(number))),
+            if self.seen.insert(content.all) {
+                new.push(Point { run, event });
             }
         }
         new
@@ -72,14 +65,6 @@ impl<'m> Content<'m> {
     fn set(&mut self, line: Line, data: &LineData) {
         let part = self.part(line, data);
         self.all ^= part ^ self.lines.insert(line, part).unwrap_or(0);
-    }
-
-    /// With other lines on top.
-    fn with(&self, lines: &[(Line, LineData)]) -> u128 {
-        let last: BTreeMap<Line, &LineData> = lines.iter().map(|(line, data)| (*line, data)).collect();
-        last.into_iter().fold(self.all, |all, (line, data)| {
-            all ^ self.part(line, data) ^ self.lines.get(&line).copied().unwrap_or(0)
-        })
     }
 }
 
@@ -131,16 +116,5 @@ mod tests {
         let other = journal(&[(1, 7), (0, 7), (2, 5)]);
         assert_eq!(names(&distinct.of_run(1, &other, &memory)), ["run1:1", "run1:3"]);
         assert_eq!(distinct.count(), 6, "with the state at first");
-    }
-
-    #[test]
-    fn what_a_power_failure_leaves_is_a_state_in_place_of_what_was_durable() {
-        let (memory, mut distinct) = (Memory::new(64, 256), Distinct::default());
-        let mut run = journal(&[(0, 7), (1, 7)]);
-        run.power_failures = vec![
-            (1, vec![(line(0), [0; 8])]),
-            (1, vec![(line(0), [9; 8]), (line(0), [8; 8])]),
-        ];
-        assert_eq!(names(&distinct.of_run(0, &run, &memory)), ["run0:1+1", "run0:2"]);
     }
 }

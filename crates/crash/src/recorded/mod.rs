@@ -23,8 +23,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stores::{Shown, Stores};
-use strandline_isa::{Line, LineData};
-use strandline_record::order::{Piece, Places};
+use strandline_record::order::Places;
 use strandline_record::states::{write_files, Image, Spot, Visit};
 use strandline_record::{RecordError, Recording};
 use strandline_sim::{observe, Error, Spec};
@@ -240,9 +239,7 @@ impl SimulatedStates {
             },
         };
         at.go_to(point.event, &self.lines, &self.stores);
-        let lines = at.run.failure(point.event, point.failure);
-        let pieces: Vec<Piece> = pieces(&self.lines, lines).collect();
-        write_files(self.lines.places(), &at.image, &pieces, folder).map_err(wrong)?;
+        write_files(self.lines.places(), &at.image, &[], folder).map_err(wrong)?;
         let balance = at.shown.balance(&self.stores);
         let last = at.run.durable(point.event);
         let origin = Origin {
@@ -274,10 +271,6 @@ impl At {
         }
         self.done = event;
     }
-}
-
-fn pieces<'l>(lines: &'l Lines, failure: &'l [(Line, LineData)]) -> impl Iterator<Item = Piece> + 'l {
-    failure.iter().flat_map(|(line, data)| lines.pieces(*line, data))
 }
 
 /// Runs of a recording under a design.

@@ -22,14 +22,11 @@ pub struct Point {
     pub run: usize,
     /// The durable events before the crash.
     pub event: usize,
-    /// Which of the things that the design does to memory then when power fails; none if it does nothing.
-    pub failure: Option<usize>,
 }
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "run{}:{}", self.run, self.event)?;
-        self.failure.map_or(Ok(()), |failure| write!(f, "+{failure}"))
+        write!(f, "run{}:{}", self.run, self.event)
     }
 }
 
@@ -62,14 +59,9 @@ impl FromStr for Name {
 
 fn point(text: &str) -> Option<Point> {
     let (run, event) = text.strip_prefix("run")?.split_once(':')?;
-    let (event, failure) = match event.split_once('+') {
-        Some((event, failure)) => (event, Some(failure.parse::<u32>().ok()? as usize)),
-        None => (event, None),
-    };
     Some(Point {
         run: run.parse::<u32>().ok()? as usize,
         event: event.parse::<u32>().ok()? as usize,
-        failure,
     })
 }
 
@@ -79,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_name_is_read_as_it_is_written() {
-        for text in ["initial", "final", "run3:412", "run0:0", "run7:12+1"] {
+        for text in ["initial", "final", "run3:412", "run0:0", "run7:12"] {
             assert_eq!(text.parse::<Name>().map(|name| name.to_string()), Ok(text.to_owned()));
         }
     }
@@ -92,7 +84,7 @@ mod tests {
             "run3",
             "run:4",
             "run3:",
-            "run3:4+",
+            "run3:4+1",
             "run-1:4",
             "7:all,3f=0",
         ] {

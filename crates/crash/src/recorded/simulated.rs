@@ -2,7 +2,7 @@
 
 use crate::run::Observe;
 use crate::shake::{seed, shake};
-use strandline_isa::{Line, LineData, Memory};
+use strandline_isa::Memory;
 use strandline_machine::{Durable, Journal};
 use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
 
@@ -21,7 +21,7 @@ pub struct Ran {
 pub struct Simulated {
     /// The run.
     pub ran: Ran,
-    /// What became durable, and what power failures do; without what the cores executed.
+    /// What became durable; without what the cores executed.
     pub journal: Journal,
 }
 
@@ -47,14 +47,6 @@ impl Simulated {
     /// The durable event that is the `event`-th, from 1.
     pub fn durable(&self, event: usize) -> Option<&Durable> {
         self.journal.durable.get(event.checked_sub(1)?)
-    }
-
-    /// What the design does to memory if power fails after so many events.
-    pub fn failure(&self, event: usize, failure: Option<usize>) -> &[(Line, LineData)] {
-        let failures = self.journal.failures_after(event);
-        failure
-            .and_then(|number| failures.get(number))
-            .map_or(&[], |(_, lines)| lines)
     }
 }
 
@@ -85,7 +77,6 @@ pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec
 pub fn kept(number: usize, shaken: Vec<String>, journal: Journal) -> Simulated {
     let journal = Journal {
         durable: journal.durable,
-        power_failures: journal.power_failures,
         ..Journal::default()
     };
     let events = journal.durable.len();

@@ -89,6 +89,8 @@ impl Stores {
 pub struct Shown {
     /// How many stores of each word are there, and what it holds by them.
     words: Vec<(usize, [u8; 8])>,
+    /// What each word held at first.
+    initial: Vec<[u8; 8]>,
 }
 
 /// What a crash state has and lacks.
@@ -114,15 +116,18 @@ impl Shown {
                 let at = (place % strandline_record::PAGE_BYTES) as usize;
                 bytes.copy_from_slice(&page[at..at + 8]);
             }
-            (0, bytes)
+            bytes
         };
+        let initial: Vec<[u8; 8]> = stores.places.iter().map(word).collect();
         Shown {
-            words: stores.places.iter().map(word).collect(),
+            words: initial.iter().map(|bytes| (0, *bytes)).collect(),
+            initial,
         }
     }
 
-    /// A word became durable. What it holds is that of the first stores from those on that it had; where no number of
-    /// them leaves these bytes, nothing is learnt.
+    /// What a crash leaves of a word has changed. What it holds is that of the first stores from those on that it had; where
+    /// no number of them leaves these bytes, the newest are undone that must be; where that leaves them neither, nothing is
+    /// learnt.
     pub fn see(&mut self, stores: &Stores, durable: &Piece) {
         let Some(word) = stores.words.get(&durable.word).map(|word| *word as usize) else {
             return;
@@ -140,6 +145,15 @@ impl Shown {
                 return;
             }
         }
+        let mut bytes = self.initial[word];
+        let mut earlier = same(&bytes).then_some((0, bytes));
+        for (index, write) in stores.writes[word][..count].iter().enumerate() {
+            put(&mut bytes, &write.piece);
+            if same(&bytes) {
+                earlier = Some((index + 1, bytes));
+            }
+        }
+        self.words[word] = earlier.unwrap_or(self.words[word]);
     }
 
     /// What is there and what is not.
@@ -218,5 +232,56 @@ impl Sites {
                 ..stored
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place = 0x1000;
+
+    fn holding(value: u8) -> Piece {
+        Piece {
+            word: PLACE,
+            mask: 0xff,
+            bytes: [value; 8],
+        }
+    }
+
+    /// How many stores are there after each of these contents, where one word is stored 1, 2, 1 and 3.
+    fn shown(contents: &[u8]) -> Vec<usize> {
+        let write = |(serial, value): (u64, u8)| Write {
+            serial,
+            pc: 0,
+            rest: false,
+            piece: holding(value),
+        };
+        let stores = Stores {
+            words: HashMap::from([(PLACE, 0)]),
+            places: vec![PLACE],
+            writes: vec![(1..).zip([1, 2, 1, 3]).map(write).collect()],
+            tasks: Vec::new(),
+            last: Image::default(),
+            audit: BTreeMap::new(),
+        };
+        let mut shown = Shown::new(&stores, &Image::default());
+        let count = |value: &u8| {
+            shown.see(&stores, &holding(*value));
+            shown.words[0].0
+        };
+        contents.iter().map(count).collect()
+    }
+
+    #[test]
+    fn what_a_word_holds_is_of_the_next_store_that_fits() {
+        assert_eq!(shown(&[1, 1, 2, 1, 3]), [1, 1, 2, 3, 4]);
+        assert_eq!(shown(&[2, 9, 3]), [2, 2, 4], "no store leaves a 9");
+    }
+
+    #[test]
+    fn what_a_power_failure_would_undo_from_now_on_is_there_no_more() {
+        assert_eq!(shown(&[3, 2, 3]), [4, 2, 4]);
+        assert_eq!(shown(&[3, 1, 0]), [4, 3, 0], "the fewest stores are undone");
     }
 }

@@ -76,7 +76,6 @@ fn disorder(disorder: &Disorder) -> Value {
     let point = Point {
         run: disorder.ran.number,
         event: disorder.event,
-        failure: None,
     };
     json!({
         "name": point.to_string(), "why": disorder.what,
