@@ -255,6 +255,7 @@ fn storage_grows_with_entries_and_cores() {
         controllers: 1,
         store_queue_entries: 1,
         writeback_buffer_entries: 1,
+        ..Sizes::default()
     };
     // Of 32 entries: 512 bits of data, 42 of address, 6 of epoch, 1 sent; 1 + 3 + 6 for a dependence on one of 8 cores; and two
     // registers of 6 bits a core.
