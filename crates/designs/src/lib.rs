@@ -1,5 +1,6 @@
 //! The designs, one file each. No design uses another; what two need lives in `strandline-design`.
 
+mod bbb;
 mod cosplay;
 mod eadr;
 mod freeswitch;
@@ -14,6 +15,7 @@ mod volatile;
 mod x86;
 mod x86_pcommit;
 
+pub use bbb::Bbb;
 pub use cosplay::cosplay;
 pub use eadr::Eadr;
 pub use freeswitch::freeswitch;
