@@ -30,8 +30,8 @@ pub struct Needs {
     pub tso: bool,
 }
 
-/// The sizes of a machine that decide what a design adds to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The sizes of a machine that decide what a design adds to it, and what it must save when power fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Cores.
     pub cores: u64,
@@ -41,6 +41,12 @@ pub struct Sizes {
     pub store_queue_entries: u64,
     /// Entries of a core's write-back buffer.
     pub writeback_buffer_entries: u64,
+    /// Entries of a controller's write queue, a line each.
+    pub wpq_entries: u64,
+    /// Bytes of a core's private caches, all levels together.
+    pub private_bytes: u64,
+    /// Bytes of the shared level.
+    pub shared_bytes: u64,
 }
 
 /// Where the persistence domain begins, beyond what the machine's ADR says.

@@ -110,6 +110,7 @@ mod tests {
             controllers: 1,
             store_queue_entries: 32,
             writeback_buffer_entries: 32,
+            ..Sizes::default()
         };
         // COSPlay 4.3: 32 x 4 bits + 32 x 4 bits + 16 x 7 bits = 46 bytes.
         assert_eq!(Contexts::of(16).storage_bytes(&machine(1)), 46);

@@ -94,6 +94,10 @@ impl<const EAGER: bool> Design for Delegated<EAGER> {
         self.buffers.storage(machine).iter().map(|(_, bytes)| bytes).sum()
     }
 
+    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        self.buffers.drain_bytes(machine)
+    }
+
     fn lowering(&self) -> Lowering {
         self.lowering
     }

@@ -30,7 +30,7 @@ pub use by_context::ByContext;
 pub use contexts::{Contexts, CONTEXTS};
 pub use counters::{Counters, Occupancy};
 pub use delegated::Delegated;
-pub use persist_buffer::{Carries, EpochId, PersistBuffers};
+pub use persist_buffer::{Carries, EpochId, PersistBuffers, BUFFER_ENTRIES};
 pub use recovery_table::{Handling, RecoveryTable};
 #[cfg(feature = "mutants")]
 pub use rules::Rule;

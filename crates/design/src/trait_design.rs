@@ -44,6 +44,13 @@ pub trait Design: Sized + 'static {
         0
     }
 
+    /// Bytes that it must write on reserve power when power fails, at most, on a machine of these sizes: beyond the
+    /// controllers' write queues, which every machine with ADR drains.
+    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        let _ = machine;
+        0
+    }
+
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 

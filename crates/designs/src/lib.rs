@@ -1,6 +1,7 @@
 //! The designs, one file each. No design uses another; what two need lives in `strandline-design`.
 
 mod asap;
+mod bbb;
 mod cosplay;
 mod eadr;
 mod freeswitch;
@@ -16,6 +17,7 @@ mod x86;
 mod x86_pcommit;
 
 pub use asap::{asap_ep, asap_rp, asap_strand};
+pub use bbb::Bbb;
 pub use cosplay::cosplay;
 pub use eadr::Eadr;
 pub use freeswitch::freeswitch;

@@ -1,7 +1,7 @@
 //! The registry: one line a design.
 
 use crate::{
-    asap_ep, asap_rp, asap_strand, cosplay, freeswitch, hops_ep, hops_rp, Eadr, NoPersistQueue, NonAtomic, Sbatch,
+    asap_ep, asap_rp, asap_strand, cosplay, freeswitch, hops_ep, hops_rp, Bbb, Eadr, NoPersistQueue, NonAtomic, Sbatch,
     StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
 };
 use strandline_design::{About, Design};
@@ -61,6 +61,7 @@ registry! {
     "x86" => X86,
     "x86-pcommit" => X86Pcommit::default(),
     "eadr" => Eadr,
+    "bbb" => Bbb::default(),
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),

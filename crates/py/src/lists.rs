@@ -59,10 +59,8 @@ impl strandline_designs::DesignVisitor for Storage {
 
     fn visit<D: strandline_design::Design>(self, design: D) -> u64 {
         design.storage_bytes(&strandline_design::Sizes {
-            cores: 1,
             controllers: 1,
-            store_queue_entries: self.0.core.store_queue_entries,
-            writeback_buffer_entries: self.0.core.writeback_buffer_entries,
+            ..self.0.sizes(1)
         })
     }
 }

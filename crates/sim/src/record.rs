@@ -64,7 +64,7 @@ pub struct Record {
     pub buffer_occupancy_mean: Option<f64>,
     pub buffer_occupancy_p99: Option<u64>,
     pub table_occupancy_max: Option<u64>,
-    pub drain_bytes_max: Option<u64>,
+    pub drain_bytes_max: u64,
     pub storage_bytes: u64,
     pub recovers: Option<bool>,
     pub params: Map<String, Value>,
@@ -76,6 +76,8 @@ pub struct Record {
 pub struct Measured {
     /// Bytes of storage that the design adds.
     pub storage_bytes: u64,
+    /// Bytes that the design must write when power fails, at most.
+    pub drain_bytes: u64,
     /// Seconds of the host.
     pub host_seconds: f64,
 }
@@ -141,7 +143,7 @@ impl Record {
             buffer_occupancy_mean: design.buffer_occupancy_mean(),
             buffer_occupancy_p99: design.buffer_occupancy_quantile(0.99),
             table_occupancy_max: design.table_occupancy_max,
-            drain_bytes_max: None,
+            drain_bytes_max: measured.drain_bytes,
             storage_bytes: measured.storage_bytes,
             recovers: None,
             params: params(spec, plan, stats),

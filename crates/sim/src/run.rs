@@ -6,7 +6,7 @@ use crate::record::{Measured, Record};
 use crate::{needs, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
-use strandline_design::{About, Design, Sizes};
+use strandline_design::{About, Design};
 use strandline_designs::{abouts, with_design_set, DesignVisitor};
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
@@ -131,6 +131,7 @@ fn execute(
     let ran = ran?;
     let measured = Measured {
         storage_bytes: ran.storage_bytes,
+        drain_bytes: ran.drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),
     };
     let record = Record::of(spec, plan, &ran.about, &ran.outcome.stats, &measured);
@@ -148,6 +149,7 @@ struct Ran {
     outcome: Outcome,
     about: About,
     storage_bytes: u64,
+    drain_bytes: u64,
 }
 
 type RanOr = Result<Ran, Error>;
@@ -158,12 +160,8 @@ impl DesignVisitor for Runner<'_> {
     fn visit<D: Design>(self, design: D) -> RanOr {
         let about = design.about();
         needs::check(&about, self.machine)?;
-        let storage_bytes = design.storage_bytes(&Sizes {
-            cores: self.cores as u64,
-            controllers: self.machine.controllers.count,
-            store_queue_entries: self.machine.core.store_queue_entries,
-            writeback_buffer_entries: self.machine.core.writeback_buffer_entries,
-        });
+        let sizes = self.machine.sizes(self.cores as u64);
+        let (storage_bytes, drain_bytes) = (design.storage_bytes(&sizes), design.drain_bytes(&sizes));
         let program = Play {
             cores: self.cores,
             memory: self.prepared.memory,
@@ -175,6 +173,7 @@ impl DesignVisitor for Runner<'_> {
             outcome,
             about,
             storage_bytes,
+            drain_bytes,
         })
     }
 }

@@ -236,6 +236,7 @@ fn storage_is_that_of_section_vi_a() {
         controllers: 1,
         store_queue_entries: 64,
         writeback_buffer_entries: 16,
+        ..Sizes::default()
     };
     // 144 bytes for the persist queue, 144 for the strand buffers, 8 bits for each entry of the write-back buffer.
     assert_eq!(StrandWeaver::default().storage_bytes(&machine), 144 + 144 + 16);

@@ -184,6 +184,10 @@ impl<D: Design> Design for Altered<D> {
         self.inner.storage_bytes(machine)
     }
 
+    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        self.inner.drain_bytes(machine)
+    }
+
     fn counters(&self, now: Cycles) -> Counters {
         self.inner.counters(now)
     }

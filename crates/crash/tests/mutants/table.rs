@@ -177,6 +177,12 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("eadr/sfence-passes", "eadr", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
     mutant("eadr/stores-out-of-order", "eadr", M(Machine::StoresInOrder), &[], &[E, P, T]),
     mutant("eadr/caches-drain-first", "eadr", M(Machine::CachesDrainLast), &[], &[E, T]),
+    // bbb.
+    mutant("bbb/domain-at-controllers", "bbb", D(Change::Domain(Domain::Controllers), "A visible store is durable: the battery saves the buffers. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
+    mutant("bbb/durable-unfenced", "bbb", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
+    mutant("bbb/no-log", "bbb", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
+    mutant("bbb/sfence-passes", "bbb", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
+    mutant("bbb/stores-out-of-order", "bbb", M(Machine::StoresInOrder), &[], &[E, P, T]),
     // cosplay, and freeswitch, which is the same machine.
     mutant("cosplay/log-unfenced", "cosplay", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CP4), &[], &[E, T]),
     mutant("cosplay/context-never-set", "cosplay", D(Change::Lowering(|l| l.resumed = &[]), "A task's stores and flushes belong to its context. Broken: it never sets it.", "COSPlay Figure 4(b)"), &[], &[E]),

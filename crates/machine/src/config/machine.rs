@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
 
@@ -167,6 +168,22 @@ pub struct Simulation {
     pub jitter: Cycles,
     /// A random recently written line is evicted once in so many stores; 0: never.
     pub evict_one_in: u64,
+}
+
+impl Machine {
+    /// The sizes that designs are told, of a machine with so many cores.
+    #[must_use]
+    pub fn sizes(&self, cores: u64) -> Sizes {
+        Sizes {
+            cores,
+            controllers: self.controllers.count,
+            store_queue_entries: self.core.store_queue_entries,
+            writeback_buffer_entries: self.core.writeback_buffer_entries,
+            wpq_entries: self.controllers.wpq_entries,
+            private_bytes: self.l1.bytes + self.l2.as_ref().map_or(0, |l2| l2.bytes),
+            shared_bytes: self.llc.bytes,
+        }
+    }
 }
 
 impl Pm {

@@ -1,0 +1,107 @@
+//! BBB's buffers on their machine: what they hold, when they send it, and who waits for them.
+
+use strandline_design::Design;
+use strandline_designs::Bbb;
+use strandline_isa::{CoreId, Cpu, Memory, PM_BASE};
+use strandline_kernel::{Cycles, Params};
+use strandline_machine::{Machine, Options, Stats, System};
+
+fn machine() -> Machine {
+    let mut machine = Machine::preset("asap").expect("a preset");
+    machine.simulation.slack = Cycles(0);
+    machine
+}
+
+/// Counts of a run in which each core stores to its list of lines.
+fn run(entries: u64, cores: &[&[u64]]) -> Stats {
+    let mut design = Bbb::default();
+    let entries = entries.to_string();
+    design.set(&Params::parse("design", Bbb::params(), [("entries", entries.as_str())]).expect("a right number"));
+    let memory = Memory::new(1 << 16, 1 << 20);
+    let mut system = System::new(&machine(), design, cores.len(), memory, Options::default());
+    system.warm(PM_BASE..PM_BASE + (1 << 19));
+    for (core, lines) in cores.iter().enumerate() {
+        let id = CoreId(core as u16);
+        let (cpu, lines) = (system.cpu(id), lines.to_vec());
+        let program = async move {
+            for line in lines {
+                cpu.word(PM_BASE + 64 * line).store(cpu.word(1)).await;
+            }
+        };
+        system.start(id, Box::pin(program));
+    }
+    system.run().expect("the programs end").stats
+}
+
+#[test]
+fn a_store_that_finds_no_room_waits_until_a_write_is_acknowledged() {
+    let lines: Vec<u64> = (0..8).collect();
+    // One entry: each of the eight stores but the first waits for the acknowledgement of the one before it.
+    let (small, large) = (run(1, &[&lines]), run(32, &[&lines]));
+    let round_trip = machine().pm.write_to_controller.0;
+    assert!(small.cycles.0 >= 7 * round_trip, "{}", small.cycles);
+    assert!(large.cycles.0 < 7 * round_trip, "{}", large.cycles);
+}
+
+#[test]
+fn a_larger_buffer_is_not_slower() {
+    let lines: Vec<u64> = (0..2000).map(|n| n * 7 % 600).collect();
+    let cycles: Vec<u64> = [1, 2, 4, 8, 16, 32, 64, 128]
+        .iter()
+        .map(|n| run(*n, &[&lines]).cycles.0)
+        .collect();
+    assert!(cycles.windows(2).all(|pair| pair[1] <= pair[0]), "{cycles:?}");
+    assert!(cycles[0] > cycles[7]);
+}
+
+#[test]
+fn stores_to_a_line_share_an_entry() {
+    // Four lines fit below three quarters of eight entries, so nothing is sent.
+    let again: Vec<u64> = (0..100).map(|n| n % 4).collect();
+    assert_eq!(run(8, &[&again]).pm_writes, 0);
+    // Of 100 lines all are sent but six.
+    let apart: Vec<u64> = (0..100).collect();
+    assert_eq!(run(8, &[&apart]).pm_writes + run(8, &[&apart]).coalesced, 94);
+}
+
+#[test]
+fn a_line_that_another_core_writes_moves_to_its_buffer() {
+    // Both cores write six lines, which fit one buffer and so both together: no line is ever sent to make room.
+    let lines: Vec<u64> = (0..6).collect();
+    let twice: Vec<u64> = (0..600).map(|n| n % 6).collect();
+    assert_eq!(run(8, &[&twice, &twice]).pm_writes, 0);
+    let occupancy = run(8, &[&twice, &lines]).design.buffer_occupancy.expect("counted");
+    assert!(
+        occupancy.len() <= 7,
+        "no buffer holds more than the six lines: {occupancy:?}"
+    );
+}
+
+#[test]
+fn what_leaves_the_last_level_is_dropped() {
+    let mut machine = machine();
+    machine.l2 = None;
+    (machine.l1.bytes, machine.l1.ways) = (1024, 2);
+    (machine.llc.bytes, machine.llc.ways) = (4096, 4);
+    let memory = Memory::new(1 << 16, 1 << 20);
+    let mut system = System::new(&machine, Bbb::default(), 1, memory, Options::default());
+    let cpu = system.cpu(CoreId(0));
+    let program = async move {
+        for line in 0..128 {
+            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
+        }
+    };
+    system.start(CoreId(0), Box::pin(program));
+    let stats = system.run().expect("ends").stats;
+    // Each line is written once, by the buffer, which keeps its last 24; the 64 that the caches drove out were not.
+    assert_eq!(stats.pm_writes + stats.coalesced, 128 - 24);
+}
+
+#[test]
+fn storage_and_drain_are_those_of_so_many_lines() {
+    let sizes = machine().sizes(32);
+    // 32 entries of 512 bits of data, 42 of address and 1 that says that it is on its way.
+    assert_eq!(Bbb::default().storage_bytes(&sizes), 32 * (32 * 555 / 8));
+    // ASAP VI-D: 64 KB for 32 cores.
+    assert_eq!(Bbb::default().drain_bytes(&sizes), 64 * 1024);
+}
