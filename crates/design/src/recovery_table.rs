@@ -83,18 +83,19 @@ impl RecoveryTable {
         if self.broken.is(Rule::EarlyIsUndone) {
             return Handling::Write;
         }
-        let kind = if self.undo_of(line).is_some() {
-            if self.broken.is(Rule::CollisionDelays) {
-                return Handling::Record;
-            }
-            let mut delays = self.records.iter_mut().filter(|r| r.kind == Kind::Delay);
-            if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
+        // Behind a delay record of its own epoch, even where the undo record has gone that made that one wait: when the epoch
+        // commits, the older value must not come last.
+        let mut delays = self.records.iter_mut().filter(|r| r.kind == Kind::Delay);
+        if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
+            if !self.broken.is(Rule::EpochsDelaysCoalesce) {
                 own.data = data;
                 return Handling::Record;
             }
-            Kind::Delay
-        } else {
-            Kind::Undo { unread: false }
+        }
+        let kind = match self.undo_of(line).is_some() {
+            true if self.broken.is(Rule::CollisionDelays) => return Handling::Record,
+            true => Kind::Delay,
+            false => Kind::Undo { unread: false },
         };
         if self.records.len() >= self.capacity {
             return Handling::Refuse;
@@ -249,6 +250,16 @@ mod tests {
         assert_eq!(table.occupied(), 2, "an undo record and one delay record");
         assert_eq!(table.commit(epoch(0, 1)), [(A, [3; 8])]);
         assert_eq!(table.safe(epoch(0, 1), A, [3; 8]), Handling::Write);
+    }
+
+    #[test]
+    fn a_flush_joins_its_epochs_delay_record_also_when_the_undo_record_has_gone() {
+        let mut table = RecoveryTable::new(2);
+        table.early(epoch(1, 0), A, [9; 8], [0; 8]);
+        table.early(epoch(0, 1), A, [1; 8], [9; 8]);
+        table.commit(epoch(1, 0));
+        assert_eq!(table.early(epoch(0, 1), A, [2; 8], [9; 8]), Handling::Record);
+        assert_eq!(table.commit(epoch(0, 1)), [(A, [2; 8])]);
     }
 
     #[test]

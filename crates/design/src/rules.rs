@@ -58,6 +58,9 @@ strandline_kernel::breakable_rules! {
     EarlyIsUndone: "ASAP IV-D and Table I",
     /// An early flush to a line that has an undo record is kept in a delay record. Broken: it is dropped.
     CollisionDelays: "ASAP IV-F and Table I",
+    /// An early flush to a line that has a delay record of its own epoch takes that one's place. Broken: it is handled as if there were
+    /// none.
+    EpochsDelaysCoalesce: "ASAP IV-F",
     /// A safe flush takes the place of its own epoch's records of its line. Broken: it updates the undo record as if the line
     /// held a later epoch's value.
     SafeReplacesOwnRecords: "ASAP IV-B and V-B",

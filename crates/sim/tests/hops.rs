@@ -2,7 +2,10 @@
 
 use std::future::Future;
 use strandline_design::Design;
-use strandline_designs::HopsEp;
+use strandline_designs::hops_ep;
+
+/// HOPS.
+type Hops = strandline_design::Delegated<false>;
 use strandline_isa::{CoreId, Cpu, Line, Memory, Note, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Params};
 use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
@@ -22,7 +25,7 @@ fn round_trip() -> u64 {
     machine().pm.write_to_controller.0
 }
 
-fn system(design: HopsEp, cores: usize) -> System<HopsEp> {
+fn system(design: Hops, cores: usize) -> System<Hops> {
     let options = Options {
         journal: true,
         ..Options::default()
@@ -32,14 +35,14 @@ fn system(design: HopsEp, cores: usize) -> System<HopsEp> {
     system
 }
 
-fn start<F: Future<Output = ()> + 'static>(system: &mut System<HopsEp>, core: u16, program: impl FnOnce(SimCpu) -> F) {
+fn start<F: Future<Output = ()> + 'static>(system: &mut System<Hops>, core: u16, program: impl FnOnce(SimCpu) -> F) {
     let cpu = system.cpu(CoreId(core));
     system.start(CoreId(core), Box::pin(program(cpu)));
 }
 
 fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl FnOnce(SimCpu) -> F) -> Outcome {
-    let mut design = HopsEp::default();
-    design.set(&Params::parse("design", HopsEp::params(), [("entries", entries)]).expect("a right number"));
+    let mut design = hops_ep();
+    design.set(&Params::parse("design", Hops::params(), [("entries", entries)]).expect("a right number"));
     let mut system = system(design, 1);
     start(&mut system, 0, program);
     system.run().expect("the program ends")
@@ -134,7 +137,7 @@ fn a_full_buffer_holds_stores_and_loses_none() {
 
 #[test]
 fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
-    let mut system = system(HopsEp::default(), 2);
+    let mut system = system(hops_ep(), 2);
     start(&mut system, 0, |cpu| async move {
         store(&cpu, A, 1).await;
     });

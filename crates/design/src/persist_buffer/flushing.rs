@@ -50,7 +50,8 @@ impl PersistBuffers {
         loop {
             let side = self.side(core);
             let current = side.epochs.current();
-            let but_newest = more_follows && !side.waits_for_room && side.buffer.newest_epoch() == Some(current);
+            let is_awaited = side.waits_for_room || !side.tails.is_empty();
+            let but_newest = more_follows && !is_awaited && side.buffer.newest_epoch() == Some(current);
             let eager = speculates && side.refused.is_empty();
             let epochs = &side.epochs;
             let how = |number| match epochs.is_safe(number) {
@@ -273,6 +274,7 @@ impl PersistBuffers {
                     return Eviction::WriteBack;
                 };
                 self.side(core).tails.push(newest);
+                self.advance(hw, core);
                 Eviction::Hold(Until::Open(tail(core, newest)))
             }
             (Level::Last, None) => Eviction::Drop,
