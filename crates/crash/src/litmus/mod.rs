@@ -3,6 +3,7 @@
 mod conform;
 mod layout;
 mod observe;
+mod owners;
 mod program;
 mod random;
 mod subject;
