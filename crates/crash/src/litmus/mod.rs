@@ -2,6 +2,8 @@
 
 mod conform;
 mod layout;
+#[cfg(test)]
+mod marked;
 mod observe;
 mod owners;
 mod program;

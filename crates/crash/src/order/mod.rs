@@ -9,4 +9,6 @@ mod repeats;
 pub use judge::{input, judge, judge_all, judge_named, Models};
 
 #[cfg(test)]
+mod marks_tests;
+#[cfg(test)]
 mod tests;
