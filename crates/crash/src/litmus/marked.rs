@@ -1,5 +1,6 @@
 //! Marks before there is a design that heeds them: epochs in persist buffers, where every conflict is a dependence, keep what release
-//! persistency promises once a release ends an epoch as an `ofence` does.
+//! persistency promises once a release and an acquire end an epoch as an `ofence` does (an acquire, since a thread may acquire what it
+//! has released itself).
 
 use super::{conform, random, Subject};
 use crate::order::{judge_all, Models};
@@ -15,7 +16,7 @@ use strandline_sim::{observe_design, play, Broken, Error, Observation, Play, Spe
 /// `hops-ep` for programs with marks, sound or not.
 struct Marked<D> {
     inner: D,
-    /// A release ends an epoch.
+    /// A release ends an epoch, and so does an acquire.
     sound: bool,
 }
 
@@ -46,13 +47,14 @@ impl<D: Design> Design for Marked<D> {
     fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
         match primitive {
             Primitive::Release if self.sound => Admission::Enter,
+            Primitive::Acquire => Admission::Enter,
             _ => self.inner.primitive(hw, core, primitive),
         }
     }
 
     fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
         let entry = match entry {
-            Entry::Primitive(Primitive::Release) => Entry::Primitive(Primitive::Ofence),
+            Entry::Primitive(Primitive::Release | Primitive::Acquire) => Entry::Primitive(Primitive::Ofence),
             _ => entry,
         };
         self.inner.departs(hw, core, entry, context)
