@@ -41,6 +41,8 @@ struct Stretch {
     before: Relation,
     /// For each event those after it.
     after: Relation,
+    /// The model leaves it open: a race.
+    undefined: bool,
 }
 
 /// What of a run is durable, and whether that is a cut.
@@ -125,6 +127,14 @@ impl Oracle {
             }
         }
         Some(oracle)
+    }
+
+    /// Of how many stretches of the run the model says nothing (`flag`), and of how many there are. In these nothing is a breach of
+    /// order.
+    #[must_use]
+    pub fn undefined(&self) -> (usize, usize) {
+        let undefined = self.stretches.iter().filter(|stretch| stretch.undefined);
+        (undefined.count(), self.stretches.len())
     }
 
     /// The durable content of a location is now this.
@@ -347,6 +357,7 @@ impl Stretch {
         Some(Stretch {
             before: after.inverse(),
             after,
+            undefined: verdict.flagged,
             events,
         })
     }

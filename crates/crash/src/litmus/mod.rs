@@ -2,7 +2,10 @@
 
 mod conform;
 mod layout;
+#[cfg(test)]
+mod marked;
 mod observe;
+mod owners;
 mod program;
 mod random;
 mod subject;

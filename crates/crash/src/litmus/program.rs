@@ -75,7 +75,6 @@ pub fn executes(class: Class) -> bool {
 pub fn is_executable(test: &Test) -> bool {
     test.threads.iter().flatten().all(|instruction| match instruction {
         Instruction::Fence(class) => executes(*class),
-        Instruction::Load(_, _, special) | Instruction::Store(_, _, special) => !special,
         _ => true,
     })
 }
@@ -193,9 +192,17 @@ impl<'c> Registers<'c> {
 
     async fn execute(&mut self, instruction: Instruction) {
         match instruction {
-            Instruction::Load(register, at, _) => *self.register(register) = self.address(at).load().await,
-            Instruction::Store(at, operand, _) => {
+            Instruction::Load(register, at, acquires) => {
+                *self.register(register) = self.address(at).load().await;
+                if acquires {
+                    self.cpu.primitive(Primitive::Acquire).await;
+                }
+            }
+            Instruction::Store(at, operand, releases) => {
                 let value = self.value(operand);
+                if releases {
+                    self.cpu.primitive(Primitive::Release).await;
+                }
                 self.address(at).store(value).await;
             }
             Instruction::StoreNt(at, operand) => {

@@ -1,10 +1,11 @@
 //! Random programs before the oracle.
 
 use super::observe::observe;
+use super::owners::Owners;
 use super::program::executes;
 use super::subject::Subject;
 use super::timing::Timings;
-use crate::order::{judge, Models};
+use crate::order::{judge_all, Models};
 use serde::Serialize;
 use strandline_kernel::Rng;
 use strandline_order::litmus::{
@@ -21,6 +22,8 @@ pub struct RandomReport {
     pub design: &'static str,
     /// Programs run.
     pub programs: u64,
+    /// Programs whose run the model says nothing about, since it has a race.
+    pub undefined: u64,
     /// Crash states judged.
     pub crash_states: u64,
     /// What was found, shrunk; at most one of each call.
@@ -59,6 +62,7 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
     let mut report = RandomReport {
         design: about.name,
         programs: 0,
+        undefined: 0,
         crash_states: 0,
         violations: Vec::new(),
     };
@@ -66,6 +70,7 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
         let test = program(tester.models.plain(), &mut Rng::new(seed));
         let tried = tester.run(&test, seed)?;
         report.programs += 1;
+        report.undefined += u64::from(tried.undefined);
         report.crash_states += tried.crash_states;
         if tried.wrong.is_some() {
             report.violations.push(tester.shrunk(test, seed)?);
@@ -87,6 +92,8 @@ const TRIES: u64 = 400;
 /// How a program went.
 struct Tried {
     crash_states: u64,
+    /// The model says nothing about it.
+    undefined: bool,
     machine: String,
     /// What is wrong, by lines.
     wrong: Option<Vec<String>>,
@@ -100,6 +107,7 @@ impl Tester<'_> {
             Err(Error::Stuck(why)) => {
                 return Ok(Tried {
                     crash_states: 0,
+                    undefined: false,
                     machine: String::new(),
                     wrong: Some(vec![why]),
                 })
@@ -107,14 +115,18 @@ impl Tester<'_> {
             Err(error) => return Err(error),
         };
         let model = self.models.on(&observed.machine)?;
-        let disorder = judge(model, &observed.journal, &observed.initial);
-        let wrong = disorder.map(|disorder| {
+        let judged = judge_all(model, &observed.journal, &observed.initial);
+        let wrong = judged.disorder.map(|disorder| {
             let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
             lines.extend(observed.describe(test, disorder.event));
             lines
         });
         Ok(Tried {
-            crash_states: observed.journal.durable.len() as u64 + 1,
+            crash_states: match judged.is_undefined {
+                true => 0,
+                false => observed.journal.durable.len() as u64 + 1,
+            },
+            undefined: judged.is_undefined,
             machine: observed.machine.name,
             wrong,
         })
@@ -179,6 +191,9 @@ const INSTRUCTIONS: u64 = 14;
 const CONTEXTS: u64 = 3;
 const CONTEXT_ONE_IN: u64 = 5;
 
+/// Once in how many instructions one acquires or releases, where there are any that do.
+const SYNCHRONISING_ONE_IN: u64 = 3;
+
 /// A random program of what a model gives a meaning to and the machine executes.
 fn program(model: &Model, rng: &mut Rng) -> Test {
     let threads = 1 + rng.below(THREADS) as usize;
@@ -190,9 +205,12 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
     ];
     // A store barrier is the machine's, whatever the model.
     let fences = model.isa().iter().copied().filter(|class| executes(*class));
+    let (persistent, volatile) = (1 + rng.below(5), rng.below(3));
+    let owners = has(Class::Acquiring).then(|| Owners::of(threads, persistent, volatile, rng));
     let mut maker = Maker {
-        persistent: 1 + rng.below(5),
-        volatile: rng.below(3),
+        persistent: owners.as_ref().map_or(persistent, Owners::persistent),
+        volatile,
+        owners,
         outputs: 0,
         values: 0,
         flushes: flushes
@@ -205,7 +223,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
         contexts: has(Class::ContextFence),
         rng,
     };
-    let threads: Vec<Vec<Instruction>> = (0..threads).map(|_| maker.thread()).collect();
+    let threads: Vec<Vec<Instruction>> = (0..threads).map(|thread| maker.thread(thread)).collect();
     let outputs = maker.outputs;
     let mut locations = maker.locations();
     locations.extend((0..outputs).map(|index| location(format!("o{index:02}"), LocationKind::Output, 0)));
@@ -233,6 +251,8 @@ fn location(name: String, kind: LocationKind, line: usize) -> Location {
 struct Maker<'r> {
     persistent: u64,
     volatile: u64,
+    /// Who may access what, where the model says nothing of races.
+    owners: Option<Owners>,
     outputs: u64,
     values: u8,
     /// The flushes and fences of the model's instruction set, the plainest first.
@@ -262,7 +282,10 @@ impl Maker<'_> {
         locations
     }
 
-    fn thread(&mut self) -> Vec<Instruction> {
+    fn thread(&mut self, number: usize) -> Vec<Instruction> {
+        if let Some(owners) = &mut self.owners {
+            owners.turn(number);
+        }
         let count = 2 + self.rng.below(INSTRUCTIONS - 1);
         (0..count).map(|_| self.instruction()).collect()
     }
@@ -273,6 +296,35 @@ impl Maker<'_> {
 
     fn any(&mut self) -> LocationId {
         LocationId(self.rng.below(self.persistent + self.volatile) as u8)
+    }
+
+    /// Where a plain load or store goes.
+    fn data(&mut self) -> LocationId {
+        match &self.owners {
+            Some(owners) => owners.data(self.rng),
+            None => self.any(),
+        }
+    }
+
+    /// Where a store that persists goes.
+    fn persistent_data(&mut self) -> LocationId {
+        match &self.owners {
+            Some(owners) => owners.data(self.rng),
+            None => self.persistent(),
+        }
+    }
+
+    /// A load that acquires or a store that releases.
+    fn synchronising(&mut self) -> Option<Instruction> {
+        let owners = self.owners.as_ref()?;
+        if !self.rng.one_in(SYNCHRONISING_ONE_IN) {
+            return None;
+        }
+        let at = owners.synchronising(self.rng);
+        Some(match self.rng.one_in(2) {
+            true => Instruction::Load(self.register(), at, true),
+            false => Instruction::Store(at, self.operand(), true),
+        })
     }
 
     fn register(&mut self) -> Register {
@@ -292,17 +344,20 @@ impl Maker<'_> {
         if self.contexts && self.rng.one_in(CONTEXT_ONE_IN) {
             return self.context();
         }
+        if let Some(instruction) = self.synchronising() {
+            return instruction;
+        }
         match self.rng.below(40) {
-            0..=11 => Instruction::Store(self.any(), self.operand(), false),
+            0..=11 => Instruction::Store(self.data(), self.operand(), false),
             12..=13 if self.non_temporal => Instruction::StoreNt(self.persistent(), self.operand()),
-            14..=17 => Instruction::Load(self.register(), self.any(), false),
+            14..=17 => Instruction::Load(self.register(), self.data(), false),
             18..=25 => self.flush(),
             26..=32 => self.fence(),
             33..=34 => self.locked(),
             35..=36 => self.output(),
             37 => Instruction::Persist(self.persistent()),
             38 => self.intent(),
-            _ => Instruction::Store(self.persistent(), self.operand(), false),
+            _ => Instruction::Store(self.persistent_data(), self.operand(), false),
         }
     }
 
@@ -336,9 +391,13 @@ impl Maker<'_> {
     }
 
     fn locked(&mut self) -> Instruction {
+        let at = match &self.owners {
+            Some(owners) => owners.locked(self.rng),
+            None => self.any(),
+        };
         match self.rng.one_in(2) {
-            true => Instruction::Exchange(self.any(), self.register()),
-            false => Instruction::Add(self.any(), self.register()),
+            true => Instruction::Exchange(at, self.register()),
+            false => Instruction::Add(at, self.register()),
         }
     }
 

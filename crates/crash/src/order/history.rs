@@ -1,8 +1,9 @@
 //! A run's trace as an execution: events, who read what, and the order of writes.
 
+use super::marks::{synchronising, LastRead, Marks};
 use super::places::{place_of, places, touched, Place};
 use super::repeats::{Passed, Repeats};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, Flush, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Noted, Op, OpId, Seen};
@@ -47,6 +48,10 @@ struct Teller<'j, 'n> {
     reads: Vec<Read>,
     /// Each core's reads that see again what they saw.
     repeats: Vec<Repeats>,
+    /// What each core's program has said of its accesses.
+    marks: Vec<Marks>,
+    /// The numbers of locations that some access acquires or releases.
+    synchronising: BTreeSet<usize>,
 }
 
 struct Read {
@@ -74,9 +79,12 @@ impl<'n> Told<'n> {
                 kept.len() - 1
             })
         });
+        let numbers: Vec<Option<usize>> = numbers.collect();
+        let synchronising = synchronising(&journal.trace, &all);
         let mut teller = Teller {
             journal,
-            numbers: numbers.collect(),
+            synchronising: synchronising.into_iter().filter_map(|place| numbers[place]).collect(),
+            numbers,
             places: all,
             told: Told {
                 history: History::default(),
@@ -93,6 +101,7 @@ impl<'n> Told<'n> {
             visible: vec![Vec::new(); kept.len()],
             reads: Vec::new(),
             repeats: journal.trace.programs.iter().map(|_| Repeats::default()).collect(),
+            marks: vec![Marks::default(); journal.trace.programs.len()],
         };
         teller.told.places = kept;
         teller.tell(initial);
@@ -206,6 +215,7 @@ impl Teller<'_, '_> {
 
     fn operation(&mut self, core: usize, index: usize, op: &Op, stamp: u64) {
         let origin = (core, index);
+        let releases = self.marks[core].passes(op);
         match *op {
             Op::Load {
                 addr,
@@ -218,19 +228,24 @@ impl Teller<'_, '_> {
                 }
             }
             Op::Store { addr, .. } => {
-                _ = self.write(origin, addr, stamp);
+                let event = self.write(origin, addr, stamp);
+                self.classify(event, releases.then_some(Class::Releasing));
             }
             Op::StoreNt { addr, .. } => {
-                if let Some(event) = self.write(origin, addr, stamp) {
-                    self.told.history.events[event].class = Some(Class::Nt);
-                }
+                let event = self.write(origin, addr, stamp);
+                self.classify(event, Some(if releases { Class::Releasing } else { Class::Nt }));
             }
-            Op::Rmw { addr, old, from, .. } => self.locked(origin, (addr, old), from, stamp),
+            Op::Rmw { addr, old, from, .. } => {
+                let write = self.locked(origin, (addr, old), from, stamp);
+                self.classify(Some(write), releases.then_some(Class::Releasing));
+            }
             Op::Flush { addr, kind } => {
                 let event = self.other(origin, flush_class(kind), stamp);
                 self.told.history.events[event].cell = Some(cell(None, addr));
             }
             Op::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
+            Op::Primitive(Primitive::Release) => self.marks[core].release(),
+            Op::Primitive(Primitive::Acquire) => self.acquire(core),
             Op::Primitive(primitive) => {
                 let event = self.other(origin, class_of(primitive), stamp);
                 if let Primitive::Cfence(context) = primitive {
@@ -248,13 +263,50 @@ impl Teller<'_, '_> {
         event
     }
 
+    fn classify(&mut self, event: Option<usize>, class: Option<Class>) {
+        if let (Some(event), Some(class)) = (event, class) {
+            self.told.history.events[event].class = Some(class);
+        }
+    }
+
+    /// The core's last load or locked instruction acquires: an event, if the oracle has to know of it at all.
+    fn acquire(&mut self, core: usize) {
+        let Some(LastRead { read, index, stamp }) = self.marks[core].last_read() else {
+            return;
+        };
+        let number = self.reads[read].number;
+        if self.reads[read].event.is_none() && self.told.places[number].is_seen() {
+            // What was passed over comes before it.
+            self.tell_passed(core);
+            let event = self.push_event(Some((core, index)), Kind::Read, Some(number), stamp);
+            self.reads[read].event = Some(event);
+        }
+        self.classify(self.reads[read].event, Some(Class::Acquiring));
+    }
+
     /// A load of a location that matters.
     fn load(&mut self, (core, index): (usize, usize), number: usize, from: Seen, given: (Addr, u8, u64), stamp: u64) {
-        if !self.told.places[number].is_seen() {
-            return self.read(core, None, number, from, given);
+        let event = self.load_event((core, index), number, from, given.0, stamp);
+        self.read((core, index), event, number, from, given, stamp);
+        if let (Seen::Memory(now), Some(_)) = (from, event) {
+            self.repeats[core].reads(number, now);
+        }
+    }
+
+    /// The event of a load, unless the oracle need not know of it, or not yet.
+    fn load_event(
+        &mut self,
+        (core, index): (usize, usize),
+        number: usize,
+        from: Seen,
+        addr: Addr,
+        stamp: u64,
+    ) -> Option<usize> {
+        if !self.told.places[number].is_seen() || self.synchronising.contains(&number) {
+            return None;
         }
         if let Seen::Memory(now) = from {
-            if self.repeats(core, number, now, given.0) {
+            if self.repeats(core, number, now, addr) {
                 let read = self.reads.len();
                 let passed = Passed {
                     index,
@@ -263,14 +315,10 @@ impl Teller<'_, '_> {
                     stamp,
                 };
                 self.repeats[core].repeats(now, passed);
-                return self.read(core, None, number, from, given);
+                return None;
             }
         }
-        let event = self.event(Some((core, index)), Kind::Read, Some(number), stamp);
-        self.read(core, Some(event), number, from, given);
-        if let Seen::Memory(now) = from {
-            self.repeats[core].reads(number, now);
-        }
+        Some(self.event(Some((core, index)), Kind::Read, Some(number), stamp))
     }
 
     /// Whether a load after so many visible stores sees what the core's last one of this location has seen.
@@ -296,7 +344,17 @@ impl Teller<'_, '_> {
         touched.is_some_and(|(at, ..)| place_of(&self.places, at) == place_of(&self.places, addr))
     }
 
-    fn read(&mut self, core: usize, event: Option<usize>, number: usize, from: Seen, given: (Addr, u8, u64)) {
+    fn read(
+        &mut self,
+        (core, index): (usize, usize),
+        event: Option<usize>,
+        number: usize,
+        from: Seen,
+        given: (Addr, u8, u64),
+        stamp: u64,
+    ) {
+        let read = self.reads.len();
+        self.marks[core].reads(LastRead { read, index, stamp });
         self.reads.push(Read {
             event,
             given,
@@ -314,7 +372,8 @@ impl Teller<'_, '_> {
         Some(event)
     }
 
-    fn locked(&mut self, origin: (usize, usize), (addr, old): (Addr, u64), from: Seen, stamp: u64) {
+    /// The event of its write.
+    fn locked(&mut self, origin: (usize, usize), (addr, old): (Addr, u64), from: Seen, stamp: u64) -> usize {
         let number = self.number(addr);
         let read = self.event(Some(origin), Kind::Read, number, stamp);
         let write = self.event(Some(origin), Kind::Write, number, stamp);
@@ -323,9 +382,10 @@ impl Teller<'_, '_> {
         }
         self.told.history.rmw.push((read, write));
         if let Some(number) = number {
-            self.read(origin.0, Some(read), number, from, (addr, 8, old));
+            self.read(origin, Some(read), number, from, (addr, 8, old), stamp);
             self.wrote(origin, number, write);
         }
+        write
     }
 
     fn wrote(&mut self, (core, index): (usize, usize), number: usize, event: usize) {
@@ -455,6 +515,6 @@ fn class_of(primitive: Primitive) -> Class {
         Primitive::JoinStrand => Class::JoinStrand,
         Primitive::Ofence => Class::Ofence,
         Primitive::Dfence => Class::Dfence,
-        Primitive::Setctx(_) => unreachable!("it is no event"),
+        Primitive::Setctx(_) | Primitive::Release | Primitive::Acquire => unreachable!("it is no event"),
     }
 }

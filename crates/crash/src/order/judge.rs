@@ -72,45 +72,68 @@ pub fn input(fault: Fault) -> Error {
     Error::input(fault.to_string())
 }
 
+/// What a model says of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The first crash state that it does not allow.
+    pub disorder: Option<Disorder>,
+    /// It leaves the run open, or part of it: a race.
+    pub is_undefined: bool,
+}
+
 /// The first crash state of a run that the model does not allow. Every state is looked at: after each durable event, and
 /// with each output.
 pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
-    judge_named(model, journal, initial, &|addr| addr.to_string())
+    judge_all(model, journal, initial).disorder
+}
+
+/// As [`judge`], with whether the model says anything at all.
+pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory) -> Judged {
+    judged(model, journal, initial, &|addr| addr.to_string())
 }
 
 /// As [`judge`], with other names for addresses.
 pub fn judge_named(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Option<Disorder> {
-    let mut told = Told::of(journal, initial, names);
-    if let Some(what) = told.wrong {
-        return Some(Disorder {
+    judged(model, journal, initial, names).disorder
+}
+
+fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Judged {
+    let wrong = |what| Judged {
+        disorder: Some(Disorder {
             event: 0,
             at: Cycles::ZERO,
             what,
-        });
+        }),
+        is_undefined: false,
+    };
+    let mut told = Told::of(journal, initial, names);
+    if let Some(what) = told.wrong {
+        return wrong(what);
     }
     let history = std::mem::take(&mut told.history);
     let Some(oracle) = Oracle::new(model, history) else {
-        return Some(Disorder {
-            event: 0,
-            at: Cycles::ZERO,
-            what: format!(
-                "the order in which the cores saw stores is none that model {} allows",
-                model.name()
-            ),
-        });
+        return wrong(format!(
+            "the order in which the cores saw stores is none that model {} allows",
+            model.name()
+        ));
     };
     told.outputs.sort_unstable();
-    Judged {
+    let is_undefined = oracle.undefined().0 > 0;
+    let first = Crashes {
         told,
         names,
         oracle,
         journal,
         outputs: 0,
     }
-    .first()
+    .first();
+    Judged {
+        disorder: first,
+        is_undefined,
+    }
 }
 
-struct Judged<'j> {
+struct Crashes<'j> {
     told: Told<'j>,
     names: Names<'j>,
     oracle: Oracle,
@@ -119,7 +142,7 @@ struct Judged<'j> {
     outputs: usize,
 }
 
-impl Judged<'_> {
+impl Crashes<'_> {
     fn first(mut self) -> Option<Disorder> {
         for event in 0..=self.journal.durable.len() {
             let at = match event.checked_sub(1) {

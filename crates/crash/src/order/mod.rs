@@ -2,10 +2,13 @@
 
 mod history;
 mod judge;
+mod marks;
 mod places;
 mod repeats;
 
-pub use judge::{input, judge, judge_named, Models};
+pub use judge::{input, judge, judge_all, judge_named, Models};
 
+#[cfg(test)]
+mod marks_tests;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ fn word(line: u64) -> Addr {
     Addr(PM_BASE + 64 * line)
 }
 
-fn store(line: u64, value: u64) -> Op {
+pub fn store(line: u64, value: u64) -> Op {
     Op::Store {
         addr: word(line),
         size: 8,
@@ -16,7 +16,7 @@ fn store(line: u64, value: u64) -> Op {
     }
 }
 
-fn load(line: u64, value: u64, from: Seen) -> Op {
+pub fn load(line: u64, value: u64, from: Seen) -> Op {
     Op::Load {
         addr: word(line),
         size: 8,
@@ -31,7 +31,7 @@ fn holding(value: u64) -> LineData {
 
 /// A run of these programs; `visible` says in which order the stores became visible, by core and index, and `durable` from
 /// when on a crash leaves what of which line, a cycle after the other.
-fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)]) -> Journal {
+pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)]) -> Journal {
     let visible = visible.iter().map(|(core, index)| OpId {
         core: CoreId(*core),
         index: *index,

@@ -134,8 +134,9 @@ impl PersistBuffers {
             | Primitive::PersistBarrier
             | Primitive::NewStrand
             | Primitive::Release
+            | Primitive::Acquire
             | Primitive::Setctx(_) => Admission::Enter,
-            Primitive::StoreBarrier | Primitive::Acquire => Admission::plain(primitive),
+            Primitive::StoreBarrier => Admission::plain(primitive),
         }
     }
 
@@ -215,6 +216,12 @@ impl PersistBuffers {
                     side.epochs.begin(all);
                 }
             }
+            // Of another core's release it hears with the line; its own may be in this very epoch.
+            Primitive::Acquire => {
+                if side.released == Some(side.epochs.current()) {
+                    side.epochs.begin(all);
+                }
+            }
             Primitive::Ofence => _ = side.epochs.begin(all),
             _ => {
                 side.fence = side.fences();
@@ -258,7 +265,10 @@ impl PersistBuffers {
         }
         if self.carries == Carries::Releases {
             match releases {
-                true => self.writers.released(line, epoch),
+                true => {
+                    self.side(core).released = Some(number);
+                    self.writers.released(line, epoch);
+                }
                 false => self.writers.overwrote(line, core),
             }
         }

@@ -26,6 +26,8 @@ pub struct Side {
     pub tails: Vec<u64>,
     /// The next store is a release.
     pub releases: bool,
+    /// The epoch of the last release.
+    pub released: Option<u64>,
     /// The newest epoch that depends on another core's.
     depends: Option<u64>,
     contexts: Contexts,
@@ -54,6 +56,7 @@ impl Side {
             refused: Vec::new(),
             tails: Vec::new(),
             releases: false,
+            released: None,
             depends: None,
             contexts: Contexts::default(),
             occupancy: Occupancy::default(),

@@ -1,0 +1,86 @@
+//! What a core's program says of its accesses: the next write releases, the last read acquires.
+
+use super::places::{place_of, touched, Place};
+use std::collections::BTreeSet;
+use strandline_isa::{Addr, Primitive};
+use strandline_machine::{Op, Trace};
+
+/// A load or locked instruction of a location that matters.
+#[derive(Clone, Copy, Debug)]
+pub struct LastRead {
+    /// Its place among all reads.
+    pub read: usize,
+    /// Its operation's index in its core's program.
+    pub index: usize,
+    /// Its moment.
+    pub stamp: u64,
+}
+
+/// What has been said of a core's accesses, as far as its program has been told.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// The next write releases.
+    releases: bool,
+    last_read: Option<LastRead>,
+}
+
+impl Marks {
+    /// The next write releases.
+    pub fn release(&mut self) {
+        self.releases = true;
+    }
+
+    /// The last load or locked instruction, if it is of a location that matters.
+    pub fn last_read(&self) -> Option<LastRead> {
+        self.last_read
+    }
+
+    /// An operation comes: whether it is the write that releases.
+    pub fn passes(&mut self, op: &Op) -> bool {
+        if reads(op).is_some() {
+            self.last_read = None;
+        }
+        writes(op).is_some() && std::mem::take(&mut self.releases)
+    }
+
+    /// The operation is this read.
+    pub fn reads(&mut self, read: LastRead) {
+        self.last_read = Some(read);
+    }
+}
+
+fn reads(op: &Op) -> Option<Addr> {
+    match *op {
+        Op::Load { addr, .. } | Op::Rmw { addr, .. } => Some(addr),
+        _ => None,
+    }
+}
+
+fn writes(op: &Op) -> Option<Addr> {
+    touched(op).filter(|(_, _, writes)| *writes).map(|(addr, ..)| addr)
+}
+
+/// The locations that some access of a trace acquires or releases, by their index.
+///
+/// Where programs say which accesses synchronise, a load that says nothing establishes nothing: of these locations a lock is looked at
+/// before it is taken, and whoever looks at it does not race with who has it.
+pub fn synchronising(trace: &Trace, places: &[Place]) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for ops in &trace.programs {
+        let (mut releases, mut last_read) = (false, None);
+        for op in ops {
+            match op {
+                Op::Primitive(Primitive::Release) => releases = true,
+                Op::Primitive(Primitive::Acquire) => found.extend(last_read),
+                _ => {}
+            }
+            last_read = reads(op).or(last_read);
+            if let Some(addr) = writes(op) {
+                if std::mem::take(&mut releases) {
+                    found.insert(addr);
+                }
+            }
+        }
+    }
+    found.into_iter().map(|addr| place_of(places, addr)).collect()
+}
