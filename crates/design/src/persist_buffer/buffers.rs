@@ -159,7 +159,7 @@ impl PersistBuffers {
         if !addr.is_persistent() {
             return Departure::Go;
         }
-        if let Some(until) = self.follow_own(core, addr.line()) {
+        if let Some(until) = self.follow_last(hw, core, addr.line()) {
             return Departure::Wait(until);
         }
         let side = self.side(core);
@@ -172,20 +172,32 @@ impl PersistBuffers {
         Departure::Wait(Until::Open(room(core)))
     }
 
-    /// A strand that writes what another strand of its core wrote follows it from here on (StrandWeaver, Equation 3).
-    fn follow_own(&mut self, core: CoreId, line: Line) -> Option<Until> {
+    /// A strand that writes what another strand wrote follows it from here on (StrandWeaver, Equation 3). The note of who wrote a
+    /// line last comes with the line and stays with it until the store: a line may come while a younger strand has not begun.
+    fn follow_last(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) -> Option<Until> {
         if self.carries != Carries::Conflicts || self.broken.is(Rule::StrandsOfALineInOrder) {
             return None;
         }
-        let number = self.writers.wrote_last(core, line)?;
-        if self.side(core).epochs.follows(number) {
+        let last = self.writers.last(line)?;
+        let own = last.core == core;
+        let epochs = &self.side(core).epochs;
+        let follows = if own { epochs.follows(last.number) } else { epochs.awaits(last) };
+        if follows || self.side(last.core).epochs.is_settled(last.number) {
             return None;
         }
-        let waits = self.room_for_epoch(core);
-        if waits.is_none() {
-            self.counted(core, |side| side.epochs.depend(EpochId { core, number }));
+        if let Some(until) = self.room_for_epoch(core).or_else(|| self.room_for_epoch(last.core)) {
+            return Some(until);
         }
-        waits
+        if !own {
+            self.dependences += 1;
+            self.counted(last.core, |side| side.epochs.awaited(last.number, core));
+            self.advance(hw, last.core);
+        }
+        self.counted(core, |side| {
+            side.epochs.depend(last);
+            side.depends();
+        });
+        None
     }
 
     /// Does something that may begin epochs of a core, and counts them.
@@ -296,11 +308,8 @@ impl PersistBuffers {
                 return Asked::Wait(until);
             }
         }
-        // A core answers with its current epoch and begins a new one (ASAP IV-E); strands are told apart.
-        let named = match self.carries {
-            Carries::EveryLine | Carries::Releases => self.side(owner).epochs.current(),
-            Carries::Conflicts => written,
-        };
+        // A core answers with its current epoch and begins a new one (ASAP IV-E).
+        let named = self.side(owner).epochs.current();
         self.counted(owner, |side| side.epochs.awaited(named, requester));
         self.advance(hw, owner);
         Asked::Give(Some(Reply(named)))
@@ -315,7 +324,7 @@ impl PersistBuffers {
                     || !line.is_persistent() && self.broken.is(Rule::VolatileLinesDepend);
                 wrote().filter(|_| !unseen)
             }
-            Carries::Conflicts => wrote().filter(|_| access == Access::Own),
+            Carries::Conflicts => None,
             Carries::Releases => {
                 let released = self.writers.released_last(owner, line);
                 let released = released.filter(|_| !self.broken.is(Rule::ReleasesDepend));

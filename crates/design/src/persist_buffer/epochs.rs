@@ -150,6 +150,12 @@ impl Epochs {
         self.get(number).is_none()
     }
 
+    /// Whether the current epoch awaits this one of another core itself.
+    #[must_use]
+    pub fn awaits(&self, on: EpochId) -> bool {
+        self.epochs.back().is_some_and(|epoch| epoch.awaits.contains(&on))
+    }
+
     /// The current epoch has one write more.
     pub fn wrote(&mut self) {
         if let Some(epoch) = self.epochs.back_mut() {

@@ -25,6 +25,12 @@ impl Writers {
         }
     }
 
+    /// The epoch in which the line was written last, if it is not complete.
+    #[must_use]
+    pub fn last(&self, line: Line) -> Option<EpochId> {
+        self.last.get(&line).copied()
+    }
+
     /// The epoch in which `core` wrote the line, if nobody has written it since and the epoch is not complete.
     #[must_use]
     pub fn wrote_last(&self, core: CoreId, line: Line) -> Option<u64> {
