@@ -37,6 +37,10 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
     ),
     ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
     ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
+    (
+        "bandwidth",
+        &[("bytes", "128"), ("stride", "128"), ("area", "512"), ("writes", "3")],
+    ),
 ];
 
 pub const PLAN: BuildPlan = BuildPlan {
