@@ -74,7 +74,7 @@ def writing(asap: float) -> Fields:
     """hops-rp writes 1 GB/s at any number of threads; asap-rp so much at 8, and less at fewer."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
-        speed = asap * spec.threads / 8 if spec.design == "asap-rp" else 1
+        speed = asap * (spec.threads or 1) / 8 if spec.design == "asap-rp" else 1
         settings = dict(each.split("=") for each in spec.set)
         bytes_ = 256 * 64
         return {"tasks": 1, "cycles": 2 * bytes_ / speed, "params": {"clock_ghz": 2.0, **settings}}
