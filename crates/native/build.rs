@@ -37,6 +37,7 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "workloads",
         &[
+            "bandwidth",
             "cq/check",
             "cq/mod",
             "cq/task",

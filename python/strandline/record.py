@@ -39,6 +39,13 @@ class Record:
             raise InputError("the record has no `params.clock_ghz`: rebuild the native module with `make setup`")
         return float(clock)
 
+    def parameter(self, key: str) -> int:
+        """What the run set `key` to; an `InputError` where it did not set it to a whole number."""
+        value = self.fields.get("params", {}).get(key)
+        if value is None or not str(value).isdecimal():
+            raise InputError(f"the run of {self.text('workload')} set no `{key}`: set it in the figure")
+        return int(value)
+
     def as_part_of(self, figure: str) -> Record:
         """The same run, filed under a figure."""
         return Record({**self.fields, "figure": figure})
@@ -46,6 +53,15 @@ class Record:
 
 def _per(numerator: str, denominator: str, scale: float = 1.0) -> Callable[[Record], float]:
     return lambda record: scale * record.number(numerator) / record.number(denominator)
+
+
+def _milliseconds(record: Record) -> float:
+    return record.number("cycles") / record.clock_ghz / 1e6
+
+
+def _or_none(record: Record, key: str) -> float:
+    """A count of a design that need not have such a thing: then 0."""
+    return 0.0 if record.fields.get(key) is None else record.number(key)
 
 
 #: Quantities that are not themselves keys of a record.
@@ -62,6 +78,27 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     # What persist ordering costs the pipeline: directly, and by what it keeps in the store queue or in a design's own
     # buffer. A store queue that is full for another reason counts too, since the record does not tell it apart.
     "persist_stall_cycles": lambda record: record.number("fence_stall_cycles") + record.number("buffer_stall_cycles"),
+    "epochs_per_ms": lambda record: record.number("epochs") / _milliseconds(record),
+    "cross_dependences_per_ms": lambda record: record.number("cross_dependences") / _milliseconds(record),
+    # Of the time of all cores' buffers. A design without buffers has none that are blocked.
+    "blocked_share": lambda record: (
+        _or_none(record, "blocked_cycles") / (record.number("cycles") * record.number("cores"))
+    ),
+    "fence_stall_share": lambda record: (
+        record.number("fence_stall_cycles") / (record.number("cycles") * record.number("cores"))
+    ),
+    "pm_reads_per_write": _per("pm_reads", "pm_writes"),
+    "drain_kilobytes": lambda record: record.number("drain_bytes_max") / 1000,
+    "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
+    # What the program has written by its tasks' ends, when it is durable: how often a line went to the media meanwhile
+    # is the design's affair. For runs that set both parameters of the workload.
+    "ordered_write_gbps": lambda record: (
+        record.number("tasks")
+        * record.parameter("workload.writes")
+        * record.parameter("workload.bytes")
+        * record.clock_ghz
+        / record.number("cycles")
+    ),
     "million_tasks_per_second": lambda record: (
         1000 * record.clock_ghz * record.number("tasks") / record.number("cycles")
     ),

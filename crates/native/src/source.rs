@@ -58,7 +58,7 @@ pub mod workloads {
     pub use self::registry::{describe, with_workload, About, Alias, Error, Visitor};
 
     straight! {
-        filler: "workloads/filler"; list: "workloads/list";
+        bandwidth: "workloads/bandwidth"; filler: "workloads/filler"; list: "workloads/list";
         operations: "workloads/operations"; pc: "workloads/pc"; registry: "workloads/registry"; sps: "workloads/sps";
         tatp: "workloads/tatp";
     }

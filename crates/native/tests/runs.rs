@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The workloads, small, with the tasks of a run.
-const SMALL: [(&str, &[&str]); 11] = [
+const SMALL: [(&str, &[&str]); 12] = [
+    ("bandwidth", &["--tasks=500", "--set", "workload.writes=5"]),
     ("sps", &["--tasks=20000", "--set", "workload.rows=50"]),
     ("pc", &["--tasks=20000", "--set", "workload.rows=50"]),
     ("tatp", &["--tasks=20000", "--set", "workload.rows=50"]),

@@ -2,6 +2,7 @@
 //!
 //! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] is where a name becomes a type.
 
+pub mod bandwidth;
 pub mod cq;
 mod filler;
 pub mod hashmap;

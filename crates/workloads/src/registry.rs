@@ -141,6 +141,7 @@ workloads! {
     crate::hashmap::Hashmap: crate::hashmap::ABOUT,
     crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
     crate::nstore::Nstore: crate::nstore::ABOUT,
+    crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
 }
 
 /// All workloads.

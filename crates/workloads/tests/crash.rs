@@ -158,8 +158,9 @@ fn a_missing_fence_or_flush_is_found() {
     let unlogged = Lowering { log: false, ..FENCED };
     for (name, _) in SMALL {
         for broken in [unordered_log, never_durable, unflushed, unlogged] {
-            // Tatp's region is one store to one line: atomic without any log.
-            let harmless = *name == "tatp" && (broken == unordered_log || broken == unlogged);
+            // Tatp's region is one store to one line: atomic without any log. Bandwidth has none.
+            let harmless = *name == "tatp" && (broken == unordered_log || broken == unlogged)
+                || *name == "bandwidth" && broken == unlogged;
             assert_eq!(
                 first_failure(name, broken).is_none(),
                 harmless,
@@ -302,7 +303,9 @@ fn tasks_that_share_a_thread_and_order_nothing_are_found() {
     for (name, _) in SMALL {
         for broken in [never_set, never_durable] {
             let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);
-            assert!(found.is_some(), "{name} under {broken:?}");
+            // Bandwidth's tasks go in step: between two fences of any of them comes the first one's, which is of context 0.
+            let harmless = *name == "bandwidth" && broken == never_set;
+            assert!(found.is_some() || harmless, "{name} under {broken:?}");
         }
     }
 }
@@ -333,8 +336,9 @@ fn every_crash_image_recovers_under_every_runtime() {
                         outcome.failure, None,
                         "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}"
                     );
-                    // Under strands the last acknowledgements come behind the last durable change, where nobody looks any more.
-                    if lowering == FENCED {
+                    // Under strands, and without a log, the last acknowledgements come behind the last durable change, where nobody
+                    // looks any more.
+                    if lowering == FENCED && *name != "bandwidth" {
                         assert_eq!(
                             outcome.regions, outcome.acknowledged,
                             "{name}, {logging:?}: not all are acknowledged"

@@ -6,7 +6,17 @@ use strandline_crash::{explore, replay, Points, Report};
 use strandline_sim::{Found, Spec, Window};
 
 /// The benchmarks of COSPlay, and those that StrandWeaver has beside them.
-pub const WORKLOADS: [&str; 8] = ["sps", "pc", "tatp", "tpcc", "cq", "hashmap", "rb-tree", "nstore-wr"];
+pub const WORKLOADS: [&str; 9] = [
+    "sps",
+    "pc",
+    "tatp",
+    "tpcc",
+    "cq",
+    "hashmap",
+    "rb-tree",
+    "nstore-wr",
+    "bandwidth",
+];
 
 /// A run of so many threads, all else by default.
 pub fn spec(workload: &str, design: &str, threads: u64) -> Spec {

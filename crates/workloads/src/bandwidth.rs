@@ -1,0 +1,320 @@
+//! `bandwidth`: ordered writes of 256 bytes that alternate over the memory controllers.
+//!
+//! ASAP (HPCA 2022), section VI-C: how much of the write bandwidth a design uses when consecutive writes go to different
+//! controllers and each is ordered before the next. A thread has an area of its own, in blocks of as many bytes as lie on one
+//! controller; its writes go to one block after the other, and round again behind the first ones. A task is 64 writes, each
+//! ordered before the next, and the wait until all of them are durable. There is no log and no lock.
+//!
+//! Every word of a write holds the write's number, so a crash must leave a prefix: if any word of a write is durable, all
+//! writes before it are. Since its number says all of a write, recovery can finish one of which any word was durable: each is
+//! a failure-atomic region without a log. Where it finds no prefix it leaves everything as it is, for the check to find.
+//!
+//! Not in the paper: how large the areas are, and where a thread begins: here as many blocks on as its number.
+
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Addr, Cpu, Image, Intent, Memory, Note, LINE_BYTES, W};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{BuildPlan, Heap, LogLayout, ThreadState, Workload};
+
+/// What is to be known of it.
+pub const ABOUT: About = About {
+    name: "bandwidth",
+    aliases: &[],
+    line: "ordered writes of 256 bytes, alternating over the memory controllers",
+    paper: "ASAP (HPCA 2022), section VI-C",
+    machine: "asap",
+    runtime: "undo",
+    tasks: 1000,
+    params: PARAMS,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "bytes",
+        default: 256,
+        min: LINE_BYTES,
+        max: 1 << 20,
+        help: "bytes of a write; a power of two",
+    },
+    Param {
+        name: "stride",
+        default: 4096,
+        min: LINE_BYTES,
+        max: 1 << 30,
+        help: "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
+    },
+    Param {
+        name: "area",
+        default: 1 << 16,
+        min: 2 * LINE_BYTES,
+        max: 1 << 30,
+        help: "bytes of a thread's area; a power of two",
+    },
+    Param {
+        name: "writes",
+        default: 64,
+        min: 1,
+        max: 1 << 20,
+        help: "writes of a task",
+    },
+];
+
+/// Lines of each log, which this program never writes.
+const LOG_RECORDS: u64 = 8;
+
+/// Areas that their threads write over and over.
+pub struct Bandwidth {
+    bytes: u64,
+    stride: u64,
+    area: u64,
+    writes: u64,
+    areas: Addr,
+    /// A line of volatile memory for each lane: how many writes it has made.
+    counters: Addr,
+    lanes: u64,
+    logs: LogLayout,
+}
+
+impl Bandwidth {
+    /// Writes after which an area comes round.
+    fn slots(&self) -> u64 {
+        self.area / self.bytes
+    }
+
+    /// Where the write in this slot of a lane goes: to one block after the other.
+    fn slot(&self, lane: u64, slot: u64) -> u64 {
+        let blocks = self.area / self.stride;
+        let at = (slot + lane) % self.slots();
+        self.areas.0 + lane * self.area + at % blocks * self.stride + at / blocks * self.bytes
+    }
+
+    /// The same, as the program computes it from the number of writes made before.
+    #[inline]
+    fn target<'c, C: Cpu>(&self, made: W<'c, C>, lane: u64) -> W<'c, C> {
+        let blocks = self.area / self.stride;
+        let at = (made + lane) & (self.slots() - 1);
+        let block = (at & (blocks - 1)) << u64::from(self.stride.trailing_zeros());
+        let within = (at >> u64::from(blocks.trailing_zeros())) << u64::from(self.bytes.trailing_zeros());
+        block + within + (self.areas.0 + lane * self.area)
+    }
+
+    /// A write is a region; recovery may finish it as soon as one word is durable, so all are named before.
+    fn announce<C: Cpu>(&self, cpu: &C, target: u64, value: u64) {
+        cpu.note(Note::RegionBegin);
+        for addr in (target..target + self.bytes).step_by(8).map(Addr) {
+            cpu.note(Note::RegionWrite { addr, size: 8, value });
+        }
+    }
+
+    fn counter(&self, lane: u64) -> Addr {
+        Addr(self.counters.0 + lane * LINE_BYTES)
+    }
+
+    fn words(&self, lane: u64, slot: u64) -> impl Iterator<Item = Addr> {
+        let first = self.slot(lane, slot);
+        (first..first + self.bytes).step_by(8).map(Addr)
+    }
+
+    /// The number of the newest write to a slot among the first `made`; zero if there was none.
+    fn newest(&self, slot: u64, made: u64) -> u64 {
+        match made.checked_sub(slot + 1) {
+            Some(later) => slot + 1 + later / self.slots() * self.slots(),
+            None => 0,
+        }
+    }
+
+    /// The newest write of which any word is in the image.
+    fn begun(&self, image: &dyn Image, lane: u64) -> u64 {
+        let words = (0..self.slots()).flat_map(|slot| self.words(lane, slot));
+        words.map(|addr| image.word(addr)).max().unwrap_or(0)
+    }
+
+    /// All writes before the newest one are there, and that one too if it is to be whole.
+    fn check_prefix(&self, image: &dyn Image, lane: u64, begun: u64, whole: bool) -> Result<(), String> {
+        for slot in 0..self.slots() {
+            let expected = self.newest(slot, begun);
+            let torn = expected == begun && !whole;
+            let before = self.newest(slot, begun.saturating_sub(1));
+            for addr in self.words(lane, slot) {
+                let found = image.word(addr);
+                if found != expected && !(torn && found == before) {
+                    return Err(format!(
+                        "area {lane}: write {begun} is there, and {addr} holds {found} where write {expected} had been"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Workload for Bandwidth {
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let [bytes, stride, area] = ["bytes", "stride", "area"].map(|name| params.get(name));
+        let sizes = [bytes, stride, area];
+        if !sizes.iter().all(|size| size.is_power_of_two()) || !sizes.is_sorted() || bytes == area {
+            return Err(ParamError(format!(
+                "workload.bytes={bytes}, workload.stride={stride}, workload.area={area}: must be powers of two, none larger than the next, and an area of two writes at least"
+            )));
+        }
+        let lanes = plan.lanes() as u64;
+        let mut heap = Heap::new(plan);
+        let bandwidth = Bandwidth {
+            bytes,
+            stride,
+            area,
+            writes: params.get("writes"),
+            // First of all that is persistent, so that blocks begin where controllers change.
+            areas: heap.pm(lanes * area),
+            counters: heap.dram(lanes * LINE_BYTES),
+            lanes,
+            logs: LogLayout::allot(&mut heap, plan.lanes(), LOG_RECORDS),
+        };
+        Ok((bandwidth, heap.memory()))
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let (cpu, lane) = (thread.cpu, thread.lane as u64);
+        let counter = cpu.word(self.counter(lane).0);
+        let mut made = counter.load().await;
+        let mut left = cpu.word(self.writes);
+        loop {
+            let target = self.target(made, lane);
+            made = made + 1;
+            self.announce(cpu, target.bits(), made.bits());
+            for offset in (0..self.bytes).step_by(8) {
+                target.at(offset).store(made).await;
+            }
+            for offset in (0..self.bytes).step_by(LINE_BYTES as usize) {
+                target.at(offset).flush().await;
+            }
+            cpu.note(Note::RegionEnd);
+            left = left - 1;
+            if left.is(0).branch() {
+                break;
+            }
+            cpu.intent(Intent::LogBeforeUpdate).await;
+        }
+        counter.store(made).await;
+        cpu.intent(Intent::Durable).await;
+        for _ in 0..self.writes {
+            cpu.note(Note::RegionDurable);
+        }
+    }
+
+    /// Every word holds the number of the newest write to it.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        for lane in 0..self.lanes {
+            let begun = self.begun(image, lane);
+            self.check_prefix(image, lane, begun, true)?;
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let (areas, counters) = (self.areas.0, self.counters.0);
+        vec![
+            areas..areas + self.lanes * self.area,
+            counters..counters + self.lanes * LINE_BYTES,
+        ]
+    }
+
+    /// Finishes the newest write, if what is there is a prefix.
+    fn recover(&self, image: &dyn Image) {
+        for lane in 0..self.lanes {
+            let begun = self.begun(image, lane);
+            if begun == 0 || self.check_prefix(image, lane, begun, false).is_err() {
+                continue;
+            }
+            for addr in self.words(lane, (begun - 1) % self.slots()) {
+                image.set_word(addr, begun);
+            }
+        }
+    }
+
+    /// Threads go on counting where they were.
+    fn restart(&self, image: &dyn Image) {
+        for lane in 0..self.lanes {
+            image.set_word(self.counter(lane), self.begun(image, lane));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strandline_runtime::Logging;
+
+    fn built(set: &[(&str, &str)]) -> Result<(Bandwidth, Memory), ParamError> {
+        let plan = BuildPlan {
+            threads: 2,
+            window: None,
+            seed: 1,
+            logging: Logging::UNDO,
+        };
+        Bandwidth::build(&Params::parse("workload", PARAMS, set.iter().copied())?, &plan)
+    }
+
+    const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("area", "256"), ("writes", "3")];
+
+    /// What `made` writes of the first lane leave, the last of them only its first `words` words.
+    fn after(bandwidth: &Bandwidth, memory: &Memory, made: u64, words: usize) {
+        for number in 1..=made {
+            let most = if number == made { words } else { 8 };
+            for addr in bandwidth.words(0, (number - 1) % bandwidth.slots()).take(most) {
+                memory.set_word(addr, number);
+            }
+        }
+    }
+
+    #[test]
+    fn writes_go_from_block_to_block_and_then_behind_the_first_ones() {
+        let (bandwidth, _) = built(&SMALL).expect("right parameters");
+        let first = bandwidth.areas.0;
+        let places: Vec<u64> = (0..4).map(|slot| bandwidth.slot(0, slot) - first).collect();
+        assert_eq!(places, [0, 128, 64, 192]);
+        // The other thread begins a block on, in its own area.
+        assert_eq!(bandwidth.slot(1, 0) - first, 256 + 128);
+        assert_eq!(first % 4096, 0, "where controllers change");
+    }
+
+    #[test]
+    fn a_write_of_which_a_word_is_there_is_finished() {
+        for (made, words) in [(5, 8), (6, 2), (7, 1), (0, 0)] {
+            let (bandwidth, memory) = built(&SMALL).expect("right parameters");
+            after(&bandwidth, &memory, made, words);
+            bandwidth.recover(&memory);
+            assert_eq!((bandwidth.check(&memory), bandwidth.begun(&memory, 0)), (Ok(()), made));
+        }
+    }
+
+    #[test]
+    fn a_write_that_overtook_another_is_found() {
+        for lost in 1..6 {
+            let (bandwidth, memory) = built(&SMALL).expect("right parameters");
+            after(&bandwidth, &memory, 6, 1);
+            // A word where write `lost` went is as in the beginning. Write 5 went where the first had gone.
+            let word = bandwidth.words(0, (lost - 1) % 4).nth(3).expect("eight words");
+            memory.set_word(word, 0);
+            bandwidth.recover(&memory);
+            let found = bandwidth.check(&memory);
+            assert!(found.is_err(), "write {lost}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused() {
+        for set in [("bytes", "96"), ("stride", "128"), ("area", "2048"), ("bytes", "65536")] {
+            let error = built(&[set]).err().expect("refused");
+            assert!(
+                error.to_string().contains(&format!("workload.{}={}", set.0, set.1)),
+                "{error}"
+            );
+        }
+    }
+}
