@@ -154,37 +154,36 @@ fn tests_of_acquire_and_release_are_run_and_show_nothing_that_is_forbidden() {
 fn random_programs_of_release_persistency_are_mostly_free_of_races_and_find_a_release_that_orders_nothing() {
     let report = random(&Of { sound: true }, 1, 3000).expect("programs that can be run");
     assert!(report.violations.is_empty(), "{:#?}", report.violations);
-    // A third of the programs may race, and those of one thread do not.
+    // In a third of the programs threads access one another's data, and in some of these runs a race is missed.
     assert!(
         report.undefined > 0 && report.undefined < 1000,
         "{} of 3000",
         report.undefined
     );
-    println!("{} undefined of 3000, {} states", report.undefined, report.crash_states);
     let broken = random(&Of { sound: false }, 1, 3000).expect("programs that can be run");
-    println!("{:#?}", broken.violations);
     assert_eq!(broken.violations.len(), 1);
 }
 
-/// Workloads whose threads meet at locks alone say so: no stretch of a run is left open.
+/// What threads of the workloads and of every runtime synchronise by is marked: no stretch of a run is left open.
 #[test]
-fn whole_runs_of_workloads_with_locks_have_no_race() {
-    for (workload, runtime) in [("hashmap", None), ("hashmap", Some("sfr")), ("hashmap", Some("redo"))] {
-        let spec = Spec {
-            threads: 4,
-            tasks: Some(80),
-            runtime: runtime.map(str::to_owned),
-            ..Spec::new(workload, "hops-ep")
-        };
-        let seen = with_design("hops-ep", Observer(&spec)).expect("registered");
-        let seen = seen.unwrap_or_else(|error| panic!("{error}"));
-        let mut models = Models::named("rp").expect("a model");
-        let model = models.on(&seen.machine).expect("a model");
-        let judged = judge_all(model, &seen.journal, &seen.initial);
-        println!("{workload} {runtime:?}: {judged:?}");
-        assert!(
-            !judged.is_undefined && judged.disorder.is_none(),
-            "{workload} {runtime:?}: {judged:?}"
-        );
+fn whole_runs_of_workloads_have_no_race_under_any_runtime() {
+    for workload in ["hashmap", "sps", "pc", "tatp", "cq"] {
+        for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
+            let spec = Spec {
+                threads: 4,
+                tasks: Some(80),
+                runtime: Some(runtime.to_owned()),
+                ..Spec::new(workload, "hops-ep")
+            };
+            let seen = with_design("hops-ep", Observer(&spec)).expect("registered");
+            let seen = seen.unwrap_or_else(|error| panic!("{error}"));
+            let mut models = Models::named("rp").expect("a model");
+            let model = models.on(&seen.machine).expect("a model");
+            let judged = judge_all(model, &seen.journal, &seen.initial);
+            assert!(
+                !judged.is_undefined && judged.disorder.is_none(),
+                "{workload}, {runtime}: {judged:?}"
+            );
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::layout::ModelLayout;
 use crate::rules::{Broken, Rule};
 use crate::MAX_LANES;
 use std::collections::VecDeque;
-use strandline_isa::{Addr, Cpu, W};
+use strandline_isa::{Addr, Cpu, Intent, W};
 
 /// Items that a ledger holds: a power of two.
 pub(crate) const LEDGER_ITEMS: u64 = 1024;
@@ -69,10 +69,16 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
     }
 
-    /// The word that says how far the regions of the lane of `stamp` are durable.
-    async fn durable_of(&self, stamp: W<'c, C>) -> W<'c, C> {
+    /// Whether the regions of the lane of `stamp` are durable up to there, and stay: its word says so, which acquires what the lane has
+    /// released by it.
+    async fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
-        (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await
+        let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await;
+        if durable.less(stamp).branch() {
+            return false;
+        }
+        self.cpu.intent(Intent::Acquire).await;
+        true
     }
 
     /// What follows has seen what `stamp` was left in.
@@ -86,8 +92,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch() {
             return;
         }
-        let durable = self.durable_of(stamp).await;
-        if durable.less(stamp).branch() {
+        if !self.stays(stamp).await {
             self.push(stamp, self.cpu.word(0)).await;
         }
     }
@@ -161,7 +166,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
             at = at + 1;
             if end.is(0).branch() {
                 let free = self.broken.is(Rule::CommitAwaitsDependences);
-                if !free && self.durable_of(stamp).await.less(stamp).branch() {
+                if !free && !self.stays(stamp).await {
                     break;
                 }
             } else {
@@ -184,6 +189,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         self.regions.drain(..ready.sections);
         self.first = ready.next;
         let own = self.durable.0 + self.lane * ModelLayout::durable_stride();
+        self.cpu.intent(Intent::Release).await;
         self.cpu.word(own).store(ready.clock).await;
     }
 }

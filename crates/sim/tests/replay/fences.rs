@@ -138,3 +138,21 @@ fn a_marker_without_a_fence_is_an_intent() {
     tape.run(0, block, &[PM, PM], &[1]);
     assert_eq!(under("x86", &tape.save("unfenced")).fences, 1);
 }
+
+#[test]
+fn before_a_context_switch_or_a_device_looks_what_waits_beside_the_core_is_made_durable() {
+    for says in [Marker::ContextSwitch, Marker::Dma] {
+        let fences = |design: &str| {
+            let mut tape = Tape::new();
+            let block = tape.block(0x40_0000, &[access(0, Store, 8)], |a| {
+                a.mov(qword_ptr(rdi), rax)?;
+                marker(a, says)
+            });
+            tape.run(0, block, &[PM], &[1]);
+            under(design, &tape.save(&format!("handed-over-{design}-{says:?}"))).fences
+        };
+        assert_eq!(fences("hops-ep"), 1, "{says:?}: a dfence");
+        assert_eq!(fences("x86"), 0, "{says:?}: caches are kept coherent");
+        assert_eq!(fences("eadr"), 0, "{says:?}");
+    }
+}

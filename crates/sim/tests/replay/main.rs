@@ -3,6 +3,7 @@
 mod bytes;
 mod fences;
 mod input;
+mod marks;
 mod tape;
 mod threads;
 mod timing;

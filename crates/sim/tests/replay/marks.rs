@@ -1,0 +1,126 @@
+//! What a recording's accesses are to a design whose programs say which acquire and which release.
+
+use crate::spec;
+use crate::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
+use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
+use std::path::{Path, PathBuf};
+use strandline_design::{About, Design, Needs};
+use strandline_isa::{Lowering, Primitive};
+use strandline_machine::Op;
+use strandline_record::Event;
+use strandline_sim::{observe, observe_design, Broken, Observation};
+
+const LOCK: u64 = DRAM;
+
+/// The plain machine, whose programs say so.
+struct Marked;
+
+impl Design for Marked {
+    fn about(&self) -> About {
+        About {
+            name: "marked",
+            paper: "",
+            summary: "",
+            needs: Needs::default(),
+            promises_recovery: false,
+            model: "none",
+            intents: None,
+            window: None,
+        }
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering {
+            acquire: &[Primitive::Acquire],
+            release: &[Primitive::Release],
+            ..Lowering::NOTHING
+        }
+    }
+}
+
+fn marked(path: &Path) -> Observation {
+    let seen = observe_design(&spec("x86", path), Marked, Broken::default());
+    seen.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a thread executed: accesses by a letter (persistent ones a capital), `<` an acquire, `>` a release.
+fn told(seen: &Observation, thread: usize) -> String {
+    let ops = seen.journal.trace.programs[thread].iter();
+    let letter = |persistent: bool, letter: char| {
+        if persistent {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        }
+    };
+    let letters = ops.filter_map(|op| match op {
+        Op::Load { addr, .. } => Some(letter(addr.is_persistent(), 'l')),
+        Op::Store { addr, .. } => Some(letter(addr.is_persistent(), 's')),
+        Op::Rmw { .. } => Some('x'),
+        Op::Primitive(Primitive::Acquire) => Some('<'),
+        Op::Primitive(Primitive::Release) => Some('>'),
+        _ => None,
+    });
+    letters.collect()
+}
+
+/// A thread takes a lock after a look at it, updates persistent and volatile memory and lets go; another one does, later.
+fn sections(name: &str, threads: u32) -> PathBuf {
+    let mut tape = Tape::new();
+    let accesses = [
+        access(0, Load, 8),
+        access(1, Atomic, 8),
+        access(2, Update, 8),
+        access(3, Load, 8),
+        access(4, Store, 8),
+        access(5, Store, 8),
+    ];
+    let section = tape.block(0x40_0000, &accesses, |a| {
+        a.mov(rax, qword_ptr(rsi))?;
+        a.xchg(qword_ptr(rsi), rax)?;
+        a.add(qword_ptr(rdi), 1)?;
+        a.mov(rax, qword_ptr(rsi + 64))?;
+        a.mov(qword_ptr(rsi + 64), rax)?;
+        a.mov(qword_ptr(rsi), rax)
+    });
+    for number in 0..2 {
+        let turns = [(1, 2 * number), (5, 2 * number + 1)];
+        let addresses = [LOCK, LOCK, PM, LOCK + 64, LOCK + 64, LOCK];
+        let turns = if threads == 1 { &[][..] } else { &turns };
+        tape.run_in_turn(number % threads, section, &addresses, &[1, 7, 0, 0], turns);
+    }
+    tape.save(name)
+}
+
+#[test]
+fn locked_instructions_do_both_and_other_accesses_of_their_words_one() {
+    let seen = marked(&sections("marked", 2));
+    for thread in 0..2 {
+        // A look at the lock, the lock, persistent update, volatile load and store, and the lock is let go.
+        assert_eq!(told(&seen, thread), "l<>x<LSls>s");
+    }
+}
+
+#[test]
+fn designs_that_do_not_ask_are_told_nothing() {
+    let seen = observe(&spec("x86", &sections("unmarked", 2))).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(told(&seen, 0), "lxLSlss");
+}
+
+#[test]
+fn a_thread_alone_synchronises_with_nobody() {
+    let seen = marked(&sections("alone", 1));
+    assert_eq!(told(&seen, 0), "lxLSlsslxLSlss");
+}
+
+#[test]
+fn who_starts_a_thread_releases_and_the_thread_acquires() {
+    let mut tape = Tape::new();
+    let store = tape.block(0x40_0000, &[access(0, Store, 8)], |a| a.mov(qword_ptr(rdi), rax));
+    tape.run(0, store, &[PM], &[1]);
+    tape.event(0, Event::Signal { number: 7 });
+    tape.event(1, Event::Wait { number: 7, times: 1 });
+    tape.run(1, store, &[PM + 64], &[2]);
+    let seen = marked(&tape.save("started"));
+    assert_eq!((told(&seen, 0).as_str(), told(&seen, 1).as_str()), ("S>s", "l<S"));
+}
