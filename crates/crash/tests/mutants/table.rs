@@ -117,6 +117,7 @@ const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
+const ONE_RECORD: [&str; 3] = ["machine.controllers.count=2", "machine.controllers.interleave_bytes=64", "design.table=1"];
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
@@ -127,6 +128,7 @@ const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
 const SW: &str = "StrandWeaver III";
 const HOPS: &str = "StrandWeaver VI-A; ASAP IV-A";
+const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
@@ -222,7 +224,7 @@ pub const MUTANTS: &[Mutant] = &[
     // hops-ep.
     mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
     mutant("hops-ep/durable-ordered-only", "hops-ep", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", HOPS), &[], &[E, T]),
-    mutant("hops-ep/commit-unfenced", "hops-ep", D(Change::Lowering(|l| l.commit = &[]), "What comes before a commit is durable before what follows. Broken: no fence.", HOPS), &[], &[T]),
+    mutant("hops-ep/commit-unfenced", "hops-ep", D(Change::Lowering(|l| l.commit = &[]), "What comes before a commit persists before what follows. Broken: no fence.", HOPS), &[], &[T]),
     mutant("hops-ep/no-log", "hops-ep", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", HOPS), &[], &[E]),
     mutant("hops-ep/ofence-passes", "hops-ep", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence begins a new epoch. Broken: it does nothing.", HOPS), &[], &[E, T]),
     mutant("hops-ep/dfence-passes", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", HOPS), &[], &[E, T]),
@@ -240,6 +242,36 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/entry-sent-as-it-is", "hops-ep", S(Part::EntryKeepsBytes), &[], &[T]),
     mutant("hops-ep/full-buffer-drops", "hops-ep", S(Part::FullBufferHoldsStore), &["design.entries=1"], &[T]),
     mutant("hops-ep/locked-not-atomic", "hops-ep", M(Machine::LockedIsAtomic), &[], &[T]),
+    // hops-rp.
+    mutant("hops-rp/releases-unmarked", "hops-rp", D(Change::Lowering(|l| l.release = &[]), "Programs say which stores release. Broken: they do not.", ASAP), &[], &[E, T]),
+    mutant("hops-rp/releases-do-not-depend", "hops-rp", S(Part::ReleasesDepend), &[], &[E, T]),
+    mutant("hops-rp/release-joins-epoch", "hops-rp", S(Part::ReleaseBeginsEpoch), &[], &[T]),
+    mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[T]),
+    mutant("hops-rp/lines-do-not-depend", "hops-rp", S(Part::LinesDepend), &[], &[T]),
+    mutant("hops-rp/dfence-passes", "hops-rp", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &[], &[E, T]),
+    // asap-ep.
+    mutant("asap-ep/log-unordered", "asap-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", ASAP), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/nothing-undone", "asap-ep", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/delays-dropped", "asap-ep", S(Part::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/delays-apart", "asap-ep", S(Part::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-ep/commit-keeps-undo", "asap-ep", S(Part::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/commit-unanswered", "asap-ep", S(Part::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/refused-forgotten", "asap-ep", S(Part::RefusedComesAgain), &ONE_RECORD, &[E, T]),
+    mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
+    mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
+    // asap-rp.
+    mutant("asap-rp/releases-do-not-depend", "asap-rp", S(Part::ReleasesDepend), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-rp/lines-do-not-depend", "asap-rp", S(Part::LinesDepend), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-rp/nothing-undone", "asap-rp", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
+    // asap-strand.
+    mutant("asap-strand/barrier-passes", "asap-strand", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders its strand. Broken: it does nothing.", SW), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-strand/ofence-passes", "asap-strand", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence orders all strands. Broken: it does nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-strand/conflicts-concurrent", "asap-strand", S(Part::StrandsOfALineInOrder), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-strand/nothing-undone", "asap-strand", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", L(Log::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", L(Log::ContextSetAgain), &[], &[E]),

@@ -275,14 +275,9 @@ impl PersistBuffers {
         if addr.is_persistent() || self.carries == Carries::EveryLine {
             self.writers.wrote(line, epoch);
         }
-        if self.carries == Carries::Releases {
-            match releases {
-                true => {
-                    self.side(core).released = Some(number);
-                    self.writers.released(line, epoch);
-                }
-                false => self.writers.overwrote(line, core),
-            }
+        if releases && self.carries == Carries::Releases {
+            self.side(core).released = Some(number);
+            self.writers.released(line, epoch);
         }
         self.advance(hw, core);
     }

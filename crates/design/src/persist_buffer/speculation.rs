@@ -8,8 +8,8 @@ use crate::ControllerId;
 use std::collections::BTreeMap;
 use strandline_isa::{Line, LineData};
 
-/// The tag of a write that a recovery table makes has this bit; the others number it.
-const DELAYED: u64 = 1 << 63;
+/// The tags of writes that recovery tables make begin here; buffers never number so many.
+const DELAYED: u64 = 1 << 39;
 
 /// The controllers' side of eager flushing (ASAP IV-D, IV-F, V-A to V-F).
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use strandline_isa::{CoreId, Line};
 #[derive(Clone, Debug, Default)]
 pub struct Writers {
     last: BTreeMap<Line, EpochId>,
-    /// The last release of each line that nobody else has written since, likewise.
+    /// The last release of each line, likewise.
     released: BTreeMap<Line, EpochId>,
     /// The lines of each epoch.
     lines: BTreeMap<EpochId, Vec<Line>>,
@@ -45,14 +45,8 @@ impl Writers {
         }
     }
 
-    /// A core has written the line, and not as a release: another core's release is no longer what is read there.
-    pub fn overwrote(&mut self, line: Line, core: CoreId) {
-        if self.released.get(&line).is_some_and(|last| last.core != core) {
-            self.released.remove(&line);
-        }
-    }
-
-    /// The epoch of `core`'s release of the line, if no other core has written it since and the epoch is not complete.
+    /// The epoch of `core`'s release of the line, if no other core has released it since and the epoch is not complete. What
+    /// others have stored there since may be to another word.
     #[must_use]
     pub fn released_last(&self, core: CoreId, line: Line) -> Option<u64> {
         let last = self.released.get(&line).filter(|last| last.core == core)?;
@@ -99,16 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_known_until_its_epoch_is_complete_or_another_core_writes() {
+    fn a_release_is_known_until_its_epoch_is_complete_or_another_core_releases() {
         let mut writers = Writers::default();
         let line = Line(7);
         writers.released(line, epoch(0, 1));
-        writers.overwrote(line, CoreId(0));
+        writers.wrote(line, epoch(1, 1));
         assert_eq!(writers.released_last(CoreId(0), line), Some(1));
-        writers.overwrote(line, CoreId(1));
+        writers.released(line, epoch(1, 2));
         assert_eq!(writers.released_last(CoreId(0), line), None);
-        writers.released(line, epoch(0, 2));
-        writers.forget(epoch(0, 2));
-        assert_eq!(writers.released_last(CoreId(0), line), None);
+        writers.forget(epoch(1, 2));
+        assert_eq!(writers.released_last(CoreId(1), line), None);
     }
 }
