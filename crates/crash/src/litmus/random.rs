@@ -220,7 +220,8 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
             .collect(),
         fences: fences.chain([Class::Dmb]).collect(),
         non_temporal: has(Class::Nt),
-        contexts: has(Class::ContextFence),
+        contexts: has(Class::ContextFence) || has(Class::Dfence),
+        context_fences: has(Class::ContextFence),
         rng,
     };
     let threads: Vec<Vec<Instruction>> = (0..threads).map(|thread| maker.thread(thread)).collect();
@@ -259,8 +260,9 @@ struct Maker<'r> {
     flushes: Vec<FlushKind>,
     fences: Vec<Class>,
     non_temporal: bool,
-    /// Whether there are fences by context.
+    /// Whether there are contexts, and whether there are fences that name one.
     contexts: bool,
+    context_fences: bool,
     rng: &'r mut Rng,
 }
 
@@ -384,9 +386,9 @@ impl Maker<'_> {
     /// A context is set, or waited for, whichever is current.
     fn context(&mut self) -> Instruction {
         let context = self.rng.below(CONTEXTS) as u8;
-        match self.rng.one_in(2) {
-            true => Instruction::SetContext(context),
-            false => Instruction::ContextFence(context),
+        match self.context_fences && self.rng.one_in(2) {
+            true => Instruction::ContextFence(context),
+            false => Instruction::SetContext(context),
         }
     }
 
