@@ -225,7 +225,7 @@ impl Workload for Bandwidth {
     }
 
     /// Finishes the newest write, if what is there is a prefix.
-    fn recover(&self, image: &dyn Image) {
+    fn repair(&self, image: &dyn Image) {
         for lane in 0..self.lanes {
             let begun = self.begun(image, lane);
             if begun == 0 || self.check_prefix(image, lane, begun, false).is_err() {
