@@ -18,6 +18,8 @@ const SMALL: &[(&str, u64)] = &[
     // Percent: many keys are still to be put in.
     ("loaded", 50),
     ("log_records", 32),
+    ("blocks", 2),
+    ("writes", 4),
 ];
 
 /// Tasks of a crash run, of workloads whose tasks write no more than some ten lines; of others fewer.

@@ -43,6 +43,15 @@ fn what_promises_recovery_recovers() {
 }
 
 #[test]
+fn ordered_writes_over_two_controllers_leave_a_prefix() {
+    for design in ["x86", "hops-ep", "strandweaver", "eadr", "bbb"] {
+        assert_clean(&spec("bandwidth", design, 2), Points::Count(80));
+    }
+    let report = explore(&spec("bandwidth", "unordered", 2), Points::Count(80)).unwrap();
+    assert!(!report.failures.is_empty());
+}
+
+#[test]
 fn every_point_of_short_runs_recovers() {
     for threads in [1, 4] {
         let report = assert_clean(&spec("sps", "x86", threads), Points::All);

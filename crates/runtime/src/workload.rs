@@ -56,7 +56,11 @@ pub trait Workload: Sized + Sync {
     /// Makes a crash image consistent. Crashing while it runs and running it again must do.
     fn recover(&self, image: &dyn Image) {
         recover(image, &self.logs());
+        self.repair(image);
     }
+
+    /// What of recovery is the program's own, after that of its logs: nothing where logs say all.
+    fn repair(&self, _image: &dyn Image) {}
 
     /// Fills volatile memory, zero after a crash, of a recovered image, so that threads can run on it.
     fn restart(&self, _image: &dyn Image) {}
@@ -92,6 +96,10 @@ impl<W: Workload> Workload for Mutant<W> {
 
     fn footprint(&self) -> Vec<Range<u64>> {
         self.workload.footprint()
+    }
+
+    fn repair(&self, image: &dyn Image) {
+        self.workload.repair(image);
     }
 
     fn restart(&self, image: &dyn Image) {

@@ -45,11 +45,11 @@ const PARAMS: &[Param] = &[
         help: "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
     },
     Param {
-        name: "area",
-        default: 1 << 16,
-        min: 2 * LINE_BYTES,
-        max: 1 << 30,
-        help: "bytes of a thread's area; a power of two",
+        name: "blocks",
+        default: 16,
+        min: 2,
+        max: 1 << 16,
+        help: "blocks of so many bytes in a thread's area, rounded up to a power of two",
     },
     Param {
         name: "writes",
@@ -151,13 +151,13 @@ impl Bandwidth {
 
 impl Workload for Bandwidth {
     fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
-        let [bytes, stride, area] = ["bytes", "stride", "area"].map(|name| params.get(name));
-        let sizes = [bytes, stride, area];
-        if !sizes.iter().all(|size| size.is_power_of_two()) || !sizes.is_sorted() || bytes == area {
+        let (bytes, stride) = (params.get("bytes"), params.get("stride"));
+        if !bytes.is_power_of_two() || !stride.is_power_of_two() || bytes > stride {
             return Err(ParamError(format!(
-                "workload.bytes={bytes}, workload.stride={stride}, workload.area={area}: must be powers of two, none larger than the next, and an area of two writes at least"
+                "workload.bytes={bytes} with workload.stride={stride}: both must be powers of two, the stride no less than the bytes"
             )));
         }
+        let area = params.get("blocks").next_power_of_two() * stride;
         let lanes = plan.lanes() as u64;
         let mut heap = Heap::new(plan);
         let bandwidth = Bandwidth {
@@ -225,7 +225,7 @@ impl Workload for Bandwidth {
     }
 
     /// Finishes the newest write, if what is there is a prefix.
-    fn recover(&self, image: &dyn Image) {
+    fn repair(&self, image: &dyn Image) {
         for lane in 0..self.lanes {
             let begun = self.begun(image, lane);
             if begun == 0 || self.check_prefix(image, lane, begun, false).is_err() {
@@ -260,7 +260,7 @@ mod tests {
         Bandwidth::build(&Params::parse("workload", PARAMS, set.iter().copied())?, &plan)
     }
 
-    const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("area", "256"), ("writes", "3")];
+    const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("blocks", "2"), ("writes", "3")];
 
     /// What `made` writes of the first lane leave, the last of them only its first `words` words.
     fn after(bandwidth: &Bandwidth, memory: &Memory, made: u64, words: usize) {
@@ -309,7 +309,12 @@ mod tests {
 
     #[test]
     fn sizes_that_do_not_fit_are_refused() {
-        for set in [("bytes", "96"), ("stride", "128"), ("area", "2048"), ("bytes", "65536")] {
+        for set in [
+            ("bytes", "96"),
+            ("stride", "128"),
+            ("stride", "5000"),
+            ("bytes", "65536"),
+        ] {
             let error = built(&[set]).err().expect("refused");
             assert!(
                 error.to_string().contains(&format!("workload.{}={}", set.0, set.1)),

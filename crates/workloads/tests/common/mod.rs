@@ -37,7 +37,7 @@ pub const SMALL: &[(&str, &[(&str, &str)])] = &[
     ),
     ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
     ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
-    ("bandwidth", &[("stride", "256"), ("area", "1024"), ("writes", "3")]),
+    ("bandwidth", &[("stride", "256"), ("blocks", "4"), ("writes", "3")]),
 ];
 
 pub const PLAN: BuildPlan = BuildPlan {
