@@ -261,10 +261,10 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[T]),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
-    mutant("asap-rp/releases-do-not-depend", "asap-rp", S(Part::ReleasesDepend), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-rp/releases-do-not-depend", "asap-rp", S(Part::ReleasesDepend), &TWO_CONTROLLERS, &[T]),
     mutant("asap-rp/lines-do-not-depend", "asap-rp", S(Part::LinesDepend), &TWO_CONTROLLERS, &[T]),
     mutant("asap-rp/nothing-undone", "asap-rp", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
     // asap-strand.
