@@ -60,7 +60,7 @@ thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, ever
 	$(VENV)/bin/strandline litmus -d all --timings 3000
 	$(PY) -m tools.cross_check --jobs 2
 	$(VENV)/bin/strandline litmus --random 1000000
-	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test designs --test tasks --test runtimes
+	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test designs --test tasks --test runtimes --test asap
 	STRANDLINE_STRAND_PROGRAMS=170000 cargo test --release --locked -p strandline-crash --test strands
 
 .PHONY: bench

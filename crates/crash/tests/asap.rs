@@ -36,7 +36,11 @@ fn random_programs_are_in_order_however_small_tables_and_buffers_are() {
         assert_sound(design, &[("table", "1"), ("entries", "1"), ("epochs", "2")], programs);
     }
     for design in ["hops-ep", "hops-rp"] {
-        assert_sound(design, &[("entries", "1"), ("poll", "1"), ("poll_access", "1")], programs);
+        assert_sound(
+            design,
+            &[("entries", "1"), ("poll", "1"), ("poll_access", "1")],
+            programs,
+        );
     }
 }
 
@@ -81,7 +85,10 @@ fn crashes_fall_into_windows_of_speculation() {
         };
         let report = assert_clean(&spec, Points::Count(400));
         let record = &report.record;
-        assert!(record.early_flushes > Some(0) && record.undo_records > Some(0), "{record:?}");
+        assert!(
+            record.early_flushes > Some(0) && record.undo_records > Some(0),
+            "{record:?}"
+        );
     }
 }
 

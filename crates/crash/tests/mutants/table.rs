@@ -117,7 +117,11 @@ const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
-const ONE_RECORD: [&str; 3] = ["machine.controllers.count=2", "machine.controllers.interleave_bytes=64", "design.table=1"];
+const ONE_RECORD: [&str; 3] = [
+    "machine.controllers.count=2",
+    "machine.controllers.interleave_bytes=64",
+    "design.table=1",
+];
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 

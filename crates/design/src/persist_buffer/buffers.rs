@@ -181,7 +181,11 @@ impl PersistBuffers {
         let last = self.writers.last(line)?;
         let own = last.core == core;
         let epochs = &self.side(core).epochs;
-        let follows = if own { epochs.follows(last.number) } else { epochs.awaits(last) };
+        let follows = if own {
+            epochs.follows(last.number)
+        } else {
+            epochs.awaits(last)
+        };
         if follows || self.side(last.core).epochs.is_settled(last.number) {
             return None;
         }
