@@ -545,10 +545,10 @@ fn of_a_models_name() {
     check(
         of,
         &[
-            ("nope", "there is no model `nope`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("", "there is no model ``; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("lib/base", "there is no model `lib/base`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("../models/px86", "there is no model `../models/px86`; there are bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
+            ("nope", "there is no model `nope`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
+            ("", "there is no model ``; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
+            ("lib/base", "there is no model `lib/base`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
+            ("../models/px86", "there is no model `../models/px86`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
             ("px86:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
             ("px86:", "model `px86` has no variant ``; it has weak-locks, weak-stores"),
             ("px86:weak-locks:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
