@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strandline_design::{
-    About, Answer, ControllerId, Design, Domain, Eviction, Level, Message, Places, Services, WriteRequest,
+    About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Message, Places, Services, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
@@ -65,7 +65,7 @@ impl Design for Scripted {
         self.seen.borrow_mut().push(hw.durable_line(addr.line()));
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Answer {
+    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Acceptance {
         for number in 1..self.said.len() as u64 {
             let at = Cycles(FIRST + 10 * (number - 1));
             hw.send(
@@ -77,7 +77,7 @@ impl Design for Scripted {
                 },
             );
         }
-        Answer::Go
+        Acceptance::Queue
     }
 
     fn message(&mut self, hw: &mut dyn Services, message: Message) {
@@ -269,13 +269,13 @@ impl Design for Undo {
         self.sent.push((line, data));
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Answer {
+    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Acceptance {
         self.check_persisted(hw);
         if self.rng.one_in(2) && self.named.iter().all(|(line, _)| *line != write.line) {
             self.named.push((write.line, hw.durable_line(write.line)));
             self.say(hw);
         }
-        Answer::Go
+        Acceptance::Queue
     }
 
     /// Accepted: with ADR it is persisted.

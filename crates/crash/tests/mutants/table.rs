@@ -247,8 +247,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/full-buffer-drops", "hops-ep", S(Part::FullBufferHoldsStore), &["design.entries=1"], &[T]),
     mutant("hops-ep/locked-not-atomic", "hops-ep", M(Machine::LockedIsAtomic), &[], &[T]),
     // hops-rp.
-    mutant("hops-rp/releases-unmarked", "hops-rp", D(Change::Lowering(|l| l.release = &[]), "Programs say which stores release. Broken: they do not.", ASAP), &[], &[E, T]),
-    mutant("hops-rp/releases-do-not-depend", "hops-rp", S(Part::ReleasesDepend), &[], &[E, T]),
+    mutant("hops-rp/releases-do-not-depend", "hops-rp", S(Part::ReleasesDepend), &[], &[T]),
     mutant("hops-rp/release-joins-epoch", "hops-rp", S(Part::ReleaseBeginsEpoch), &[], &[T]),
     mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[T]),
     mutant("hops-rp/lines-do-not-depend", "hops-rp", S(Part::LinesDepend), &[], &[T]),
