@@ -46,6 +46,10 @@ class Record:
             raise InputError(f"the run of {self.text('workload')} set no `{key}`: set it in the figure")
         return int(value)
 
+    def storage_of(self, structure: str) -> int:
+        """Bytes of storage of a structure that the design adds; 0 where it adds none of that name."""
+        return int(self.fields.get("params", {}).get("storage", {}).get(structure, 0))
+
     def as_part_of(self, figure: str) -> Record:
         """The same run, filed under a figure."""
         return Record({**self.fields, "figure": figure})
@@ -105,8 +109,14 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
 }
 
 
+#: What follows is the name of a structure: its bytes of storage.
+STORAGE_OF = "storage of "
+
+
 def quantity(record: Record, name: str) -> float:
     """A derived quantity, or the record's own number of that name."""
+    if name.startswith(STORAGE_OF):
+        return record.storage_of(name.removeprefix(STORAGE_OF))
     derive = DERIVED.get(name)
     return record.number(name) if derive is None else derive(record)
 

@@ -139,3 +139,10 @@ def test_table_4_shows_what_each_design_does_with_two_controllers() -> None:
         if value.labels["design"] == "asap-rp"
     }
     assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "battery": 4, "rollbacks": 0}
+
+
+def test_storage_is_told_by_structure() -> None:
+    record = Record({"storage_bytes": 30, "params": {"storage": {"epoch tables": 10, "recovery tables": 20}}})
+    assert quantity(record, "storage of epoch tables") == 10
+    assert quantity(record, "storage of Bloom filters") == 0
+    assert quantity(Record({"storage_bytes": 0, "params": {}}), "storage of epoch tables") == 0

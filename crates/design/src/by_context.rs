@@ -44,8 +44,8 @@ impl Design for ByContext {
         self.contexts = Contexts::of(params.get(CONTEXTS.name));
     }
 
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        self.contexts.storage_bytes(machine)
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        vec![("contexts", self.contexts.storage_bytes(machine))]
     }
 
     fn lowering(&self) -> Lowering {

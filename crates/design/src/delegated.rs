@@ -90,8 +90,8 @@ impl<const EAGER: bool> Design for Delegated<EAGER> {
         self.buffers.breaking(rule);
     }
 
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        self.buffers.storage(machine).iter().map(|(_, bytes)| bytes).sum()
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        self.buffers.storage(machine)
     }
 
     fn drain_bytes(&self, machine: &Sizes) -> u64 {

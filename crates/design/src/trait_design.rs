@@ -38,10 +38,15 @@ pub trait Design: Sized + 'static {
         let _ = rule;
     }
 
+    /// The structures that it adds to a machine of these sizes: their names and bytes of storage, of all cores and controllers.
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let _ = machine;
+        Vec::new()
+    }
+
     /// Bytes of storage that it adds to a machine of these sizes.
     fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        let _ = machine;
-        0
+        self.storage(machine).iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// Bytes that it must write on reserve power when power fails, at most, on a machine of these sizes: beyond the

@@ -164,8 +164,9 @@ impl Design for Bbb {
     }
 
     /// An entry is a line, its number and whether it is on its way. Physical addresses have 48 bits.
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        machine.cores * (self.entries as u64 * (8 * LINE_BYTES + 42 + 1)).div_ceil(8)
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let of_a_core = (self.entries as u64 * (8 * LINE_BYTES + 42 + 1)).div_ceil(8);
+        vec![("persist buffers", machine.cores * of_a_core)]
     }
 
     /// The lines of all buffers.

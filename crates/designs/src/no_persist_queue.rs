@@ -123,9 +123,12 @@ impl Design for NoPersistQueue {
     }
 
     /// The strand buffers of each core (section VI-A), and the tail indices on each entry of its write-back buffer.
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let tails = (machine.writeback_buffer_entries * self.shape.tail_bits()).div_ceil(8);
-        machine.cores * (self.shape.storage_bytes() + tails)
+        vec![
+            ("strand buffers", machine.cores * self.shape.storage_bytes()),
+            ("tail indices", machine.cores * tails),
+        ]
     }
 
     fn lowering(&self) -> Lowering {

@@ -179,10 +179,14 @@ impl Design for StrandWeaver {
 
     /// The persist queue and the strand buffers of each core (section VI-A), and the tail indices on each entry of its
     /// write-back buffer; the paper counts the snoop buffers' with them and does not say how many there are.
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let queue = PersistQueue::storage_bytes(self.queue_entries as u64);
         let tails = (machine.writeback_buffer_entries * self.shape.tail_bits()).div_ceil(8);
-        machine.cores * (queue + self.shape.storage_bytes() + tails)
+        vec![
+            ("persist queues", machine.cores * queue),
+            ("strand buffers", machine.cores * self.shape.storage_bytes()),
+            ("tail indices", machine.cores * tails),
+        ]
     }
 
     fn lowering(&self) -> Lowering {

@@ -74,8 +74,8 @@ pub struct Record {
 
 /// What is measured around a run.
 pub struct Measured {
-    /// Bytes of storage that the design adds.
-    pub storage_bytes: u64,
+    /// The structures that the design adds, and their bytes of storage.
+    pub storage: Vec<(&'static str, u64)>,
     /// Bytes that the design must write when power fails, at most.
     pub drain_bytes: u64,
     /// Seconds of the host.
@@ -144,17 +144,18 @@ impl Record {
             buffer_occupancy_p99: design.buffer_occupancy_quantile(0.99),
             table_occupancy_max: design.table_occupancy_max,
             drain_bytes_max: measured.drain_bytes,
-            storage_bytes: measured.storage_bytes,
+            storage_bytes: measured.storage.iter().map(|(_, bytes)| bytes).sum(),
             recovers: None,
-            params: params(spec, plan, stats),
+            params: params(spec, plan, stats, measured),
             host_seconds: measured.host_seconds,
             host_mips: stats.instructions_simulated as f64 / measured.host_seconds / 1e6,
         }
     }
 }
 
-/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, and what the user set.
-fn params(spec: &Spec, plan: &Plan, stats: &Stats) -> Map<String, Value> {
+/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, the structures that storage is of, and what
+/// the user set.
+fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));
     params.insert("slack_cycles".into(), json!(plan.machine.simulation.slack.0));
@@ -167,6 +168,10 @@ fn params(spec: &Spec, plan: &Plan, stats: &Stats) -> Map<String, Value> {
     }
     if let Source::Recording(recorded) = &plan.source {
         recorded.params(&mut params);
+    }
+    if !measured.storage.is_empty() {
+        let parts = measured.storage.iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes)));
+        params.insert("storage".into(), Value::Object(parts.collect()));
     }
     let mut sets: Vec<&str> = spec.set.iter().map(String::as_str).collect();
     sets.sort_unstable();

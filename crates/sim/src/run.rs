@@ -130,7 +130,7 @@ fn execute(
     }
     let ran = ran?;
     let measured = Measured {
-        storage_bytes: ran.storage_bytes,
+        storage: ran.storage,
         drain_bytes: ran.drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),
     };
@@ -148,7 +148,7 @@ struct Runner<'a> {
 struct Ran {
     outcome: Outcome,
     about: About,
-    storage_bytes: u64,
+    storage: Vec<(&'static str, u64)>,
     drain_bytes: u64,
 }
 
@@ -161,7 +161,7 @@ impl DesignVisitor for Runner<'_> {
         let about = design.about();
         needs::check(&about, self.machine)?;
         let sizes = self.machine.sizes(self.cores as u64);
-        let (storage_bytes, drain_bytes) = (design.storage_bytes(&sizes), design.drain_bytes(&sizes));
+        let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
         let program = Play {
             cores: self.cores,
             memory: self.prepared.memory,
@@ -172,7 +172,7 @@ impl DesignVisitor for Runner<'_> {
         Ok(Ran {
             outcome,
             about,
-            storage_bytes,
+            storage,
             drain_bytes,
         })
     }

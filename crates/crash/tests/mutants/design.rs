@@ -180,8 +180,8 @@ impl<D: Design> Design for Altered<D> {
         }
     }
 
-    fn storage_bytes(&self, machine: &Sizes) -> u64 {
-        self.inner.storage_bytes(machine)
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        self.inner.storage(machine)
     }
 
     fn drain_bytes(&self, machine: &Sizes) -> u64 {
