@@ -50,9 +50,14 @@ pub enum Admission {
     HoldLoads(Until),
     /// It enters the store queue; [`crate::Design::departs`] is asked when its turn comes.
     Enter,
-    /// Both [`Admission::Enter`] and [`Admission::HoldLoads`]: its turn in the store queue comes after older stores, and
-    /// the core waits until the condition holds.
-    EnterHeld(Until),
+    /// Both [`Admission::Enter`] and [`Admission::Hold`]: its turn in the store queue comes after older stores, and it stays
+    /// in the window until the condition holds.
+    EnterHeld {
+        /// The condition.
+        until: Until,
+        /// Younger loads wait, too.
+        loads: bool,
+    },
     /// The design takes it ([`crate::Design::taken`]).
     Take {
         /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is asked for the mark when

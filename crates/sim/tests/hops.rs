@@ -136,6 +136,27 @@ fn a_full_buffer_holds_stores_and_loses_none() {
 }
 
 #[test]
+fn loads_behind_a_dfence_do_not_wait_for_it() {
+    // In no cache: the warm part of memory ends before it.
+    const FAR: u64 = PM_BASE + (1 << 15) + 64;
+    let fence = |cpu: SimCpu| async move {
+        store(&cpu, A, 1).await;
+        cpu.primitive(Primitive::Dfence).await;
+    };
+    let load = |cpu: SimCpu| async move {
+        _ = cpu.word(FAR).load().await;
+    };
+    let both = |cpu: SimCpu| async move {
+        store(&cpu, A, 1).await;
+        cpu.primitive(Primitive::Dfence).await;
+        _ = cpu.word(FAR).load().await;
+    };
+    let cycles = |outcome: Outcome| outcome.stats.cycles.0;
+    let (fence, load, both) = (cycles(run(fence)), cycles(run(load)), cycles(run(both)));
+    assert!(both < fence.max(load) + fence.min(load) / 2, "{both} of {fence} and {load}");
+}
+
+#[test]
 fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
     let mut system = system(hops_ep(), 2);
     start(&mut system, 0, |cpu| async move {

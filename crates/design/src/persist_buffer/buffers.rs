@@ -119,8 +119,8 @@ impl PersistBuffers {
         &mut self.sides[core.index()]
     }
 
-    /// What becomes of a primitive as it is dispatched: those that wait for what came before wait for its epochs; those that order do
-    /// so when they leave the store queue.
+    /// What becomes of a primitive as it is dispatched: those that wait for what came before wait for its epochs, and younger stores
+    /// with them; those that order do so when they leave the store queue.
     #[must_use]
     pub fn primitive(core: CoreId, primitive: Primitive) -> Admission {
         match primitive {
@@ -129,7 +129,10 @@ impl PersistBuffers {
             | Primitive::Sfence
             | Primitive::Mfence
             | Primitive::Cfence(_)
-            | Primitive::Pcommit => Admission::EnterHeld(Until::Open(fence(core))),
+            | Primitive::Pcommit => Admission::EnterHeld {
+                until: Until::Open(fence(core)),
+                loads: primitive == Primitive::Mfence,
+            },
             Primitive::Ofence
             | Primitive::PersistBarrier
             | Primitive::NewStrand

@@ -406,9 +406,9 @@ impl Core {
                 self.holds_loads.set(!self.broken.is(Rule::MfenceHoldsLoads));
                 Fate::Hold
             }
-            Admission::EnterHeld(until) => {
+            Admission::EnterHeld { until, loads } => {
                 self.held.set(Some(until));
-                self.holds_loads.set(true);
+                self.holds_loads.set(loads);
                 Fate::EnterHeld
             }
         }

@@ -20,7 +20,10 @@ const FLAG: Addr = Addr(64);
 
 fn drained(core: CoreId) -> Gate {
     match super::PersistBuffers::primitive(core, Primitive::Dfence) {
-        Admission::EnterHeld(Until::Open(gate)) => gate,
+        Admission::EnterHeld {
+            until: Until::Open(gate),
+            loads: false,
+        } => gate,
         other => panic!("a dfence waits for a gate: {other:?}"),
     }
 }
