@@ -137,6 +137,24 @@ proptest! {
     }
 }
 
+/// A core that spins asks for the lock's line ahead of time, and always just before the other core's store, which frees the lock,
+/// has its turn there.
+#[test]
+fn a_store_that_frees_a_lock_is_not_kept_from_its_line_for_ever() {
+    let mut spec = Spec {
+        window: Some(Window::Tasks(51)),
+        coroutines: Some("paper".to_owned()),
+        threads: 2,
+        tasks: Some(111),
+        warm: Some(2),
+        bmo: Some(466),
+        seed: 52,
+        ..small(TPCC, "freeswitch")
+    };
+    spec.set.push("design.contexts=1".to_owned());
+    assert_eq!(check(&spec), Ok(()));
+}
+
 #[test]
 fn the_contexts_cost_what_table_1_says() {
     // COSPlay 4.3: 32 x 4 bits + 32 x 4 bits + 16 x 7 bits = 46 bytes a core.

@@ -376,6 +376,14 @@ impl Core {
         self.asked_lines.borrow().contains(&line)
     }
 
+    /// Whether a store in the queue has had to ask for this line again.
+    pub fn has_lost(&self, line: Line) -> bool {
+        self.queue
+            .borrow()
+            .iter()
+            .any(|entry| entry.lost && entry.line() == line)
+    }
+
     /// Whether the oldest store has had to ask for its line again.
     pub fn has_lost_store(&self) -> bool {
         self.queue.borrow().front().is_some_and(|head| head.lost)

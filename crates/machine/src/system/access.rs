@@ -116,7 +116,9 @@ impl<D: Design> System<D> {
                 return Some(filled);
             }
             let due = owner.drains.get();
-            (due < now && owner.awaits_own(line)).then_some(due)
+            // One that has lost the line before has it now whoever asks for a later time: loads that ask ahead could take it for ever.
+            let is_due = due < now && owner.awaits_own(line) || due <= at && owner.has_lost(line);
+            is_due.then_some(due)
         };
         sharers
             .others(core)
