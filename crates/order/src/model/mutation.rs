@@ -9,7 +9,7 @@ use crate::{shelf, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps that change nothing that a test can show: the models, the steps, the reason.
-const EQUIVALENT: [(&[&str], &[&str], &str); 13] = [
+const EQUIVALENT: [(&[&str], &[&str], &str); 12] = [
     (
         &["bbb", "eadr", "none", "strict-tso"],
         &[
@@ -72,11 +72,6 @@ const EQUIVALENT: [(&[&str], &[&str], &str); 13] = [
         &["lmo: without rmw", "lmo: without fence", "vmo: without vmo"],
         "the equations as they are published: what comes before the read of a locked instruction comes by `co` or the fence before its write; \
          the fence is in `vmo`; and of a `co` that is inside a chain, a state shows what the chain orders, or a read that sees it stands in `lmo`",
-    ),
-    (
-        &["ep", "rp", "asap-strand"],
-        &["order: dropped"],
-        "that what is durable is visible is asked of `ob`, too",
     ),
     (
         &["eadr", "none"],
