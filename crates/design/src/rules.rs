@@ -70,4 +70,6 @@ strandline_kernel::breakable_rules! {
     CommitAwaitsControllers: "ASAP V-C",
     /// A refused flush is sent again when its epoch is safe. Broken: it is forgotten.
     RefusedComesAgain: "ASAP V-D",
+    /// An early flush behind a refused one of its line is refused, too. Broken: it is taken.
+    RefusedInOrder: "ASAP V-D",
 }

@@ -17,7 +17,7 @@ pub enum Intent {
     Release,
     /// What follows need not be ordered after what came before (a new strand).
     NewStrand,
-    /// A step of a failure-atomic region has been written, and others follow. Without strands: [`Intent::Durable`].
+    /// A step of a failure-atomic region has been written, and others follow. Without strands it persists before them: [`Intent::Commit`].
     Step,
     /// [`Intent::LogBeforeUpdate`] of the last of several steps, whose updates commit the region: the steps before it persist
     /// first, too.
@@ -192,7 +192,7 @@ impl Lowering {
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,
             Intent::HandOver => self.hand_over,
-            Intent::Step if self.new_strand.is_empty() => self.durable,
+            Intent::Step if self.new_strand.is_empty() => self.commit,
             Intent::Step => self.new_strand,
             Intent::LastStep if self.new_strand.is_empty() => self.log_before_update,
             Intent::LastStep => self.commit,

@@ -170,7 +170,10 @@ fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Map<S
         recorded.params(&mut params);
     }
     if !measured.storage.is_empty() {
-        let parts = measured.storage.iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes)));
+        let parts = measured
+            .storage
+            .iter()
+            .map(|(name, bytes)| ((*name).to_owned(), json!(bytes)));
         params.insert("storage".into(), Value::Object(parts.collect()));
     }
     let mut sets: Vec<&str> = spec.set.iter().map(String::as_str).collect();

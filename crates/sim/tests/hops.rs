@@ -153,7 +153,10 @@ fn loads_behind_a_dfence_do_not_wait_for_it() {
     };
     let cycles = |outcome: Outcome| outcome.stats.cycles.0;
     let (fence, load, both) = (cycles(run(fence)), cycles(run(load)), cycles(run(both)));
-    assert!(both < fence.max(load) + fence.min(load) / 2, "{both} of {fence} and {load}");
+    assert!(
+        both < fence.max(load) + fence.min(load) / 2,
+        "{both} of {fence} and {load}"
+    );
 }
 
 #[test]

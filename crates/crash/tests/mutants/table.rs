@@ -260,6 +260,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/commit-keeps-undo", "asap-ep", S(Part::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/commit-unanswered", "asap-ep", S(Part::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD, &[T]),
     mutant("asap-ep/refused-forgotten", "asap-ep", S(Part::RefusedComesAgain), &ONE_RECORD, &[E, T]),
     mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),

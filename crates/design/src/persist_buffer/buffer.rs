@@ -109,18 +109,20 @@ impl Buffer {
     }
 
     /// Sends the oldest write that may go and has not gone. `how` says whether a write of an epoch may go, and if so whether that is
-    /// early. `but_newest`: the newest entry stays, so that stores that follow join it.
+    /// early. `kept`: this entry and younger ones stay, so that stores that follow join them.
     ///
-    /// A write waits for an older one of its line and epoch: which of the two is newer, controllers could not tell if the older
-    /// one were refused.
-    pub fn send(&mut self, but_newest: bool, how: impl Fn(u64) -> Option<bool>) -> Option<Entry> {
-        let candidates = self.entries.len() - usize::from(but_newest && !self.entries.is_empty());
-        for index in 0..candidates {
+    /// Writes of one line arrive in the order in which they are sent, and controllers refuse an early one behind one that they have
+    /// refused. So a write waits for an older one of its line and epoch that waits, and a safe one for an early one.
+    pub fn send(&mut self, kept: Option<u64>, how: impl Fn(u64) -> Option<bool>) -> Option<Entry> {
+        for index in 0..self.entries.len() {
             let entry = self.entries[index];
+            if kept.is_some_and(|kept| entry.write.id >= kept) {
+                return None;
+            }
             let Flush::Waits { refused } = entry.flush else {
                 continue;
             };
-            if let Some(early) = how(entry.epoch).filter(|_| !self.is_behind_its_line(index)) {
+            if let Some(early) = how(entry.epoch).filter(|early| !self.is_behind_its_line(index, *early)) {
                 let entry = &mut self.entries[index];
                 entry.flush = Flush::Sent { early, refused };
                 return Some(*entry);
@@ -129,10 +131,23 @@ impl Buffer {
         None
     }
 
-    fn is_behind_its_line(&self, index: usize) -> bool {
+    fn is_behind_its_line(&self, index: usize, early: bool) -> bool {
         let entry = &self.entries[index];
         let mut older = self.entries.iter().take(index);
-        older.any(|e| e.write.line == entry.write.line && e.epoch == entry.epoch)
+        let comes_first = |e: &Entry| matches!(e.flush, Flush::Sent { early: first, .. } if early || !first);
+        older.any(|e| e.write.line == entry.write.line && e.epoch == entry.epoch && !comes_first(e))
+    }
+
+    /// Of the entries of an epoch that wait to be sent, `after` this one: the oldest, and how many they are.
+    pub fn waiting(&self, epoch: u64, after: Option<u64>) -> Option<(u64, usize)> {
+        let mut waiting = self.entries.iter().rev().take_while(|e| e.epoch == epoch);
+        let is_younger = |e: &&Entry| !e.is_sent() && after.is_none_or(|after| e.write.id > after);
+        let newest = waiting.by_ref().find(is_younger)?;
+        Some(
+            waiting
+                .filter(is_younger)
+                .fold((newest.write.id, 1), |(_, count), e| (e.write.id, count + 1)),
+        )
     }
 
     /// Whether an entry waits to be sent, and whether one of them may go.
@@ -164,12 +179,6 @@ impl Buffer {
         self.entries.iter().find(|e| e.write.id == id)
     }
 
-    /// The epoch of the newest entry.
-    #[must_use]
-    pub fn newest_epoch(&self) -> Option<u64> {
-        Some(self.entries.back()?.epoch)
-    }
-
     /// The numbers of the oldest and the newest entry.
     #[must_use]
     pub fn ends(&self) -> Option<(u64, u64)> {
@@ -191,9 +200,9 @@ mod tests {
     const B: Line = Line(2);
 
     /// Sends the oldest write of an epoch.
-    fn send(buffer: &mut Buffer, epoch: u64, but_newest: bool) -> Option<Write> {
+    fn send(buffer: &mut Buffer, epoch: u64) -> Option<Write> {
         let how = |of: u64| (of == epoch).then_some(false);
-        buffer.send(but_newest, how).map(|entry| entry.write)
+        buffer.send(None, how).map(|entry| entry.write)
     }
 
     #[test]
@@ -201,7 +210,7 @@ mod tests {
         let mut buffer = Buffer::new(2);
         assert!(buffer.enter(A, [1; 8], 0));
         assert!(!buffer.enter(A, [2; 8], 0));
-        let sent = send(&mut buffer, 0, false).expect("a write");
+        let sent = send(&mut buffer, 0).expect("a write");
         assert_eq!((sent.line, sent.data), (A, [2; 8]));
         assert!(buffer.enter(A, [3; 8], 0), "what is on its way does not change");
     }
@@ -211,8 +220,8 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.enter(A, [2; 8], 1));
-        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([1; 8]));
-        assert_eq!(send(&mut buffer, 0, false), None, "the other entry is the next epoch's");
+        assert_eq!(send(&mut buffer, 0).map(|w| w.data), Some([1; 8]));
+        assert_eq!(send(&mut buffer, 0), None, "the other entry is the next epoch's");
     }
 
     #[test]
@@ -221,7 +230,7 @@ mod tests {
         buffer.enter(A, [1; 8], 0);
         assert!(buffer.takes(A, 0));
         assert!(!buffer.takes(B, 0) && !buffer.takes(A, 1));
-        let sent = send(&mut buffer, 0, false).expect("a write");
+        let sent = send(&mut buffer, 0).expect("a write");
         assert!(!buffer.takes(A, 0), "an entry is used until its write is acknowledged");
         assert_eq!(buffer.acknowledged(sent.id), Some(0));
         assert!(buffer.takes(B, 0));
@@ -229,39 +238,65 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_entry_can_be_kept_for_what_follows() {
+    fn entries_can_be_kept_for_what_follows() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
-        assert_eq!(send(&mut buffer, 0, true), None);
         buffer.enter(B, [1; 8], 0);
-        assert_eq!(send(&mut buffer, 0, true).map(|w| w.line), Some(A));
+        assert_eq!(buffer.waiting(0, None), Some((0, 2)));
+        assert_eq!(buffer.waiting(0, Some(0)), Some((1, 1)));
+        assert_eq!((buffer.waiting(0, Some(1)), buffer.waiting(1, None)), (None, None));
+        assert!(buffer.send(Some(0), |_| Some(false)).is_none());
+        assert_eq!(buffer.send(Some(1), |_| Some(false)).map(|e| e.write.line), Some(A));
+        assert_eq!(
+            buffer.waiting(0, None),
+            Some((1, 1)),
+            "what is on its way does not wait"
+        );
         assert!(!buffer.enter(B, [2; 8], 0), "it joins the entry that was kept");
-        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([2; 8]));
+        assert_eq!(send(&mut buffer, 0).map(|w| w.data), Some([2; 8]));
     }
 
     #[test]
-    fn a_line_is_sent_again_when_its_older_write_of_that_epoch_is_acknowledged() {
+    fn a_safe_write_waits_for_an_early_one_of_its_line_and_epoch_and_no_other_does() {
+        let mut buffer = Buffer::new(8);
+        let send = |buffer: &mut Buffer, early| buffer.send(None, |_| Some(early)).map(|e| e.write.data);
+        buffer.enter(A, [1; 8], 0);
+        assert_eq!(send(&mut buffer, true), Some([1; 8]));
+        buffer.enter(A, [2; 8], 0);
+        assert_eq!(
+            send(&mut buffer, true),
+            Some([2; 8]),
+            "both can be refused, and then in order"
+        );
+        buffer.enter(A, [3; 8], 0);
+        assert_eq!(send(&mut buffer, false), None);
+        buffer.enter(A, [4; 8], 1);
+        assert_eq!(send(&mut buffer, false), Some([4; 8]), "another epoch's goes");
+        buffer.acknowledged(0);
+        assert_eq!(send(&mut buffer, false), None);
+        buffer.acknowledged(1);
+        assert_eq!(send(&mut buffer, false), Some([3; 8]));
+        buffer.enter(A, [5; 8], 0);
+        assert_eq!(send(&mut buffer, false), Some([5; 8]), "safe writes follow one another");
+    }
+
+    #[test]
+    fn a_write_waits_for_a_refused_one_of_its_line_and_epoch() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 0);
-        let first = send(&mut buffer, 0, false).expect("a write");
+        buffer.send(None, |_| Some(true));
         buffer.enter(A, [2; 8], 0);
-        assert_eq!(send(&mut buffer, 0, false), None);
-        buffer.enter(A, [3; 8], 1);
-        assert_eq!(
-            send(&mut buffer, 1, false).map(|w| w.data),
-            Some([3; 8]),
-            "another epoch's goes"
-        );
-        assert_eq!(buffer.acknowledged(first.id), Some(0));
-        assert_eq!(send(&mut buffer, 0, false).map(|w| w.data), Some([2; 8]));
-        assert_eq!(buffer.occupied(), 2);
+        assert_eq!(buffer.refused(0), Some(0));
+        let again = |buffer: &mut Buffer| buffer.send(None, |_| Some(false)).map(|e| e.write.data);
+        assert_eq!(again(&mut buffer), Some([1; 8]));
+        assert_eq!(again(&mut buffer), Some([2; 8]));
     }
 
     #[test]
     fn a_refused_write_waits_again_and_takes_stores_again() {
         let mut buffer = Buffer::new(4);
         buffer.enter(A, [1; 8], 3);
-        let sent = buffer.send(false, |_| Some(true)).expect("a write");
+        let sent = buffer.send(None, |_| Some(true)).expect("a write");
         let early = Flush::Sent {
             early: true,
             refused: false,
@@ -270,7 +305,7 @@ mod tests {
         assert_eq!(buffer.refused(sent.write.id), Some(3));
         assert_eq!(buffer.waits(|_| false), (true, false));
         assert!(!buffer.enter(A, [2; 8], 3), "it joins the refused one");
-        let again = buffer.send(false, |_| Some(false)).expect("a write");
+        let again = buffer.send(None, |_| Some(false)).expect("a write");
         let safe = Flush::Sent {
             early: false,
             refused: true,

@@ -2,8 +2,8 @@
 
 use super::shape::Resolution;
 use super::{
-    Carries, EpochId, Follows, Shape, Side, Speculation, Writers, BUFFER_ENTRIES, EPOCH_ENTRIES, POLL_ACCESS,
-    POLL_PERIOD, TABLE_ENTRIES,
+    Carries, EpochId, Follows, Shape, Side, Speculation, Writers, BUFFER_ENTRIES, EPOCH_ENTRIES, GATHER, GATHER_TIME,
+    POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES,
 };
 use crate::bloom::FILTER_BYTES;
 use crate::rules::{Broken, Rule};
@@ -14,8 +14,8 @@ use strandline_kernel::{Cycles, Param, Params};
 /// Persist buffers with what orders them: HOPS's or ASAP's.
 ///
 /// A store to persistent memory enters its core's buffer as it becomes visible, in the core's current epoch. Entries go as soon as
-/// they may, but for the newest of an epoch that has not ended, while the store queue holds more: a store that follows may be
-/// to its line. The papers speak of coalescing and of flushing in the background, and not of when.
+/// they may, but for those of an epoch that has not ended: a store that follows may be to their line. These go when
+/// so many wait ([`GATHER`]) or some time has passed. The papers speak of coalescing and of flushing in the background, and not of when.
 ///
 /// *Conservative* flushing sends what is safe: writes of an epoch when every earlier epoch of the core is durable and the epochs
 /// of other cores that it depends on are (ASAP II and Figure 1). *Eager* flushing sends everything, and marks what is not safe as
@@ -34,10 +34,10 @@ pub struct PersistBuffers {
 }
 
 /// What can be set of conservative buffers that poll.
-const POLLED: &[Param] = &[BUFFER_ENTRIES, POLL_PERIOD, POLL_ACCESS];
+const POLLED: &[Param] = &[BUFFER_ENTRIES, GATHER, GATHER_TIME, POLL_PERIOD, POLL_ACCESS];
 
 /// What can be set of eager ones.
-const EAGER: &[Param] = &[BUFFER_ENTRIES, EPOCH_ENTRIES, TABLE_ENTRIES];
+const EAGER: &[Param] = &[BUFFER_ENTRIES, GATHER, GATHER_TIME, EPOCH_ENTRIES, TABLE_ENTRIES];
 
 impl PersistBuffers {
     /// HOPS's: conservative; cores poll a global register of complete epochs (ASAP VI-B).
@@ -65,6 +65,8 @@ impl PersistBuffers {
                 entries: BUFFER_ENTRIES.default as usize,
                 epochs,
                 resolution,
+                gather: GATHER.default as usize,
+                gather_time: GATHER_TIME.default,
             },
             sides: Vec::new(),
             writers: Writers::default(),
@@ -90,6 +92,8 @@ impl PersistBuffers {
     /// Takes the values of the parameters.
     pub fn set(&mut self, params: &Params) {
         self.shape.entries = params.get(BUFFER_ENTRIES.name) as usize;
+        self.shape.gather = params.get(GATHER.name) as usize;
+        self.shape.gather_time = params.get(GATHER_TIME.name);
         if self.speculation.is_some() {
             self.shape.epochs = Some(params.get(EPOCH_ENTRIES.name) as usize);
             self.speculation = Some(Speculation::new(params.get(TABLE_ENTRIES.name) as usize, self.broken));
@@ -275,6 +279,7 @@ impl PersistBuffers {
             let is_new = side.buffer.enter(line, hw.visible_line(line), number);
             if is_new {
                 side.epochs.wrote();
+                self.gather(hw, core);
             }
         }
         let releases = std::mem::take(&mut self.side(core).releases);

@@ -2,11 +2,12 @@
 
 use super::buffers::{epoch, fence, room};
 use super::speculation::Arriving;
-use super::{EpochId, Flush, PersistBuffers};
+use super::{EpochId, Flush, PersistBuffers, Shape};
 use crate::recovery_table::Handling;
 use crate::rules::Rule;
 use crate::{Acceptance, ControllerId, Eviction, Gate, Level, Message, Services, Supply, Until, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
+use strandline_kernel::Cycles;
 
 /// A core hears that another core's epoch is durable.
 const RESOLVED: u32 = 0;
@@ -16,6 +17,8 @@ const COMMIT: u32 = 1;
 const REFUSED: u32 = 2;
 /// A controller has read the old value of a line.
 const READ: u32 = 3;
+/// A core's writes have waited for long enough for stores that join them.
+const GATHERED: u32 = 4;
 
 /// The low bits of a message that names an epoch are its core.
 const CORE_BITS: u32 = 16;
@@ -44,21 +47,18 @@ impl PersistBuffers {
     /// Sends what may be sent.
     fn send(&mut self, hw: &mut dyn Services, core: CoreId) {
         let broken = self.broken;
-        // What is leaving the store queue now counts as pending.
-        let more_follows = hw.pending(core, None) > 1;
+        let most = self.shape.gather;
         let speculates = self.speculation.is_some();
         loop {
             let side = self.side(core);
-            let current = side.epochs.current();
-            let is_awaited = side.waits_for_room || !side.tails.is_empty();
-            let but_newest = more_follows && !is_awaited && side.buffer.newest_epoch() == Some(current);
+            let kept = side.kept(most);
             let eager = speculates && side.refused.is_empty();
             let epochs = &side.epochs;
             let how = |number| match epochs.is_safe(number) {
                 true => Some(false),
                 false => eager.then_some(true),
             };
-            let Some(entry) = side.buffer.send(but_newest, how) else {
+            let Some(entry) = side.buffer.send(kept, how) else {
                 return;
             };
             let mut write = entry.write;
@@ -76,6 +76,32 @@ impl PersistBuffers {
             }
             hw.write(core, write.line, write.data, write.id);
         }
+    }
+
+    /// A write has entered a core's buffer: it does not wait for stores to join it for ever.
+    pub(super) fn gather(&mut self, hw: &mut dyn Services, core: CoreId) {
+        let (kind, to) = (GATHERED, u32::from(core.0));
+        let Shape {
+            gather, gather_time, ..
+        } = self.shape;
+        let side = self.side(core);
+        let waits = gather > 1 && !side.gathers;
+        if let Some((_, newest)) = side.buffer.ends().filter(|_| waits) {
+            side.gathers = true;
+            let body = newest;
+            hw.send(hw.now() + Cycles(gather_time), Message { kind, to, body });
+        }
+    }
+
+    /// The entries of a core's buffer up to this one have waited for long enough.
+    fn gathered(&mut self, hw: &mut dyn Services, core: CoreId, newest: u64) {
+        let side = self.side(core);
+        side.gathered = Some(newest);
+        side.gathers = false;
+        if side.kept(usize::MAX).is_some() {
+            self.gather(hw, core);
+        }
+        self.advance(hw, core);
     }
 
     /// An epoch is safe and complete: the controllers that got early writes of it hear that it commits (ASAP V-C).
@@ -151,6 +177,7 @@ impl PersistBuffers {
                 self.side(core).epochs.resolve(named(message));
                 self.advance(hw, core);
             }
+            GATHERED => self.gathered(hw, CoreId(message.to as u16), message.body),
             COMMIT => self.commit_arrives(hw, ControllerId(message.to as u16), named(message)),
             REFUSED => self.refused(hw, CoreId(message.to as u16), message.body),
             READ => {

@@ -22,7 +22,7 @@ pub use buffers::PersistBuffers;
 pub use epochs::EpochId;
 use epochs::{Epochs, Follows};
 pub use shape::{Carries, BUFFER_ENTRIES};
-use shape::{Shape, EPOCH_ENTRIES, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
+use shape::{Shape, EPOCH_ENTRIES, GATHER, GATHER_TIME, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
 use side::Side;
 use speculation::Speculation;
 use writers::Writers;

@@ -43,6 +43,25 @@ pub const TABLE_ENTRIES: Param = Param {
     help: "undo and delay records of a controller's recovery table",
 };
 
+/// `--set design.gather=N`: not in the papers. ASAP's public artifact has 16 for HOPS and 2 for ASAP; one for both, so that neither
+/// wins by it.
+pub const GATHER: Param = Param {
+    name: "gather",
+    default: 16,
+    min: 1,
+    max: 4096,
+    help: "writes of an epoch that has not ended go when so many wait, and stores join those that do",
+};
+
+/// `--set design.gather_time=N`: not in the papers; as [`GATHER`] (2,000 ns).
+pub const GATHER_TIME: Param = Param {
+    name: "gather_time",
+    default: 4000,
+    min: 1,
+    max: 1_000_000,
+    help: "cycles after which they go anyway",
+};
+
 /// `--set design.poll=N`: ASAP VI-B.
 pub const POLL_PERIOD: Param = Param {
     name: "poll",
@@ -70,6 +89,10 @@ pub struct Shape {
     pub epochs: Option<usize>,
     /// How cores learn that other cores' epochs are durable.
     pub resolution: Resolution,
+    /// Writes of an epoch that has not ended go when so many wait.
+    pub gather: usize,
+    /// They go when so many cycles have passed.
+    pub gather_time: u64,
 }
 
 /// How cores learn that other cores' epochs are durable.

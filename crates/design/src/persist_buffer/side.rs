@@ -24,6 +24,10 @@ pub struct Side {
     pub refused: Vec<u64>,
     /// Lines on their way out of the private caches wait for these entries to be acknowledged.
     pub tails: Vec<u64>,
+    /// The newest entry that has waited for stores to join it for long enough.
+    pub gathered: Option<u64>,
+    /// It will be told when that has been long enough.
+    pub gathers: bool,
     /// The next store is a release.
     pub releases: bool,
     /// The epoch of the last release.
@@ -55,6 +59,8 @@ impl Side {
             fence: None,
             refused: Vec::new(),
             tails: Vec::new(),
+            gathered: None,
+            gathers: false,
             releases: false,
             released: None,
             depends: None,
@@ -98,6 +104,16 @@ impl Side {
             false => contexts.last.get(&contexts.current).copied(),
         };
         own.max(self.depends).min(newest)
+    }
+
+    /// The oldest entry that waits for stores to join it, if fewer than `most` do: those of the current epoch, while nobody waits
+    /// for them.
+    pub fn kept(&self, most: usize) -> Option<u64> {
+        if self.waits_for_room || !self.tails.is_empty() {
+            return None;
+        }
+        let (oldest, waiting) = self.buffer.waiting(self.epochs.current(), self.gathered)?;
+        (waiting < most).then_some(oldest)
     }
 
     /// Notes how full the buffer is from now on, and whether it holds writes that wait and may send none of them.

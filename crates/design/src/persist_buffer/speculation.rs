@@ -3,7 +3,7 @@
 use super::{EpochId, Flush};
 use crate::bloom::CountingBloom;
 use crate::recovery_table::{Handling, RecoveryTable};
-use crate::rules::Broken;
+use crate::rules::{Broken, Rule};
 use crate::ControllerId;
 use std::collections::BTreeMap;
 use strandline_isa::{Line, LineData};
@@ -102,7 +102,7 @@ impl Speculation {
     }
 
     /// Handles a flush that arrives where memory holds `old` (Table I). A refused line enters the filter, and leaves it when its
-    /// flush comes again and is taken.
+    /// flush comes again and is taken; meanwhile early flushes of the line are refused, so that none overtakes an older one.
     pub fn arrives(&mut self, controller: ControllerId, arriving: Arriving, old: LineData) -> Handling {
         let Arriving {
             owner,
@@ -114,9 +114,12 @@ impl Speculation {
             Flush::Sent { early, refused } => (early, refused),
             Flush::Waits { .. } => (false, false),
         };
+        let broken = self.broken;
         let side = self.side(controller);
         let before = side.table.occupied();
+        let is_behind = side.refused.may_hold(line) && !broken.is(Rule::RefusedInOrder);
         let handling = match early {
+            true if is_behind => Handling::Refuse,
             true => side.table.early(owner, line, data, old),
             false => side.table.safe(owner, line, data),
         };

@@ -93,15 +93,43 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
 }
 
 #[test]
-fn the_newest_entry_stays_while_more_stores_follow_and_goes_when_its_epoch_ends() {
-    let mut both = both();
-    both.hw.pending = 2;
+fn entries_wait_for_stores_that_join_them_until_they_are_many_or_their_epoch_ends() {
+    let mut both = both().gathering(2);
     both.store(ZERO, X);
+    both.store_value(ZERO, X, 7);
     assert_eq!(both.lines_sent(), []);
     both.store(ZERO, Y);
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
+    assert_eq!(both.hw.sent[0].data, [7; 8]);
     both.executes(ZERO, Primitive::Ofence);
     assert_eq!(both.lines_sent(), [(ZERO, X.line()), (ZERO, Y.line())]);
+}
+
+#[test]
+fn entries_wait_for_stores_that_join_them_for_some_time_and_younger_ones_for_as_long_again() {
+    let mut both = both().gathering(16);
+    both.store(ZERO, X);
+    let told = both.hw.messages[0].0;
+    assert_eq!(told, strandline_kernel::Cycles(4000));
+    both.store(ZERO, Y);
+    assert_eq!(both.deliver(), 1, "one message for both");
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
+    assert_eq!(both.deliver(), 1);
+    assert_eq!(both.lines_sent(), [(ZERO, X.line()), (ZERO, Y.line())]);
+    assert_eq!(both.deliver(), 0);
+}
+
+#[test]
+fn a_store_without_room_and_a_line_on_its_way_out_wait_for_entries_that_wait() {
+    let mut both = Both::eager(Carries::EveryLine).with(1, 4, 1).gathering(16);
+    both.store(ZERO, X);
+    assert!(matches!(both.departs(ZERO, Entry::Store(Y)), Departure::Wait(_)));
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
+    let mut both = Both::eager(Carries::EveryLine).gathering(16);
+    both.store(ZERO, X);
+    let left = both.buffers.evicted(&mut both.hw, ZERO, Level::Private, Z.line());
+    assert!(matches!(left, Eviction::Hold(_)));
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
 }
 
 #[test]

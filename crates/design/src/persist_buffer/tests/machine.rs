@@ -19,8 +19,6 @@ pub struct Machine {
     pub now: u64,
     /// What every line holds as cores see it.
     pub value: u64,
-    /// Stores and fences in the store queues.
-    pub pending: u64,
     /// Writes on their way, in the order in which they were sent.
     pub sent: Vec<WriteRequest>,
     pub messages: Vec<(Cycles, Message)>,
@@ -54,9 +52,6 @@ impl Services for Machine {
         self.opened.push(gate);
     }
     fn set_context(&mut self, _: CoreId, _: u8) {}
-    fn pending(&self, _: CoreId, _: Option<u8>) -> u64 {
-        self.pending
-    }
     fn acknowledge(&mut self, _: CoreId, _: u8) {}
     fn point_at_store(&mut self, _: CoreId, _: Line) -> Option<u64> {
         None
@@ -102,17 +97,22 @@ pub struct Both {
 
 impl Both {
     pub fn conservative(carries: Carries) -> Both {
-        Both {
-            hw: Machine::default(),
-            buffers: PersistBuffers::conservative(carries),
-        }
+        Both::of(PersistBuffers::conservative(carries)).gathering(1)
     }
 
     pub fn eager(carries: Carries) -> Both {
-        Both {
-            hw: Machine::default(),
-            buffers: PersistBuffers::eager(carries),
-        }
+        Both::of(PersistBuffers::eager(carries)).gathering(1)
+    }
+
+    fn of(buffers: PersistBuffers) -> Both {
+        let hw = Machine::default();
+        Both { hw, buffers }
+    }
+
+    /// Writes of an epoch that has not ended go when so many wait.
+    pub fn gathering(mut self, most: usize) -> Both {
+        self.buffers.shape.gather = most;
+        self
     }
 
     /// With these sizes.
@@ -121,6 +121,7 @@ impl Both {
             ("entries", entries.to_string()),
             ("epochs", epochs.to_string()),
             ("table", records.to_string()),
+            ("gather", "1".to_owned()),
         ];
         let params = PersistBuffers::eager_params();
         let set = set.iter().map(|(key, value)| (*key, value.as_str()));
