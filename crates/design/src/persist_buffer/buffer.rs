@@ -101,11 +101,12 @@ impl Buffer {
         true
     }
 
-    /// The entry that a store coalesces with: of its line and epoch, and not on its way yet.
+    /// The entry that a store coalesces with: the youngest of its line and epoch, if it is not on its way.
     fn joins(&self, line: Line, epoch: u64) -> Option<usize> {
         let any_epoch = self.broken.is(Rule::EpochsCoalesceApart);
-        let same = |e: &Entry| e.write.line == line && !e.is_sent() && (e.epoch == epoch || any_epoch);
-        self.entries.iter().rposition(same)
+        let same = |e: &Entry| e.write.line == line && (e.epoch == epoch || any_epoch);
+        let youngest = self.entries.iter().rposition(same)?;
+        (!self.entries[youngest].is_sent()).then_some(youngest)
     }
 
     /// Sends the oldest write that may go and has not gone. `how` says whether a write of an epoch may go, and if so whether that is
@@ -286,10 +287,17 @@ mod tests {
         buffer.enter(A, [1; 8], 0);
         buffer.send(None, |_| Some(true));
         buffer.enter(A, [2; 8], 0);
+        buffer.send(None, |_| Some(true));
         assert_eq!(buffer.refused(0), Some(0));
+        assert!(
+            buffer.enter(A, [3; 8], 0),
+            "what joined the older one would be overwritten by the younger"
+        );
+        assert_eq!(buffer.refused(1), Some(0));
         let again = |buffer: &mut Buffer| buffer.send(None, |_| Some(false)).map(|e| e.write.data);
         assert_eq!(again(&mut buffer), Some([1; 8]));
         assert_eq!(again(&mut buffer), Some([2; 8]));
+        assert_eq!(again(&mut buffer), Some([3; 8]));
     }
 
     #[test]
