@@ -62,6 +62,9 @@ pub trait Services {
     /// Stores and flushes of `core` that enter its queues from now on belong to this context.
     fn set_context(&mut self, core: CoreId, context: u8);
 
+    /// Stores not yet visible and flushes not yet acknowledged of a core's context (`None`: of all of them).
+    fn pending(&self, core: CoreId, context: Option<u8>) -> u64;
+
     /// A flush or primitive that the design kept is done: it no longer counts as pending in its context.
     fn acknowledge(&mut self, core: CoreId, context: u8);
 

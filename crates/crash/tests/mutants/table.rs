@@ -122,6 +122,8 @@ const ONE_RECORD: [&str; 3] = [
     "machine.controllers.interleave_bytes=64",
     "design.table=1",
 ];
+/// Writes go as soon as they enter their buffer, so that two of one epoch and line can be on their way.
+const ONE_RECORD_AT_ONCE: [&str; 4] = [ONE_RECORD[0], ONE_RECORD[1], ONE_RECORD[2], "design.gather=1"];
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
@@ -260,7 +262,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/commit-keeps-undo", "asap-ep", S(Part::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/commit-unanswered", "asap-ep", S(Part::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD, &[T]),
+    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[T]),
     mutant("asap-ep/refused-forgotten", "asap-ep", S(Part::RefusedComesAgain), &ONE_RECORD, &[E, T]),
     mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),

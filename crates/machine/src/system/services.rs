@@ -40,6 +40,10 @@ impl Services for Hardware {
         self.hart(core).core.context.set(context);
     }
 
+    fn pending(&self, core: CoreId, context: Option<u8>) -> u64 {
+        self.harts[core.index()].core.pending(context)
+    }
+
     fn acknowledge(&mut self, core: CoreId, context: u8) {
         self.commands.push_back(Command::Acknowledge { core, context });
     }

@@ -52,6 +52,9 @@ impl Services for Machine {
         self.opened.push(gate);
     }
     fn set_context(&mut self, _: CoreId, _: u8) {}
+    fn pending(&self, _: CoreId, _: Option<u8>) -> u64 {
+        0
+    }
     fn acknowledge(&mut self, _: CoreId, _: u8) {}
     fn point_at_store(&mut self, _: CoreId, _: Line) -> Option<u64> {
         None
