@@ -68,6 +68,9 @@ def _or_none(record: Record, key: str) -> float:
     return 0.0 if record.fields.get(key) is None else record.number(key)
 
 
+#: Whether crash states of the run recover: 1, or 0. A run that it is asked of takes longer.
+RECOVERS = "recovers_or_not"
+
 #: Quantities that are not themselves keys of a record.
 DERIVED: Mapping[str, Callable[[Record], float]] = {
     "cycles_per_task": _per("cycles", "tasks"),
@@ -93,6 +96,7 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     ),
     "pm_reads_per_write": _per("pm_reads", "pm_writes"),
     "drain_kilobytes": lambda record: record.number("drain_bytes_max") / 1000,
+    RECOVERS: lambda record: float(record.fields.get("recovers") is True),
     "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
     # What the program has written by its tasks' ends, when it is durable: how often a line went to the media meanwhile
     # is the design's affair. For runs that set both parameters of the workload.

@@ -10,7 +10,7 @@ from typing import Any
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.experiments.spec import RUN_KEYS, FigureSpec, Labels, Point
-from strandline.record import Record, quantity
+from strandline.record import RECOVERS, Record, quantity
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,14 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
         settings.update(point.settings)
     for point in points:
         settings = {key: value for key, value in settings.items() if key not in point.without}
+    recovers = any(metric.quantity == RECOVERS for metric in spec.metrics)
     if spec.search is None or spec.finder(labels) is None:
-        return (Trial(None, _run(settings, options)),)
+        return (Trial(None, _run(settings, options, recovers)),)
     key = spec.search.key
-    return tuple(Trial(value, _run({**settings, key: value}, options)) for value in spec.search.values)
+    return tuple(Trial(value, _run({**settings, key: value}, options, recovers)) for value in spec.search.values)
 
 
-def _run(settings: Mapping[str, Any], options: Options) -> RunSpec:
+def _run(settings: Mapping[str, Any], options: Options, recovers: bool) -> RunSpec:
     """The settings that are keys of a run, and the rest as overrides `key=value`."""
     keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
     overrides = tuple(f"{key}={_word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
@@ -104,7 +105,7 @@ def _run(settings: Mapping[str, Any], options: Options) -> RunSpec:
         raise InputError("a figure's runs need a workload and a design: name both in [fixed] or an axis")
     if options.tasks is not None:
         keys["tasks"] = options.tasks
-    return RunSpec(**keys, set=overrides, seed=options.seed)
+    return RunSpec(**keys, set=overrides, seed=options.seed, recovers=recovers)
 
 
 def _word(value: Any) -> str:

@@ -179,10 +179,16 @@ impl PersistBuffers {
         Departure::Wait(Until::Open(room(core)))
     }
 
-    /// A strand that writes what another strand wrote follows it from here on (StrandWeaver, Equation 3). The note of who wrote a
-    /// line last comes with the line and stays with it until the store: a line may come while a younger strand has not begun.
+    /// Where reads carry no dependence, what writes a line that another core or another strand wrote follows that from here on
+    /// (StrandWeaver, Equation 3). The note of who wrote a line last comes with the line and stays with it until the store: a line
+    /// may come while a younger strand has not begun, and a load may bring it to be stored to without another request.
     fn follow_last(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) -> Option<Until> {
-        if self.carries != Carries::Conflicts || self.broken.is(Rule::StrandsOfALineInOrder) {
+        let rule = match self.carries {
+            Carries::EveryLine => return None,
+            Carries::Releases => Rule::LinesDepend,
+            Carries::Conflicts => Rule::StrandsOfALineInOrder,
+        };
+        if self.broken.is(rule) {
             return None;
         }
         let last = self.writers.last(line)?;
@@ -334,9 +340,7 @@ impl PersistBuffers {
             Carries::Conflicts => None,
             Carries::Releases => {
                 let released = self.writers.released_last(owner, line);
-                let released = released.filter(|_| !self.broken.is(Rule::ReleasesDepend));
-                let shares = access == Access::Own && line.is_persistent() && !self.broken.is(Rule::LinesDepend);
-                released.or_else(|| wrote().filter(|_| shares))
+                released.filter(|_| !self.broken.is(Rule::ReleasesDepend))
             }
         }
     }
