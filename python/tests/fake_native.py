@@ -27,7 +27,7 @@ TASKS = {
 }
 #: Cycles of a switch of tasks under the designs that have coroutines.
 SWITCHES = {"cosplay": 30, "sbatch": 30, "freeswitch": 0}
-DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES, "strandweaver")
+DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES, "strandweaver", "hops-rp", "asap-rp")
 FENCED = ("x86", "x86-pcommit", "non-atomic")
 PERSIST_CYCLES = 100
 SHARING = 40

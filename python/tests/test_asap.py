@@ -131,14 +131,20 @@ def test_shares_are_of_all_cores_and_counts_of_a_millisecond() -> None:
 def test_table_4_shows_what_each_design_does_with_two_controllers() -> None:
     def fields(spec: RunSpec) -> dict[str, Any]:
         two = "machine.controllers.count=2" in spec.set
-        return {"cycles": 50 if two else 100, "cores": 4, "fence_stall_cycles": 20, "drain_bytes_max": 4000}
+        return {
+            "cycles": 50 if two else 100,
+            "cores": 4,
+            "fence_stall_cycles": 20,
+            "drain_bytes_max": 4000,
+            "recovers": spec.recovers,
+        }
 
     found = {
         value.metric: value.value
         for value in values(made.data(repository_shelf().figure("asap-table-4"), fields))
         if value.labels["design"] == "asap-rp"
     }
-    assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "battery": 4, "rollbacks": 0}
+    assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "durability": 1, "battery": 4, "rollbacks": 0}
 
 
 def test_storage_is_told_by_structure() -> None:
