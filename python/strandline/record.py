@@ -95,7 +95,7 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
         record.number("fence_stall_cycles") / (record.number("cycles") * record.number("cores"))
     ),
     "pm_reads_per_write": _per("pm_reads", "pm_writes"),
-    "drain_kilobytes": lambda record: record.number("drain_bytes_max") / 1000,
+    "drain_megabytes": lambda record: record.number("drain_bytes_max") / 1e6,
     RECOVERS: lambda record: float(record.fields.get("recovers") is True),
     "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
     # What the program has written by its tasks' ends, when it is durable: how often a line went to the media meanwhile

@@ -144,7 +144,7 @@ def test_table_4_shows_what_each_design_does_with_two_controllers() -> None:
         for value in values(made.data(repository_shelf().figure("asap-table-4"), fields))
         if value.labels["design"] == "asap-rp"
     }
-    assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "durability": 1, "battery": 4, "rollbacks": 0}
+    assert found == {"controllers": 2, "stalls": 0, "fences": 0.1, "durability": 1, "battery": 0.004, "rollbacks": 0}
 
 
 def test_storage_is_told_by_structure() -> None:

@@ -66,6 +66,23 @@ def test_names_of_places_are_turned_where_they_would_run_into_each_other() -> No
     assert turned("cosplay-13") == {0}
 
 
+def test_a_legend_is_as_wide_as_its_figure_at_most() -> None:
+    def rows(entries: list[str]) -> tuple[float, int]:
+        """Inches beside the entries of a figure of eight, and how many rows they take."""
+        figure = Figure(figsize=(8, 4))
+        handles = [Line2D([], [], label=entry) for entry in entries]
+        columns = plot.fitting(figure, handles)
+        figure.legend(handles=handles, ncols=columns, fontsize=9, frameon=False)
+        return 8 - figure.legends[0].get_window_extent().width / figure.dpi, -(-len(entries) // columns)
+
+    spare, several = rows(["a quantity of which the title is long"] * 6)
+    assert spare > 0
+    assert several == 3
+    spare, one = rows(["x86", "hops-rp", "asap-rp", "eadr", "bbb"])
+    assert spare > 0
+    assert one == 1
+
+
 def test_panels_share_a_legend_and_their_scale() -> None:
     figure = drawn("cosplay-9")
     left, right = figure.axes

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -23,6 +24,8 @@ SINGLE, WIDE, SMALL = (8.0, 4.2), (11.0, 4.2), (5.2, 3.5)
 MANY_BARS = 20
 LONG = 44
 """Characters of a y axis' title in a line."""
+LEGEND_MARK, LEGEND_LETTER = 0.55, 0.066
+"""Inches of a legend entry's mark with the space beside it, and of a letter."""
 
 DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
     Kind.LINES: plot_lines.lines,
@@ -91,6 +94,12 @@ def _head(figure: Figure, chart: Chart, height: float) -> None:
     figure.text(left, 1 - 0.36 / height, f"{chart.source}{note}", fontsize=9, color="#666666", va="top")
 
 
+def fitting(figure: Figure, handles: Sequence[Artist]) -> int:
+    """How many entries of a legend stand side by side: the longest says how wide they are."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    return max(1, min(10, int(figure.get_figwidth() / (LEGEND_MARK + LEGEND_LETTER * longest))))
+
+
 def _legend(figure: Figure, chart: Chart, look: Look) -> None:
     """One for all panels; a lone plot of lines names them at their ends instead, a single colour needs none."""
     if chart.kind is Kind.LINES and not look.needs_legend:
@@ -100,7 +109,7 @@ def _legend(figure: Figure, chart: Chart, look: Look) -> None:
         figure.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=min(len(handles), 10),
+            ncols=min(len(handles), fitting(figure, handles)),
             frameon=False,
             fontsize=9,
             labelcolor=INK,
