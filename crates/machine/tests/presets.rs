@@ -162,7 +162,7 @@ fn asap_is_table_ii() {
     assert_eq!(machine.pm.read_latency, Cycles(350));
     assert_eq!(machine.pm.write_latency, Cycles(180));
     assert_eq!(machine.pm.write_to_controller, Cycles(120));
-    assert_eq!(machine.pm.combine_bytes, 256);
+    assert_eq!(machine.pm.combine_bytes, 64);
 }
 
 #[test]
