@@ -3,18 +3,13 @@
 
 mod common;
 
-use common::{assert_clean, spec, WORKLOADS};
+use common::{assert_clean, is_thorough, spec, WORKLOADS};
 use strandline_crash::litmus::{random, Registered};
 use strandline_crash::Points;
 use strandline_designs::abouts;
 use strandline_sim::Spec;
 
 const EAGER: [&str; 3] = ["asap-ep", "asap-rp", "asap-strand"];
-
-/// With `STRANDLINE_THOROUGH` set, as `make thorough` does, every combination.
-fn is_thorough() -> bool {
-    std::env::var_os("STRANDLINE_THOROUGH").is_some()
-}
 
 /// Random programs of several threads, each before the model of its design: persists of whatever order memory had them in.
 fn assert_sound(design: &str, sets: &[(&'static str, &'static str)], programs: u64) {
@@ -108,5 +103,17 @@ fn a_table_of_one_record_recovers_and_a_window_of_tasks_does() {
                 assert!(report.record.nacks > Some(0), "{design} {sets:?}: {:?}", report.record);
             }
         }
+    }
+}
+
+#[test]
+fn a_table_of_one_record_is_slower() {
+    for design in EAGER {
+        let large = on_two_controllers("hashmap", design, 4);
+        let mut small = large.clone();
+        small.set.push("design.table=1".to_owned());
+        let cycles = |spec: &Spec| strandline_sim::run(spec).expect("a run").cycles;
+        let (small, large) = (cycles(&small), cycles(&large));
+        assert!(small > large, "{design}: {small} with one record, {large} with 32");
     }
 }

@@ -2,15 +2,10 @@
 
 mod common;
 
-use common::{assert_clean, replayed, spec, WORKLOADS};
+use common::{assert_clean, is_thorough, replayed, spec, WORKLOADS};
 use strandline_crash::{explore, recovers, replay, Points};
 use strandline_designs::abouts;
 use strandline_sim::{Error, Spec};
-
-/// With `STRANDLINE_THOROUGH` set, as `make thorough` does, every combination.
-fn is_thorough() -> bool {
-    std::env::var_os("STRANDLINE_THOROUGH").is_some()
-}
 
 #[test]
 fn what_promises_recovery_recovers() {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_clean, spec, WORKLOADS};
+use common::{assert_clean, is_thorough, spec, WORKLOADS};
 use strandline_crash::{explore, Points};
 use strandline_designs::abouts;
 use strandline_sim::{Error, Spec};
@@ -18,11 +18,6 @@ fn under(runtime: &str, workload: &str, design: &str, threads: u64) -> Spec {
         tasks: Some(if workload == "tpcc" { 8 } else { 40 }),
         ..spec(workload, design, threads)
     }
-}
-
-/// With `STRANDLINE_THOROUGH` set, as `make thorough` does, every runtime under every design on every workload.
-fn is_thorough() -> bool {
-    std::env::var_os("STRANDLINE_THOROUGH").is_some()
 }
 
 /// Without it one workload of this many for each pair of a runtime and a design, in turn.

@@ -3,16 +3,11 @@
 
 mod common;
 
-use common::{assert_clean, replayed, spec, WORKLOADS};
+use common::{assert_clean, is_thorough, replayed, spec, WORKLOADS};
 use strandline_crash::{explore, Points};
 use strandline_design::Design;
 use strandline_designs::{abouts, with_design, DesignVisitor};
 use strandline_sim::{Found, Spec, Window};
-
-/// With `STRANDLINE_THOROUGH` set, as `make thorough` does, more crash states of more combinations.
-fn is_thorough() -> bool {
-    std::env::var_os("STRANDLINE_THOROUGH").is_some()
-}
 
 fn points() -> Points {
     Points::Count(if is_thorough() { 2000 } else { 80 })

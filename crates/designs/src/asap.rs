@@ -1,7 +1,7 @@
 //! ASAP: persist buffers that flush eagerly, and memory that can be brought back, with epoch (`asap-ep`), release (`asap-rp`) or
 //! strand persistency (`asap-strand`).
 //!
-//! What: as HOPS, but buffers send every write at once and mark those whose epochs are not safe as early. The controllers write early
+//! What: as HOPS, but buffers wait for no epoch and mark writes whose epochs are not safe as early. The controllers write early
 //! ones to memory, too, and keep in a recovery table what power failure brings back (undo records) and values that arrive behind
 //! newer ones of their line (delay records). An epoch that is safe and complete tells the controllers that got early writes of it,
 //! which free its records; it is durable when they have answered, and then tells the cores with epochs that depend on it. A table
@@ -10,8 +10,9 @@
 //! Source: ASAP (HPCA 2022), sections IV and V. `asap-strand` is named there as possible (IV-A): persist barriers order within a strand,
 //! an `ofence` orders all strands, two strands that write one line follow each other, and only such conflicts make epochs of
 //! different cores depend on one another.
-//! Beyond the paper's text: a safe flush replaces the records that its own epoch has made of the line when it was not safe yet; two
-//! writes of one epoch to a line are not under way at a time; with release persistency a write to a line that another core has
+//! Beyond the paper's text: a safe flush replaces the records that its own epoch has made of the line when it was not safe yet; a
+//! controller that has refused a write refuses early ones of its line, so that they stay in order; with release persistency a write
+//! to a line that another core has
 //! written and that is not durable is a dependence, since flushes are of whole lines; a request for a line waits for room in
 //! the epoch tables of both cores; the directory remembers who wrote a line last, as HOPS's does, since a line that has left the
 //! caches of its writer may be flushed and not yet durable. An early write is accepted when its record is made, and stays in the write queue

@@ -7,6 +7,7 @@
 //! make epochs depend on one another. Dirty persistent lines that leave the last level are dropped, since the buffers persist
 //! them. Tasks that share a core wait at a `dfence` for their own epochs.
 //! Source: StrandWeaver (ISCA 2020), section VI-A; ASAP (HPCA 2022), sections II, IV-E, V-A and VI-B.
+//! Not in the papers: writes of an epoch that has not ended gather (`design.gather`), so that stores join them.
 //! Simplified: a core's epochs that are not durable are not limited in number. A line that is missed in every cache while
 //! a buffer holds it is there when memory would have answered (HOPS keeps the read until the write has been done). Instructions
 //! of other ISAs that wait for flushes or order them are executed as the `dfence` or `ofence` that does the same, and flushes

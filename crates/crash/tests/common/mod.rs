@@ -18,6 +18,11 @@ pub const WORKLOADS: [&str; 9] = [
     "bandwidth",
 ];
 
+/// With `STRANDLINE_THOROUGH` set, as `make thorough` does, every combination, and more crash states of each.
+pub fn is_thorough() -> bool {
+    std::env::var_os("STRANDLINE_THOROUGH").is_some()
+}
+
 /// A run of so many threads, all else by default.
 pub fn spec(workload: &str, design: &str, threads: u64) -> Spec {
     Spec {

@@ -330,12 +330,11 @@ impl PersistBuffers {
 
     /// The owner's epoch that makes the requester's next one wait, if the access is such a one.
     fn carried(&self, owner: CoreId, line: Line, access: Access) -> Option<u64> {
-        let wrote = || self.writers.wrote_last(owner, line);
         match self.carries {
             Carries::EveryLine => {
                 let unseen = access == Access::Read && self.broken.is(Rule::ReadsDepend)
                     || !line.is_persistent() && self.broken.is(Rule::VolatileLinesDepend);
-                wrote().filter(|_| !unseen)
+                self.writers.wrote_last(owner, line).filter(|_| !unseen)
             }
             Carries::Conflicts => None,
             Carries::Releases => {

@@ -98,7 +98,7 @@ impl PersistBuffers {
         let side = self.side(core);
         side.gathered = Some(newest);
         side.gathers = false;
-        if side.kept(usize::MAX).is_some() {
+        if side.buffer.waiting(side.epochs.current(), side.gathered).is_some() {
             self.gather(hw, core);
         }
         self.advance(hw, core);

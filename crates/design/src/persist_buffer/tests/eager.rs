@@ -151,6 +151,20 @@ fn a_line_leaves_the_private_caches_when_the_writes_before_are_acknowledged() {
 }
 
 #[test]
+fn a_write_that_could_not_go_when_it_was_wanted_is_not_kept_for_ever() {
+    let told = |both: &Both| both.hw.messages.len();
+    let mut both = both().gathering(16);
+    both.store(ZERO, X);
+    both.executes(ZERO, Primitive::Ofence);
+    both.buffers.side(ZERO).refused.push(0);
+    both.store(ZERO, Y);
+    let left = both.buffers.evicted(&mut both.hw, ZERO, Level::Private, Z.line());
+    assert!(matches!(left, Eviction::Hold(_)));
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())], "Y's epoch is not safe");
+    assert_eq!((both.deliver(), told(&both)), (1, 1), "X has waited, and Y will have");
+}
+
+#[test]
 fn a_request_waits_for_room_in_the_epoch_tables() {
     let mut both = both().with(8, 2, 8);
     both.store(ZERO, X);
