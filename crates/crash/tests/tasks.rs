@@ -5,8 +5,7 @@ mod common;
 
 use common::{assert_clean, is_thorough, replayed, spec, WORKLOADS};
 use strandline_crash::{explore, Points};
-use strandline_design::Design;
-use strandline_designs::{abouts, with_design, DesignVisitor};
+use strandline_designs::{abouts, design};
 use strandline_sim::{Found, Spec, Window};
 
 fn points() -> Points {
@@ -21,14 +20,9 @@ fn designs() -> Vec<&'static str> {
     shares.map(|about| about.name).collect()
 }
 
-struct HasContexts;
-
-impl DesignVisitor for HasContexts {
-    type Out = bool;
-
-    fn visit<D: Design>(self, _: D) -> bool {
-        D::params().iter().any(|param| param.name == "contexts")
-    }
+fn has_contexts(name: &str) -> bool {
+    let design = design(name).expect("a registered design");
+    design.params().iter().any(|param| param.name == "contexts")
 }
 
 /// How tasks share a thread, and on which machine.
@@ -65,7 +59,7 @@ const fn variant(window: Option<Window>, library: &'static str, collide: bool, l
 impl Variant {
     fn of(self, workload: &str, design: &str, threads: u64) -> Spec {
         let mut set = vec![format!("machine.core.lock_orders_flushes={}", self.locks_order_flushes)];
-        if self.collide && with_design(design, HasContexts) == Some(true) {
+        if self.collide && has_contexts(design) {
             set.push("design.contexts=2".to_owned());
         }
         Spec {

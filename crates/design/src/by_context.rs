@@ -36,7 +36,7 @@ impl Design for ByContext {
         }
     }
 
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         &[CONTEXTS]
     }
 

@@ -74,7 +74,7 @@ impl<const EAGER: bool> Design for Delegated<EAGER> {
         }
     }
 
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         match EAGER {
             true => PersistBuffers::eager_params(),
             false => PersistBuffers::conservative_params(),

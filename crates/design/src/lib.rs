@@ -36,4 +36,4 @@ pub use recovery_table::{Handling, RecoveryTable};
 pub use rules::Rule;
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-pub use trait_design::Design;
+pub use trait_design::{AsAny, Design};

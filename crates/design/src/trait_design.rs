@@ -4,11 +4,35 @@ use crate::{
     About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Domain, Entry, Eviction,
     Forward, Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
+use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::{Cycles, Param, Params};
+use strandline_kernel::{Cycles, Param, ParamError, Params};
+
+/// A look at a design's own state behind `dyn Design`, for tests.
+pub trait AsAny: Any {
+    /// The design as its own type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Any> AsAny for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl dyn Design {
+    /// Sets parameters by key and value, as `--set design.KEY=VALUE` gives them.
+    ///
+    /// # Errors
+    /// An unknown key, or a value out of range.
+    pub fn configure<'a>(&mut self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ParamError> {
+        self.set(&Params::parse("design", self.params(), set)?);
+        Ok(())
+    }
+}
 
 /// A persistency design: its answers at the nine places where designs differ.
-pub trait Design: Sized + 'static {
+pub trait Design: AsAny {
     /// What it is.
     fn about(&self) -> About;
 
@@ -23,7 +47,7 @@ pub trait Design: Sized + 'static {
     }
 
     /// What of it can be set: `--set design.KEY=VALUE`.
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         &[]
     }
 

@@ -155,7 +155,7 @@ impl Design for Bbb {
         Domain::Caches
     }
 
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         &[BUFFER_ENTRIES]
     }
 

@@ -24,7 +24,7 @@ pub use freeswitch::freeswitch;
 pub use hops::{hops_ep, hops_rp};
 pub use no_persist_queue::NoPersistQueue;
 pub use non_atomic::NonAtomic;
-pub use registry::{abouts, with_design, with_design_set, DesignVisitor};
+pub use registry::{abouts, design};
 pub use sbatch::Sbatch;
 pub use strandweaver::StrandWeaver;
 pub use unordered::Unordered;

@@ -109,7 +109,7 @@ impl Design for NoPersistQueue {
         }
     }
 
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         &[BUFFERS, ENTRIES]
     }
 

@@ -5,15 +5,6 @@ use crate::{
     StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
 };
 use strandline_design::{About, Design};
-use strandline_kernel::{ParamError, Params};
-
-/// Something to do with a design once it is known which; dispatch happens here, once a run.
-pub trait DesignVisitor {
-    /// What it yields.
-    type Out;
-    /// Does it.
-    fn visit<D: Design>(self, design: D) -> Self::Out;
-}
 
 macro_rules! registry {
     ($($name:literal => $design:expr,)*) => {
@@ -23,38 +14,15 @@ macro_rules! registry {
             vec![$($design.about()),*]
         }
 
-        /// Calls the visitor with the design of this name; `None` if there is none.
-        pub fn with_design<V: DesignVisitor>(name: &str, visitor: V) -> Option<V::Out> {
+        /// The design of this name; `None` if there is none.
+        #[must_use]
+        pub fn design(name: &str) -> Option<Box<dyn Design>> {
             match name {
-                $($name => Some(visitor.visit($design)),)*
-                _ => None,
-            }
-        }
-
-        /// As [`with_design`], with parameters that the user set as keys and values.
-        ///
-        /// # Errors
-        /// An unknown parameter, or one out of range.
-        pub fn with_design_set<'a, V: DesignVisitor>(
-            name: &str,
-            set: impl IntoIterator<Item = (&'a str, &'a str)>,
-            visitor: V,
-        ) -> Option<Result<V::Out, ParamError>> {
-            match name {
-                $($name => Some(with_set($design, set, visitor)),)*
+                $($name => Some(Box::new($design)),)*
                 _ => None,
             }
         }
     };
-}
-
-fn with_set<'a, D: Design, V: DesignVisitor>(
-    mut design: D,
-    set: impl IntoIterator<Item = (&'a str, &'a str)>,
-    visitor: V,
-) -> Result<V::Out, ParamError> {
-    design.set(&Params::parse("design", D::params(), set)?);
-    Ok(visitor.visit(design))
 }
 
 registry! {
@@ -81,19 +49,11 @@ registry! {
 mod tests {
     use super::*;
 
-    struct Name;
-    impl DesignVisitor for Name {
-        type Out = &'static str;
-        fn visit<D: Design>(self, design: D) -> &'static str {
-            design.about().name
-        }
-    }
-
     #[test]
     fn every_design_is_found_under_its_own_name() {
         for about in abouts() {
-            assert_eq!(with_design(about.name, Name), Some(about.name));
+            assert_eq!(design(about.name).map(|found| found.about().name), Some(about.name));
         }
-        assert_eq!(with_design("none-such", Name), None);
+        assert!(design("none-such").is_none());
     }
 }

@@ -163,7 +163,7 @@ impl Design for StrandWeaver {
         }
     }
 
-    fn params() -> &'static [Param] {
+    fn params(&self) -> &'static [Param] {
         &[BUFFERS, ENTRIES, QUEUE_ENTRIES]
     }
 

@@ -49,7 +49,13 @@ impl Design for Counts {
 
 /// `before` stores, the start line, and `after` stores, each made durable.
 fn stores(before: u64, after: u64) -> Stats {
-    let mut system = System::new(&preset("cosplay"), Counts::default(), 1, memory(), Options::default());
+    let mut system = System::new(
+        &preset("cosplay"),
+        Box::new(Counts::default()),
+        1,
+        memory(),
+        Options::default(),
+    );
     put(&mut system, 0, move |cpu| async move {
         for line in 0..before + after {
             if line == before {
@@ -92,7 +98,13 @@ fn occupancy_covers_exactly_the_timed_region() {
 
 #[test]
 fn without_a_start_line_all_is_counted() {
-    let mut system = System::new(&preset("cosplay"), Counts::default(), 1, memory(), Options::default());
+    let mut system = System::new(
+        &preset("cosplay"),
+        Box::new(Counts::default()),
+        1,
+        memory(),
+        Options::default(),
+    );
     put(&mut system, 0, |cpu| async move {
         cpu.word(PM_BASE).store(cpu.word(1)).await;
     });

@@ -105,7 +105,7 @@ fn scripted(said: &[&[(u64, u64)]], journal: bool) -> (Vec<Durable>, LineData) {
         journal,
         ..Options::default()
     };
-    let mut system = System::new(&preset("asap"), design, 1, memory(), options);
+    let mut system = System::new(&preset("asap"), Box::new(design), 1, memory(), options);
     put(&mut system, 0, |cpu| async move {
         cpu.word(PM_BASE).store(cpu.word(5)).await;
     });
@@ -349,7 +349,13 @@ fn run(seed: u64, cores: u16) -> (Domain, Vec<Durable>, Ledger) {
         patience: Cycles(u64::MAX),
         ..Options::default()
     };
-    let mut system = System::new(&machine, design, usize::from(cores), Memory::new(4096, 4096), options);
+    let mut system = System::new(
+        &machine,
+        Box::new(design),
+        usize::from(cores),
+        Memory::new(4096, 4096),
+        options,
+    );
     for core in 0..cores {
         put(&mut system, core, move |cpu| stores(cpu, core, seed));
     }

@@ -28,7 +28,7 @@ fn times<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F + '
         journal: true,
         ..Options::default()
     };
-    let mut system = System::new(&machine(), common::Plain, 1, common::memory(), options);
+    let mut system = System::new(&machine(), Box::new(common::Plain), 1, common::memory(), options);
     system.warm(PM_BASE..PM_BASE + 64);
     common::put(&mut system, 0, program);
     let journal = system.run().expect("the program ends").journal.expect("kept");

@@ -110,7 +110,7 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
         patience: Cycles(50_000_000),
         ..Options::default()
     };
-    let mut system = System::new(&m, Plain, programs.len(), Memory::new(4096, 4096), options);
+    let mut system = System::new(&m, Box::new(Plain), programs.len(), Memory::new(4096, 4096), options);
     for (core, ops) in programs.iter().enumerate() {
         let ops = ops.clone();
         put(&mut system, core as u16, move |cpu| play(cpu, core as u16, ops));

@@ -138,7 +138,7 @@ fn clwb(addr: u64, context: u8) -> Queued {
 
 /// The example on its way.
 struct Example {
-    system: System<FarA>,
+    system: System,
     last: Rc<Cell<Tag>>,
     cycle: u64,
 }
@@ -149,7 +149,7 @@ impl Example {
             contexts: Contexts::of(2),
             opens: None,
         };
-        let mut system = System::new(&machine(), design, 1, memory(), Options::default());
+        let mut system = System::new(&machine(), Box::new(design), 1, memory(), Options::default());
         let last = Rc::new(Cell::new(0));
         let issued = last.clone();
         put(&mut system, 0, move |cpu| tasks(cpu, issued));

@@ -49,7 +49,7 @@ fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
             patience: Cycles(1_000_000),
             ..Options::default()
         };
-        let mut system = System::new(&machine, Plain, 1, memory(), options);
+        let mut system = System::new(&machine, Box::new(Plain), 1, memory(), options);
         put(&mut system, 0, |cpu| async move {
             for line in 0..4 {
                 cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1)).await;
@@ -70,7 +70,13 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     machine.core.consistency = consistency;
     machine.pm.write_to_controller = Cycles(200);
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let mut system = System::new(&machine, Watching(seen.clone()), 1, memory(), Options::default());
+    let mut system = System::new(
+        &machine,
+        Box::new(Watching(seen.clone())),
+        1,
+        memory(),
+        Options::default(),
+    );
     put(&mut system, 0, move |cpu| async move {
         // Both lines are owned before the flush, so that nothing but the flush can hold the store back.
         cpu.word(PM_BASE).store(cpu.word(1)).await;

@@ -51,18 +51,14 @@ fn workloads() -> Value {
     strandline_workloads::names().iter().flat_map(entry).collect()
 }
 
-/// Bytes of storage that a design adds to one core and one controller of a machine.
-struct Storage(Machine);
-
-impl strandline_designs::DesignVisitor for Storage {
-    type Out = u64;
-
-    fn visit<D: strandline_design::Design>(self, design: D) -> u64 {
-        design.storage_bytes(&strandline_design::Sizes {
-            controllers: 1,
-            ..self.0.sizes(1)
-        })
-    }
+/// Bytes of storage that a design adds to one core and one controller of the default machine.
+fn storage(design: &str) -> Option<u64> {
+    let machine = Machine::preset("cosplay")?;
+    let sizes = strandline_design::Sizes {
+        controllers: 1,
+        ..machine.sizes(1)
+    };
+    Some(strandline_designs::design(design)?.storage_bytes(&sizes))
 }
 
 fn designs() -> Value {
@@ -77,7 +73,7 @@ fn designs() -> Value {
         json!({
             "name": about.name, "paper": about.paper, "summary": about.summary, "needs": needs.join(", "),
             "model": about.model, "promises_recovery": about.promises_recovery,
-            "storage": Machine::preset("cosplay").map(|machine| strandline_designs::with_design(about.name, Storage(machine))),
+            "storage": storage(about.name),
             "window": about.window,
         })
     };

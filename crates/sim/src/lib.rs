@@ -18,5 +18,5 @@ pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
 pub use record::Record;
 pub use recording::{Recorded, RECORDING_MACHINE};
-pub use run::{observe, observe_design, observe_durable, run, unknown_design, Observation};
+pub use run::{design_named, observe, observe_design, observe_durable, run, unknown_design, Observation};
 pub use spec::{Found, Plan, Sets, Source, Spec, Window};

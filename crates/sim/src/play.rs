@@ -23,7 +23,7 @@ pub struct Play {
 ///
 /// # Errors
 /// The run makes no progress.
-pub fn play<D: Design>(design: D, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
+pub fn play(design: Box<dyn Design>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
     for addresses in play.footprint {
         system.warm(addresses);

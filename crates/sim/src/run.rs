@@ -7,7 +7,7 @@ use crate::{needs, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
-use strandline_designs::{abouts, with_design_set, DesignVisitor};
+use strandline_designs::abouts;
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome};
@@ -36,10 +36,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
     let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
     let options = patient(&plan, Broken::default().options(spec.seed, false));
-    Ok(execute(spec, &plan, prepared, options, |runner| {
-        registered(spec, runner, &plan.sets)
-    })?
-    .0)
+    Ok(execute(spec, &plan, prepared, options, registered(spec, &plan.sets)?)?.0)
 }
 
 /// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
@@ -47,9 +44,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), true, |runner, sets| {
-        registered(spec, runner, sets)
-    })
+    observed(spec, Broken::default(), true, |sets| registered(spec, sets))
 }
 
 /// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
@@ -57,24 +52,22 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), false, |runner, sets| {
-        registered(spec, runner, sets)
-    })
+    observed(spec, Broken::default(), false, |sets| registered(spec, sets))
 }
 
 /// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn observe_design<D: Design>(spec: &Spec, design: D, broken: Broken) -> Result<Observation, Error> {
-    observed(spec, broken, true, |runner, _| runner.visit(design))
+pub fn observe_design(spec: &Spec, design: Box<dyn Design>, broken: Broken) -> Result<Observation, Error> {
+    observed(spec, broken, true, |_| Ok(design))
 }
 
 fn observed(
     spec: &Spec,
     broken: Broken,
     trace: bool,
-    run: impl FnOnce(Runner<'_>, &Sets) -> RanOr,
+    design: impl FnOnce(&Sets) -> Result<Box<dyn Design>, Error>,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
@@ -85,7 +78,7 @@ fn observed(
         trace,
         ..patient(&plan, broken.options(spec.seed, true))
     };
-    let (record, outcome, about) = execute(spec, &plan, prepared, options, |runner| run(runner, &plan.sets))?;
+    let (record, outcome, about) = execute(spec, &plan, prepared, options, design(&plan.sets)?)?;
     Ok(Observation {
         record,
         journal: outcome.journal.unwrap_or_default(),
@@ -105,9 +98,11 @@ fn patient(plan: &Plan, options: Options) -> Options {
     Options { patience, ..options }
 }
 
-/// Runs with the registered design that `spec` names.
-fn registered(spec: &Spec, runner: Runner<'_>, sets: &Sets) -> RanOr {
-    with_design_set(&spec.design, sets.of_design(), runner).ok_or_else(|| unknown_design(&spec.design))??
+/// The registered design that `spec` names, with the parameters that the user set.
+fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
+    let mut design = design_named(&spec.design)?;
+    design.configure(sets.of_design())?;
+    Ok(design)
 }
 
 fn execute(
@@ -115,70 +110,42 @@ fn execute(
     plan: &Plan,
     prepared: Prepared,
     options: Options,
-    run: impl FnOnce(Runner<'_>) -> RanOr,
+    design: Box<dyn Design>,
 ) -> Result<(Record, Outcome, About), Error> {
     let started = Instant::now();
-    let runner = Runner {
-        machine: &plan.machine,
+    let about = design.about();
+    needs::check(&about, &plan.machine)?;
+    let sizes = plan.machine.sizes(plan.cores);
+    let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
+    let program = Play {
         cores: plan.cores as usize,
-        prepared,
-        options,
+        memory: prepared.memory,
+        footprint: prepared.footprint,
+        threads: prepared.threads,
     };
-    let ran = run(runner);
+    let played = play(design, &plan.machine, program, options);
     if let Source::Recording(recorded) = &plan.source {
         recorded.failure().map_or(Ok(()), Err)?;
     }
-    let ran = ran?;
+    let outcome = played?;
     let measured = Measured {
-        storage: ran.storage,
-        drain_bytes: ran.drain_bytes,
+        storage,
+        drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),
     };
-    let record = Record::of(spec, plan, &ran.about, &ran.outcome.stats, &measured);
-    Ok((record, ran.outcome, ran.about))
+    let record = Record::of(spec, plan, &about, &outcome.stats, &measured);
+    Ok((record, outcome, about))
 }
 
-struct Runner<'a> {
-    machine: &'a Machine,
-    cores: usize,
-    prepared: Prepared,
-    options: Options,
+/// The registered design of this name.
+///
+/// # Errors
+/// There is none; the error names the closest one.
+pub fn design_named(name: &str) -> Result<Box<dyn Design>, Error> {
+    strandline_designs::design(name).ok_or_else(|| unknown_design(name))
 }
 
-struct Ran {
-    outcome: Outcome,
-    about: About,
-    storage: Vec<(&'static str, u64)>,
-    drain_bytes: u64,
-}
-
-type RanOr = Result<Ran, Error>;
-
-impl DesignVisitor for Runner<'_> {
-    type Out = RanOr;
-
-    fn visit<D: Design>(self, design: D) -> RanOr {
-        let about = design.about();
-        needs::check(&about, self.machine)?;
-        let sizes = self.machine.sizes(self.cores as u64);
-        let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
-        let program = Play {
-            cores: self.cores,
-            memory: self.prepared.memory,
-            footprint: self.prepared.footprint,
-            threads: self.prepared.threads,
-        };
-        let outcome = play(design, self.machine, program, self.options)?;
-        Ok(Ran {
-            outcome,
-            about,
-            storage,
-            drain_bytes,
-        })
-    }
-}
-
-/// The error of who names a design that does not exist.
+/// Error for an unknown design name; suggests the closest one.
 #[must_use]
 pub fn unknown_design(name: &str) -> Error {
     let nearest = abouts()

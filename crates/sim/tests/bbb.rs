@@ -3,7 +3,7 @@
 use strandline_design::Design;
 use strandline_designs::Bbb;
 use strandline_isa::{CoreId, Cpu, Memory, PM_BASE};
-use strandline_kernel::{Cycles, Params};
+use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Stats, System};
 
 fn machine() -> Machine {
@@ -14,9 +14,11 @@ fn machine() -> Machine {
 
 /// Counts of a run in which each core stores to its list of lines.
 fn run(entries: u64, cores: &[&[u64]]) -> Stats {
-    let mut design = Bbb::default();
+    let mut design: Box<dyn Design> = Box::new(Bbb::default());
     let entries = entries.to_string();
-    design.set(&Params::parse("design", Bbb::params(), [("entries", entries.as_str())]).expect("a right number"));
+    design
+        .configure([("entries", entries.as_str())])
+        .expect("a right number");
     let memory = Memory::new(1 << 16, 1 << 20);
     let mut system = System::new(&machine(), design, cores.len(), memory, Options::default());
     system.warm(PM_BASE..PM_BASE + (1 << 19));
@@ -84,7 +86,7 @@ fn what_leaves_the_last_level_is_dropped() {
     (machine.l1.bytes, machine.l1.ways) = (1024, 2);
     (machine.llc.bytes, machine.llc.ways) = (4096, 4);
     let memory = Memory::new(1 << 16, 1 << 20);
-    let mut system = System::new(&machine, Bbb::default(), 1, memory, Options::default());
+    let mut system = System::new(&machine, Box::new(Bbb::default()), 1, memory, Options::default());
     let cpu = system.cpu(CoreId(0));
     let program = async move {
         for line in 0..128 {

@@ -3,11 +3,8 @@
 use std::future::Future;
 use strandline_design::Design;
 use strandline_designs::hops_ep;
-
-/// HOPS.
-type Hops = strandline_design::Delegated<false>;
 use strandline_isa::{CoreId, Cpu, Line, Memory, Note, Primitive, PM_BASE};
-use strandline_kernel::{Cycles, Params};
+use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
 
 const A: Line = Line(PM_BASE / 64);
@@ -25,7 +22,7 @@ fn round_trip() -> u64 {
     machine().pm.write_to_controller.0
 }
 
-fn system(design: Hops, cores: usize) -> System<Hops> {
+fn system(design: Box<dyn Design>, cores: usize) -> System {
     let options = Options {
         journal: true,
         ..Options::default()
@@ -35,14 +32,14 @@ fn system(design: Hops, cores: usize) -> System<Hops> {
     system
 }
 
-fn start<F: Future<Output = ()> + 'static>(system: &mut System<Hops>, core: u16, program: impl FnOnce(SimCpu) -> F) {
+fn start<F: Future<Output = ()> + 'static>(system: &mut System, core: u16, program: impl FnOnce(SimCpu) -> F) {
     let cpu = system.cpu(CoreId(core));
     system.start(CoreId(core), Box::pin(program(cpu)));
 }
 
 fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl FnOnce(SimCpu) -> F) -> Outcome {
-    let mut design = hops_ep();
-    design.set(&Params::parse("design", Hops::params(), [("entries", entries)]).expect("a right number"));
+    let mut design: Box<dyn Design> = Box::new(hops_ep());
+    design.configure([("entries", entries)]).expect("a right number");
     let mut system = system(design, 1);
     start(&mut system, 0, program);
     system.run().expect("the program ends")
@@ -161,7 +158,7 @@ fn loads_behind_a_dfence_do_not_wait_for_it() {
 
 #[test]
 fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
-    let mut system = system(hops_ep(), 2);
+    let mut system = system(Box::new(hops_ep()), 2);
     start(&mut system, 0, |cpu| async move {
         store(&cpu, A, 1).await;
     });

@@ -65,8 +65,14 @@ struct State {
     ongoing: usize,
 }
 
-fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl FnOnce(SimCpu) -> F) -> System<D> {
-    let mut system = System::new(&machine(), design, 1, Memory::new(1 << 16, 1 << 16), Options::default());
+fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl FnOnce(SimCpu) -> F) -> System {
+    let mut system = System::new(
+        &machine(),
+        Box::new(design),
+        1,
+        Memory::new(1 << 16, 1 << 16),
+        Options::default(),
+    );
     let cpu = system.cpu(CORE);
     system.start(CORE, Box::pin(program(cpu)));
     system
@@ -79,7 +85,11 @@ fn states() -> Vec<State> {
     let mut cycle = 0;
     loop {
         let goes_on = system.run_until(cycle).expect("the example goes on");
-        let design = system.design();
+        let design = system
+            .design()
+            .as_any()
+            .downcast_ref::<StrandWeaver>()
+            .expect("StrandWeaver");
         let mut buffers = design.strand_buffers(CORE).into_iter();
         let mut next = || buffers.next().unwrap_or_default();
         let state = State {

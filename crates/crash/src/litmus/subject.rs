@@ -1,9 +1,9 @@
 //! What is tested: a design, as it is registered or as a test has broken it.
 
-use strandline_design::{About, Design};
-use strandline_designs::{abouts, with_design_set, DesignVisitor};
+use strandline_design::About;
+use strandline_designs::abouts;
 use strandline_machine::{Machine, Options, Outcome};
-use strandline_sim::{play, Error, Play};
+use strandline_sim::{design_named, play, Error, Play};
 
 /// A design that programs can be run under.
 pub trait Subject {
@@ -58,33 +58,14 @@ impl Registered {
     }
 }
 
-struct Player<'a> {
-    machine: &'a Machine,
-    program: Play,
-    options: Options,
-}
-
-impl DesignVisitor for Player<'_> {
-    type Out = Result<Outcome, Error>;
-
-    fn visit<D: Design>(self, design: D) -> Self::Out {
-        play(design, self.machine, self.program, self.options)
-    }
-}
-
 impl Subject for Registered {
     fn about(&self) -> About {
         self.about
     }
 
     fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
-        let player = Player {
-            machine,
-            program,
-            options,
-        };
-        let name = self.about.name;
-        with_design_set(name, self.sets.iter().copied(), player)
-            .ok_or_else(|| strandline_sim::unknown_design(name))??
+        let mut design = design_named(self.about.name)?;
+        design.configure(self.sets.iter().copied())?;
+        play(design, machine, program, options)
     }
 }

@@ -252,7 +252,9 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
         machine: Some(Rule::FenceWaitsForAll),
         ..Broken::default()
     };
-    let wrong = judge_runs(&recording, &spec, 8, &|spec| observe_design(spec, X86, broken));
+    let wrong = judge_runs(&recording, &spec, 8, &|spec| {
+        observe_design(spec, Box::new(X86), broken)
+    });
     assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
     assert!(!wrong.disorders.is_empty());
     // Both words of the breach are of the list, by the names of the pool's places.

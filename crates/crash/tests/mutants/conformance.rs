@@ -4,11 +4,10 @@ use super::design::{Altered, Change};
 use super::table::{Broken, Mutant};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use strandline_crash::litmus::{conform, random, RandomViolation, Registered, Subject};
-use strandline_design::{About, Design};
-use strandline_designs::{with_design_set, DesignVisitor};
+use strandline_design::About;
 use strandline_machine::{Machine, Options, Outcome, Rule};
 use strandline_order::shelf;
-use strandline_sim::{play, Error, Play};
+use strandline_sim::{design_named, play, Error, Play};
 
 /// Machines on which each litmus test is run, and random programs: the rarest mistake shows in one of several thousand.
 const MACHINES: u64 = 60;
@@ -22,45 +21,19 @@ struct Planted {
     rule: Option<Rule>,
 }
 
-struct Visitor<'a> {
-    planted: &'a Planted,
-    machine: &'a Machine,
-    program: Play,
-    options: Options,
-}
-
-impl DesignVisitor for Visitor<'_> {
-    type Out = Result<Outcome, Error>;
-
-    fn visit<D: Design>(self, design: D) -> Self::Out {
-        let options = Options {
-            broken: self.planted.rule,
-            ..self.options
-        };
-        play(
-            Altered::new(design, self.planted.change),
-            self.machine,
-            self.program,
-            options,
-        )
-    }
-}
-
 impl Subject for Planted {
     fn about(&self) -> About {
         self.about
     }
 
     fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
-        let visitor = Visitor {
-            planted: self,
-            machine,
-            program,
-            options,
+        let mut design = design_named(self.about.name)?;
+        design.configure(self.mutant.design_sets())?;
+        let options = Options {
+            broken: self.rule,
+            ..options
         };
-        with_design_set(self.about.name, self.mutant.design_sets(), visitor)
-            .expect("a registered design")
-            .expect("parameters of the design")
+        play(Altered::boxed(design, self.change), machine, program, options)
     }
 }
 

@@ -60,8 +60,8 @@ pub enum Change {
 }
 
 /// A design that answers as `inner` does, but for one change.
-pub struct Altered<D> {
-    inner: D,
+pub struct Altered {
+    inner: Box<dyn Design>,
     change: Change,
     /// Numbers flushes, gates and commits.
     count: u64,
@@ -85,18 +85,18 @@ const SEND: u32 = 1_001;
 /// Tags that are not the inner design's.
 const OWN_TAG: u64 = 1 << 40;
 
-impl<D: Design> Altered<D> {
-    pub fn new(mut inner: D, change: Change) -> Self {
+impl Altered {
+    pub fn boxed(mut inner: Box<dyn Design>, change: Change) -> Box<dyn Design> {
         if let Change::Part(rule) = change {
             inner.breaking(rule);
         }
-        Altered {
+        Box::new(Altered {
             inner,
             change,
             count: 0,
             late: BTreeMap::new(),
             commits: BTreeMap::new(),
-        }
+        })
     }
 
     fn sfence(&mut self, hw: &mut dyn Services, core: CoreId) -> Option<Admission> {
@@ -154,7 +154,7 @@ impl<D: Design> Altered<D> {
     }
 }
 
-impl<D: Design> Design for Altered<D> {
+impl Design for Altered {
     fn about(&self) -> About {
         self.inner.about()
     }

@@ -4,10 +4,8 @@ use super::design::{Altered, Change};
 use super::table::{Broken, Mutant};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use strandline_crash::{explore_with, Points};
-use strandline_design::Design;
-use strandline_designs::{with_design_set, DesignVisitor};
 use strandline_kernel::Cycles;
-use strandline_sim::{observe_design, Error, Observation, Spec};
+use strandline_sim::{design_named, observe_design, Error, Observation, Spec};
 
 /// The programs that are explored, with their threads, in this order until one fails.
 const PROGRAMS: &[(&str, u64)] = &[
@@ -29,37 +27,23 @@ const SOUND_PROGRAMS: &[(&str, u64)] = &[("sps", 4), ("cq", 4), ("tpcc", 1)];
 /// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
 const PATIENCE: Cycles = Cycles(1_000_000);
 
-struct Visitor<'a> {
-    mutant: &'a Mutant,
-    sound: bool,
-    spec: &'a Spec,
-}
-
-impl DesignVisitor for Visitor<'_> {
-    type Out = Result<Observation, Error>;
-
-    fn visit<D: Design>(self, design: D) -> Self::Out {
-        let mut broken = strandline_sim::Broken {
-            patience: Some(PATIENCE),
-            ..strandline_sim::Broken::default()
-        };
-        let mut change = Change::Nothing;
-        match self.mutant.broken {
-            _ if self.sound => {}
-            Broken::Design(changed, ..) => change = changed,
-            Broken::Part(rule) => change = Change::Part(rule),
-            Broken::Machine(rule) => broken.machine = Some(rule),
-            Broken::Log(rule) => broken.log = Some(rule),
-        }
-        observe_design(self.spec, Altered::new(design, change), broken)
-    }
-}
-
 /// Runs the mutant, or (`sound`) what it was made of.
 fn observe(mutant: &Mutant, sound: bool, spec: &Spec) -> Result<Observation, Error> {
-    with_design_set(mutant.design, mutant.design_sets(), Visitor { mutant, sound, spec })
-        .expect("a registered design")
-        .expect("parameters of the design")
+    let mut broken = strandline_sim::Broken {
+        patience: Some(PATIENCE),
+        ..strandline_sim::Broken::default()
+    };
+    let mut change = Change::Nothing;
+    match mutant.broken {
+        _ if sound => {}
+        Broken::Design(changed, ..) => change = changed,
+        Broken::Part(rule) => change = Change::Part(rule),
+        Broken::Machine(rule) => broken.machine = Some(rule),
+        Broken::Log(rule) => broken.log = Some(rule),
+    }
+    let mut design = design_named(mutant.design)?;
+    design.configure(mutant.design_sets())?;
+    observe_design(spec, Altered::boxed(design, change), broken)
 }
 
 /// How crash exploration catches the mutant, or (`sound`) the design as it is on the same machine: the program and what is

@@ -4,8 +4,7 @@ use super::design::{Altered, Change};
 use super::table::{Broken, Mutant};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::Design;
-use strandline_designs::{with_design, DesignVisitor};
+use strandline_designs::design;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, SimCpu, System};
@@ -168,14 +167,14 @@ pub fn run(mutant: &Mutant, sound: bool) -> Option<&'static str> {
     let fails = |program: &&Program| {
         (1..=SEEDS).any(|seed| {
             JITTERS.iter().any(|jitter| {
-                let visitor = Visitor {
+                let case = Case {
                     mutant,
                     program,
                     sound,
                     seed,
                     jitter,
                 };
-                with_design(mutant.design, visitor).expect("a registered design")
+                case.fails()
             })
         })
     };
@@ -183,7 +182,7 @@ pub fn run(mutant: &Mutant, sound: bool) -> Option<&'static str> {
     applying.into_iter().find(fails).map(|program| program.name)
 }
 
-struct Visitor<'a> {
+struct Case<'a> {
     mutant: &'a Mutant,
     program: &'a Program,
     sound: bool,
@@ -191,7 +190,7 @@ struct Visitor<'a> {
     jitter: &'a str,
 }
 
-impl Visitor<'_> {
+impl Case<'_> {
     fn machine(&self) -> Machine {
         let mut machine = Machine::preset("cosplay").expect("a preset");
         machine.simulation.slack = Cycles(0);
@@ -205,12 +204,10 @@ impl Visitor<'_> {
         }
         machine
     }
-}
 
-impl DesignVisitor for Visitor<'_> {
-    type Out = bool;
-
-    fn visit<D: Design>(self, design: D) -> bool {
+    /// Whether the program leaves what it must not.
+    fn fails(&self) -> bool {
+        let design = design(self.mutant.design).expect("a registered design");
         let (change, broken) = match self.mutant.broken {
             _ if self.sound => (Change::Nothing, None),
             Broken::Design(change, ..) => (change, None),
@@ -230,7 +227,7 @@ impl DesignVisitor for Visitor<'_> {
         }
         let initial = memory.clone();
         let cores = self.program.threads.len();
-        let mut system = System::new(&self.machine(), Altered::new(design, change), cores, memory, options);
+        let mut system = System::new(&self.machine(), Altered::boxed(design, change), cores, memory, options);
         let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
         for (index, ops) in self.program.threads.iter().enumerate() {
             let core = CoreId(index as u16);

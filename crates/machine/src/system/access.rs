@@ -5,7 +5,7 @@ use super::run::System;
 use crate::cache::{Fill, LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use crate::rules::Rule;
-use strandline_design::{Access, Asked, Design, Eviction, Level, Supply, Until};
+use strandline_design::{Access, Asked, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
 
 /// Why a request for a line must be made again.
@@ -24,7 +24,7 @@ impl From<Until> for Blocked {
     }
 }
 
-impl<D: Design> System<D> {
+impl System {
     /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if it must be made
     /// again; nothing has changed then.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {

@@ -5,10 +5,10 @@ use super::hardware::Front;
 use super::run::System;
 use crate::core::{Core, Entry, Kind};
 use crate::rules::Rule;
-use strandline_design::{self as design, Access, Departure, Design, Domain, Until};
+use strandline_design::{self as design, Access, Departure, Domain, Until};
 use strandline_isa::{CoreId, Flush, Primitive};
 
-impl<D: Design> System<D> {
+impl System {
     /// Lets the entry whose turn has come leave, or says when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();

@@ -4,7 +4,7 @@ use super::hardware::{Command, Front};
 use super::run::System;
 use crate::memory::{Origin, Waiting};
 use crate::rules::Rule;
-use strandline_design::{Acceptance, ControllerId, Design, Domain, Message, Until, WriteId, WriteRequest};
+use strandline_design::{Acceptance, ControllerId, Domain, Message, Until, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -35,7 +35,7 @@ pub enum Event {
     Message(Message),
 }
 
-impl<D: Design> System<D> {
+impl System {
     pub(super) fn event(&mut self, at: u64, event: Event) {
         (self.hw.now, self.hw.step) = (at, at);
         match event {
@@ -66,7 +66,7 @@ impl<D: Design> System<D> {
     /// A write arrives; `again` if it has waited for room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let request = self.hw.writes.get(write).request;
-        let (design, writes) = (&self.design, &self.hw.writes);
+        let (design, writes) = (&*self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
             if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) {
@@ -92,7 +92,7 @@ impl<D: Design> System<D> {
 
     /// A write enters the queue, or the bytes of one that is there.
     fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest) {
-        let (design, writes) = (&self.design, &self.hw.writes);
+        let (design, writes) = (&*self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
         let Some(queued) = queue.take(write, request.line, may) else {
@@ -160,7 +160,7 @@ impl<D: Design> System<D> {
     fn issue(&mut self, controller: ControllerId) {
         let now = self.hw.now;
         loop {
-            let (design, writes) = (&self.design, &self.hw.writes);
+            let (design, writes) = (&*self.design, &self.hw.writes);
             let may = |write: WriteId| design.may_issue(controller, &writes.get(write).request);
             let queue = &mut self.hw.controllers[controller.0 as usize];
             match queue.issue(now, may) {

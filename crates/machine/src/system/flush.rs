@@ -7,7 +7,7 @@ use crate::cache::Sharers;
 use crate::core::Entry;
 use crate::memory::Origin;
 use crate::rules::{Broken, Rule};
-use strandline_design::{Access, Asked, Design, Until};
+use strandline_design::{Access, Asked, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_kernel::Cycles;
 
@@ -29,7 +29,7 @@ struct Found {
     at: u64,
 }
 
-impl<D: Design> System<D> {
+impl System {
     /// Moves a flush into its core's write-back buffer and sends it off; false if the buffer is full or holds a flush
     /// of the same line (COSPlay, section 4.3).
     pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until> {

@@ -5,7 +5,7 @@ use super::run::System;
 use super::stuck::Stuck;
 use crate::core::{Entry, Kind};
 use strandline_design as design;
-use strandline_design::{Design, Until};
+use strandline_design::Until;
 use strandline_isa::{CoreId, Line};
 
 /// What a core holds at a moment. Looking changes nothing.
@@ -62,7 +62,7 @@ pub struct Joined {
     pub sent: bool,
 }
 
-impl<D: Design> System<D> {
+impl System {
     /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
     /// [`System::run`] finishes the run and gives its outcome.
     ///
@@ -86,7 +86,7 @@ impl<D: Design> System<D> {
             if !self.step(cycle)? {
                 return Ok(false);
             }
-            self.watch.look(&self.hw, &self.design, self.options.patience.0)?;
+            self.watch.look(&self.hw, &*self.design, self.options.patience.0)?;
         }
     }
 

@@ -6,11 +6,11 @@ use super::run::System;
 use crate::core::{Fate, Kind, Request, Response};
 use crate::rules::Rule;
 use crate::trace::{Op, Seen};
-use strandline_design::{Access, Admission, Answer, Departure, Design, Entry, Forward};
+use strandline_design::{Access, Admission, Answer, Departure, Entry, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 use strandline_kernel::Cycles;
 
-impl<D: Design> System<D> {
+impl System {
     /// Looks at a core's request at its front time; true if its program can go on at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);

@@ -72,9 +72,9 @@ pub struct Outcome {
 }
 
 /// A machine with a design in it and programs on its cores.
-pub struct System<D: Design> {
+pub struct System {
     pub(super) hw: Hardware,
-    pub(super) design: D,
+    pub(super) design: Box<dyn Design>,
     pub(super) places: Places,
     /// Writes that the design leaves outside of the write queue.
     pub(super) refused: Vec<(Until, ControllerId, WriteId)>,
@@ -96,9 +96,9 @@ struct Start {
     asks_design: bool,
 }
 
-impl<D: Design> System<D> {
+impl System {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
-    pub fn new(machine: &Machine, design: D, cores: usize, memory: Memory, options: Options) -> System<D> {
+    pub fn new(machine: &Machine, design: Box<dyn Design>, cores: usize, memory: Memory, options: Options) -> System {
         let crash_image = options.journal.then(|| CrashImage::of(&memory));
         let memory = Rc::new(memory);
         let places = design.places();
@@ -182,8 +182,8 @@ impl<D: Design> System<D> {
     }
 
     /// The design, to read its state.
-    pub fn design(&self) -> &D {
-        &self.design
+    pub fn design(&self) -> &dyn Design {
+        &*self.design
     }
 
     /// Memory as the cores see it.
@@ -198,7 +198,7 @@ impl<D: Design> System<D> {
     pub fn run(&mut self) -> Result<Outcome, Stuck> {
         self.end_idle_cores();
         while self.step(u64::MAX)? {
-            self.watch.look(&self.hw, &self.design, self.options.patience.0)?;
+            self.watch.look(&self.hw, &*self.design, self.options.patience.0)?;
         }
         Ok(self.outcome())
     }
@@ -246,7 +246,7 @@ impl<D: Design> System<D> {
         if done {
             Ok(false)
         } else {
-            Err(describe(&self.hw, &self.design, true))
+            Err(describe(&self.hw, &*self.design, true))
         }
     }
 
@@ -408,7 +408,7 @@ pub(super) struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    pub(super) fn look(&mut self, hw: &Hardware, design: &impl Design, patience: u64) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, design: &dyn Design, patience: u64) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());

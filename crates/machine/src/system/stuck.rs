@@ -30,7 +30,7 @@ impl fmt::Display for Stuck {
 impl std::error::Error for Stuck {}
 
 /// Describes every core that has not ended, or has something pending, and what the design knows.
-pub fn describe(hw: &Hardware, design: &impl Design, dead: bool) -> Stuck {
+pub fn describe(hw: &Hardware, design: &dyn Design, dead: bool) -> Stuck {
     let waits = hw
         .harts
         .iter()

@@ -48,11 +48,7 @@ pub fn preset(name: &str) -> Machine {
 }
 
 /// Boxes a program for a core of the system.
-pub fn put<D: Design, F: Future<Output = ()> + 'static>(
-    system: &mut System<D>,
-    core: u16,
-    program: impl FnOnce(SimCpu) -> F,
-) {
+pub fn put<F: Future<Output = ()> + 'static>(system: &mut System, core: u16, program: impl FnOnce(SimCpu) -> F) {
     let cpu = system.cpu(CoreId(core));
     let program: Program = Box::pin(program(cpu));
     system.start(CoreId(core), program);
@@ -65,7 +61,7 @@ pub fn run_one<F: Future<Output = ()> + 'static>(
     warm: u64,
     program: impl FnOnce(SimCpu) -> F,
 ) -> Outcome {
-    let mut system = System::new(machine, Plain, 1, memory(), Options::default());
+    let mut system = System::new(machine, Box::new(Plain), 1, memory(), Options::default());
     system.warm(PM_BASE..PM_BASE + warm);
     put(&mut system, 0, program);
     system.run().expect("the program ends")

@@ -170,7 +170,13 @@ fn watch(machine: &Machine, contexts: u64, flaw: Flaw, programs: &[Vec<Op>], see
         seed,
         ..Options::default()
     };
-    let mut system = System::new(machine, design, programs.len(), Memory::new(4096, 4096), options);
+    let mut system = System::new(
+        machine,
+        Box::new(design),
+        programs.len(),
+        Memory::new(4096, 4096),
+        options,
+    );
     let ledgers: Vec<Ledger> = programs.iter().map(|_| Ledger::default()).collect();
     for (core, ops) in programs.iter().enumerate() {
         let (ops, ledger) = (ops.clone(), ledgers[core].clone());
@@ -260,7 +266,13 @@ fn fence_behind_another_context(contexts: u64) -> (Option<Until>, Vec<(u8, u64)>
         contexts: Contexts::of(contexts),
         flaw: Flaw::None,
     };
-    let mut system = System::new(&machine, design, 1, Memory::new(4096, 4096), Options::default());
+    let mut system = System::new(
+        &machine,
+        Box::new(design),
+        1,
+        Memory::new(4096, 4096),
+        Options::default(),
+    );
     let ledger = Ledger::default();
     let issued = ledger.clone();
     put(&mut system, 0, move |cpu| play(cpu, 0, ops.to_vec(), issued));

@@ -39,7 +39,7 @@ impl Design for Marked {
 }
 
 fn marked(path: &Path) -> Observation {
-    let seen = observe_design(&spec("x86", path), Marked, Broken::default());
+    let seen = observe_design(&spec("x86", path), Box::new(Marked), Broken::default());
     seen.unwrap_or_else(|error| panic!("{error}"))
 }
 
