@@ -1,7 +1,6 @@
 //! Rules that a run breaks on purpose.
 
 use strandline_machine::Options;
-use strandline_runtime::Workload;
 
 /// The rules that are broken in a run, so that a test can see whether they are missed. Without the feature `mutants` there
 /// are none.
@@ -19,21 +18,6 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// The workload, with the broken log if there is one.
-    #[cfg(feature = "mutants")]
-    pub(crate) fn workload<W: Workload + 'static>(self, workload: W) -> impl Workload + 'static {
-        strandline_runtime::Mutant {
-            workload,
-            rule: self.log,
-        }
-    }
-
-    /// The workload as it is.
-    #[cfg(not(feature = "mutants"))]
-    pub(crate) fn workload<W: Workload>(self, workload: W) -> W {
-        workload
-    }
-
     /// How the machine is run.
     pub(crate) fn options(self, seed: u64, journal: bool) -> Options {
         let options = Options {

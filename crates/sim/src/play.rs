@@ -1,11 +1,11 @@
 //! Programs of one's own under a design: what a run of a workload is made of.
 
-use crate::prepare::Thread;
 use crate::Error;
 use std::ops::Range;
 use strandline_design::Design;
 use strandline_isa::{CoreId, Memory};
 use strandline_machine::{Machine, Options, Outcome, Stuck, System};
+use strandline_programs::Thread;
 
 /// What is run.
 pub struct Play {

@@ -1,13 +1,12 @@
 //! Recorded programs as what is run.
 
-use crate::prepare::{Prepared, Recoverable, Thread};
 use crate::{Error, Spec};
 use serde_json::{json, Map, Value};
 use std::path::Path;
 use std::rc::Rc;
-use strandline_isa::Image;
 use strandline_machine::Machine;
-use strandline_record::replay::{replay, Counts, Replayed, Stall, POLICY};
+use strandline_programs::Prepared;
+use strandline_record::replay::{Counts, Replayed, Stall, POLICY};
 use strandline_record::{RecordError, Recording, Source};
 
 /// Fences that a record names.
@@ -18,8 +17,7 @@ pub const RECORDING_MACHINE: &str = "cosplay";
 
 /// A recording, opened, and what its replay counts.
 pub struct Recorded {
-    replayed: Replayed,
-    counts: Counts,
+    recorded: Rc<strandline_programs::Recorded>,
     path: String,
 }
 
@@ -48,8 +46,10 @@ impl Recorded {
         }
         let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;
         Ok(Recorded {
-            replayed,
-            counts: Counts::default(),
+            recorded: Rc::new(strandline_programs::Recorded {
+                replayed,
+                counts: Counts::default(),
+            }),
             path: path.to_owned(),
         })
     }
@@ -57,19 +57,19 @@ impl Recorded {
     /// The recording, ready to be replayed.
     #[must_use]
     pub fn replayed(&self) -> &Replayed {
-        &self.replayed
+        &self.recorded.replayed
     }
 
     /// Its threads.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        self.replayed.recording().threads().len() as u64
+        self.recorded.replayed.recording().threads().len() as u64
     }
 
     /// The tasks that its markers end.
     #[must_use]
     pub fn tasks(&self) -> u64 {
-        self.replayed.recording().totals().tasks
+        self.recorded.replayed.recording().totals().tasks
     }
 
     /// What records call it: its file's name without what follows the last dot.
@@ -83,7 +83,7 @@ impl Recorded {
     pub(crate) fn params(&self, params: &mut Map<String, Value>) {
         params.insert("recording_file".into(), json!(self.path));
         params.insert("recording_policy".into(), json!(POLICY));
-        for (name, count) in self.counts.named() {
+        for (name, count) in self.recorded.counts.named() {
             params.insert(format!("recording_{name}"), json!(count));
         }
         params.insert("recording_stalls".into(), json!(self.stalls()));
@@ -91,15 +91,20 @@ impl Recorded {
 
     /// The fences that cost most, and where in the program's source they are.
     fn stalls(&self) -> Vec<Value> {
-        let mut source = Source::new(self.replayed.recording().modules());
-        let stalls = self.replayed.stalls(&self.counts).into_iter().take(DEAREST);
+        let mut source = Source::new(self.recorded.replayed.recording().modules());
+        let stalls = self
+            .recorded
+            .replayed
+            .stalls(&self.recorded.counts)
+            .into_iter()
+            .take(DEAREST);
         let describe = |(pc, stall): (u64, Stall)| json!({ "where": source.site(pc).to_string(), "fences": stall.fences, "stall_cycles": stall.cycles });
         stalls.map(describe).collect()
     }
 
     /// Why the replay ended before the recording did.
     pub(crate) fn failure(&self) -> Option<Error> {
-        let failure = self.counts.failure.borrow();
+        let failure = self.recorded.counts.failure.borrow();
         failure.as_ref().map(|error| input(&self.path, error))
     }
 }
@@ -146,31 +151,6 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
 ///
 /// # Errors
 /// The file is damaged.
-pub(crate) fn prepare(recorded: &Rc<Recorded>, machine: &Machine) -> Result<Prepared, Error> {
-    let start = recorded
-        .replayed
-        .start()
-        .map_err(|error| input(&recorded.path, &error))?;
-    let threads = (0..recorded.threads()).map(|thread| thread_of(recorded.clone(), thread as usize));
-    Ok(Prepared {
-        memory: start.memory,
-        threads: threads.collect(),
-        footprint: recorded.replayed.footprint(&start.filled, machine.llc.bytes),
-        program: Rc::new(Unknown),
-    })
-}
-
-fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Thread {
-    Box::new(move |cpu| Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await }))
-}
-
-/// A program of which nobody knows how it recovers.
-struct Unknown;
-
-impl Recoverable for Unknown {
-    fn recover(&self, _: &dyn Image) {}
-
-    fn check(&self, _: &dyn Image) -> Result<(), String> {
-        Err("a recording has no invariant of its own: give a command with --verify".to_owned())
-    }
+pub(crate) fn prepare(recorded: &Recorded, machine: &Machine) -> Result<Prepared, Error> {
+    strandline_programs::recorded(&recorded.recorded, machine.llc.bytes).map_err(|error| input(&recorded.path, &error))
 }

@@ -1,9 +1,8 @@
 //! The run itself.
 
 use crate::play::{play, Play};
-use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
-use crate::{needs, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
+use crate::{needs, recording, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -11,6 +10,7 @@ use strandline_designs::abouts;
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome};
+use strandline_programs::Prepared;
 
 /// A run with all that crash exploration needs of it.
 pub struct Observation {
@@ -34,7 +34,7 @@ pub struct Observation {
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
-    let prepared = prepare(&spec.workload, &plan, spec.seed, Broken::default())?;
+    let prepared = prepare(spec, &plan, Broken::default())?;
     let options = patient(&plan, Broken::default().options(spec.seed, false));
     Ok(execute(spec, &plan, prepared, options, registered(spec, &plan.sets)?)?.0)
 }
@@ -71,7 +71,7 @@ fn observed(
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
-    let prepared = prepare(&spec.workload, &plan, spec.seed, broken)?;
+    let prepared = prepare(spec, &plan, broken)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
     let options = Options {
@@ -87,6 +87,21 @@ fn observed(
         about,
         machine: plan.machine,
     })
+}
+
+/// Makes the plan's program ready, a workload or a recording.
+fn prepare(spec: &Spec, plan: &Plan, broken: Broken) -> Result<Prepared, Error> {
+    match &plan.source {
+        Source::Workload(_) => {
+            let program = plan.program(spec.seed, broken);
+            Ok(strandline_programs::workload(
+                &spec.workload,
+                plan.sets.of_workload(),
+                program,
+            )?)
+        }
+        Source::Recording(recorded) => recording::prepare(recorded, &plan.machine),
+    }
 }
 
 /// A recording may have no tasks, by whose ends progress is told.

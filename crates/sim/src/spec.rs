@@ -210,10 +210,19 @@ impl Plan {
         })
     }
 
-    /// How many of the tasks a thread runs.
-    #[must_use]
-    pub fn tasks_of(&self, thread: u64) -> u64 {
-        ThreadPlan::share(self.tasks, thread, self.threads)
+    /// What of it the workload's program needs; `broken` is consulted by tests of the checkers.
+    #[cfg_attr(not(feature = "mutants"), allow(unused_variables))]
+    pub(crate) fn program(&self, seed: u64, broken: crate::Broken) -> strandline_programs::Plan {
+        strandline_programs::Plan {
+            threads: self.threads,
+            tasks: self.tasks,
+            warm_tasks: self.warm_tasks,
+            sharing: self.sharing,
+            logging: self.logging,
+            seed,
+            #[cfg(feature = "mutants")]
+            broken: broken.log,
+        }
     }
 
     /// How the caches are warmed, for the record.

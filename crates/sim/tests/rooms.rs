@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The rooms, from the foundation up.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "kernel",
     "isa",
     "capture",
@@ -15,6 +15,7 @@ const ORDER: [&str; 14] = [
     "runtime",
     "workloads",
     "native",
+    "programs",
     "order",
     "sim",
     "crash",
@@ -22,7 +23,14 @@ const ORDER: [&str; 14] = [
 ];
 
 /// Rooms that do not use one another although their order would allow it: the machine and its designs know no programs.
-const NEVER: [(&str, &str); 3] = [("designs", "machine"), ("runtime", "machine"), ("runtime", "design")];
+const NEVER: [(&str, &str); 5] = [
+    ("designs", "machine"),
+    ("runtime", "machine"),
+    ("runtime", "design"),
+    // Else an edit of a design would compile all workloads again.
+    ("programs", "designs"),
+    ("workloads", "designs"),
+];
 
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))

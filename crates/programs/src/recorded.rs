@@ -1,0 +1,45 @@
+//! Recorded programs.
+
+use crate::{Prepared, Recoverable, Thread};
+use std::rc::Rc;
+use strandline_isa::Image;
+use strandline_record::replay::{replay, Counts, Replayed};
+use strandline_record::RecordError;
+
+/// A recording, opened, and what its replay counts.
+pub struct Recorded {
+    /// The recording, decoded.
+    pub replayed: Replayed,
+    /// What its replay counts.
+    pub counts: Counts,
+}
+
+/// Makes a recording ready to run on a machine with so many bytes of last-level cache.
+///
+/// # Errors
+/// The file is damaged.
+pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, RecordError> {
+    let start = recorded.replayed.start()?;
+    let threads = recorded.replayed.recording().threads().len();
+    Ok(Prepared {
+        memory: start.memory,
+        threads: (0..threads).map(|thread| thread_of(recorded.clone(), thread)).collect(),
+        footprint: recorded.replayed.footprint(&start.filled, llc_bytes),
+        program: Rc::new(Unknown),
+    })
+}
+
+fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Thread {
+    Box::new(move |cpu| Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await }))
+}
+
+/// A program of which nobody knows how it recovers.
+struct Unknown;
+
+impl Recoverable for Unknown {
+    fn recover(&self, _: &dyn Image) {}
+
+    fn check(&self, _: &dyn Image) -> Result<(), String> {
+        Err("a recording has no invariant of its own: give a command with --verify".to_owned())
+    }
+}

@@ -1,0 +1,107 @@
+//! Workloads.
+
+use crate::{Prepared, Recoverable, Thread};
+use std::rc::Rc;
+use strandline_isa::{Image, Memory};
+use strandline_runtime::{run_thread, run_window, BuildPlan, Logging, Sharing, ThreadPlan, Workload};
+use strandline_workloads::{with_workload, Error, Visitor};
+
+/// How a workload is built and run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Hardware threads.
+    pub threads: u64,
+    /// Tasks of the timed region, all threads together.
+    pub tasks: u64,
+    /// Tasks of each thread before it.
+    pub warm_tasks: u64,
+    /// How tasks share a thread, if they do.
+    pub sharing: Option<Sharing>,
+    /// How regions are made failure-atomic.
+    pub logging: Logging,
+    /// Seed of the structure's contents and of the tasks.
+    pub seed: u64,
+    /// The rule of the undo log that is broken, in tests of the checkers.
+    #[cfg(feature = "mutants")]
+    pub broken: Option<strandline_runtime::Rule>,
+}
+
+/// Builds the workload that the user calls `name`: an alias may bring parameters of its own. `set` are the user's
+/// parameters.
+///
+/// # Errors
+/// An unknown name, wrong parameters, or more tasks at once than logs tell apart.
+pub fn workload<'a>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: Plan,
+) -> Result<Prepared, Error> {
+    let build = BuildPlan {
+        threads: plan.threads as usize,
+        window: plan.sharing.map(|sharing| sharing.window.most() as usize),
+        seed: plan.seed,
+        logging: plan.logging,
+    };
+    with_workload(name, set, &build, plan)
+}
+
+impl Plan {
+    /// The workload, with the broken log if there is one.
+    #[cfg(feature = "mutants")]
+    fn altered<W: Workload + 'static>(self, workload: W) -> impl Workload + 'static {
+        strandline_runtime::Mutant {
+            workload,
+            rule: self.broken,
+        }
+    }
+
+    /// The workload as it is.
+    #[cfg(not(feature = "mutants"))]
+    fn altered<W: Workload>(self, workload: W) -> W {
+        workload
+    }
+
+    fn thread(self, thread: u64) -> ThreadPlan {
+        ThreadPlan {
+            thread: thread as usize,
+            threads: self.threads as usize,
+            warm_tasks: self.warm_tasks,
+            tasks: ThreadPlan::share(self.tasks, thread, self.threads),
+            seed: self.seed,
+        }
+    }
+}
+
+impl Visitor for Plan {
+    type Out = Prepared;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
+        let workload = Rc::new(self.altered(workload));
+        let threads = (0..self.threads).map(|thread| thread_of(workload.clone(), self.thread(thread), self.sharing));
+        Prepared {
+            memory,
+            threads: threads.collect(),
+            footprint: workload.footprint(),
+            program: workload,
+        }
+    }
+}
+
+fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> Thread {
+    match sharing {
+        None => Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await })),
+        Some(sharing) => {
+            Box::new(move |cpu| Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await }))
+        }
+    }
+}
+
+impl<W: Workload> Recoverable for W {
+    fn recover(&self, image: &dyn Image) {
+        Workload::recover(self, image);
+    }
+
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        Workload::check(self, image)
+    }
+}
