@@ -7,13 +7,13 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) -not -path 'crates/*/tests/*' 2>/dev/null)
 # Models and tests are built in; a folder's own time tells of files that came or went.
 RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 
 .PHONY: help
 help: ## Say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: $(VENV)/.native ## Make .venv and build everything into it: .venv/bin/strandline
@@ -51,24 +51,25 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup ## Record anew what the models allow of litmus/, and which test kills which mutant
+promote: setup $(VENV)/.dev ## Write anew what is generated: expected litmus states, tables in docs
 	$(VENV)/bin/strandline litmus --promote litmus
-	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test mutants -- docs
+	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test cases -- docs
+	$(PY) -m tools.docs
+
+.PHONY: promote-records
+promote-records: setup ## Write anew the records that later commits are compared with: only where results are meant to move
+	$(PY) -m tools.records --promote
 
 .PHONY: thorough
-thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3, windows
-	$(VENV)/bin/strandline litmus -d all --timings 3000
-	$(PY) -m tools.cross_check --jobs 2
-	$(VENV)/bin/strandline litmus --random 1000000
-	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test designs --test tasks --test runtimes --test asap
-	STRANDLINE_STRAND_PROGRAMS=170000 cargo test --release --locked -p strandline-crash --test strands
+thorough: $(VENV)/.dev setup recorder ## The slow suites, each with its time
+	@$(PY) tools/check.py thorough
 
 .PHONY: bench
 bench: ## Measure the simulator's own speed
 	cargo bench --workspace
 
 .PHONY: gate
-gate: $(VENV)/.base ## Count the host's instructions for each simulated one (needs valgrind)
+gate: setup ## Count the host's instructions for each simulated one (needs valgrind)
 	@$(PY) tools/gate.py
 
 .PHONY: fmt

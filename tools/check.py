@@ -1,6 +1,6 @@
-"""Runs all tests and linters of a group, even if one fails, and counts. The last line: `N passed, N failed`.
+"""Runs all tests and linters of a group, even if one fails; counts and times them. The last line: `N passed, N failed`.
 
-Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it.
+Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it, `thorough` the slow suites.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,10 +23,11 @@ PYTEST_FAILED = re.compile(r"(\d+) (?:failed|errors?)\b")
 
 @dataclass(frozen=True)
 class Counts:
-    """Tests that passed and that failed."""
+    """Tests that passed and that failed, and the time that they took."""
 
     passed: int
     failed: int
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Step:
     command: tuple[str, ...]
     counts_tests: bool = False
     folder: str = "."
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 ALL = (
@@ -60,7 +63,29 @@ RECORDER = (
     Step("real programs", (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"), counts_tests=True),
 )
 
-GROUPS = {"all": ALL, "recorder": RECORDER}
+STRANDLINE = str(Path(PYTHON).parent / "strandline")
+EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
+THOROUGH = (
+    Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
+    Step("litmus tests", (STRANDLINE, "litmus", "-d", "all", "--timings", "1000")),
+    Step("random programs", (STRANDLINE, "litmus", "--random", "1000000")),
+    Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
+    Step(
+        "crash tests",
+        ("cargo", "test", "--locked", "-p", "strandline-crash", "--test", "cases"),
+        counts_tests=True,
+        environment=EVERYTHING,
+    ),
+    Step("real engine", (PYTHON, "-m", "pytest", "python/tests/real"), counts_tests=True, environment=EVERYTHING),
+    Step(
+        "real programs",
+        (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"),
+        counts_tests=True,
+        environment=EVERYTHING,
+    ),
+)
+
+GROUPS = {"all": ALL, "recorder": RECORDER, "thorough": THOROUGH}
 
 
 def count(output: str, code: int) -> Counts:
@@ -79,7 +104,8 @@ def run(step: Step) -> Counts:
     """Runs a step, its output passed on as it comes."""
     print(f"== {step.name}", flush=True)
     # One interpreter for all builds: PyO3 is built anew whenever it changes.
-    env = {**os.environ, "PYO3_PYTHON": PYTHON}
+    env = {**os.environ, "PYO3_PYTHON": PYTHON, **step.environment}
+    began = time.monotonic()
     process = subprocess.Popen(
         step.command,
         cwd=ROOT / step.folder,
@@ -93,9 +119,8 @@ def run(step: Step) -> Counts:
         lines.append(line.decode(errors="replace"))
         print(lines[-1], end="", flush=True)
     code = process.wait()
-    if step.counts_tests:
-        return count("".join(lines), code)
-    return Counts(0, 1) if code else Counts(1, 0)
+    counts = count("".join(lines), code) if step.counts_tests else Counts(int(not code), int(bool(code)))
+    return replace(counts, seconds=time.monotonic() - began)
 
 
 def main() -> int:
@@ -104,7 +129,7 @@ def main() -> int:
     results = {step.name: run(step) for step in steps}
     print("==")
     for name, counts in results.items():
-        print(f"{name:14} {counts.passed:5} passed, {counts.failed} failed")
+        print(f"{name:15} {counts.seconds:6.0f} s {counts.passed:5} passed, {counts.failed} failed")
     failed = sum(counts.failed for counts in results.values())
     print(f"{sum(counts.passed for counts in results.values())} passed, {failed} failed", flush=True)
     return 1 if failed else 0

@@ -1,16 +1,17 @@
 """Guards the hot path: host instructions spent on each simulated one, counted by valgrind, against `benches/gate.toml`.
 
 Counts repeat exactly for one binary and differ by a few percent between compilers, which the bounds leave room for.
-A program's building is taken out by running it twice, with few tasks and with many.
+Everything around a run is taken out by running it twice, with few tasks and with many.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,34 +32,21 @@ class Count:
     simulated: int
 
 
-def build() -> str:
-    """Builds the speed benchmark and names its executable."""
-    command = [
-        "cargo",
-        "bench",
-        "--locked",
-        "--no-run",
-        "--message-format=json",
-        "-p",
-        "strandline-sim",
-        "--bench",
-        "speed",
-    ]
-    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    messages = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
-    executables = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "speed"]
-    return str(executables[-1])
-
-
-def count(speed: str, case: dict[str, str | int], tasks: int) -> Count:
-    """Runs a case under valgrind."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", speed, "--count"]
-    command += [str(case["workload"]), str(case["design"]), str(tasks), str(case["threads"])]
+def count(case: dict[str, str | int], tasks: int) -> Count:
+    """Runs a case in the native module under valgrind."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "tools/gate_run.py"]
+    command += [str(case["workload"]), str(case["design"]), str(case["threads"]), str(tasks)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     collected = COLLECTED.search(done.stderr)
     if collected is None:
         raise SystemExit(f"strandline: valgrind counted nothing: {done.stderr.strip()}")
     return Count(int(collected[1]), int(done.stdout))
+
+
+def ratio(case: dict[str, str | int]) -> float:
+    """Host instructions for each simulated one."""
+    few, many = (count(case, int(case["tasks"]) // part) for part in (10, 1))
+    return (many.host - few.host) / (many.simulated - few.simulated)
 
 
 def main() -> int:
@@ -67,15 +55,14 @@ def main() -> int:
         print("strandline: valgrind not found: install it, e.g. apt-get install valgrind", file=sys.stderr)
         return 2
     cases = tomllib.loads((ROOT / "benches" / "gate.toml").read_text())["case"]
-    speed = build()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ratios = list(pool.map(ratio, cases))
     failed = 0
-    for case in cases:
-        few, many = (count(speed, case, case["tasks"] // part) for part in (10, 1))
-        ratio = (many.host - few.host) / (many.simulated - few.simulated)
-        verdict = "ok" if ratio <= case["most"] else "TOO MANY"
+    for case, measured in zip(cases, ratios, strict=True):
+        verdict = "ok" if measured <= case["most"] else "TOO MANY"
         failed += verdict != "ok"
         name = f"{case['workload']} {case['design']} on {case['threads']} cores"
-        print(f"{name:28} {ratio:7.1f} host instructions for each simulated, at most {case['most']}: {verdict}")
+        print(f"{name:28} {measured:7.1f} host instructions for each simulated, at most {case['most']}: {verdict}")
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

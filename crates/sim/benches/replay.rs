@@ -2,7 +2,7 @@
 //!
 //! `--only sps` and `--only speed.strand` run one of them, for a profiler; `--file FILE.strand` takes another recording.
 
-#[path = "../tests/replay/tape.rs"]
+#[path = "../tests/all/replay/tape.rs"]
 #[allow(dead_code, reason = "a part of what the tests use")]
 mod tape;
 

@@ -1,8 +1,6 @@
 //! What replays of recorded code ask of a core beyond what programs do: stores of many pieces, and waiting for writes.
 
-mod common;
-
-use common::{memory, preset, put, run_one, Plain};
+use crate::common::{memory, preset, put, run_one, Plain};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, Cpu, Primitive, Replay, PM_BASE};

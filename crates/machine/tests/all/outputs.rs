@@ -1,8 +1,6 @@
 //! When the world outside sees an output: not before what it may depend on.
 
-mod common;
-
-use common::preset;
+use crate::common::preset;
 use std::future::Future;
 use strandline_isa::{Cpu, Flush, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -28,9 +26,15 @@ fn times<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F + '
         journal: true,
         ..Options::default()
     };
-    let mut system = System::new(&machine(), Box::new(common::Plain), 1, common::memory(), options);
+    let mut system = System::new(
+        &machine(),
+        Box::new(crate::common::Plain),
+        1,
+        crate::common::memory(),
+        options,
+    );
     system.warm(PM_BASE..PM_BASE + 64);
-    common::put(&mut system, 0, program);
+    crate::common::put(&mut system, 0, program);
     let journal = system.run().expect("the program ends").journal.expect("kept");
     let at = |note: fn(&Note) -> bool| journal.notes[0].iter().find(|n| note(&n.note)).map_or(0, |n| n.at.0);
     (

@@ -1,9 +1,7 @@
 //! Every workload survives a crash anywhere, on a machine that persists as badly as it may.
 
-mod common;
-
-use common::crashing::{judge, judge_twice, run, Game, Outcome};
-use common::{models, with_several, with_small, with_small_for, PLAN, SEVERAL, SMALL};
+use crate::common::crashing::{judge, judge_twice, run, Game, Outcome};
+use crate::common::{models, with_several, with_small, with_small_for, PLAN, SEVERAL, SMALL};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
 use strandline_runtime::{BuildPlan, Library, Logging, Runtime, Sharing, Window, Workload};

@@ -1,5 +1,4 @@
 //! A workload compiled for the machine at hand does what the simulated one does.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use strandline_native::Mode;
 use strandline_sim::Spec;

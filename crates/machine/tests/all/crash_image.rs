@@ -1,9 +1,7 @@
 //! What a crash would leave, told by the journal: which changes it has, in which order, and that they make the image that a
 //! design with undo records of its own works out beside the machine.
 
-mod common;
-
-use common::{memory, preset, put, random_machine};
+use crate::common::{memory, preset, put, random_machine};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,11 +42,11 @@ const FIRST: u64 = 10_000;
 
 impl Design for Scripted {
     fn about(&self) -> About {
-        common::Plain.about()
+        crate::common::Plain.about()
     }
 
     fn lowering(&self) -> Lowering {
-        common::Plain.lowering()
+        crate::common::Plain.lowering()
     }
 
     fn flushed(&mut self, _: &mut dyn Services, _: CoreId, _: u64) {}
@@ -237,11 +235,11 @@ impl Undo {
 
 impl Design for Undo {
     fn about(&self) -> About {
-        common::Plain.about()
+        crate::common::Plain.about()
     }
 
     fn lowering(&self) -> Lowering {
-        common::Plain.lowering()
+        crate::common::Plain.lowering()
     }
 
     fn domain(&self) -> Domain {

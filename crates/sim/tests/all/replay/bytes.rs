@@ -1,7 +1,7 @@
 //! What recorded stores leave in persistent memory.
 
-use crate::spec;
-use crate::tape::{access, Atomic, Clwb, Store, StoreNt, Tape, Update, PM};
+use super::spec;
+use super::tape::{access, Atomic, Clwb, Store, StoreNt, Tape, Update, PM};
 use iced_x86::code_asm::{al, byte_ptr, qword_ptr, rax, rdi, rsi, xmm0, xmmword_ptr, ymm0, ymmword_ptr};
 use std::path::Path;
 use strandline_isa::{LineData, PM_BASE};

@@ -3,9 +3,7 @@
 //! The arithmetic behind the expectations: an op dispatched in cycle `d` issues in `d + 1`; a store or flush has retired in
 //! `d + 2` and may leave the store queue then, one a drain interval.
 
-mod common;
-
-use common::{memory, preset, put, run_one, Plain};
+use crate::common::{memory, preset, put, run_one, Plain};
 use strandline_isa::{Cpu, Primitive, PM_BASE};
 use strandline_machine::{Machine, Options, System};
 

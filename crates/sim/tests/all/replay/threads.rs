@@ -1,7 +1,7 @@
 //! Threads that wait for one another.
 
-use crate::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
-use crate::{spec, under};
+use super::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
+use super::{spec, under};
 use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi, rsi};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

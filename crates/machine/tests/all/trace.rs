@@ -1,9 +1,7 @@
 //! The trace against what random programs on random machines know of themselves: they share words, and accesses of
 //! different sizes overlap.
 
-mod common;
-
-use common::{memory, put, random_machine, Plain};
+use crate::common::{memory, put, random_machine, Plain};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -3,9 +3,7 @@
 //! The program is the two tasks' code in the order in which the text has the runtime switch between them. A switch
 //! issues no store and no flush here: it is so many cycles of arithmetic, one instruction a cycle.
 
-mod common;
-
-use common::{memory, preset, put, Plain};
+use crate::common::{memory, preset, put, Plain};
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{

@@ -1,8 +1,6 @@
 //! Every place of the seam: a design that answers it, and what the machine then does.
 
-mod common;
-
-use common::{memory, preset, put};
+use crate::common::{memory, preset, put};
 use strandline_design::{
     About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward,
     Gate, Level, Message, Places, Reply, Services, Supply, Until, WriteRequest,
@@ -76,7 +74,7 @@ impl Script {
 
 impl Design for Script {
     fn about(&self) -> About {
-        common::Plain.about()
+        crate::common::Plain.about()
     }
 
     fn places(&self) -> Places {
@@ -92,7 +90,7 @@ impl Design for Script {
     }
 
     fn lowering(&self) -> Lowering {
-        common::Plain.lowering()
+        crate::common::Plain.lowering()
     }
 
     fn admit(&mut self, hw: &mut dyn Services, _: CoreId, _: Entry) -> Answer {
@@ -433,10 +431,10 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
     struct Shut;
     impl Design for Shut {
         fn about(&self) -> About {
-            common::Plain.about()
+            crate::common::Plain.about()
         }
         fn lowering(&self) -> Lowering {
-            common::Plain.lowering()
+            crate::common::Plain.lowering()
         }
         fn places(&self) -> Places {
             Places {
@@ -470,7 +468,7 @@ fn a_core_that_spins_for_ever_is_given_up() {
         patience: Cycles(200_000),
         ..Options::default()
     };
-    let mut s = System::new(&machine(), Box::new(common::Plain), 2, memory(), options);
+    let mut s = System::new(&machine(), Box::new(crate::common::Plain), 2, memory(), options);
     put(&mut s, 0, |cpu| async move {
         while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch() {}
     });

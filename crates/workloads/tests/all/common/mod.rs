@@ -1,6 +1,5 @@
 //! What the tests of all workloads share: running them, counting what they do, crashing them.
 
-#![allow(dead_code)] // each test file is a crate of its own and uses its part
 
 pub mod counting;
 pub mod crashing;

@@ -1,9 +1,7 @@
 //! Every workload on plain memory: its invariant, what it costs, and going on after a crash.
 
-mod common;
-
-use common::counting::{Counting, Counts};
-use common::{run_plain, thread_plan, with_small, PLAN, SMALL};
+use crate::common::counting::{Counting, Counts};
+use crate::common::{run_plain, thread_plan, with_small, PLAN, SMALL};
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};

@@ -2,11 +2,9 @@
 //! stores and flushes of its context that are older. What is pending is read from the core's queues and buffers and held
 //! against what the program says it has issued; the counters that the fence itself asks are checked, not believed.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod ledger;
 
-use common::{put, random_machine, Plain};
+use crate::common::{put, random_machine, Plain};
 use ledger::{check, Issued, Kind, Ledger};
 use proptest::prelude::*;
 use strandline_design::{About, Admission, Contexts, Design, Places, Services, Until};
@@ -253,7 +251,7 @@ fn fences_that_wait_for_the_wrong_context_or_for_none_are_found() {
 
 /// A store and a flush of context 1, on a machine where a flush takes long, and right behind them a fence for context 0.
 fn fence_behind_another_context(contexts: u64) -> (Option<Until>, Vec<(u8, u64)>) {
-    let mut machine = common::preset("cosplay");
+    let mut machine = crate::common::preset("cosplay");
     machine.pm.write_to_controller = Cycles(5_000);
     let ops = [
         Op::Setctx(1),

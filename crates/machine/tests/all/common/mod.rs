@@ -40,7 +40,6 @@ pub fn memory() -> Memory {
 }
 
 /// A preset with nothing running ahead.
-#[allow(dead_code, reason = "not every test file measures presets")]
 pub fn preset(name: &str) -> Machine {
     let mut machine = Machine::preset(name).expect("a preset");
     machine.simulation.slack = Cycles(0);
@@ -55,7 +54,6 @@ pub fn put<F: Future<Output = ()> + 'static>(system: &mut System, core: u16, pro
 }
 
 /// Runs one program on one core whose shared cache holds the first `warm` bytes of persistent memory.
-#[allow(dead_code, reason = "not every test file runs single programs")]
 pub fn run_one<F: Future<Output = ()> + 'static>(
     machine: &Machine,
     warm: u64,
@@ -68,7 +66,6 @@ pub fn run_one<F: Future<Output = ()> + 'static>(
 }
 
 /// A machine with small queues, other interconnects and orders, and now and then shaken.
-#[allow(dead_code, reason = "not every test file runs random machines")]
 pub fn random_machine(rng: &mut Rng) -> Machine {
     let presets = ["cosplay", "strandweaver", "dpo", "asap"];
     let mut m = Machine::preset(presets[rng.below(4) as usize]).expect("a preset");

@@ -1,7 +1,7 @@
 //! What recorded fences, flushes and markers become.
 
-use crate::tape::{access, Clflush, Clwb, Store, StoreNt, Tape, PM};
-use crate::{count, under};
+use super::tape::{access, Clflush, Clwb, Store, StoreNt, Tape, PM};
+use super::{count, under};
 use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi, CodeAssembler};
 use std::path::PathBuf;
 use strandline_record::{FenceClass, Marker};

@@ -1,9 +1,7 @@
 //! Random programs on random machines: they end, every word is what its core stored last, and what was flushed and
 //! fenced is durable.
 
-mod common;
-
-use common::{put, random_machine, Plain};
+use crate::common::{put, random_machine, Plain};
 use proptest::prelude::*;
 use strandline_isa::{Addr, Cpu, Flush, Memory, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};

@@ -1,8 +1,6 @@
 //! What a design counts is asked at both ends of the timed region.
 
-mod common;
-
-use common::{memory, preset, put};
+use crate::common::{memory, preset, put};
 use strandline_design::{About, Counters, Design, Occupancy, Places, Services};
 use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -17,11 +15,11 @@ struct Counts {
 
 impl Design for Counts {
     fn about(&self) -> About {
-        common::Plain.about()
+        crate::common::Plain.about()
     }
 
     fn lowering(&self) -> Lowering {
-        common::Plain.lowering()
+        crate::common::Plain.lowering()
     }
 
     fn places(&self) -> Places {

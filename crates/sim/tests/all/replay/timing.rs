@@ -1,7 +1,7 @@
 //! What recorded instructions cost.
 
-use crate::tape::{access, Load, Store, Tape, DRAM};
-use crate::under;
+use super::tape::{access, Load, Store, Tape, DRAM};
+use super::under;
 use iced_x86::code_asm::{qword_ptr, rax, rbx, rcx, rdi, rsi};
 use strandline_sim::Record;
 

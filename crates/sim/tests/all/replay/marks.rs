@@ -1,7 +1,7 @@
 //! What a recording's accesses are to a design whose programs say which acquire and which release.
 
-use crate::spec;
-use crate::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
+use super::spec;
+use super::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
 use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
 use std::path::{Path, PathBuf};
 use strandline_design::{About, Design, Needs};

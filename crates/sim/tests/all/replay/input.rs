@@ -1,7 +1,7 @@
 //! What cannot be run is refused in one line.
 
-use crate::spec;
-use crate::tape::{access, Load, Tape, DRAM};
+use super::spec;
+use super::tape::{access, Load, Tape, DRAM};
 use iced_x86::code_asm::{qword_ptr, rax};
 use std::path::{Path, PathBuf};
 use strandline_record::Event;

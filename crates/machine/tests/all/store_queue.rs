@@ -1,8 +1,6 @@
 //! What leaves the store queue when: entries that lose their lines, and flushes that hold others back.
 
-mod common;
-
-use common::{memory, preset, put, Plain};
+use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_design::{About, Departure, Design, Entry, Places, Services};

@@ -1,0 +1,17 @@
+//! The machine's tests: one binary, which links once.
+
+mod changes;
+mod common;
+mod contexts;
+mod counters;
+mod crash_image;
+mod errors;
+mod latencies;
+mod outputs;
+mod presets;
+mod random;
+mod replay;
+mod running_example;
+mod seam;
+mod store_queue;
+mod trace;

@@ -1,0 +1,5 @@
+//! The workloads' tests: one binary, which links once.
+
+mod common;
+mod crash;
+mod plain;
