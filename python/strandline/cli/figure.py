@@ -14,8 +14,7 @@ from strandline.cli.options import jobs_option, json_option, seed_option, tasks_
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
-from strandline.experiments.litmus_figure import LitmusFigure
-from strandline.experiments.spec import FigureSpec
+from strandline.experiments.spec import FigureSpec, LitmusFigure
 from strandline.experiments.values import with_means
 from strandline.report.files import replacing
 
