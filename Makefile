@@ -51,9 +51,10 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup ## Record anew what the models allow of litmus/, and which test kills which mutant
+promote: setup ## Record anew what the models allow of litmus/, which test kills which mutant, the manual's generated tables
 	$(VENV)/bin/strandline litmus --promote litmus
 	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test mutants -- docs
+	$(PY) -m tools.docs
 
 .PHONY: thorough
 thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3, windows

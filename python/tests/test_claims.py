@@ -10,9 +10,7 @@ from conftest import Strandline
 from fake_native import PERSIST_CYCLES, SWITCH_INSTRUCTIONS, TASKS, FakeNative
 from strandline.errors import InputError
 from strandline.experiments.claims import Claim, Kind, Measured, holds, load
-from strandline.experiments.evaluate import MEASURES
 from strandline.experiments.fit import r_squared
-from strandline.experiments.shelf import repository_shelf
 
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -66,19 +64,6 @@ def test_a_claim_that_does_not_hold_exits_1(strandline: Strandline, monkeypatch:
     answer = strandline("claims", "cosplay-fig1-adr")
     assert answer.code == 1
     assert "NO" in answer.out
-
-
-def test_every_claim_on_the_shelf_can_be_read_and_says_what_it_needs() -> None:
-    claims = repository_shelf().claims()
-    assert set(MEASURES) <= set(claims)
-    assert all(claim.designs for claim in claims.values())
-
-
-def test_figures_name_claims_that_exist() -> None:
-    shelf = repository_shelf()
-    for figure in shelf.figures_of_runs():
-        papers = [metric.paper for metric in figure.metrics if metric.paper]
-        assert {*figure.claims, *papers} <= set(shelf.claims())
 
 
 def claim(kind: Kind, *, tolerance: float = 0.0, excess: bool = False, **numbers: Any) -> Claim:

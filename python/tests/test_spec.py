@@ -257,7 +257,7 @@ def test_not_toml(tmp_path: Path) -> None:
             "points = [0, 100]",
             "points = [0, [1]]",
             10,
-            "points: expected true or false, a whole number, a number, text",
+            "points: expected true or false, a number, text in quotes or a table, found `[1]`",
         ),
         ("points = [0, 100]", "points = []", 10, "points: expected an array of at least one: "),
         ("points = [0, 100]", "", 7, "points: missing: add it"),

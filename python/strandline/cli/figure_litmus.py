@@ -12,7 +12,7 @@ from strandline.experiments import litmus_figure, publish
 from strandline.experiments.spec import LitmusFigure
 from strandline.litmus import LitmusTest
 from strandline.report import litmus as report
-from strandline.report.files import replacing
+from strandline.report.files import NAMES, replacing
 
 
 def show(app: App, figure: LitmusFigure, folder: Path, seed: int, jobs: int, as_json: bool) -> int:
@@ -45,7 +45,7 @@ def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[re
             output.say(line)
     output.say("")
     output.tell(report.tally(report.totals(tests, wrong), with_designs=True), style="dim")
-    output.say(f"written to {folder}: plot.svg, plot.png, table.md, records.jsonl, records.parquet", style="dim")
+    output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _document(

@@ -31,8 +31,8 @@ Number = int | float
 class Claim(Table, frozen=True, kw_only=True):
     """One thing that a paper reports."""
 
-    id: Annotated[str, says("names the claim; begins with its paper")]
-    paper: Annotated[str, says("the paper's folder")]
+    id: Annotated[str, says("names the claim; claims whose paper has figures need a measure of that name")]
+    paper: Annotated[str, says("the paper, and the folder of its figures")]
     kind: Annotated[
         Kind,
         says(

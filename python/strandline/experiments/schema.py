@@ -86,6 +86,8 @@ def _array(kind: Any) -> str:
 
 def _either(names: Iterable[str]) -> str:
     every = list(dict.fromkeys(names))
+    if "a number" in every and "a whole number" in every:
+        every.remove("a whole number")
     return " or ".join(part for part in (", ".join(every[:-1]), every[-1]) if part)
 
 
