@@ -8,10 +8,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import PERSIST_CYCLES, SWITCH_INSTRUCTIONS, TASKS, FakeNative
-from strandline.experiments.claims import Claim, Kind, Measured, holds
-from strandline.experiments.evaluate import MEASURES
+from strandline.errors import InputError
+from strandline.experiments.claims import Claim, Kind, Measured, holds, load
 from strandline.experiments.fit import r_squared
-from strandline.experiments.shelf import repository_shelf
 
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -67,37 +66,34 @@ def test_a_claim_that_does_not_hold_exits_1(strandline: Strandline, monkeypatch:
     assert "NO" in answer.out
 
 
-def test_every_claim_on_the_shelf_can_be_read_and_says_what_it_needs() -> None:
-    claims = repository_shelf().claims()
-    assert set(MEASURES) <= set(claims)
-    assert all(claim.designs for claim in claims.values())
-
-
-def test_figures_name_claims_that_exist() -> None:
-    shelf = repository_shelf()
-    for figure in shelf.figures_of_runs():
-        papers = [metric.paper for metric in figure.metrics if metric.paper]
-        assert {*figure.claims, *papers} <= set(shelf.claims())
-
-
-def claim(kind: Kind, paper_value: Any, tolerance: float = 0.0, excess: bool = False) -> Claim:
-    return Claim("id", "paper", kind, "text", paper_value, tolerance, excess, (), ())
+def claim(kind: Kind, *, tolerance: float = 0.0, excess: bool = False, **numbers: Any) -> Claim:
+    return Claim(
+        id="id",
+        paper="paper",
+        kind=kind,
+        text="text",
+        tolerance=tolerance,
+        excess=excess,
+        designs=("x86",),
+        workloads=(),
+        **numbers,
+    )
 
 
 @pytest.mark.parametrize(
     ("held", "measured", "verdict"),
     [
-        (claim(Kind.VALUE, 2.0, 0.25), 2.5, True),
-        (claim(Kind.VALUE, 2.0, 0.25), 2.6, False),
-        (claim(Kind.VALUE, 2.0, 0.25, excess=True), 1.75, True),
-        (claim(Kind.VALUE, 2.0, 0.25, excess=True), 2.5, False),
-        (claim(Kind.VALUE, {"a": 2.0, "b": 4.0}, 0.25), {"a": 2.0, "b": 5.0}, True),
-        (claim(Kind.VALUE, {"a": 2.0, "b": 4.0}, 0.25), {"a": 2.0, "b": 5.5}, False),
-        (claim(Kind.RANGE, {"low": 1.5, "high": 3.0}, 0.5, excess=True), {"low": 1.25, "high": 4.0}, True),
-        (claim(Kind.RANGE, {"low": 1.5, "high": 3.0}, 0.5, excess=True), {"low": 1.2, "high": 3.0}, False),
-        (claim(Kind.EXACT, 46), 46, True),
-        (claim(Kind.EXACT, 46), 46.5, False),
-        (claim(Kind.INPUT, 46), 1, None),
+        (claim(Kind.VALUE, value=2.0, tolerance=0.25), 2.5, True),
+        (claim(Kind.VALUE, value=2.0, tolerance=0.25), 2.6, False),
+        (claim(Kind.VALUE, value=2.0, tolerance=0.25, excess=True), 1.75, True),
+        (claim(Kind.VALUE, value=2.0, tolerance=0.25, excess=True), 2.5, False),
+        (claim(Kind.VALUE, values={"a": 2.0, "b": 4.0}, tolerance=0.25), {"a": 2.0, "b": 5.0}, True),
+        (claim(Kind.VALUE, values={"a": 2.0, "b": 4.0}, tolerance=0.25), {"a": 2.0, "b": 5.5}, False),
+        (claim(Kind.RANGE, low=1.5, high=3.0, tolerance=0.5, excess=True), {"low": 1.25, "high": 4.0}, True),
+        (claim(Kind.RANGE, low=1.5, high=3.0, tolerance=0.5, excess=True), {"low": 1.2, "high": 3.0}, False),
+        (claim(Kind.EXACT, value=46), 46, True),
+        (claim(Kind.EXACT, value=46), 46.5, False),
+        (claim(Kind.INPUT, value=46), 1, None),
     ],
 )
 def test_verdicts(held: Claim, measured: Any, verdict: bool | None) -> None:
@@ -117,3 +113,41 @@ def test_a_missing_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
     answer = strandline("claims", shelf=Shelf(tmp_path))
     assert answer.code == 2
     assert "claims.toml: cannot be read" in answer.err
+
+
+CLAIM = """[[claim]]
+id = "a"
+paper = "p"
+kind = "value"
+text = "T"
+tolerance = 0.5
+value = 2
+designs = ["x86"]
+workloads = ["sps"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        (
+            'kind = "value"',
+            'kind = "valu"',
+            4,
+            "kind: expected `value`, `range`, `input`, `order` or `exact`, found `valu`",
+        ),
+        ("value = 2", "low = 2", 4, "kind: claim a of kind value needs value or values: give just that"),
+        ("value = 2", "value = 2\nlow = 2", 4, "kind: claim a of kind value needs value or values"),
+        ("tolerance = 0.5", "tolerance = -1", 6, "tolerance: expected a number from 0 up, found `-1`"),
+        ('designs = ["x86"]', "designs = []", 8, "designs: expected an array of at least one: text in quotes"),
+        ('text = "T"', "", 1, "text: missing: add it"),
+        ('text = "T"', 'text = "T"\nwhy = "T"', 6, "why: unknown key: use one of id, paper, kind"),
+        ('["sps"]\n', f'["sps"]\n{CLAIM}', 1, "claim: `a` stands there twice"),
+    ],
+)
+def test_bad_claims_are_told_by_line(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(CLAIM.replace(old, new))
+    with pytest.raises(InputError) as error:
+        load(path)
+    assert str(error.value).startswith(f"{path}:{line}: {problem}")

@@ -19,8 +19,8 @@ from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.experiments import litmus_figure
 from strandline.experiments.figure_file import load
-from strandline.experiments.litmus_figure import LitmusFigure
 from strandline.experiments.shelf import Shelf, repository_shelf
+from strandline.experiments.spec import LitmusFigure
 from strandline.report import plot_states
 from strandline.report.plot_states import LEGEND
 from strandline.report.state_grid import Mark, program
@@ -149,9 +149,9 @@ def test_what_does_not_fit_together_is_told(
     [
         ("timings = 40", "timings = 0", 8, "timings: expected a whole number from 1 up, found `0`"),
         ("timings = 40", "", 4, "timings: missing: add it"),
-        ('["papers/mp"]', "[]", 5, "tests: needs at least one name in quotes, none twice"),
-        ('["px86"]', '["px86", "px86"]', 6, "models: needs at least one name in quotes, none twice"),
-        ('["x86", "x86-pcommit"]', "[86]", 7, "designs: needs at least one name in quotes, none twice"),
+        ('["papers/mp"]', "[]", 5, "tests: expected an array of at least one: text in quotes, found `[]`"),
+        ('["px86"]', '["px86", "px86"]', 6, "models: `px86` stands there twice: leave one out or rename it"),
+        ('["x86", "x86-pcommit"]', "[86]", 7, "designs: expected text in quotes, found `86`"),
         ("[litmus]", "claims = []\n[litmus]", 4, "claims: unknown key"),
         ("timings", "timing", 8, "timing: unknown key"),
     ],
@@ -176,8 +176,8 @@ def test_figure_2_of_strandweaver_names_all_its_tests_and_the_two_designs() -> N
     found = repository_shelf().any_figure("strandweaver-2")
     assert isinstance(found, LitmusFigure)
     files = (repository_shelf().folder.parent / "litmus" / "papers").glob("strandweaver-2*.litmus")
-    assert sorted(found.tests) == sorted(f"papers/{path.stem}" for path in files)
-    assert (found.models, found.designs) == (("strand",), ("strandweaver", "no-persist-queue"))
+    assert sorted(found.litmus.tests) == sorted(f"papers/{path.stem}" for path in files)
+    assert (found.litmus.models, found.litmus.designs) == (("strand",), ("strandweaver", "no-persist-queue"))
 
 
 def test_a_program_is_shown_without_its_initial_state_and_condition() -> None:

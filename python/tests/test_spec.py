@@ -1,11 +1,14 @@
 """Figure files: errors name file, line, key and mend."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.experiments.figure_file import load_runs
+from strandline.experiments.spec import RUN_KEYS
 
 GOOD = """title = "T"
 source = "S"
@@ -46,20 +49,25 @@ def figure(tmp_path: Path, text: str) -> Path:
 
 def test_good(tmp_path: Path) -> None:
     spec = load_runs(figure(tmp_path, GOOD))
-    assert (spec.id, spec.paper) == ("paper-7", "paper")
+    assert spec.id == "paper-7"
     assert [point.settings for point in spec.axes[0].points] == [{"bmo": 0}, {"bmo": 100}]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ('kind = "lines"', 'kind = "pie"', 24, "kind: unknown kind `pie`: use lines or bars"),
+        ('kind = "lines"', 'kind = "pie"', 24, "kind: expected `bars`, `lines` or `cdf`, found `pie`"),
         ('x = "bmo"', 'x = "threads"', 25, "x: no axis `threads`: use one of bmo, design"),
-        ('series = "design"', 'series = "bmo"', 26, "series: `bmo` is no other axis"),
+        (
+            'series = "design"',
+            'series = "bmo"',
+            26,
+            "series: `bmo` is shown already, by x: use an axis's key or `metric`",
+        ),
         ('"unordered" }', '"volatile" }', 21, "baseline: no axis `design` has a point `volatile`"),
         ('workload = "sps"', 'wurkload = "sps"', 5, "wurkload: unknown setting"),
         ('title = "T"', "title = 3", 1, "title: expected text in quotes, found `3`"),
-        ("points = [0, 100]", "points = [0, 0]", 10, "points: axis bmo needs"),
+        ("points = [0, 100]", "points = [0, 0]", 10, "points: `0` stands there twice: leave one out or rename it"),
         ('source = "S"', 'sauce = "S"', 2, "sauce: unknown key"),
     ],
 )
@@ -135,15 +143,15 @@ def test_good_with_search_and_panels(tmp_path: Path) -> None:
     [
         ('key = "window"', 'key = "wundow"', 8, "key: unknown setting `wundow`"),
         ('key = "window"', "", 7, "key: missing: add it"),
-        ("values = [1, 2]", "values = [2, 2]", 10, "values: needs at least one value, none twice"),
-        ("values = [1, 2]", "values = [0, 2]", 7, "window: expected a whole number from 1 up or `auto`, found `0`"),
+        ("values = [1, 2]", "values = [2, 2]", 10, "values: `2` stands there twice"),
+        ("values = [1, 2]", "values = [0, 2]", 10, "window: expected a whole number from 1 up or `auto`, found `0`"),
         ('design = "cosplay" }', 'design = "cosplay", coroutines = 2 }', 22, "coroutines: expected text in quotes"),
-        ("points = [0, 100]", "points = [0, -1]", 12, "bmo: expected a whole number from 0 up, found `-1`"),
+        ("points = [0, 100]", "points = [0, -1]", 15, "bmo: expected a whole number from 0 up, found `-1`"),
         ('workload = "sps"', 'workload = "sps"\nthreads = "two"', 6, "threads: expected a whole number from 1 up"),
-        ("values = [1, 2]", "values = []", 10, "values: needs at least one value, none twice"),
+        ("values = [1, 2]", "values = []", 10, "values: expected an array of at least one: true or false,"),
         ('title = "best window"', 'titel = "best window"', 9, "titel: unknown key"),
-        ("search = true", "search = 3", 22, "search: expected true or the label of another point, found `3`"),
-        ('search = "cosplay"', 'search = "sbetch"', 22, "search: `sbetch` is no point that searches for itself"),
+        ("search = true", "search = 3", 22, "search: expected true or false or text in quotes, found `3`"),
+        ('search = "cosplay"', 'search = "sbetch"', 23, "search: `sbetch` is no point that searches for itself"),
         ("search = true", 'search = "sbatch"', 22, "search: `sbatch` is no point that searches for itself"),
         ('workload = "sps"', 'workload = "sps"\nwindow = 4', 6, "window: is searched: leave it out of [fixed]"),
         (
@@ -152,16 +160,31 @@ def test_good_with_search_and_panels(tmp_path: Path) -> None:
             23,
             "window: is searched: leave it out of point",
         ),
-        ("points = [0, 100]", 'points = [{ label = "a", without = ["windw"] }]', 15, "windw: unknown setting"),
-        ('panels = "bmo"', 'panels = "threads"', 35, "panels: `threads` is no other axis"),
-        ('panels = "bmo"', 'panels = "design"', 35, "panels: `design` is no other axis: quantile, design are shown"),
-        ('panels = "bmo"', 'dashes = "metric"', 35, "dashes: `metric` is no other axis"),
+        (
+            "points = [0, 100]",
+            'points = [{ label = "a", without = ["windw"] }]',
+            15,
+            "without: unknown setting `windw`: use one of",
+        ),
+        ('panels = "bmo"', 'panels = "threads"', 35, "panels: `threads` is no axis: use an axis's key or `metric`"),
+        ('panels = "bmo"', 'panels = "design"', 35, "panels: `design` is shown already, by series"),
+        ('panels = "bmo"', 'dashes = "metric"', 35, "dashes: `metric` is no axis: use an axis's key"),
         ('panels = "bmo"', "", 34, "series: axis `bmo` is not drawn but has 2 points"),
         ('x_title = "Cycles"', "", 31, "x_title: missing: add it"),
-        ('x_title = "Cycles"', 'x = "bmo"', 33, "x: a cdf's x axis is the quantity"),
-        ('series = "design"', 'series = "design"\nmean = true', 35, "mean: only bars have a place"),
-        ('"task_latency_cycles"', '"cycles"', 32, "kind: metric latency is no distribution: use task_latency_cycles"),
-        ('kind = "cdf"\nx_title = "Cycles"', 'kind = "bars"\nx = "bmo"', 35, "panels: `bmo` is no other axis"),
+        (
+            'x_title = "Cycles"',
+            'x = "bmo"',
+            33,
+            "x: unknown key: use one of kind, series, y_title, panels, x_title, dashes",
+        ),
+        (
+            'series = "design"',
+            'series = "design"\nmean = true',
+            35,
+            "mean: unknown key: use one of kind, series, y_title, panels, x_title, dashes",
+        ),
+        ('"task_latency_cycles"', '"cycles"', 32, "kind: metric latency is no distribution: use `task_latency_cycles`"),
+        ('kind = "cdf"\nx_title = "Cycles"', 'kind = "bars"\nx = "bmo"', 35, "panels: `bmo` is shown already, by x"),
     ],
 )
 def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:
@@ -175,10 +198,22 @@ def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, pr
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('series = "design"', 'series = "design"\ndashes = "bmo"\npanels = "bmo"', "panels: `bmo` is no other axis"),
-        ('kind = "lines"', 'kind = "bars"\nlog_x = true', "log_x: only lines can stand at equal ratios"),
+        (
+            'series = "design"',
+            'series = "design"\ndashes = "bmo"\npanels = "bmo"',
+            "panels: `bmo` is shown already, by x",
+        ),
+        (
+            'kind = "lines"',
+            'kind = "bars"\nlog_x = true',
+            "log_x: unknown key: use one of kind, series, y_title, panels, x, x_title, mean",
+        ),
         ('series = "design"', 'series = "design"\nlog_x = true', "log_x: needs numbers above 0"),
-        ('series = "design"', 'series = "design"\nmean = true', "mean: only bars have a place"),
+        (
+            'series = "design"',
+            'series = "design"\nmean = true',
+            "mean: unknown key: use one of kind, series, y_title, panels, x, x_title, dashes, log_x",
+        ),
         (
             'baseline = { design = "unordered" }',
             'only = { design = "x68" }',
@@ -213,3 +248,52 @@ def test_not_toml(tmp_path: Path) -> None:
     path = figure(tmp_path, "title = \n")
     with pytest.raises(InputError, match=r"not TOML: .*line 1"):
         load_runs(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        (
+            "points = [0, 100]",
+            "points = [0, [1]]",
+            10,
+            "points: expected true or false, a number, text in quotes or a table, found `[1]`",
+        ),
+        ("points = [0, 100]", "points = []", 10, "points: expected an array of at least one: "),
+        ("points = [0, 100]", "", 7, "points: missing: add it"),
+        (
+            'workload = "sps"',
+            "machine.core.robs = 3",
+            5,
+            "machine: expected text in quotes, found `{'core': {'robs': 3}}`",
+        ),
+        ('kind = "lines"', "", 23, "kind: missing: add it"),
+        ('y_title = "Slowdown"', "y_title = true", 27, "y_title: expected text in quotes, found `true`"),
+        ("[[metrics]]", "[metrics]", 17, "metrics: expected an array of at least one: tables"),
+        ('key = "design"', 'key = "bmo"', 7, "axes: `bmo` stands there twice"),
+        (
+            'baseline = { design = "unordered" }',
+            "baseline = { bmo = 0 }",
+            21,
+            "baseline: expected text in quotes for every key, found",
+        ),
+        ('title = "Design"', 'tittle = "Design"', 14, "tittle: unknown key: use one of key, title, points"),
+    ],
+)
+def test_what_is_wrong_inside_a_table_is_told_by_its_line(
+    tmp_path: Path, old: str, new: str, line: int, problem: str
+) -> None:
+    path = figure(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(InputError) as error:
+        load_runs(path)
+    assert str(error.value).startswith(f"{path}:{line}: {problem}")
+
+
+def test_the_line_of_a_point_is_its_own(tmp_path: Path) -> None:
+    path = figure(tmp_path, SEARCHING.replace('settings = { design = "sbatch" }', "settings = { design = 3 }"))
+    with pytest.raises(InputError, match=r"7\.toml:23: design: expected text in quotes, found `3`"):
+        load_runs(path)
+
+
+def test_settings_are_keys_of_a_run() -> None:
+    assert set(RUN_KEYS) <= {each.name for each in fields(RunSpec)}

@@ -14,10 +14,9 @@ from strandline.cli.options import jobs_option, json_option, seed_option, tasks_
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
-from strandline.experiments.litmus_figure import LitmusFigure
-from strandline.experiments.spec import FigureSpec
+from strandline.experiments.spec import FigureSpec, LitmusFigure
 from strandline.experiments.values import with_means
-from strandline.report.files import replacing
+from strandline.report.files import NAMES, replacing
 
 
 @click.command()
@@ -75,7 +74,7 @@ def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int,
         output.say("")
         output.show(verdicts.outcomes(outcomes))
     output.say("")
-    output.say(f"written to {folder}: plot.svg, plot.png, table.md, records.jsonl, records.parquet", style="dim")
+    output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _outcomes(app: App, data: FigureData) -> list[Outcome]:

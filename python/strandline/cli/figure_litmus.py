@@ -9,16 +9,16 @@ from typing import Any
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.experiments import litmus_figure, publish
-from strandline.experiments.litmus_figure import LitmusFigure
+from strandline.experiments.spec import LitmusFigure
 from strandline.litmus import LitmusTest
 from strandline.report import litmus as report
-from strandline.report.files import replacing
+from strandline.report.files import NAMES, replacing
 
 
 def show(app: App, figure: LitmusFigure, folder: Path, seed: int, jobs: int, as_json: bool) -> int:
     """Runs, writes and prints the figure; 1 if a design shows what its model forbids, or a model is not as recorded."""
     with replacing(folder) as staging:
-        with output.progress("judging", len(figure.tests)) as done:
+        with output.progress("judging", len(figure.litmus.tests)) as done:
             tests = litmus_figure.run(app.engine, figure, seed, jobs, done)
         publish.write_litmus(figure, tests, staging)
     wrong = report.failures(tests)
@@ -36,7 +36,7 @@ def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[re
         output.say("")
         output.say(f"{test.name}: {test.title}", style="bold")
         output.say(test.condition, style="dim")
-        output.show(report.states(test, figure.designs))
+        output.show(report.states(test, figure.litmus.designs))
     output.say("")
     output.show(litmus_figure.overview(figure, tests))
     for failure in wrong:
@@ -45,7 +45,7 @@ def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[re
             output.say(line)
     output.say("")
     output.tell(report.tally(report.totals(tests, wrong), with_designs=True), style="dim")
-    output.say(f"written to {folder}: plot.svg, plot.png, table.md, records.jsonl, records.parquet", style="dim")
+    output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _document(
@@ -54,9 +54,9 @@ def _document(
     return {
         "figure": figure.id,
         "out": str(folder),
-        "models": list(figure.models),
-        "designs": list(figure.designs),
-        "timings": figure.timings,
+        "models": list(figure.litmus.models),
+        "designs": list(figure.litmus.designs),
+        "timings": figure.litmus.timings,
         "failures": [failure.keys() for failure in wrong],
         "totals": report.totals(tests, wrong),
         "tests": [{**test.fields, "source": test.source.name} for test in tests],

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from strandline.engine import RunSpec
-from strandline.experiments.spec import OVERRIDES
+from strandline.experiments.spec import OVERRIDES, RUN_KEYS
 from strandline.sweep import default_jobs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -129,6 +129,5 @@ run_options = run_options_of(design_required=True)
 
 def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:
     """One run a design, from the values of `run_options`."""
-    keys = ("workload", "machine", "runtime", "threads", "tasks", "window", "coroutines", "bmo", "seed")
-    common = {key: given[key] for key in keys}
+    common = {key: given[key] for key in (*RUN_KEYS, "seed") if key != "design"}
     return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in given["designs"]]

@@ -6,43 +6,68 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from strandline.experiments.document import Section, read
+from msgspec import Meta
+
+from strandline.experiments import toml_file
+from strandline.experiments.schema import KeyPath, Names, Table, says
+from strandline.experiments.toml_file import DocumentError, no_twice, require
 
 
 class Kind(Enum):
     """How a claim is held against a measurement."""
 
     VALUE = "value"
-    """Within the tolerance of one value, or each of several."""
     RANGE = "range"
-    """Smallest and largest, each within the tolerance."""
     INPUT = "input"
-    """Shown beside the measurement, not judged."""
     ORDER = "order"
-    """A comparison that the measurement itself decides."""
     EXACT = "exact"
-    """Equal."""
 
 
-@dataclass(frozen=True)
-class Claim:
+Number = int | float
+
+
+class Claim(Table, frozen=True, kw_only=True):
     """One thing that a paper reports."""
 
-    id: str
-    paper: str
-    kind: Kind
-    text: str
-    paper_value: Any
-    """A number, `{"low", "high"}`, a table of numbers, or `None` where the text says it all."""
-    tolerance: float
-    """Relative."""
-    excess: bool
-    """Whether the tolerance is of (value - 1), for ratios close to 1."""
-    designs: tuple[str, ...]
-    workloads: tuple[str, ...]
-    """What a measurement runs."""
+    id: Annotated[str, says("names the claim; claims whose paper has figures need a measure of that name")]
+    paper: Annotated[str, says("the paper, and the folder of its figures")]
+    kind: Annotated[
+        Kind,
+        says(
+            "`value`: within `tolerance` of `value`, all where several are measured, or of each of `values`; `range`: "
+            "smallest and largest within `tolerance` of `low` and `high`; `exact`: equal; `order`: `text` says which "
+            "comparison must hold; `input`: the paper gives it as a property of its programs, shown and not judged"
+        ),
+    ]
+    text: Annotated[
+        str, says("what the paper says. Means over workloads are geometric; `speedup A/B` is cycles(B) / cycles(A)")
+    ]
+    value: Annotated[Number | None, says("the paper's one number")] = None
+    values: Annotated[
+        dict[str, Number | dict[str, Number]] | None, says("its numbers by place, or by place and metric")
+    ] = None
+    low: Annotated[Number | None, says("its smallest")] = None
+    high: Annotated[Number | None, says("its largest")] = None
+    tolerance: Annotated[float, Meta(ge=0, description="how far a number may be off, relative to the paper's")] = 0.0
+    excess: Annotated[bool, says("the tolerance is of (value - 1), for ratios close to 1")] = False
+    designs: Annotated[Names, says("what a measurement runs; while one is missing the claim is not measurable")]
+    workloads: Annotated[tuple[str, ...], says("likewise")]
+    note: Annotated[str, says("what must be known to read the verdict")] = ""
+
+    @property
+    def paper_value(self) -> Any:
+        """A number, `{"low", "high"}`, a table of numbers, or `None` where the text says it all."""
+        if self.low is not None:
+            return {"low": self.low, "high": self.high}
+        return self.values if self.value is None else self.value
+
+
+class ClaimsFile(Table, frozen=True, kw_only=True):
+    """What the papers report."""
+
+    claim: Annotated[tuple[Claim, ...], says("one `[[claim]]` each")]
 
 
 @dataclass(frozen=True)
@@ -58,40 +83,35 @@ class Measured:
 
 def load(path: Path) -> dict[str, Claim]:
     """Reads `claims.toml`."""
-    top = read(path).only(("claim",))
-    loaded = [_claim(section) for section in top.sections("claim")]
+    file = toml_file.read(path)
+    loaded = file.convert(ClaimsFile).claim
+    try:
+        no_twice(("claim",), [claim.id for claim in loaded])
+        for number, claim in enumerate(loaded):
+            _check(claim, ("claim", number))
+    except DocumentError as error:
+        raise file.error(error) from error
     return {claim.id: claim for claim in loaded}
 
 
-def _claim(section: Section) -> Claim:
-    section.only((*_KEYS, "note"))
-    kind = section.take("kind", str)
-    if kind not in [each.value for each in Kind]:
-        known = ", ".join(each.value for each in Kind)
-        raise section.error("kind", f"unknown kind `{kind}`: use one of {known}")
-    return Claim(
-        id=section.take("id", str),
-        paper=section.take("paper", str),
-        kind=Kind(kind),
-        text=section.take("text", str),
-        paper_value=_paper_value(section.keys),
-        tolerance=section.take("tolerance", float, 0.0),
-        excess=section.take("excess", bool, False),
-        designs=tuple(section.take("designs", list)),
-        workloads=tuple(section.take("workloads", list)),
+NUMBERS = ("value", "values", "low", "high")
+GIVEN: Mapping[Kind, tuple[tuple[str, ...], ...]] = {
+    Kind.VALUE: (("value",), ("values",)),
+    Kind.RANGE: (("low", "high"),),
+    Kind.INPUT: (("value",), ("values",), ("low", "high"), ()),
+    Kind.ORDER: ((),),
+    Kind.EXACT: (("value",), ("values",)),
+}
+"""Which of its numbers a claim of each kind gives."""
+
+
+def _check(claim: Claim, at: KeyPath) -> None:
+    given = tuple(name for name in NUMBERS if getattr(claim, name) is not None)
+    choices = GIVEN[claim.kind]
+    named = " or ".join(" and ".join(names) or "no number" for names in choices)
+    require(
+        given in choices, (*at, "kind"), f"claim {claim.id} of kind {claim.kind.value} needs {named}: give just that"
     )
-
-
-_KEYS = (
-    *("id", "paper", "kind", "text", "tolerance", "excess", "designs", "workloads"),
-    *("value", "values", "low", "high"),
-)
-
-
-def _paper_value(keys: Mapping[str, Any]) -> Any:
-    if "low" in keys:
-        return {"low": keys["low"], "high": keys["high"]}
-    return keys.get("value", keys.get("values"))
 
 
 def holds(claim: Claim, measured: Measured) -> bool | None:

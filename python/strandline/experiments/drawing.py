@@ -26,7 +26,7 @@ def chart(data: FigureData, claims: Claims) -> Chart:
         kind=spec.plot.kind,
         title=spec.title,
         source=f"After {spec.source}",
-        x_title=spec.plot.x_title,
+        x_title=spec.x_title,
         y_title=spec.plot.y_title,
         shared_y=spec.plot.panels != METRICS,
         places=places,
@@ -46,7 +46,7 @@ def chart(data: FigureData, claims: Claims) -> Chart:
 def _places(spec: FigureSpec) -> tuple[str, ...]:
     if spec.plot.x == QUANTILE:
         return tuple(map(str, QUANTILES))
-    return tuple(point.label for point in spec.axis(spec.plot.x).points) + ((MEAN,) if spec.plot.mean else ())
+    return (*spec.labels(spec.plot.x),) + ((MEAN,) if spec.plot.mean else ())
 
 
 def _groups(values: Sequence[Value], key: Callable[[Value], str]) -> list[list[Value]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from strandline.experiments import drawing, litmus_figure, verdicts
 from strandline.experiments.evaluate import Outcome
 from strandline.experiments.figure import FigureData
-from strandline.experiments.litmus_figure import LitmusFigure
+from strandline.experiments.spec import LitmusFigure
 from strandline.litmus import LitmusTest
 from strandline.report import files
 from strandline.report.chart import Chart

@@ -12,8 +12,7 @@ from strandline.errors import InputError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
 from strandline.experiments.figure_file import load
-from strandline.experiments.litmus_figure import LitmusFigure
-from strandline.experiments.spec import FigureSpec
+from strandline.experiments.spec import FigureSpec, LitmusFigure
 
 
 def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:

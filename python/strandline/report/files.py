@@ -13,7 +13,8 @@ from typing import Any
 from strandline.errors import InputError
 from strandline.record import Record
 
-NAMES = frozenset({"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"})
+NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
+"""A figure's files."""
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def replacing(folder: Path) -> Iterator[Path]:
 
 def _refuse_foreign(folder: Path) -> None:
     try:
-        foreign = sorted({entry.name for entry in folder.iterdir()} - NAMES) if folder.exists() else []
+        foreign = sorted({entry.name for entry in folder.iterdir()}.difference(NAMES)) if folder.exists() else []
     except OSError as error:
         raise InputError(f"--out {folder}: {error.strerror}: choose a folder that can be read and replaced") from error
     if foreign:

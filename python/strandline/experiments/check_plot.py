@@ -1,0 +1,94 @@
+"""Checks that a figure's metrics name points that there are, and that its plot shows every value exactly once."""
+
+from __future__ import annotations
+
+from strandline.experiments.schema import quoted
+from strandline.experiments.spec import METRICS, Axis, Cdf, FigureSpec, Labels, Lines, Metric, shown
+from strandline.experiments.toml_file import require
+from strandline.record import DISTRIBUTIONS
+
+
+def check(spec: FigureSpec) -> None:
+    """A `DocumentError` where the plot leaves something unseen."""
+    for number, metric in enumerate(spec.metrics):
+        _check_place(spec, number, "only", metric.only)
+        _check_place(spec, number, "baseline", metric.baseline)
+    _check_axes(spec)
+    _check_log(spec)
+    _check_metrics(spec)
+    for axis in spec.axes:
+        for metric in spec.metrics:
+            _check_seen(spec, axis, metric)
+
+
+def _check_place(spec: FigureSpec, number: int, name: str, place: Labels) -> None:
+    labels = {axis.key: axis.labels for axis in spec.axes}
+    for key, label in place.items():
+        require(
+            label in labels.get(key, ()),
+            ("metrics", number, name),
+            f"no axis `{key}` has a point `{label}`: add it or name another",
+        )
+
+
+def _check_axes(spec: FigureSpec) -> None:
+    """Whatever shows something is an axis that nothing else shows."""
+    plot, axes = spec.plot, [axis.key for axis in spec.axes]
+    require(isinstance(plot, Cdf) or plot.x in axes, ("plot", "x"), f"no axis `{plot.x}`: use one of {', '.join(axes)}")
+    taken = {plot.x: "x"}
+    for name, key, others in (
+        ("series", plot.series, [METRICS]),
+        ("panels", plot.panels, [METRICS]),
+        ("dashes", plot.dashes, []),
+    ):
+        mend = f"use an axis's key{f' or `{METRICS}`' if others else ''}"
+        require(key is None or key in (*axes, *others), ("plot", name), f"`{key}` is no axis: {mend}")
+        require(
+            key is None or key not in taken,
+            ("plot", name),
+            f"`{key}` is shown already, by {taken.get(key or '')}: {mend}",
+        )
+        if key is not None:
+            taken[key] = name
+
+
+def _check_log(spec: FigureSpec) -> None:
+    if isinstance(spec.plot, Lines) and spec.plot.log_x:
+        numbers = all(label.isdecimal() and int(label) > 0 for label in spec.labels(spec.plot.x))
+        require(numbers, ("plot", "log_x"), f"needs numbers above 0 on axis {spec.plot.x}: leave it out")
+
+
+def _check_metrics(spec: FigureSpec) -> None:
+    plot = spec.plot
+    require(
+        len(spec.metrics) == 1 or METRICS in shown(plot),
+        ("plot", "series"),
+        f"several metrics are not told apart: use series = '{METRICS}' or panels = '{METRICS}', or leave one metric",
+    )
+    for metric in spec.metrics:
+        require(
+            not isinstance(plot, Cdf) or (metric.quantity in DISTRIBUTIONS and not metric.baseline),
+            ("plot", "kind"),
+            f"metric {metric.key} is no distribution: use {quoted(tuple(DISTRIBUTIONS))} without a baseline",
+        )
+        require(
+            not plot.panels or not metric.paper,
+            ("plot", "panels"),
+            f"metric {metric.key} stands beside the paper's values: leave panels out",
+        )
+        require(
+            plot.x not in metric.only and (plot.x not in metric.baseline or metric.baseline_shown),
+            ("plot", "x"),
+            f"metric {metric.key} leaves out points of {plot.x}: set baseline_shown, or show it",
+        )
+
+
+def _check_seen(spec: FigureSpec, axis: Axis, metric: Metric) -> None:
+    """What nothing shows must come to one value, or lines would lie on each other unseen."""
+    left_out = axis.key in metric.baseline and not metric.baseline_shown
+    left = 1 if axis.key in metric.only else len(axis.points) - left_out
+    require(
+        left <= 1 or axis.key in shown(spec.plot),
+        ("plot", "series"),
+        f"axis `{axis.key}` is not drawn but has {left} points: show it by series, panels or dashes, or fix it",
+    )

@@ -1,0 +1,162 @@
+"""TOML files read into typed tables. Errors are one line: file, line, key, problem, mend."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from strandline.errors import InputError
+from strandline.experiments.schema import EVERY_KEY, KeyPath, at, keys, words
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Value = TypeVar("Value")
+
+
+class DocumentError(Exception):
+    """What is wrong with the value at a path of a document, and how to mend it."""
+
+    def __init__(self, path: KeyPath, problem: str) -> None:
+        super().__init__(problem)
+        self.path = path
+
+
+def require(holds: bool, path: KeyPath, problem: str) -> None:
+    """A `DocumentError` where a rule does not hold."""
+    if not holds:
+        raise DocumentError(path, problem)
+
+
+def no_twice(path: KeyPath, names: Sequence[object]) -> None:
+    """A `DocumentError` where a name stands twice in the array at a path."""
+    known: set[str] = set()
+    for name in map(str, names):
+        require(name not in known, path, f"`{name}` stands there twice: leave one out or rename it")
+        known.add(name)
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A file's text and what it says."""
+
+    path: Path
+    text: str
+    document: dict[str, Any]
+
+    def error(self, found: DocumentError) -> InputError:
+        """What is wrong, with file, line and key."""
+        line = line_of(self.text, found.path)
+        where = self.path if line is None else f"{self.path}:{line}"
+        return InputError(f"{where}: {_last_key(found.path)}: {found}")
+
+    def convert(self, kind: type[Value]) -> Value:
+        """The document as a typed table; an `InputError` where it is none."""
+        try:
+            return convert(self.document, kind)
+        except DocumentError as error:
+            raise self.error(error) from error
+
+
+def read(path: Path) -> TomlFile:
+    """Reads a file; an `InputError` where it cannot be read or is not TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return TomlFile(path, text, tomllib.loads(text))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+
+
+def convert(value: Any, kind: type[Value], path: KeyPath = ()) -> Value:
+    """A value that stands at a path as one of a type; a `DocumentError` in the user's words where it is none."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        said = _said(str(error), value, kind)
+        raise DocumentError(path + said.path, str(said)) from error
+
+
+_MESSAGE = re.compile(r"(?P<what>.*?)( - at `\$(?P<path>.*)`)?")
+_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`")
+
+
+def _said(message: str, document: Any, kind: Any) -> DocumentError:
+    """Says a message of msgspec in the user's words."""
+    parts = _MESSAGE.fullmatch(message)
+    assert parts, message  # noqa: S101
+    path = _path(parts["path"] or "")
+    expected, found = at(msgspec.inspect.type_info(kind), document, path)
+    field = _FIELD.fullmatch(parts["what"])
+    if field is None:
+        every = " for every key" if path[-1:] == (EVERY_KEY,) else ""
+        return DocumentError(path, f"expected {words(expected)}{every}, found {_shown(found)}")
+    if field[1] == "missing required":
+        return DocumentError((*path, field[2]), "missing: add it")
+    return DocumentError((*path, field[2]), f"unknown key: use one of {', '.join(keys(expected, found))}")
+
+
+def _path(text: str) -> KeyPath:
+    """The path in `.axes[0].points[1]`."""
+    steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]|(\[\.\.\.\])", text)
+    return tuple(name or (EVERY_KEY if every else int(number)) for name, number, every in steps)
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML writes it, tables and arrays nearly so."""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _last_key(path: KeyPath) -> str:
+    return next(step for step in reversed(path) if isinstance(step, str) and step != EVERY_KEY)
+
+
+_HEADER = re.compile(r"\s*\[\[?\s*[A-Za-z\"]")
+
+
+def line_of(text: str, path: KeyPath) -> int | None:
+    """The line that gives the value at a path, or else what it stands in; `None` where nothing of it is found."""
+    lines = text.splitlines()
+    found = _header(lines, path) or 0
+    for step in path[1:] if found else path:
+        if isinstance(step, str):
+            found = _key(lines, step, found) or found
+        elif found and lines[found - 1].rstrip().endswith("["):
+            found = _element(lines, found, step)
+    return found or None
+
+
+def _element(lines: list[str], start: int, number: int) -> int:
+    """The line of an element of the array that begins at the end of a line, each element on a line of its own."""
+    inside = [line for line, text in enumerate(lines, 1) if line > start and text.strip() and text.strip()[0] != "#"]
+    return inside[number] if number < len(inside) else start
+
+
+def _header(lines: list[str], path: KeyPath) -> int | None:
+    """The line of the table `[name]` with which a path begins, or of that table of the array `[[name]]`."""
+    name, number = str(path[0]), path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    header = re.compile(rf"\s*\[\[?\s*{re.escape(name)}\s*\]\]?\s*(#.*)?")
+    found = [line for line, text in enumerate(lines, 1) if header.fullmatch(text)]
+    return found[number] if number < len(found) else None
+
+
+def _key(lines: list[str], name: str, start: int) -> int | None:
+    """The first line from `start` on that gives a key, within the table that stands there."""
+    key = re.compile(rf"(^|[{{,\s])\"?{re.escape(name)}\"?\s*[=.]")
+    for line, text in enumerate(lines[max(start - 1, 0) :], max(start, 1)):
+        if line > start and _HEADER.match(text):
+            return None
+        if key.search(text):
+            return line
+    return None

@@ -1,0 +1,106 @@
+"""All that a figure and a claim need is there: figures, claims, measures and quantities name each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strandline.experiments.evaluate import MEASURES
+from strandline.experiments.figure import Options, plan
+from strandline.experiments.shelf import repository_shelf
+from strandline.experiments.spec import Cdf, FigureSpec, LitmusFigure
+from strandline.record import DERIVED, DISTRIBUTIONS, STORAGE_OF
+
+SHELF = repository_shelf()
+CLAIMS = SHELF.claims()
+FIGURES = {figure_id: SHELF.any_figure(figure_id) for figure_id in SHELF.figure_ids()}
+OF_RUNS = {figure_id: figure for figure_id, figure in FIGURES.items() if isinstance(figure, FigureSpec)}
+RECORDS = Path(__file__).parents[2] / "docs" / "records.md"
+
+
+def record_keys() -> set[str]:
+    """The keys that the table of `docs/records.md` lists in its first column."""
+    rows = [line for line in RECORDS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    return {key for row in rows for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
+    """What a figure takes of records, and where it says so."""
+    yield from ((metric.quantity, f"metric {metric.key}") for metric in figure.metrics)
+    if figure.search:
+        yield figure.search.least, "[search]"
+
+
+def papers(figure: FigureSpec) -> set[str]:
+    """The claims whose values stand beside a figure's own."""
+    return {metric.paper for metric in figure.metrics if metric.paper}
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_claims_of_a_figure_are_there_and_measured_on_it(name: str) -> None:
+    for claim in OF_RUNS[name].claims:
+        assert claim in CLAIMS, f"{name}: claims: `{claim}` is not in claims.toml: add it"
+        assert claim in MEASURES, f"`{claim}` of {name} has no measure: add it to MEASURES of {CLAIMS[claim].paper}.py"
+        assert MEASURES[claim].figure == name, f"`{claim}` is measured on {MEASURES[claim].figure}: list it there"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_belongs_to_a_figure_that_names_its_claim(name: str) -> None:
+    assert name in CLAIMS, f"MEASURES measures `{name}`, which is not in claims.toml: add it"
+    figure = MEASURES[name].figure
+    assert figure in OF_RUNS, f"`{name}` is measured on {figure}, which is no figure of timed runs: add it"
+    assert name in OF_RUNS[figure].claims, f"{figure}: claims: add `{name}`, which is measured on it"
+    assert name in _measures_of(CLAIMS[name].paper), f"`{name}`: move its measure to {CLAIMS[name].paper}.py"
+
+
+def _measures_of(paper: str) -> set[str]:
+    module = __import__(f"strandline.experiments.{paper}", fromlist=["MEASURES"])
+    return set(module.MEASURES)
+
+
+def test_all_claims_of_a_paper_that_has_figures_are_measured() -> None:
+    """The others wait for the workloads and designs of their papers."""
+    for name, claim in CLAIMS.items():
+        has_figures = (SHELF.folder / claim.paper).is_dir()
+        assert name in MEASURES or not has_figures, f"`{name}`: add a measure to MEASURES of {claim.paper}.py"
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_values_of_the_paper_beside_a_figure_are_there(name: str) -> None:
+    figure = OF_RUNS[name]
+    for paper in papers(figure):
+        assert paper in CLAIMS, f"{name}: paper: `{paper}` is not in claims.toml: add it"
+        places = CLAIMS[paper].values
+        assert places, f"claim {paper}: has no `values` to show beside {name}: add them"
+        unknown = set(places) - set(figure.labels(figure.plot.x))
+        assert not unknown, f"claim {paper}: values: {unknown} are no places of {name}: name points of its x axis"
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_quantities_of_a_figure_are_numbers_of_a_record(name: str) -> None:
+    for quantity, where in quantities(OF_RUNS[name]):
+        known = {*record_keys(), *DERIVED, *(DISTRIBUTIONS if isinstance(OF_RUNS[name].plot, Cdf) else ())}
+        found = quantity in known or quantity.startswith(STORAGE_OF)
+        assert found, f"{name}: {where}: `{quantity}` is no key of docs/records.md and not in record.DERIVED: add it"
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_every_run_of_a_figure_has_a_workload_and_a_design(name: str) -> None:
+    assert all(each.trials for each in plan(OF_RUNS[name], Options()))
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_measures_keep_places_of_their_figure(name: str) -> None:
+    places = [each.labels for each in plan(OF_RUNS[name], Options())]
+    for claim in OF_RUNS[name].claims:
+        assert any(map(MEASURES[claim].keep, places)), f"`{claim}` keeps no place of {name}: mend its `keep`"
+
+
+def test_litmus_tests_of_a_figure_are_there() -> None:
+    litmus = SHELF.folder.parent / "litmus"
+    for name, figure in FIGURES.items():
+        for test in figure.litmus.tests if isinstance(figure, LitmusFigure) else ():
+            assert (litmus / f"{test}.litmus").is_file(), f"{name}: tests: there is no litmus/{test}.litmus: add it"

@@ -1,0 +1,1 @@
+"""Parts of the manual that are made of the code."""

@@ -1,0 +1,30 @@
+"""`python -m tools.docs`: writes the generated parts of the manual anew; `make promote` does it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .regions import REGIONS, rewritten
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    """Writes each page that is out of date; the exit status is 2 where one lacks its markers."""
+    for region in REGIONS:
+        page = ROOT / region.page
+        text = page.read_text(encoding="utf-8")
+        try:
+            new = rewritten(text, region)
+        except ValueError as error:
+            print(f"docs: {error}", file=sys.stderr)
+            return 2
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"{region.page}: {region.name} written anew")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Tables of the keys of a TOML table, made of the struct that reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.inspect import Field, LiteralType, Metadata, StructType
+
+from strandline.experiments.schema import words
+from strandline.report.table import Column, Table
+
+COLUMNS = tuple(Column(title, numeric=False) for title in ("key", "value", "default", "what"))
+
+
+def table(struct: type[msgspec.Struct]) -> str:
+    """One row a key: what it takes, what it is where it is left out, what it is for."""
+    kind = msgspec.inspect.type_info(struct)
+    assert isinstance(kind, StructType)  # noqa: S101
+    tag = (
+        [(f"`{kind.tag_field}`", words(LiteralType((kind.tag,))), "needed", _first_line(struct))]
+        if kind.tag_field
+        else []
+    )
+    return Table(COLUMNS, (*tag, *map(_row, kind.fields))).markdown()
+
+
+def _first_line(struct: type) -> str:
+    line = (struct.__doc__ or "").partition("\n")[0].rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+def _row(field: Field) -> tuple[str, ...]:
+    return f"`{field.encode_name}`", words(field.type), _default(field), _description(field)
+
+
+def _default(field: Field) -> str:
+    if field.required:
+        return "needed"
+    empty: tuple[Any, ...] = (None, "", (), msgspec.UNSET, msgspec.NODEFAULT)
+    return "" if field.default in empty else f"`{_toml(field.default)}`"
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _description(field: Field) -> str:
+    """What the field's type says; a `ValueError` where it says nothing."""
+    schema = field.type.extra_json_schema if isinstance(field.type, Metadata) else None
+    if not schema:
+        raise ValueError(f"the key `{field.name}` has no description: add one by `says(...)`")
+    return str(schema["description"])

@@ -1,0 +1,54 @@
+"""The generated parts of the manual: where each stands, and what makes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from strandline.experiments import spec
+from strandline.experiments.claims import Claim
+from strandline.record import DERIVED
+
+from .keys import table
+
+
+@dataclass(frozen=True)
+class Region:
+    """The lines between `<!-- generated: NAME -->` and `<!-- end -->` of a page."""
+
+    page: str
+    name: str
+    make: Callable[[], str]
+
+
+FIGURES = "docs/figures.md"
+REGIONS = (
+    Region(FIGURES, "figure", partial(table, spec.FigureFile)),
+    Region(FIGURES, "settings", partial(table, spec.RunKeys)),
+    Region(FIGURES, "axis", partial(table, spec.Axis)),
+    Region(FIGURES, "point", partial(table, spec.Point)),
+    Region(FIGURES, "search", partial(table, spec.Search)),
+    Region(FIGURES, "metric", partial(table, spec.Metric)),
+    Region(FIGURES, "derived", lambda: ", ".join(f"`{name}`" for name in sorted(DERIVED)) + ".\n"),
+    Region(FIGURES, "lines", partial(table, spec.Lines)),
+    Region(FIGURES, "bars", partial(table, spec.Bars)),
+    Region(FIGURES, "cdf", partial(table, spec.Cdf)),
+    Region(FIGURES, "litmus", partial(table, spec.LitmusRuns)),
+    Region(FIGURES, "claim", partial(table, Claim)),
+)
+
+
+def rewritten(text: str, region: Region) -> str:
+    """A page's text with the region made anew; a `ValueError` where its markers are missing."""
+    begin, end = f"<!-- generated: {region.name} -->\n", "<!-- end -->\n"
+    found, times = re.subn(
+        f"({re.escape(begin)}).*?({re.escape(end)})",
+        lambda markers: f"{markers[1]}{region.make()}{markers[2]}",
+        text,
+        flags=re.DOTALL,
+    )
+    if times != 1:
+        raise ValueError(f"{region.page}: needs one line `{begin.strip()}` with a line `{end.strip()}` below it")
+    return found
