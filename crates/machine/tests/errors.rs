@@ -115,6 +115,10 @@ fn out_of_range() {
         based_error("\n[core]\n\nrob_entries = 0"),
         "m.toml:5: core.rob_entries: 0 is out of range (give 1 to 65536 entries)"
     );
+    assert_eq!(
+        based_error("\"core.rob_entries\" = 0"),
+        "m.toml:2: core.rob_entries: 0 is out of range (give 1 to 65536 entries)"
+    );
     // 0.1 ns at 2.2 GHz are 0.22 cycles.
     assert_eq!(
         based_error("l1.latency = \"0.1ns\""),

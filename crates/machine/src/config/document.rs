@@ -33,6 +33,7 @@ enum Scalar {
 pub(super) struct Given {
     pub text: String,
     pub source: String,
+    pub line: usize,
 }
 
 /// A file's name and its syntax.
@@ -46,10 +47,8 @@ impl<'a> Document<'a> {
         let toml = ImDocument::parse(text).map_err(|error| {
             let line = line_at(text, error.span().map_or(0, |span| span.start));
             let what = error.message().trim().replace('\n', ", ");
-            ConfigError::new(
-                &format!("{path}:{line}"),
-                &format!("not TOML: {what} (mend the syntax)"),
-            )
+            let text = format!("not TOML: {what} (mend the syntax)");
+            ConfigError::new(&format!("{path}:{line}"), &text)
         })?;
         Ok(Document { path, toml })
     }
@@ -65,8 +64,8 @@ impl<'a> Document<'a> {
         let mut given = BTreeMap::new();
         for (key, item) in self.toml.iter().filter(|(key, _)| !ABOUT.contains(key)) {
             let items = match item.as_table_like() {
-                _ if find(key).is_ok() => vec![(vec![key], item)],
                 Some(table) if is_section(key) => table.iter().map(|(field, item)| (vec![key, field], item)).collect(),
+                _ if find(key).is_ok() => vec![(vec![key], item)],
                 _ => return Err(self.error(&[key], &no_section(key, item))),
             };
             for (path, item) in items {
@@ -78,31 +77,32 @@ impl<'a> Document<'a> {
     }
 
     fn parameter(&self, path: &[&str], item: &Item) -> Result<Given, ConfigError> {
-        let mut table = Table::new();
-        table.insert("value", item.clone());
-        let whole = if item.is_table_like() {
-            item
-        } else {
-            &Item::Table(table)
-        };
         let mend = "write a value, or { value = ..., unit = ..., source = ... }";
+        let alone = || Item::Table(Table::from_iter([("value", item.clone())]));
+        let item = if item.is_table_like() { item.clone() } else { alone() };
         let Entry { value, unit, source } =
-            read(whole).map_err(|what| self.error(path, &format!("{what} ({mend})")))?;
+            read(&item).map_err(|what| self.error(path, &format!("{what} ({mend})")))?;
         let value = match value {
             Scalar::Flag(flag) => flag.to_string(),
             Scalar::Number(number) => number.to_string(),
             Scalar::Text(text) => text,
         };
+        let line = self.line(path);
         Ok(Given {
             text: unit.map_or(value.clone(), |unit| format!("{value} {unit}")),
-            source: source.unwrap_or_else(|| format!("{}:{}", self.path, self.line(path))),
+            source: source.unwrap_or_else(|| format!("{}:{line}", self.path)),
+            line,
         })
     }
 
     /// An error of what stands at a path.
     pub fn error(&self, path: &[&str], text: &str) -> ConfigError {
-        let place = format!("{}:{}: {}", self.path, self.line(path), path.join("."));
-        ConfigError::new(&place, text)
+        self.error_at(self.line(path), &path.join("."), text)
+    }
+
+    /// An error of a key that stands on a line.
+    pub fn error_at(&self, line: usize, key: &str, text: &str) -> ConfigError {
+        ConfigError::new(&format!("{}:{line}: {key}", self.path), text)
     }
 
     /// The line of what stands at a path, or of the innermost table around it that there is; from 1.

@@ -58,7 +58,10 @@ impl Machine {
         let document = Document::parse(path, text)?;
         let given = document.given()?;
         let mut machine = match document.about("base")? {
-            Some(name) => Machine::preset(&name).ok_or_else(|| no_preset(&document, &name))?,
+            Some(name) => Machine::preset(&name).ok_or_else(|| {
+                let known = preset_names().join(", ");
+                document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
+            })?,
             None => demand_all(&document, &given).map(|()| Machine::default())?,
         };
         let stem = Path::new(path)
@@ -68,9 +71,9 @@ impl Machine {
         machine.paper = document.about("paper")?.unwrap_or(machine.paper);
         machine.summary = document.about("summary")?.unwrap_or(machine.summary);
         machine.fill(&given).map_err(|fault| {
-            let written = fault.keys.iter().find(|key| given.contains_key(*key));
-            let key = written.unwrap_or(&fault.keys[0]);
-            document.error(&key.split('.').collect::<Vec<_>>(), &fault.text)
+            let mut written = fault.keys.iter().filter_map(|key| Some((*key, given.get(key)?.line)));
+            let (key, line) = written.next().unwrap_or((fault.keys[0], 1));
+            document.error_at(line, key, &fault.text)
         })?;
         Ok(machine)
     }
@@ -84,11 +87,6 @@ impl Machine {
         }
         self.check()
     }
-}
-
-fn no_preset(document: &Document<'_>, name: &str) -> ConfigError {
-    let known = preset_names().join(", ");
-    document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
 }
 
 /// Demands every parameter but those of an L2: the checks refuse one of which only `l2.bytes` is given.

@@ -21,10 +21,13 @@ pub(super) struct Parameter {
     /// What its values are: "a whole number", "tso or weak".
     pub values: &'static str,
     /// Its value, `None` if that part of the machine is absent.
-    pub get: Box<dyn Fn(&Machine) -> Option<String> + Send + Sync>,
+    pub get: Box<Get>,
     /// Sets its value; `None`, and nothing is changed, if the text is none of its values.
-    pub put: Box<dyn Fn(&mut Machine, &str) -> Option<()> + Send + Sync>,
+    pub put: Box<Put>,
 }
+
+type Get = dyn Fn(&Machine) -> Option<String> + Send + Sync;
+type Put = dyn Fn(&mut Machine, &str) -> Option<()> + Send + Sync;
 
 /// All parameters, section by section, in the order in which they are described.
 pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
 
-use super::change::COMMAND_LINE;
+use super::change::{ParamInfo, COMMAND_LINE};
 use super::error::{ConfigError, Fault};
 use super::machine::{Cache, Machine, Pm};
 use super::parameter::{find, PARAMETERS};
@@ -17,14 +17,13 @@ impl Machine {
     /// The first rule broken; the line names the `--set` that broke it if there was one.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check().map_err(|fault| {
-            let set = |key: &&&str| {
-                self.origins
-                    .get(**key)
-                    .is_some_and(|origin| origin.source == COMMAND_LINE)
-            };
-            let place = match fault.keys.iter().find(set).and_then(|key| self.info(find(key).ok()?)) {
-                Some(info) if info.unit == "ns" => format!("--set machine.{}={}ns", info.key, info.value),
-                Some(info) => format!("--set machine.{}={}", info.key, info.value),
+            let origin = |key: &&'static str| Some((*key, self.origins.get(*key)?));
+            let mut origins = fault.keys.iter().filter_map(origin);
+            let set = origins.find(|(_, origin)| origin.source == COMMAND_LINE);
+            let place = match set.and_then(|(key, _)| self.info(find(key).ok()?)) {
+                Some(ParamInfo { key, value, unit, .. }) => {
+                    format!("--set machine.{key}={value}{}", if unit == "ns" { unit } else { "" })
+                }
                 None => format!("machine {}: {}", self.name, fault.keys[0]),
             };
             ConfigError::new(&place, &fault.text)
@@ -55,51 +54,34 @@ fn check_ranges(machine: &Machine) -> Check {
 }
 
 fn check_caches(machine: &Machine) -> Check {
-    let levels = [
-        (["l1.bytes", "l1.ways"], Some(&machine.l1)),
-        (["l2.bytes", "l2.ways"], machine.l2.as_ref()),
-        (["llc.bytes", "llc.ways"], Some(&machine.llc)),
-    ];
-    let present: Vec<_> = levels
-        .into_iter()
-        .filter_map(|(keys, level)| Some((keys, level?)))
-        .collect();
-    for (keys, cache) in &present {
-        check_sets(*keys, cache)?;
+    let l2 = machine.l2.as_ref().map(|l2| (["l2.bytes", "l2.ways"], l2));
+    let l1 = (["l1.bytes", "l1.ways"], &machine.l1);
+    let llc = (["llc.bytes", "llc.ways"], &machine.llc);
+    let levels: Vec<_> = [Some(l1), l2, Some(llc)].into_iter().flatten().collect();
+    for ([key, ways_key], Cache { bytes, ways, .. }) in &levels {
+        let set = LINE_BYTES * ways;
+        let what = format!("{bytes} bytes are not a whole number of sets of {ways} ways of 64 bytes");
+        let text = format!("{what} (make {key} a multiple of {set}, or change {ways_key})");
+        demand(*bytes > 0 && bytes % set == 0, &[key, ways_key], text)?;
     }
-    for pair in present.windows(2) {
-        let ([inner_key, _], inner) = pair[0];
-        let ([outer_key, _], outer) = pair[1];
-        let (inner, outer) = (inner.bytes, outer.bytes);
-        let text = format!(
-            "{outer_key} of {outer} cannot include {inner_key} of {inner} (make {outer_key} at least as large as {inner_key})"
-        );
-        demand(outer >= inner, &[outer_key, inner_key], text)?;
+    for pair in levels.windows(2) {
+        let ([inner, _], Cache { bytes: held, .. }) = pair[0];
+        let ([outer, _], Cache { bytes, .. }) = pair[1];
+        let what = format!("{outer} of {bytes} cannot include {inner} of {held}");
+        let text = format!("{what} (make {outer} at least as large as {inner})");
+        demand(bytes >= held, &[outer, inner], text)?;
     }
     Ok(())
-}
-
-fn check_sets([bytes_key, ways_key]: [&'static str; 2], cache: &Cache) -> Check {
-    let (Cache { bytes, ways, .. }, set_bytes) = (cache, LINE_BYTES * cache.ways);
-    let what = format!("{bytes} bytes are not a whole number of sets of {ways} ways of 64 bytes");
-    demand(
-        *bytes > 0 && bytes % set_bytes == 0,
-        &[bytes_key, ways_key],
-        format!("{what} (make {bytes_key} a multiple of {set_bytes}, or change {ways_key})"),
-    )
 }
 
 fn check_media(pm: &Pm) -> Check {
     if pm.row_bytes > 0 {
         check_power("pm.row_bytes", pm.row_bytes, LINE_BYTES)?;
-        check_row(
-            ["pm.row_hit_latency", "pm.read_latency"],
-            pm.row_hit_latency,
-            pm.read_latency,
-        )?;
+        let (read, write) = (pm.row_hit_latency, pm.row_hit_write_latency);
+        check_row(["pm.row_hit_latency", "pm.read_latency"], read, pm.read_latency)?;
         check_row(
             ["pm.row_hit_write_latency", "pm.write_latency"],
-            pm.row_hit_write_latency,
+            write,
             pm.write_latency,
         )?;
     }
