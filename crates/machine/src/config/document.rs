@@ -1,182 +1,148 @@
-//! A machine's TOML file taken apart: what it gives, and on which lines.
+//! A machine's TOML file: what it gives, and on which lines.
 
 use std::collections::BTreeMap;
 
-use toml_edit::{ImDocument, Item, TableLike, Value};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde::Deserialize;
+use toml_edit::{de::Error, ImDocument, Item, Table};
 
-use super::assign::unknown_key;
-use super::error::{nearest, ConfigError, Fault, Place};
-use super::given::{Given, Raw};
-use super::table::{find, sections};
+use super::error::{nearest, ConfigError};
+use super::parameter::{find, PARAMETERS};
 
-/// The contents of a file; its keys are known parameters, its values are not yet judged.
-#[derive(Default)]
-pub(super) struct Document {
-    path: String,
-    /// The machine's name.
-    pub name: Option<String>,
-    /// The paper it is from.
-    pub paper: Option<String>,
-    /// One line about it.
-    pub summary: Option<String>,
-    /// The preset to begin with, and its line.
-    pub base: Option<(String, usize)>,
-    /// What is given, by key.
-    pub entries: BTreeMap<&'static str, Entry>,
-    /// The line at which each section begins.
-    pub sections: BTreeMap<&'static str, usize>,
+/// The keys that are no parameters.
+const ABOUT: [&str; 4] = ["base", "name", "paper", "summary"];
+
+/// A parameter as written: `{ value = 32, unit = "KiB", source = "Table 2" }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    value: Scalar,
+    unit: Option<String>,
+    source: Option<String>,
 }
 
-/// One parameter as given.
-pub(super) struct Entry {
-    pub given: Given,
-    pub source: Option<String>,
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number, a text, true or false")]
+enum Scalar {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
+
+/// A parameter's value as text, with the unit, and where it comes from.
+pub(super) struct Given {
+    pub text: String,
+    pub source: String,
     pub line: usize,
 }
 
-const WORDS_ABOUT: [&str; 4] = ["base", "name", "paper", "summary"];
+/// A file's name and its syntax.
+pub(super) struct Document<'a> {
+    path: &'a str,
+    toml: ImDocument<&'a str>,
+}
 
-impl Document {
-    pub fn parse(path: &str, text: &str) -> Result<Document, ConfigError> {
-        let mut document = Document {
-            path: path.to_owned(),
-            ..Document::default()
-        };
-        let parsed = ImDocument::parse(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| line_at(text, span.start));
-            let what = format!("not TOML: {}", error.message().trim().replace('\n', ", "));
-            document.error(line, None, Fault::new(what, "mend the syntax"))
+impl<'a> Document<'a> {
+    pub fn parse(path: &'a str, text: &'a str) -> Result<Document<'a>, ConfigError> {
+        let toml = ImDocument::parse(text).map_err(|error| {
+            let line = line_at(text, error.span().map_or(0, |span| span.start));
+            let what = error.message().trim().replace('\n', ", ");
+            let text = format!("not TOML: {what} (mend the syntax)");
+            ConfigError::new(&format!("{path}:{line}"), &text)
         })?;
-        for (key, item, line) in items(parsed.as_table(), text, 1) {
-            document.top(key, item, line, text)?;
-        }
-        Ok(document)
+        Ok(Document { path, toml })
     }
 
-    /// An error at a line of this file.
-    pub fn error(&self, line: usize, key: Option<&str>, fault: Fault) -> ConfigError {
-        ConfigError::new(Place::Line(self.path.clone(), line), key, fault)
+    /// The value of a key that is no parameter.
+    pub fn about(&self, key: &str) -> Result<Option<String>, ConfigError> {
+        let read = |item| read(item).map_err(|what| self.error(&[key], &format!("{what} (put it in quotes)")));
+        self.toml.get(key).map(read).transpose()
     }
 
-    fn top(&mut self, key: &str, item: &Item, line: usize, text: &str) -> Result<(), ConfigError> {
-        match key {
-            "base" => self.base = Some((self.words(key, item, line)?, line)),
-            "name" => self.name = Some(self.words(key, item, line)?),
-            "paper" => self.paper = Some(self.words(key, item, line)?),
-            "summary" => self.summary = Some(self.words(key, item, line)?),
-            _ if find(key).is_some() => self.parameter(key, item, line, text)?,
-            _ => self.section(key, item, line, text)?,
-        }
-        Ok(())
-    }
-
-    fn section(&mut self, key: &str, item: &Item, line: usize, text: &str) -> Result<(), ConfigError> {
-        let sections = sections();
-        let Some(name) = sections.iter().find(|name| **name == key) else {
-            let near = nearest(key, sections.into_iter().chain(WORDS_ABOUT).chain(["cores"]));
-            return Err(self.error(
-                line,
-                Some(key),
-                Fault::new("no such key or section", format!("did you mean {near}?")),
-            ));
-        };
-        let Some(table) = item.as_table_like() else {
-            let fault = Fault::new(
-                format!("expected a section, found the {}", item.type_name()),
-                format!("write [{name}] and its parameters below it"),
-            );
-            return Err(self.error(line, Some(key), fault));
-        };
-        self.sections.insert(name, line);
-        for (field, item, line) in items(table, text, line) {
-            self.parameter(&format!("{name}.{field}"), item, line, text)?;
-        }
-        Ok(())
-    }
-
-    fn parameter(&mut self, key: &str, item: &Item, line: usize, text: &str) -> Result<(), ConfigError> {
-        let parameter = find(key).ok_or_else(|| self.error(line, Some(key), unknown_key(key)))?;
-        let entry = match item.as_table_like() {
-            Some(table) => self.described(key, table, line, text)?,
-            None => Entry {
-                given: Given {
-                    raw: raw(item),
-                    unit: None,
-                },
-                source: None,
-                line,
-            },
-        };
-        self.entries.insert(parameter.key, entry);
-        Ok(())
-    }
-
-    /// A parameter written as `{ value = 224, unit = "entries", source = "Table 2" }`.
-    fn described(&self, key: &str, table: &dyn TableLike, line: usize, text: &str) -> Result<Entry, ConfigError> {
-        let mut value = None;
-        let mut entry = Entry {
-            given: Given {
-                raw: Raw::Other("table"),
-                unit: None,
-            },
-            source: None,
-            line,
-        };
-        for (part, item, line) in items(table, text, line) {
-            let whole_key = format!("{key}.{part}");
-            match part {
-                "value" => value = Some((raw(item), line)),
-                "unit" => entry.given.unit = Some(self.words(&whole_key, item, line)?),
-                "source" => entry.source = Some(self.words(&whole_key, item, line)?),
-                _ => {
-                    let fault = Fault::new("no such part of a parameter", "give value, unit and source");
-                    return Err(self.error(line, Some(&whole_key), fault));
-                }
+    /// What is given, by parameter.
+    pub fn given(&self) -> Result<BTreeMap<&'static str, Given>, ConfigError> {
+        let mut given = BTreeMap::new();
+        for (key, item) in self.toml.iter().filter(|(key, _)| !ABOUT.contains(key)) {
+            let items = match item.as_table_like() {
+                Some(table) if is_section(key) => table.iter().map(|(field, item)| (vec![key, field], item)).collect(),
+                _ if find(key).is_ok() => vec![(vec![key], item)],
+                _ => return Err(self.error(&[key], &no_section(key, item))),
+            };
+            for (path, item) in items {
+                let parameter = find(&path.join(".")).map_err(|what| self.error(&path, &what))?;
+                given.insert(&*parameter.key, self.parameter(&path, item)?);
             }
         }
-        let Some((raw, line)) = value else {
-            return Err(self.error(line, Some(key), Fault::new("value is missing", "write { value = ... }")));
-        };
-        entry.given.raw = raw;
-        entry.line = line;
-        Ok(entry)
+        Ok(given)
     }
 
-    fn words(&self, key: &str, item: &Item, line: usize) -> Result<String, ConfigError> {
-        item.as_str().map(str::to_owned).ok_or_else(|| {
-            let fault = Fault::new(
-                format!("expected a text, found the {}", item.type_name()),
-                "put it in quotes",
-            );
-            self.error(line, Some(key), fault)
+    fn parameter(&self, path: &[&str], item: &Item) -> Result<Given, ConfigError> {
+        let mend = "write a value, or { value = ..., unit = ..., source = ... }";
+        let alone = || Item::Table(Table::from_iter([("value", item.clone())]));
+        let item = if item.is_table_like() { item.clone() } else { alone() };
+        let Entry { value, unit, source } =
+            read(&item).map_err(|what| self.error(path, &format!("{what} ({mend})")))?;
+        let value = match value {
+            Scalar::Flag(flag) => flag.to_string(),
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Text(text) => text,
+        };
+        let line = self.line(path);
+        Ok(Given {
+            text: unit.map_or(value.clone(), |unit| format!("{value} {unit}")),
+            source: source.unwrap_or_else(|| format!("{}:{line}", self.path)),
+            line,
         })
     }
-}
 
-/// The keys of a table with their items and lines; `line` for a key that has no place of its own.
-fn items<'a>(table: &'a dyn TableLike, text: &str, line: usize) -> Vec<(&'a str, &'a Item, usize)> {
-    let place = |key: &str| table.get_key_value(key).and_then(|(key, _)| key.span());
-    table
-        .iter()
-        .map(|(key, item)| (key, item, place(key).map_or(line, |span| line_at(text, span.start))))
-        .collect()
-}
+    /// An error of what stands at a path.
+    pub fn error(&self, path: &[&str], text: &str) -> ConfigError {
+        self.error_at(self.line(path), &path.join("."), text)
+    }
 
-fn raw(item: &Item) -> Raw {
-    match item.as_value() {
-        Some(Value::Integer(number)) => {
-            let number = *number.value();
-            u64::try_from(number).map_or(Raw::Number(number as f64), Raw::Whole)
+    /// An error of a key that stands on a line.
+    pub fn error_at(&self, line: usize, key: &str, text: &str) -> ConfigError {
+        ConfigError::new(&format!("{}:{line}: {key}", self.path), text)
+    }
+
+    /// The line of what stands at a path, or of the innermost table around it that there is; from 1.
+    fn line(&self, path: &[&str]) -> usize {
+        let (mut item, mut start) = (self.toml.as_item(), 0);
+        for part in path.iter().chain(&["value"]) {
+            let Some((key, inner)) = item.as_table_like().and_then(|table| table.get_key_value(part)) else {
+                break;
+            };
+            start = key.span().map_or(start, |span| span.start);
+            item = inner;
         }
-        Some(Value::Float(number)) => Raw::Number(*number.value()),
-        Some(Value::Boolean(truth)) => Raw::Bool(*truth.value()),
-        Some(Value::String(text)) => Raw::Text(text.value().clone()),
-        Some(other) => Raw::Other(other.type_name()),
-        None => Raw::Other(item.type_name()),
+        line_at(self.toml.raw(), start)
+    }
+}
+
+fn sections() -> impl Iterator<Item = &'static str> {
+    PARAMETERS.iter().filter_map(|p| Some(p.key.split_once('.')?.0))
+}
+
+fn is_section(key: &str) -> bool {
+    sections().any(|section| section == key)
+}
+
+fn no_section(key: &str, item: &Item) -> String {
+    if is_section(key) {
+        let found = item.type_name();
+        format!("expected a section, found the {found} (write [{key}] and its parameters below it)")
+    } else {
+        let near = nearest(key, sections().chain(ABOUT).chain(["cores"]));
+        format!("no such key or section (did you mean {near}?)")
     }
 }
 
 /// The line of a byte of the text, from 1.
 fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+fn read<T: DeserializeOwned>(item: &Item) -> Result<T, String> {
+    let value = item.clone().into_value().map_err(|_| "no value".to_owned())?;
+    T::deserialize(value.into_deserializer()).map_err(|error: Error| error.message().to_owned())
 }

@@ -4,86 +4,46 @@ use std::fmt;
 
 /// A bad configuration: where, what is wrong, and how to mend it; one line when displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    place: Place,
-    key: Option<String>,
-    fault: Fault,
-}
+pub struct ConfigError(String);
 
-/// Where the fault was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A file that cannot be read, or a name that is none.
-    File(String),
-    /// A line of a file, from 1.
-    Line(String, usize),
-    /// `--set machine.KEY=VALUE`.
-    Set(String, String),
-    /// A machine changed by the program.
-    Machine(String),
-}
-
-/// What is wrong and how to mend it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is wrong of some parameters, the likeliest culprit first, and in parentheses how to mend it.
 pub(super) struct Fault {
-    pub what: String,
-    pub mend: String,
+    pub keys: Vec<&'static str>,
+    pub text: String,
 }
 
 impl Fault {
-    pub fn new(what: impl Into<String>, mend: impl Into<String>) -> Fault {
+    pub fn new(keys: &[&'static str], text: String) -> Fault {
         Fault {
-            what: what.into(),
-            mend: mend.into(),
+            keys: keys.to_vec(),
+            text,
         }
     }
 }
 
 impl ConfigError {
-    pub(super) fn new(place: Place, key: Option<&str>, fault: Fault) -> ConfigError {
-        ConfigError {
-            place,
-            key: key.map(str::to_owned),
-            fault,
-        }
+    /// Control characters are escaped: a user's key or value may hold a line break.
+    pub(super) fn new(place: &str, text: &str) -> ConfigError {
+        let line = format!("{place}: {text}");
+        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        let escaped = |c: char| {
+            if breaks(c) {
+                c.escape_default().collect()
+            } else {
+                String::from(c)
+            }
+        };
+        ConfigError(line.chars().map(escaped).collect())
     }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match &self.place {
-            Place::File(path) => path.clone(),
-            Place::Line(path, line) => format!("{path}:{line}"),
-            Place::Set(key, value) => format!("--set machine.{key}={value}"),
-            Place::Machine(name) => format!("machine {name}"),
-        };
-        // A `--set` shows its key already.
-        let key = match (&self.place, &self.key) {
-            (Place::Set(..), _) | (_, None) => String::new(),
-            (_, Some(key)) => format!("{key}: "),
-        };
-        f.write_str(&one_line(&format!(
-            "{place}: {key}{} ({})",
-            self.fault.what, self.fault.mend
-        )))
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for ConfigError {}
-
-/// `text` with control characters escaped: a user's key or value may hold a line break.
-fn one_line(text: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    text.chars()
-        .map(|c| {
-            if breaks(c) {
-                c.escape_default().to_string()
-            } else {
-                c.to_string()
-            }
-        })
-        .collect()
-}
 
 /// The candidate nearest to what was written: by its whole name, or by its last part.
 pub(super) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> &'a str {

@@ -1,20 +1,41 @@
 //! A machine from a preset's name, a file, or a file's text.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::document::{Document, Entry};
-use super::error::{nearest, ConfigError, Fault, Place};
-use super::given::Raw;
+use super::document::{Document, Given};
+use super::error::{nearest, ConfigError, Fault};
 use super::machine::Machine;
-use super::presets::preset_names;
-use super::table::PARAMETERS;
+use super::parameter::PARAMETERS;
 
 /// Far beyond any machine's file; a device or a wrong file must not fill the memory.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+const PRESETS: [(&str, &str); 5] = [
+    ("cosplay", include_str!("../../presets/cosplay.toml")),
+    ("strandweaver", include_str!("../../presets/strandweaver.toml")),
+    ("dpo", include_str!("../../presets/dpo.toml")),
+    ("asap", include_str!("../../presets/asap.toml")),
+    ("sp", include_str!("../../presets/sp.toml")),
+];
+
+/// The names of the presets.
+#[must_use]
+pub fn preset_names() -> Vec<&'static str> {
+    PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
 impl Machine {
+    /// The preset of this name, `None` if there is none.
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Machine> {
+        let (name, text) = PRESETS.iter().find(|(known, _)| *known == name)?;
+        let machine = Machine::from_toml(&format!("{name}.toml"), text);
+        Some(machine.unwrap_or_else(|error| panic!("a preset is part of the program and must be right: {error}")))
+    }
+
     /// The machine of a preset's name or of a TOML file's path. A preset's name wins; write `./cosplay` for a file of
     /// that name. The machine is valid.
     ///
@@ -35,95 +56,65 @@ impl Machine {
     /// together; with the line.
     pub fn from_toml(path: &str, text: &str) -> Result<Machine, ConfigError> {
         let document = Document::parse(path, text)?;
-        let mut machine = base(&document)?;
-        if document.base.is_none() {
-            demand_all(&document)?;
-        }
-        // In the order of the table, which has the clock before the times that it converts.
-        for parameter in PARAMETERS {
-            if let Some(Entry { given, source, line }) = document.entries.get(parameter.key) {
-                let source = source.clone().unwrap_or_else(|| format!("{path}:{line}"));
-                let outcome = machine.assign(parameter, given, source);
-                outcome.map_err(|fault| document.error(*line, Some(parameter.key), fault))?;
-            }
-        }
+        let given = document.given()?;
+        let mut machine = match document.about("base")? {
+            Some(name) => Machine::preset(&name).ok_or_else(|| {
+                let known = preset_names().join(", ");
+                document.error(&["base"], &format!("no preset \"{name}\" (use one of {known})"))
+            })?,
+            None => demand_all(&document, &given).map(|()| Machine::default())?,
+        };
         let stem = Path::new(path)
             .file_stem()
             .map_or(path.into(), |stem| stem.to_string_lossy());
-        machine.name = document.name.clone().unwrap_or_else(|| stem.into_owned());
-        machine.paper = document.paper.clone().unwrap_or(machine.paper);
-        machine.summary = document.summary.clone().unwrap_or(machine.summary);
-        check(&machine, &document)?;
+        machine.name = document.about("name")?.unwrap_or_else(|| stem.into_owned());
+        machine.paper = document.about("paper")?.unwrap_or(machine.paper);
+        machine.summary = document.about("summary")?.unwrap_or(machine.summary);
+        machine.fill(&given).map_err(|fault| {
+            let mut written = fault.keys.iter().filter_map(|key| Some((*key, given.get(key)?.line)));
+            let (key, line) = written.next().unwrap_or((fault.keys[0], 1));
+            document.error_at(line, key, &fault.text)
+        })?;
         Ok(machine)
+    }
+
+    /// Assigns in the order of the parameters, which has the clock before the times that it converts.
+    fn fill(&mut self, given: &BTreeMap<&str, Given>) -> Result<(), Fault> {
+        for parameter in PARAMETERS.iter() {
+            if let Some(given) = given.get(&*parameter.key) {
+                self.assign(parameter, &given.text, given.source.clone())?;
+            }
+        }
+        self.check()
     }
 }
 
-fn base(document: &Document) -> Result<Machine, ConfigError> {
-    let Some((name, line)) = &document.base else {
-        return Ok(Machine::default());
+/// Demands every parameter but those of an L2: the checks refuse one of which only `l2.bytes` is given.
+fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
+    let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
+    let demanded = keys.filter(|key| !key.starts_with("l2.") || *key == "l2.bytes");
+    let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();
+    let also = match &missing[..] {
+        [] => return Ok(()),
+        [_] => String::new(),
+        [_, others @ ..] => format!(", as are {}", others.join(", ")),
     };
-    Machine::preset(name).ok_or_else(|| {
-        let fault = Fault::new(
-            format!("no preset \"{name}\""),
-            format!("use one of {}", preset_names().join(", ")),
-        );
-        document.error(*line, Some("base"), fault)
-    })
-}
-
-/// Demands every parameter; those of an L2 only if there is one.
-fn demand_all(document: &Document) -> Result<(), ConfigError> {
-    let no_l2 = document
-        .entries
-        .get("l2.bytes")
-        .is_some_and(|entry| entry.given.raw == Raw::Whole(0));
-    let missing: Vec<_> = PARAMETERS
-        .iter()
-        .map(|parameter| parameter.key)
-        .filter(|key| !(no_l2 && key.starts_with("l2.")))
-        .filter(|key| !document.entries.contains_key(key))
-        .collect();
-    let Some(first) = missing.first() else { return Ok(()) };
-    let section = first.split('.').next().unwrap_or(first);
-    let line = document.sections.get(section).copied().unwrap_or(1);
-    let what = match missing.len() {
-        1 => "missing".to_owned(),
-        _ => format!("missing, as are {}", missing[1..].join(", ")),
-    };
-    let fault = Fault::new(
-        what,
-        "give it, or begin the file with base = \"cosplay\" and give only what differs",
-    );
-    Err(document.error(line, Some(first), fault))
-}
-
-fn check(machine: &Machine, document: &Document) -> Result<(), ConfigError> {
-    machine.check().map_err(|violation| {
-        let written = |key: &&'static str| document.entries.get(*key).map(|entry| (*key, entry.line));
-        let (key, line) = violation
-            .keys
-            .iter()
-            .find_map(written)
-            .unwrap_or((violation.keys[0], 1));
-        document.error(line, Some(key), violation.fault)
-    })
+    let mend = "give it, or begin the file with base = \"cosplay\" and give only what differs";
+    let path: Vec<_> = missing[0].split('.').collect();
+    Err(document.error(&path, &format!("missing{also} ({mend})")))
 }
 
 fn read(path: &str) -> Result<String, ConfigError> {
-    let fail = |what: String, mend: &str| ConfigError::new(Place::File(path.to_owned()), None, Fault::new(what, mend));
-    let presets = preset_names();
-    let mut bytes = Vec::new();
-    let outcome = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
-    if let Err(error) = outcome {
-        let near = nearest(path, presets.iter().copied());
-        let mend = format!("give a file, or one of {}; nearest: {near}", presets.join(", "));
-        return Err(fail(
-            format!("neither a preset nor a file that can be read: {error}"),
-            &mend,
-        ));
+    let mut text = String::new();
+    let outcome = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text));
+    match outcome {
+        Ok(bytes) if bytes as u64 <= MAX_FILE_BYTES => Ok(text),
+        Ok(_) => Err(ConfigError::new(path, "longer than 1 MiB (give a machine's TOML file)")),
+        Err(error) => {
+            let (near, presets) = (nearest(path, preset_names().into_iter()), preset_names().join(", "));
+            let mend = format!("give a file, or one of {presets}; nearest: {near}");
+            let what = format!("neither a preset nor a file that can be read: {error} ({mend})");
+            Err(ConfigError::new(path, &what))
+        }
     }
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(fail("longer than 1 MiB".to_owned(), "give a machine's TOML file"));
-    }
-    String::from_utf8(bytes).map_err(|_| fail("not UTF-8 text".to_owned(), "give a machine's TOML file"))
 }

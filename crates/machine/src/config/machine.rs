@@ -6,168 +6,189 @@ use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
 
-use super::assign::Origin;
-use super::words::{Coherence, Consistency};
+use super::change::Origin;
+use super::parameter::{cycles_of, parameters, Parameter, Value};
 
-/// A whole machine. Times are in cycles of the core clock.
-///
-/// It starts as a preset or a file; fields may be changed directly, after which [`Machine::validate`] judges it anew.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Machine {
-    /// Its name, as in the records.
-    pub name: String,
-    /// The paper it is taken from, and where in it.
-    pub paper: String,
-    /// One line about it.
-    pub summary: String,
-    /// Simulated cores; 0: as many as the program has threads.
-    pub cores: u64,
-    /// Each core.
-    pub core: Core,
-    /// The private level-one data cache.
-    pub l1: Cache,
-    /// The private level-two cache; `None`: the private level is the L1 alone.
-    pub l2: Option<Cache>,
-    /// The shared last level, inclusive of the private ones.
-    pub llc: Cache,
-    /// Between the cores, the shared level and the controllers.
-    pub interconnect: Interconnect,
-    /// The persistent-memory controllers.
-    pub controllers: Controllers,
-    /// The persistent media behind each controller.
-    pub pm: Pm,
-    /// Memory for volatile data, with a controller of its own.
-    pub dram: Dram,
-    /// How it is simulated, rather than what it is.
-    pub simulation: Simulation,
-    /// Where each parameter's value comes from.
-    pub(super) origins: BTreeMap<&'static str, Origin>,
+const MAX_ENTRIES: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 40;
+const MAX_BLOCK: u64 = 1 << 20;
+const MAX_CYCLES: u64 = 1_000_000_000;
+
+/// In which order a core's stores become visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consistency {
+    /// Total store order: stores leave the store queue in program order (x86).
+    #[default]
+    Tso,
+    /// Stores to different lines may leave in any order (DPO, section V: ARM v7 with store atomicity).
+    Weak,
 }
 
-/// An out-of-order core as a window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Core {
-    /// Clock in GHz: the cycles in a nanosecond.
-    pub clock_ghz: f64,
-    /// Micro-ops dispatched a cycle, in order.
-    pub dispatch_width: u64,
-    /// Micro-ops retired a cycle, in order.
-    pub retire_width: u64,
-    /// Reorder-buffer entries.
-    pub rob_entries: u64,
-    /// Load-queue entries.
-    pub load_queue_entries: u64,
-    /// Store-queue entries; clwbs and fences use them too.
-    pub store_queue_entries: u64,
-    /// Clwbs in flight (COSPlay, section 4.3: WBB).
-    pub writeback_buffer_entries: u64,
-    /// Lines that non-temporal stores gather in.
-    pub write_combining_buffers: u64,
-    /// Entries of the branch predictor's table.
-    pub predictor_entries: u64,
-    /// From resolving a mispredicted branch to dispatching its right successor.
-    pub mispredict_penalty: Cycles,
-    /// An integer multiplication.
-    pub mul_latency: Cycles,
-    /// An integer division.
-    pub div_latency: Cycles,
-    /// A locked read-modify-write that hits the L1, beyond draining the store queue.
-    pub locked_latency: Cycles,
-    /// Between two stores that leave the store queue for the L1.
-    pub store_drain_interval: Cycles,
-    /// In which order stores become visible.
-    pub consistency: Consistency,
-    /// Whether a locked instruction waits for the core's pending flushes.
-    pub lock_orders_flushes: bool,
-    /// Whether a store asks for its line before it reaches the head of the store queue.
-    pub store_prefetch: bool,
+/// How a miss finds the other caches' copies of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coherence {
+    /// The shared level keeps a directory and forwards to the owner or the sharers.
+    #[default]
+    Directory,
+    /// Every miss is broadcast to all private caches.
+    Snoop,
 }
 
-/// One level of cache.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cache {
-    /// Capacity in bytes.
-    pub bytes: u64,
-    /// Associativity.
-    pub ways: u64,
-    /// Misses outstanding at once.
-    pub mshrs: u64,
-    /// A hit's access time in this level alone.
-    pub latency: Cycles,
-}
+parameters! {
+    /// A whole machine. Times are in cycles of the core clock.
+    ///
+    /// It starts as a preset or a file; fields may be changed directly, after which [`Machine::validate`] judges it anew.
+    Machine {
+        /// Simulated cores; 0: as many as the program has threads.
+        cores: u64 in 0..=1024 "cores";
+        and {
+            /// Its name, as in the records.
+            pub name: String,
+            /// The paper it is taken from, and where in it.
+            pub paper: String,
+            /// One line about it.
+            pub summary: String,
+            /// Each core.
+            pub core: Core,
+            /// The private level-one data cache.
+            pub l1: Cache,
+            /// The private level-two cache; `None`: the private level is the L1 alone.
+            pub l2: Option<Cache>,
+            /// The shared last level, inclusive of the private ones.
+            pub llc: Cache,
+            /// Between the cores, the shared level and the controllers.
+            pub interconnect: Interconnect,
+            /// The persistent-memory controllers.
+            pub controllers: Controllers,
+            /// The persistent media behind each controller.
+            pub pm: Pm,
+            /// Memory for volatile data, with a controller of its own.
+            pub dram: Dram,
+            /// How it is simulated, rather than what it is.
+            pub simulation: Simulation,
+            /// Where each parameter's value comes from.
+            pub(super) origins: BTreeMap<&'static str, Origin>,
+        }
+    }
 
-/// What connects cores, shared cache and controllers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interconnect {
-    /// One traversal.
-    pub hop_latency: Cycles,
-    /// How other copies of a line are found.
-    pub coherence: Coherence,
-}
+    /// An out-of-order core as a window.
+    Core {
+        /// Clock of the cores; times in ns are converted at it.
+        clock_ghz: f64 in 0.01..=100.0 "GHz";
+        /// Micro-ops dispatched a cycle, in order.
+        dispatch_width: u64 in 1..=64 "micro-ops per cycle";
+        /// Micro-ops retired a cycle, in order.
+        retire_width: u64 in 1..=64 "micro-ops per cycle";
+        /// Reorder buffer.
+        rob_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Load queue.
+        load_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Store queue; clwbs and fences use it too.
+        store_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Clwbs in flight (COSPlay, section 4.3: WBB).
+        writeback_buffer_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Lines that non-temporal stores gather in.
+        write_combining_buffers: u64 in 1..=MAX_ENTRIES "entries";
+        /// Branch predictor's table; a power of two.
+        predictor_entries: u64 in 1..=16_777_216 "entries";
+        /// From a mispredicted branch's resolution to its successor's dispatch.
+        mispredict_penalty: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Integer multiplication.
+        mul_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Integer division.
+        div_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Locked read-modify-write that hits the L1, store queue drained.
+        locked_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Between two stores leaving the store queue.
+        store_drain_interval: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Order in which stores become visible.
+        consistency: Consistency;
+        /// A locked instruction waits for the core's pending flushes.
+        lock_orders_flushes: bool;
+        /// A store requests its line before it reaches the store queue's head.
+        store_prefetch: bool;
+    }
 
-/// The persistent-memory controllers; each parameter but `count` is of one controller.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Controllers {
-    /// How many.
-    pub count: u64,
-    /// Consecutive bytes on one controller before the next one's turn.
-    pub interleave_bytes: u64,
-    /// Write-pending-queue entries, a line each.
-    pub wpq_entries: u64,
-    /// Read-queue entries.
-    pub read_queue_entries: u64,
-    /// Whether the write-pending queue is in the persistence domain.
-    pub adr: bool,
-    /// Backend memory operations on a write before the queue accepts it: latency only, never a limit of throughput
-    /// (COSPlay, section 5).
-    pub bmo_latency: Cycles,
-}
+    /// One level of cache.
+    Cache {
+        /// Capacity; an L2 of 0 bytes is none: the private level is the L1 alone.
+        bytes: u64 in 0..=MAX_BYTES "bytes";
+        /// Associativity.
+        ways: u64 in 1..=MAX_ENTRIES "ways";
+        /// Misses outstanding at once.
+        mshrs: u64 in 1..=MAX_ENTRIES "misses";
+        /// A hit's access time in this level alone.
+        latency: Cycles in 1..=MAX_CYCLES "cycles";
+    }
 
-/// The persistent media behind one controller.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pm {
-    /// A line's read, controller and media, unloaded.
-    pub read_latency: Cycles,
-    /// From the core's write-back buffer to the controller and the acknowledgement back, unloaded, without BMO.
-    pub write_to_controller: Cycles,
-    /// A bank is busy with one line's (or one combined block's) write.
-    pub write_latency: Cycles,
-    /// Peak read bandwidth in GB/s (10^9 bytes) of one controller.
-    pub read_gbps: f64,
-    /// Peak write bandwidth in GB/s (10^9 bytes) of one controller.
-    pub write_gbps: f64,
-    /// Banks that work at once.
-    pub banks: u64,
-    /// Bytes of a bank's row buffer; 0: none.
-    pub row_bytes: u64,
-    /// A read of an open row, in place of `read_latency`.
-    pub row_hit_latency: Cycles,
-    /// A bank is busy with a write to an open row, in place of `write_latency`.
-    pub row_hit_write_latency: Cycles,
-    /// Bytes of a block of the media's write-combining buffer (256 on Optane); 0: none.
-    pub combine_bytes: u64,
-    /// Blocks that the write-combining buffer holds.
-    pub combine_entries: u64,
-}
+    /// What connects cores, shared cache and controllers.
+    Interconnect {
+        /// One traversal.
+        hop_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// How other copies of a line are found.
+        coherence: Coherence;
+    }
 
-/// Memory for volatile data.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Dram {
-    /// A line's read, controller and memory, unloaded.
-    pub read_latency: Cycles,
-    /// Peak bandwidth in GB/s (10^9 bytes).
-    pub gbps: f64,
-}
+    /// The persistent-memory controllers; each parameter but `count` is of one controller.
+    Controllers {
+        /// Persistent-memory controllers.
+        count: u64 in 1..=64 "controllers";
+        /// Consecutive bytes on one controller; a multiple of 64.
+        interleave_bytes: u64 in 64..=MAX_BYTES "bytes";
+        /// Write-pending queue of a controller, a line each.
+        wpq_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Read queue of a controller.
+        read_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// The write-pending queue is in the persistence domain.
+        adr: bool;
+        /// Backend memory operations on a write before the queue accepts it: latency only, never a limit of throughput
+        /// (COSPlay, section 5).
+        bmo_latency: Cycles in 0..=MAX_CYCLES "cycles";
+    }
 
-/// How the machine is simulated.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Simulation {
-    /// How far a core may run ahead of another; 0: strictly in global time order.
-    pub slack: Cycles,
-    /// Largest random delay added to each flush.
-    pub jitter: Cycles,
-    /// A random recently written line is evicted once in so many stores; 0: never.
-    pub evict_one_in: u64,
+    /// The persistent media behind one controller.
+    Pm {
+        /// Read of a line, controller and media, unloaded.
+        read_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// From the write-back buffer to the controller and the acknowledgement back, unloaded, without BMO.
+        write_to_controller: Cycles in 1..=MAX_CYCLES "cycles";
+        /// A bank is busy with the write of one line, or of one combined block.
+        write_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Peak read bandwidth of a controller (10^9 bytes a second).
+        read_gbps: f64 in 0.001..=100_000.0 "GB/s";
+        /// Peak write bandwidth of a controller (10^9 bytes a second).
+        write_gbps: f64 in 0.001..=100_000.0 "GB/s";
+        /// Banks behind a controller that work at once.
+        banks: u64 in 1..=MAX_ENTRIES "banks";
+        /// Row buffer of a bank; 0: none, else a power of two.
+        row_bytes: u64 in 0..=MAX_BLOCK "bytes";
+        /// Read of an open row, in place of `read_latency`.
+        row_hit_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// A bank is busy with a write to an open row, in place of `write_latency`.
+        row_hit_write_latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Block of the media's write-combining buffer (256 on Optane); 0: none, else a power of two.
+        combine_bytes: u64 in 0..=MAX_BLOCK "bytes";
+        /// Blocks in the write-combining buffer of a controller.
+        combine_entries: u64 in 0..=MAX_ENTRIES "entries";
+    }
+
+    /// Memory for volatile data.
+    Dram {
+        /// Read of a line of volatile memory, controller and memory, unloaded.
+        read_latency: Cycles in 1..=MAX_CYCLES "cycles";
+        /// Peak bandwidth (10^9 bytes a second).
+        gbps: f64 in 0.001..=100_000.0 "GB/s";
+    }
+
+    /// How the machine is simulated.
+    Simulation {
+        /// How far a core may run ahead of another; 0: strictly in global time order, for crash exploration.
+        slack: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Largest random delay added to each flush.
+        jitter: Cycles in 0..=MAX_CYCLES "cycles";
+        /// A random recently written line is evicted once in so many stores; 0: never.
+        evict_one_in: u64 in 0..=MAX_BYTES "stores";
+    }
 }
 
 impl Machine {
@@ -210,10 +231,5 @@ impl Dram {
 
 fn line_cycles(gbps: f64, core: &Core) -> Cycles {
     let nanoseconds = LINE_BYTES as f64 / gbps;
-    cycles_of(nanoseconds, core.clock_ghz).max(Cycles(1))
-}
-
-/// The whole number of cycles nearest to `nanoseconds` at `clock_ghz`.
-pub(super) fn cycles_of(nanoseconds: f64, clock_ghz: f64) -> Cycles {
-    Cycles((nanoseconds * clock_ghz).round() as u64)
+    Cycles(cycles_of(nanoseconds, core.clock_ghz) as u64).max(Cycles(1))
 }

@@ -1,94 +1,204 @@
-//! What is known of one parameter: its key, its kind with unit and range, and the field that holds it.
+//! One parameter: its key, unit and range, how a text becomes its value, and the way to the field that holds it.
 
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 use strandline_kernel::Cycles;
 
-use super::machine::Machine;
+use super::error::{nearest, Fault};
+use super::machine::{Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, Machine, Pm, Simulation};
 
-/// One parameter of a machine.
+/// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
 pub(super) struct Parameter {
     /// Section and field, `core.rob_entries`.
-    pub key: &'static str,
-    /// What it is, in half a line.
-    pub help: &'static str,
-    /// Its type, with unit, range and field.
-    pub kind: Kind,
+    pub key: String,
+    /// What it is: its field's doc comment.
+    pub help: String,
+    /// The unit of its values; empty for flags and words.
+    pub unit: &'static str,
+    /// Its smallest and greatest value; `None` for flags and words.
+    pub range: Option<RangeInclusive<f64>>,
+    /// What its values are: "a whole number", "tso or weak".
+    pub values: &'static str,
+    /// Its value, `None` if that part of the machine is absent.
+    pub get: Box<Get>,
+    /// Sets its value; `None`, and nothing is changed, if the text is none of its values.
+    pub put: Box<Put>,
 }
 
-/// The type of a parameter.
-pub(super) enum Kind {
-    /// A whole number of `unit`.
-    Count {
-        unit: &'static str,
-        range: RangeInclusive<u64>,
-        field: Field<u64>,
-    },
-    /// A time, written in cycles or ns; the range is in cycles.
-    Time {
-        range: RangeInclusive<u64>,
-        field: Field<Cycles>,
-    },
-    /// A number of `unit`.
-    Rate {
-        unit: &'static str,
-        range: RangeInclusive<f64>,
-        field: Field<f64>,
-    },
-    /// True or false.
-    Flag { field: Field<bool> },
-    /// One of `words`; the field is its index.
-    Word {
-        words: &'static [&'static str],
-        field: Field<usize>,
-    },
-}
+type Get = dyn Fn(&Machine) -> Option<String> + Send + Sync;
+type Put = dyn Fn(&mut Machine, &str) -> Option<()> + Send + Sync;
 
-/// How to reach the field; it reads as `None` when the part of the machine is absent.
-pub(super) struct Field<T> {
-    pub get: fn(&Machine) -> Option<T>,
-    pub put: fn(&mut Machine, T),
+/// All parameters, section by section, in the order in which they are described.
+pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+    let sections = [
+        Machine::parameters("", |m| Some(m), |m| m),
+        Core::parameters("core.", |m| Some(&m.core), |m| &mut m.core),
+        Cache::parameters("l1.", |m| Some(&m.l1), |m| &mut m.l1),
+        Cache::parameters("l2.", |m| m.l2.as_ref(), |m| m.l2.get_or_insert_default()),
+        Cache::parameters("llc.", |m| Some(&m.llc), |m| &mut m.llc),
+        Interconnect::parameters("interconnect.", |m| Some(&m.interconnect), |m| &mut m.interconnect),
+        Controllers::parameters("controllers.", |m| Some(&m.controllers), |m| &mut m.controllers),
+        Pm::parameters("pm.", |m| Some(&m.pm), |m| &mut m.pm),
+        Dram::parameters("dram.", |m| Some(&m.dram), |m| &mut m.dram),
+        Simulation::parameters("simulation.", |m| Some(&m.simulation), |m| &mut m.simulation),
+    ];
+    sections.into_iter().flatten().collect()
+});
+
+/// The parameter with this key.
+///
+/// # Errors
+/// There is none: what is wrong, and the nearest key.
+pub(super) fn find(key: &str) -> Result<&'static Parameter, String> {
+    PARAMETERS.iter().find(|parameter| parameter.key == key).ok_or_else(|| {
+        let near = nearest(key, PARAMETERS.iter().map(|parameter| &*parameter.key));
+        format!("no such parameter (did you mean {near}?)")
+    })
 }
 
 impl Parameter {
-    /// The unit its values are described in; empty for flags and words.
-    pub fn unit(&self) -> &'static str {
-        match self.kind {
-            Kind::Count { unit, .. } | Kind::Rate { unit, .. } => unit,
-            Kind::Time { .. } => "cycles",
-            Kind::Flag { .. } | Kind::Word { .. } => "",
-        }
-    }
-
-    /// The value in the machine, in [`Parameter::unit`]; `None` when that part of the machine is absent.
+    /// The value in the machine; an absent L2 has 0 bytes and no other parameter.
     pub fn value(&self, machine: &Machine) -> Option<String> {
-        match &self.kind {
-            Kind::Count { field, .. } => (field.get)(machine).map(|value| value.to_string()),
-            Kind::Time { field, .. } => (field.get)(machine).map(|value| value.0.to_string()),
-            Kind::Rate { field, .. } => (field.get)(machine).map(|value| value.to_string()),
-            Kind::Flag { field } => (field.get)(machine).map(|value| value.to_string()),
-            Kind::Word { words, field } => (field.get)(machine).map(|index| words[index].to_owned()),
-        }
+        (self.get)(machine).or_else(|| (self.key == "l2.bytes").then(|| "0".to_owned()))
     }
 
-    /// What may be given: "1 to 64 entries", "true or false", "tso or weak".
-    pub fn admits(&self) -> String {
-        match &self.kind {
-            Kind::Count { unit, range, .. } => format!("{} to {} {unit}", range.start(), range.end()),
-            Kind::Time { range, .. } => format!("{} to {} cycles, or ns", range.start(), range.end()),
-            Kind::Rate { unit, range, .. } => format!("{} to {} {unit}", range.start(), range.end()),
-            Kind::Flag { .. } => "true or false".to_owned(),
-            Kind::Word { words, .. } => words.join(" or "),
+    /// The value that a user wrote, with or without a unit, and its nanoseconds if it was given in them.
+    ///
+    /// # Errors
+    /// No number where one is expected, an unknown unit, or a value out of range.
+    pub fn read(&'static self, text: &str, clock_ghz: f64) -> Result<(String, Option<f64>), Fault> {
+        let text = text.trim();
+        let Some(range) = &self.range else {
+            return Ok((text.to_owned(), None));
+        };
+        let digits = text.trim_end_matches(|c: char| !(c.is_ascii_digit() || c == '.'));
+        let number: f64 = digits.parse().map_err(|_| self.wrong(text))?;
+        let unit = text[digits.len()..].trim();
+        let value = match (self.unit, unit) {
+            (own, unit) if unit.is_empty() || unit == own => number,
+            ("bytes", "KiB") => number * 1024.0,
+            ("bytes", "MiB") => number * 1_048_576.0,
+            ("cycles", "ns") => cycles_of(number, clock_ghz),
+            _ => return Err(self.unknown_unit(unit)),
+        };
+        let nanoseconds = (unit == "ns").then_some(number);
+        // A negative number of ns may be nearest to 0 cycles.
+        if number < 0.0 || !range.contains(&value) {
+            let cycles = nanoseconds.map(|_| format!(" ({value} cycles at {clock_ghz} GHz)"));
+            return Err(self.fault(&format!("{text}{} is out of range", cycles.unwrap_or_default())));
         }
+        Ok((value.to_string(), nanoseconds))
     }
 
-    /// Whether the value in the machine is within the range.
-    pub fn in_range(&self, machine: &Machine) -> bool {
-        match &self.kind {
-            Kind::Count { range, field, .. } => (field.get)(machine).is_none_or(|value| range.contains(&value)),
-            Kind::Time { range, field } => (field.get)(machine).is_none_or(|value| range.contains(&value.0)),
-            Kind::Rate { range, field, .. } => (field.get)(machine).is_none_or(|value| range.contains(&value)),
-            Kind::Flag { .. } | Kind::Word { .. } => true,
-        }
+    fn unknown_unit(&'static self, unit: &str) -> Fault {
+        let known = match self.unit {
+            "bytes" => "bytes, KiB or MiB",
+            "cycles" => "cycles or ns",
+            own => own,
+        };
+        Fault::new(&[&self.key], format!("unknown unit \"{unit}\" (give it in {known})"))
+    }
+
+    /// The fault of a text that is none of the parameter's values.
+    pub fn wrong(&'static self, text: &str) -> Fault {
+        self.fault(&format!("expected {}, found \"{text}\"", self.values))
+    }
+
+    /// A fault of this parameter's value alone.
+    pub fn fault(&'static self, what: &str) -> Fault {
+        let (unit, or_ns) = (self.unit, if self.unit == "cycles" { ", or ns" } else { "" });
+        let admits = match &self.range {
+            Some(range) => format!("{} to {} {unit}{or_ns}", range.start(), range.end()),
+            None => self.values.to_owned(),
+        };
+        Fault::new(&[&self.key], format!("{what} (give {admits})"))
     }
 }
+
+/// The whole number of cycles nearest to `nanoseconds` at `clock_ghz`.
+pub(super) fn cycles_of(nanoseconds: f64, clock_ghz: f64) -> f64 {
+    (nanoseconds * clock_ghz).round()
+}
+
+/// The type of a parameter's field.
+pub(super) trait Value: Sized {
+    /// What its values are.
+    const VALUES: &'static str;
+    fn show(&self) -> String;
+    fn read(text: &str) -> Option<Self>;
+}
+
+macro_rules! value {
+    ($type:ty: $values:literal, $show:expr, $read:expr) => {
+        impl Value for $type {
+            const VALUES: &'static str = $values;
+            fn show(&self) -> String {
+                $show(self)
+            }
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok().map($read)
+            }
+        }
+    };
+}
+value!(bool: "true or false", bool::to_string, |flag| flag);
+value!(f64: "a number", f64::to_string, |number| number);
+value!(u64: "a whole number", u64::to_string, |number| number);
+value!(Cycles: "a whole number of cycles, or a number of ns", |cycles: &Cycles| cycles.0.to_string(), Cycles);
+
+macro_rules! words {
+    ($Words:ident: $First:ident = $first:literal $(, $Other:ident = $other:literal)*) => {
+        impl Value for $Words {
+            const VALUES: &'static str = concat!($first $(, " or ", $other)*);
+            fn show(&self) -> String {
+                match self { $Words::$First => $first, $($Words::$Other => $other),* }.to_owned()
+            }
+            fn read(text: &str) -> Option<Self> {
+                [$Words::$First, $($Words::$Other),*].into_iter().find(|word| word.show() == text)
+            }
+        }
+    };
+}
+words!(Consistency: Tso = "tso", Weak = "weak");
+words!(Coherence: Directory = "directory", Snoop = "snoop");
+
+/// Declares structs of parameters: meaning, field, type, range and unit. Fields that are no parameters follow `and`.
+macro_rules! parameters {
+    ($(
+        $(#[$about:meta])*
+        $Section:ident {$(
+            $(#[doc = $help:literal])+
+            $field:ident: $type:ident $(in $least:literal..=$most:tt $unit:literal)?;
+        )+ $(and { $($other:tt)* })?}
+    )+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $Section {
+            $( $(#[doc = $help])+ pub $field: $type, )+
+            $($($other)*)?
+        }
+
+        impl $Section {
+            pub(super) fn parameters(
+                prefix: &str,
+                of: fn(&Machine) -> Option<&Self>,
+                of_mut: fn(&mut Machine) -> &mut Self,
+            ) -> Vec<Parameter> {
+                vec![$(Parameter {
+                    key: format!("{prefix}{}", stringify!($field)),
+                    help: concat!($($help),+).trim().trim_end_matches('.').to_owned(),
+                    unit: concat!($($unit)?),
+                    range: [$($least as f64..=$most as f64)?].into_iter().next(),
+                    values: <$type as Value>::VALUES,
+                    get: Box::new(move |machine| Some(of(machine)?.$field.show())),
+                    put: Box::new(move |machine, text| {
+                        of_mut(machine).$field = Value::read(text)?;
+                        Some(())
+                    }),
+                }),+]
+            }
+        }
+    )+};
+}
+pub(super) use parameters;

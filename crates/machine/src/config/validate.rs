@@ -3,18 +3,12 @@
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
 
-use super::assign::COMMAND_LINE;
-use super::error::{ConfigError, Fault, Place};
-use super::machine::{Cache, Machine};
-use super::table::{find, PARAMETERS};
+use super::change::{ParamInfo, COMMAND_LINE};
+use super::error::{ConfigError, Fault};
+use super::machine::{Cache, Machine, Pm};
+use super::parameter::{find, PARAMETERS};
 
-/// A rule that is broken, and the parameters that it is about, the likeliest culprit first.
-pub(super) struct Violation {
-    pub keys: Vec<&'static str>,
-    pub fault: Fault,
-}
-
-type Check = Result<(), Violation>;
+type Check = Result<(), Fault>;
 
 impl Machine {
     /// Checks every parameter's range and how the parameters go together.
@@ -22,118 +16,72 @@ impl Machine {
     /// # Errors
     /// The first rule broken; the line names the `--set` that broke it if there was one.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.check().map_err(|violation| self.blame(violation))
+        self.check().map_err(|fault| {
+            let origin = |key: &&'static str| Some((*key, self.origins.get(*key)?));
+            let mut origins = fault.keys.iter().filter_map(origin);
+            let set = origins.find(|(_, origin)| origin.source == COMMAND_LINE);
+            let place = match set.and_then(|(key, _)| self.info(find(key).ok()?)) {
+                Some(ParamInfo { key, value, unit, .. }) => {
+                    format!("--set machine.{key}={value}{}", if unit == "ns" { unit } else { "" })
+                }
+                None => format!("machine {}: {}", self.name, fault.keys[0]),
+            };
+            ConfigError::new(&place, &fault.text)
+        })
     }
 
     pub(super) fn check(&self) -> Check {
         check_ranges(self)?;
         check_caches(self)?;
-        check_memory(self)
-    }
-
-    fn blame(&self, violation: Violation) -> ConfigError {
-        let from_command_line = |key: &&&str| {
-            self.origins
-                .get(**key)
-                .is_some_and(|origin| origin.source == COMMAND_LINE)
-        };
-        match violation
-            .keys
-            .iter()
-            .find(from_command_line)
-            .and_then(|key| self.info(find(key)?))
-        {
-            Some(info) => {
-                let unit = if info.unit == "ns" { "ns" } else { "" };
-                ConfigError::new(
-                    Place::Set(info.key.to_owned(), format!("{}{unit}", info.value)),
-                    None,
-                    violation.fault,
-                )
-            }
-            None => ConfigError::new(
-                Place::Machine(self.name.clone()),
-                violation.keys.first().copied(),
-                violation.fault,
-            ),
-        }
+        check_power("core.predictor_entries", self.core.predictor_entries, 1)?;
+        let interleave = self.controllers.interleave_bytes;
+        demand(
+            interleave % LINE_BYTES == 0,
+            &["controllers.interleave_bytes"],
+            format!("{interleave} is not a multiple of 64 (give whole lines of 64 bytes)"),
+        )?;
+        check_media(&self.pm)
     }
 }
 
 fn check_ranges(machine: &Machine) -> Check {
-    match PARAMETERS.iter().find(|parameter| !parameter.in_range(machine)) {
-        None => Ok(()),
-        Some(parameter) => {
-            let value = parameter.value(machine).unwrap_or_default();
-            let what = format!("{value} {} is out of range", parameter.unit());
-            demand(false, &[parameter.key], || {
-                (what, format!("give {}", parameter.admits()))
-            })
+    for parameter in PARAMETERS.iter() {
+        if let Some(value) = parameter.value(machine) {
+            parameter.read(&value, machine.core.clock_ghz)?;
         }
     }
+    Ok(())
 }
 
 fn check_caches(machine: &Machine) -> Check {
-    check_sets(["l1.bytes", "l1.ways"], &machine.l1)?;
-    check_sets(["llc.bytes", "llc.ways"], &machine.llc)?;
-    if let Some(l2) = &machine.l2 {
-        check_sets(["l2.bytes", "l2.ways"], l2)?;
-        check_inclusion(["l2.bytes", "l1.bytes"], l2, &machine.l1)?;
-        check_inclusion(["llc.bytes", "l2.bytes"], &machine.llc, l2)?;
+    let l2 = machine.l2.as_ref().map(|l2| (["l2.bytes", "l2.ways"], l2));
+    let l1 = (["l1.bytes", "l1.ways"], &machine.l1);
+    let llc = (["llc.bytes", "llc.ways"], &machine.llc);
+    let levels: Vec<_> = [Some(l1), l2, Some(llc)].into_iter().flatten().collect();
+    for ([key, ways_key], Cache { bytes, ways, .. }) in &levels {
+        let set = LINE_BYTES * ways;
+        let what = format!("{bytes} bytes are not a whole number of sets of {ways} ways of 64 bytes");
+        let text = format!("{what} (make {key} a multiple of {set}, or change {ways_key})");
+        demand(*bytes > 0 && bytes % set == 0, &[key, ways_key], text)?;
     }
-    check_inclusion(["llc.bytes", "l1.bytes"], &machine.llc, &machine.l1)
+    for pair in levels.windows(2) {
+        let ([inner, _], Cache { bytes: held, .. }) = pair[0];
+        let ([outer, _], Cache { bytes, .. }) = pair[1];
+        let what = format!("{outer} of {bytes} cannot include {inner} of {held}");
+        let text = format!("{what} (make {outer} at least as large as {inner})");
+        demand(bytes >= held, &[outer, inner], text)?;
+    }
+    Ok(())
 }
 
-fn check_sets(keys: [&'static str; 2], cache: &Cache) -> Check {
-    let set_bytes = LINE_BYTES * cache.ways;
-    demand(cache.bytes > 0 && cache.bytes % set_bytes == 0, &keys, || {
-        (
-            format!(
-                "{} bytes are not a whole number of sets of {} ways of 64 bytes",
-                cache.bytes, cache.ways
-            ),
-            format!("make {} a multiple of {set_bytes}, or change {}", keys[0], keys[1]),
-        )
-    })
-}
-
-fn check_inclusion(keys: [&'static str; 2], outer: &Cache, inner: &Cache) -> Check {
-    demand(outer.bytes >= inner.bytes, &keys, || {
-        (
-            format!(
-                "{} of {} cannot include {} of {}",
-                keys[0], outer.bytes, keys[1], inner.bytes
-            ),
-            format!("make {} at least as large as {}", keys[0], keys[1]),
-        )
-    })
-}
-
-fn check_memory(machine: &Machine) -> Check {
-    let (controllers, pm) = (&machine.controllers, &machine.pm);
-    demand(
-        controllers.interleave_bytes % LINE_BYTES == 0,
-        &["controllers.interleave_bytes"],
-        || {
-            (
-                format!("{} is not a multiple of 64", controllers.interleave_bytes),
-                "give whole lines of 64 bytes".to_owned(),
-            )
-        },
-    )?;
-    check_power("core.predictor_entries", machine.core.predictor_entries, 1)?;
+fn check_media(pm: &Pm) -> Check {
     if pm.row_bytes > 0 {
         check_power("pm.row_bytes", pm.row_bytes, LINE_BYTES)?;
+        let (read, write) = (pm.row_hit_latency, pm.row_hit_write_latency);
+        check_row(["pm.row_hit_latency", "pm.read_latency"], read, pm.read_latency)?;
         check_row(
-            "pm.row_hit_latency",
-            pm.row_hit_latency,
-            "pm.read_latency",
-            pm.read_latency,
-        )?;
-        check_row(
-            "pm.row_hit_write_latency",
-            pm.row_hit_write_latency,
-            "pm.write_latency",
+            ["pm.row_hit_write_latency", "pm.write_latency"],
+            write,
             pm.write_latency,
         )?;
     }
@@ -142,44 +90,28 @@ fn check_memory(machine: &Machine) -> Check {
         demand(
             pm.combine_entries > 0,
             &["pm.combine_entries", "pm.combine_bytes"],
-            || {
-                (
-                    "a write-combining buffer without entries".to_owned(),
-                    "give at least 1, or pm.combine_bytes = 0".to_owned(),
-                )
-            },
+            "a write-combining buffer without entries (give at least 1, or pm.combine_bytes = 0)".to_owned(),
         )?;
     }
     Ok(())
 }
 
 fn check_power(key: &'static str, value: u64, least: u64) -> Check {
-    demand(value.is_power_of_two() && value >= least, &[key], || {
-        (
-            format!("{value} is not a power of two from {least} up"),
-            format!("give {}", value.max(least).next_power_of_two()),
-        )
-    })
+    let power = value.max(least).next_power_of_two();
+    let text = format!("{value} is not a power of two from {least} up (give {power})");
+    demand(value == power, &[key], text)
 }
 
-fn check_row(hit_key: &'static str, hit: Cycles, key: &'static str, miss: Cycles) -> Check {
-    demand(
-        (Cycles(1)..=miss).contains(&hit),
-        &[hit_key, key, "pm.row_bytes"],
-        || {
-            let what = format!("an open row takes {hit} cycles where {key} is {miss}");
-            (what, format!("give 1 to {miss} cycles, or pm.row_bytes = 0"))
-        },
-    )
+fn check_row([hit_key, key]: [&'static str; 2], hit: Cycles, miss: Cycles) -> Check {
+    let text =
+        format!("an open row takes {hit} cycles where {key} is {miss} (give 1 to {miss} cycles, or pm.row_bytes = 0)");
+    demand((Cycles(1)..=miss).contains(&hit), &[hit_key, key, "pm.row_bytes"], text)
 }
 
-fn demand(holds: bool, keys: &[&'static str], fault: impl FnOnce() -> (String, String)) -> Check {
+fn demand(holds: bool, keys: &[&'static str], text: String) -> Check {
     if holds {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(Fault::new(keys, text))
     }
-    let (what, mend) = fault();
-    Err(Violation {
-        keys: keys.to_vec(),
-        fault: Fault::new(what, mend),
-    })
 }

@@ -11,6 +11,19 @@ fn preset(name: &str) -> Machine {
     Machine::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
 }
 
+/// The machine as a file that needs no base: every parameter as it is described.
+fn whole_file(machine: &Machine) -> String {
+    let mut text = format!(
+        "name = {:?}\npaper = {:?}\nsummary = {:?}\n",
+        machine.name, machine.paper, machine.summary
+    );
+    for info in machine.describe() {
+        let (key, value, unit, source) = (info.key, info.value, info.unit, info.source);
+        text += &format!("{key} = {{ value = \"{value}{unit}\", source = {source:?} }}\n");
+    }
+    text
+}
+
 fn source_of(machine: &Machine, key: &str) -> String {
     machine
         .describe()
@@ -134,14 +147,18 @@ fn a_described_machine_loads_as_the_same_machine() {
             ("core.clock_ghz", "2.7"),
         ] {
             assert_eq!(
-                Machine::from_toml("x.toml", &machine.to_toml()),
+                Machine::from_toml("x.toml", &whole_file(&machine)),
                 Ok(machine.clone()),
                 "{name} before {key}"
             );
             machine.set(key, text).unwrap_or_else(|error| panic!("{error}"));
         }
         machine.summary = "quotes \" and \\ and\nlines".to_owned();
-        assert_eq!(Machine::from_toml("x.toml", &machine.to_toml()), Ok(machine), "{name}");
+        assert_eq!(
+            Machine::from_toml("x.toml", &whole_file(&machine)),
+            Ok(machine),
+            "{name}"
+        );
     }
 }
 
@@ -190,6 +207,21 @@ fn some_line() -> impl Strategy<Value = String> {
     (key, value).prop_map(|(key, value)| format!("{key} = {value}\n"))
 }
 
+const PRESETS: [&str; 2] = [
+    include_str!("../presets/cosplay.toml"),
+    include_str!("../presets/asap.toml"),
+];
+
+/// Places in a text, how many characters go there, and what comes in their place.
+fn some_cuts() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)>> {
+    let with = prop_oneof![
+        Just("\n".to_owned()),
+        "[0-9.\"={}\\[\\]-]{0,3}",
+        "(ns|KiB|l2|inf|nan|\\PC){0,2}"
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), 0..8usize, with), 1..4)
+}
+
 proptest! {
     #[test]
     fn no_text_panics_the_loader(text in "(?s).{0,200}") {
@@ -202,6 +234,20 @@ proptest! {
     fn no_file_over_a_base_panics_the_loader(lines in prop::collection::vec(some_line(), 0..6)) {
         let text = format!("base = \"asap\"\n{}", lines.concat());
         match Machine::from_toml("x.toml", &text) {
+            Ok(machine) => prop_assert_eq!(machine.validate(), Ok(())),
+            Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
+        }
+    }
+
+    #[test]
+    fn no_changed_preset_panics_the_loader(preset in prop::sample::select(PRESETS.to_vec()), cuts in some_cuts()) {
+        let mut text: Vec<char> = preset.chars().collect();
+        for (at, length, with) in cuts {
+            let from = at.index(text.len());
+            let to = text.len().min(from + length);
+            text.splice(from..to, with.chars());
+        }
+        match Machine::from_toml("x.toml", &String::from_iter(text)) {
             Ok(machine) => prop_assert_eq!(machine.validate(), Ok(())),
             Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
         }
