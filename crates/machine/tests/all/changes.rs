@@ -208,8 +208,8 @@ fn some_line() -> impl Strategy<Value = String> {
 }
 
 const PRESETS: [&str; 2] = [
-    include_str!("../presets/cosplay.toml"),
-    include_str!("../presets/asap.toml"),
+    include_str!("../../presets/cosplay.toml"),
+    include_str!("../../presets/asap.toml"),
 ];
 
 /// Places in a text, how many characters go there, and what comes in their place.

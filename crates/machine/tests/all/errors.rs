@@ -70,7 +70,7 @@ fn unknown_key_in_a_file() {
 
 #[test]
 fn missing_keys() {
-    let whole = include_str!("../presets/cosplay.toml");
+    let whole = include_str!("../../presets/cosplay.toml");
     let without = |keys: &[&str]| -> String {
         let kept = |line: &&str| !keys.iter().any(|key| line.starts_with(&format!("{key} =")));
         whole.lines().filter(kept).map(|line| format!("{line}\n")).collect()

@@ -1,6 +1,5 @@
 //! What the tests of all workloads share: running them, counting what they do, crashing them.
 
-
 pub mod counting;
 pub mod crashing;
 
