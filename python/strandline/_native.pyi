@@ -63,7 +63,8 @@ def litmus(spec: str) -> str:
 
     `{"tests", "models", "designs", "machines", "timings", "seed"}`. `tests` is an array of
     `{"file", "text", "expected"}` or `{"shelf"}`, null for the whole shelf; `file` may be null and is for messages;
-    `expected` is what `.expected` beside the file holds and is left out where there is none (the shelf has its own).
+    `expected` is what `litmus_read_expected` says of the test in all models, `{MODEL: [STATE]}`, and null where its
+    folder has no file `.expected` (the shelf has its own).
     `models` is an array of models and variants (`px86:weak-locks`); null is each model that a test belongs to, without
     variants; `designs` null is none. A test has an answer from those models only that it belongs to. A design runs a
     test that belongs to its own model, and those made of intents if it promises recovery. `machines` and `timings`
@@ -71,15 +72,24 @@ def litmus(spec: str) -> str:
 
     Answers `{"tests": [{"name", "file", "title", "text", "threads", "condition", "locations", "models", "designs"}]}`:
 
-    - `models`: `{"model", "undefined", "states": [{"values", "allowed"}], "condition_holds", "expected",
-      "expected_text"}`, the states all that are thinkable. `expected` is `agrees`, `differs`, `missing` (no lines for
-      this model) or `none` (nothing to compare with); `expected_text` is the model's own lines of `.expected`.
+    - `models`: `{"model", "undefined", "states": [{"values", "allowed"}], "condition_holds", "expected"}`, the states
+      all that are thinkable. `expected` is `agrees`, `differs`, `missing` (nothing is expected of the test in this
+      model) or `none` (nothing to compare with).
     - `designs`: `{"design", "model", "runs", "crash_states", "shown": [VALUES], "violations": [{"values", "machine",
       "seed", "detail": [LINE]}]}`.
     """
 
 def litmus_shelf() -> str:
     """The names of the built-in litmus tests: an array such as `["papers/strandweaver-2ab"]`."""
+
+def litmus_expected(test: str) -> str:
+    """The lines of a test, `{"file", "text"}`, in its folder's files `.expected`: an object by model."""
+
+def litmus_read_expected(spec: str) -> str:
+    """Reads a file `.expected`: `{"file", "model", "text", "tests"}`, `tests` the names of its folder's tests.
+
+    Answers `{TEST: {MODEL: [STATE]}}`. MODEL is the model or a variant of it; the states are null for undefined.
+    """
 
 def litmus_dot(spec: str) -> str:
     """Draws an execution of a test that leaves a state.

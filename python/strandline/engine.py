@@ -154,6 +154,8 @@ class Native(Protocol):
     def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
     def litmus(self, spec: str, /) -> str: ...
     def litmus_shelf(self) -> str: ...
+    def litmus_expected(self, test: str, /) -> str: ...
+    def litmus_read_expected(self, spec: str, /) -> str: ...
     def litmus_dot(self, spec: str, /) -> str: ...
     def random(self, spec: str, /) -> str: ...
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
@@ -208,6 +210,17 @@ class Engine:
         """The names of the built-in tests."""
         names: list[str] = self._ask(self.native.litmus_shelf)
         return names
+
+    def litmus_expected(self, source: Source) -> dict[str, str]:
+        """The lines of a test in its folder's files of expected states, by model."""
+        lines: dict[str, str] = self._ask(lambda: self.native.litmus_expected(json.dumps(source.keys())))
+        return lines
+
+    def read_expected(self, file: Path, text: str, tests: list[str]) -> dict[str, dict[str, Any]]:
+        """What a file of expected states says, by test and by model; `tests` are the names of its folder's tests."""
+        spec = {"file": str(file), "model": file.stem, "text": text, "tests": tests}
+        said: dict[str, dict[str, Any]] = self._ask(lambda: self.native.litmus_read_expected(json.dumps(spec)))
+        return said
 
     def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
         """An execution that leaves the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""

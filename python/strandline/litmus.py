@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,8 +13,11 @@ State = tuple[int, ...]
 """What a crash leaves: a value for each location, in the order of the test's locations."""
 
 Expected = Literal["agrees", "differs", "missing", "none"]
-"""How the allowed states compare with those in `.expected`: `missing` is a model it lacks, `none` is no such
-file, or variants that are on together."""
+"""How the allowed states compare with those in the folder's files `.expected`: `missing` is a test or a model that
+they lack, `none` is no such file, or variants that are on together."""
+
+SHELF = Path("litmus")
+"""Where the built-in tests are in a checkout."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,8 @@ class Source:
     name: str
     text: str | None = None
     """What the file holds; `None` for a test on the shelf."""
-    expected: str | None = None
-    """What `.expected` beside the file holds, if there is one."""
+    expected: Mapping[str, Any] | None = None
+    """What the folder's files `.expected` say of it, by model; `None` if the folder has none, or for the shelf."""
 
     @property
     def is_file(self) -> bool:
@@ -32,16 +36,34 @@ class Source:
         return self.text is not None
 
     @property
-    def expected_file(self) -> str:
-        """The file with the expected states."""
-        return str(Path(self.name).with_suffix(".expected")) if self.is_file else f"{self.name}.expected"
+    def folder(self) -> Path:
+        """The folder of the test and of the states that are expected of it."""
+        return Path(self.name).parent if self.is_file else SHELF / Path(self.name).parent
 
-    def keys(self) -> dict[str, str]:
+    @property
+    def stem(self) -> str:
+        """The file's name without `.litmus`, by which files of expected states call the test."""
+        return Path(self.name).stem if self.is_file else Path(self.name).name
+
+    @property
+    def mend(self) -> str:
+        """The command that records the folder's expected states anew."""
+        return shlex.join(("strandline", "litmus", "--promote", str(self.folder))) if self.is_file else "make promote"
+
+    def expected_file(self, model: str) -> Path:
+        """The file with the states that a model, or a variant of it, is expected to allow."""
+        return expected_file(self.folder, model.partition(":")[0])
+
+    def keys(self) -> dict[str, Any]:
         """The test as the native module takes it."""
         if self.text is None:
             return {"shelf": self.name}
-        expected = {} if self.expected is None else {"expected": self.expected}
-        return {"file": self.name, "text": self.text, **expected}
+        return {"file": self.name, "text": self.text, "expected": self.expected}
+
+
+def expected_file(folder: Path, model: str) -> Path:
+    """The file with the states that a model is expected to allow of a folder's tests."""
+    return folder / f"{model}.expected"
 
 
 @dataclass(frozen=True)
@@ -74,8 +96,6 @@ class ModelVerdict:
     """Every thinkable state, and whether it is allowed."""
     condition_holds: bool
     expected: Expected
-    expected_text: str
-    """The lines that belong into `.expected`."""
 
     @property
     def allowed(self) -> int:
@@ -173,7 +193,7 @@ def _model(fields: Mapping[str, Any]) -> ModelVerdict:
         fields["model"],
         fields["undefined"],
         {tuple(state["values"]): state["allowed"] for state in fields["states"]},
-        *(fields[key] for key in ("condition_holds", "expected", "expected_text")),
+        *(fields[key] for key in ("condition_holds", "expected")),
     )
 
 

@@ -107,6 +107,12 @@ class FakeNative:
     def litmus_shelf(self) -> str:
         return json.dumps(list(fake_litmus.SHELF))
 
+    def litmus_expected(self, text: str, /) -> str:
+        return json.dumps(fake_litmus.expected(json.loads(text)))
+
+    def litmus_read_expected(self, text: str, /) -> str:
+        return json.dumps(fake_litmus.read_expected(json.loads(text)))
+
     def litmus_dot(self, text: str, /) -> str:
         self.specs.append(json.loads(text))
         return json.dumps(fake_litmus.dot(json.loads(text)))

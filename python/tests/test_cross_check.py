@@ -230,13 +230,18 @@ ONE_STORE = """X86 one
 exists (x=1)
 """
 # `eadr`, `none` and `so` know pcommit. One store is durable or not.
-ONE_MODELS = "eadr eadr:weak-locks eadr:weak-stores none none:weak-stores so so:weak-locks so:weak-stores"
-ONE_EXPECTED = "".join(f"{label} 2\n  x=0\n  x=1\n" for label in ONE_MODELS.split())
+BOTH = "2\n    x=0\n    x=1\n"
+ONE_EXPECTED = {
+    "eadr": f"one\n  eadr {BOTH}  weak-locks as eadr\n  weak-stores {BOTH}",
+    "none": f"one\n  none {BOTH}  weak-stores as none\n",
+    "so": f"one\n  so {BOTH}  weak-locks as so\n  weak-stores as so\n",
+}
 
 
-def check(directory: Path, expected: str, *options: str, text: str = ONE_STORE) -> int:
+def check(directory: Path, expected: dict[str, str], *options: str, text: str = ONE_STORE) -> int:
     (directory / "one.litmus").write_text(text)
-    (directory / "one.expected").write_text(expected)
+    for model, lines in expected.items():
+        (directory / f"{model}.expected").write_text(lines)
     return main(["--models", str(MODELS), *options, str(directory)])
 
 
@@ -248,49 +253,107 @@ def test_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("model", "old", "new", "said"),
     [
-        ("none 2\n  x=0\n  x=1\n", "none 1\n  x=0\n", ": none: the states differ\n  only found by z3: x=1\n"),
         (
-            "none 2\n  x=0\n",
-            "none 2\n  x=3\n",
-            ": none: the states differ\n  only expected: x=3\n  only found by z3: x=0\n",
+            "eadr",
+            "locks as eadr",
+            "locks 1\n    x=0",
+            ": eadr:weak-locks: the states differ\n  only found by z3: x=1\n",
         ),
-        ("none 2\n  x=0\n  x=1\n", "none 2\n  x=1\n  x=0\n", ": none: the states are not in order, or stand twice\n"),
-        ("none 2\n  x=0\n  x=1\n", "none undefined\n", ": none: expected undefined, found defined\n"),
-        ("none 2\n  x=0\n  x=1\n", "", ": none: is not listed, but the test belongs to it\n"),
-        ("none 2", "px86 2\n  x=0\n  x=1\nnone 2", ": px86: is listed, but the test does not belong to it\n"),
+        (
+            "eadr",
+            "stores 2\n    x=0\n",
+            "stores 2\n    x=3\n",
+            ": eadr:weak-stores: the states differ\n  only expected: x=3\n  only found by z3: x=0\n",
+        ),
+        (
+            "eadr",
+            f"stores {BOTH}",
+            "stores 2\n    x=1\n    x=0\n",
+            ": eadr:weak-stores: the states are not in order, or stand twice\n",
+        ),
+        (
+            "none",
+            "weak-stores as none",
+            "weak-stores undefined",
+            ": none:weak-stores: expected undefined, found defined\n",
+        ),
+        ("so", "  weak-locks as so\n", "", ": so:weak-locks: is not listed, but the test belongs to it\n"),
+        (
+            "none",
+            "  weak-stores",
+            "  weak-locks as none\n  weak-stores",
+            ": none:weak-locks: is listed, but the test does not belong to it\n",
+        ),
+        (
+            "so",
+            "  weak-locks as so\n  weak-stores as so\n",
+            "  weak-stores as so\n  weak-locks as so\n",
+            ": : the models are not in the order of their names\n",
+        ),
     ],
 )
 def test_a_planted_error_is_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str, old: str, new: str, said: str
 ) -> None:
-    assert check(tmp_path, ONE_EXPECTED.replace(old, new, 1)) == 1
+    assert old in ONE_EXPECTED[model]
+    assert check(tmp_path, {**ONE_EXPECTED, model: ONE_EXPECTED[model].replace(old, new, 1)}) == 1
     out = capsys.readouterr().out
     assert f"one.litmus{said}" in out
     assert ": 1 differ, in " in out
 
 
+def test_a_variant_as_a_wrong_model_is_wrong_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, {**ONE_EXPECTED, "so": ONE_EXPECTED["so"].replace(BOTH, "1\n    x=0\n")}) == 1
+    assert ": 3 differ, in " in capsys.readouterr().out
+
+
+def test_a_model_without_a_file_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, {model: ONE_EXPECTED[model] for model in ("eadr", "none")}) == 1
+    assert "one.litmus: so: is not listed, but the test belongs to it\n" in capsys.readouterr().out
+
+
 def test_the_differences_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(tmp_path, ONE_EXPECTED.replace("so 2\n  x=0", "so 2\n  x=2"), "--json") == 1
+    wrong = ONE_EXPECTED["none"].replace("stores as none", "stores 2\n    x=1\n    x=2")
+    assert check(tmp_path, {**ONE_EXPECTED, "none": wrong}, "--json") == 1
     (difference,) = json.loads(capsys.readouterr().out)["differences"]
-    assert (difference["model"], difference["only_expected"], difference["only_found"]) == ("so", ["x=2"], ["x=0"])
+    assert (difference["model"], difference["only_expected"], difference["only_found"]) == (
+        "none:weak-stores",
+        ["x=2"],
+        ["x=0"],
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "expected", "said"),
     [
-        (ONE_STORE.replace("PCOMMIT", "PCOMIT"), "", "one.litmus:5: 'PCOMIT' is not an instruction of docs/litmus.md"),
-        (ONE_STORE.replace("$1", "$256"), "", "one.litmus:4: '256' is not a number from 0 to 255"),
-        (ONE_STORE.replace("x=1", "y=1"), "", "one.litmus:6: the condition names y, which is no persistent location"),
-        (ONE_STORE, "eadr two\n", "one.expected:1: expected a model and the number of its states"),
-        (ONE_STORE, "eadr 2\n  x=0\n", "one.expected: eadr has 1 states where 2 are announced"),
+        (ONE_STORE.replace("PCOMMIT", "PCOMIT"), {}, "one.litmus:5: 'PCOMIT' is not an instruction of docs/litmus.md"),
+        (ONE_STORE.replace("$1", "$256"), {}, "one.litmus:4: '256' is not a number from 0 to 255"),
+        (ONE_STORE.replace("x=1", "y=1"), {}, "one.litmus:6: the condition names y, which is no persistent location"),
+        (
+            ONE_STORE,
+            {"eadr": "one\n  eadr two\n"},
+            "eadr.expected:2: expected eadr, then its variants, each with its states",
+        ),
+        (ONE_STORE, {"eadr": "one\n  weak-locks as eadr\n"}, "eadr.expected:2: expected eadr, then its variants"),
+        (ONE_STORE, {"eadr": "one\n  eadr as eadr\n"}, "eadr.expected:2: expected eadr, then its variants"),
+        (ONE_STORE, {"eadr": "one\n  eadr 2\n    x=0\n"}, "eadr.expected:2: eadr has 1 states where 2 are announced"),
+        (ONE_STORE, {"eadr": "one\n  eadr 1\n    x=0\n    x=1\n"}, "eadr.expected:2: eadr has 2 states where 1"),
+        (
+            ONE_STORE,
+            {"so": f"{ONE_EXPECTED['so']}  weak-locks as so\n"},
+            "so.expected:7: so:weak-locks stands twice in one",
+        ),
+        (ONE_STORE, {"so": f"{ONE_EXPECTED['so']}two\n"}, "so.expected:7: expected a test of this folder, each once"),
+        (ONE_STORE, {"so": f"{ONE_EXPECTED['so']}one\n"}, "so.expected:7: expected a test of this folder, each once"),
+        (ONE_STORE, {"os": ""}, "os.expected: there is no model os: name the file as one of models/"),
     ],
 )
 def test_bad_input_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, expected: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, expected: dict[str, str], said: str
 ) -> None:
-    assert check(tmp_path, expected, text=text) == 2
+    assert check(tmp_path, {**ONE_EXPECTED, **expected}, text=text) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -311,7 +374,7 @@ def test_bad_input_is_one_line(
 def test_a_bad_model_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
     (tmp_path / "bad.cat").write_text(f"{text}\nlet isa = PCOMMIT\n")
     (tmp_path / "one.litmus").write_text(ONE_STORE)
-    (tmp_path / "one.expected").write_text("bad 1\n  x=0\n")
+    (tmp_path / "bad.expected").write_text("one\n  bad 1\n    x=0\n")
     assert main(["--models", str(tmp_path), str(tmp_path)]) == 2
     assert said in capsys.readouterr().err
 

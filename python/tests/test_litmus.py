@@ -10,32 +10,18 @@ from conftest import Answer, Strandline
 from fake_litmus import MP, SHELF, STRANDS
 from fake_native import FakeNative
 
-MP_PX86 = "px86 3\n  x=0 z=0\n  x=1 z=0\n  x=1 z=1\n"
-"""What the fake's px86 allows of `mp`: all but x=0 z=1."""
-
-ALL_OF_MP = """eadr 2
-  x=0 z=0
-  x=1 z=1
-none 4
-  x=0 z=0
-  x=0 z=1
-  x=1 z=0
-  x=1 z=1
-px86 3
-  x=0 z=0
-  x=1 z=0
-  x=1 z=1
-px86:weak-locks 4
-  x=0 z=0
-  x=0 z=1
-  x=1 z=0
-  x=1 z=1
-so 3
-  x=0 z=0
-  x=1 z=0
-  x=1 z=1
+MP_PX86 = """mp
+  px86 3
+    x=0 z=0
+    x=1 z=0
+    x=1 z=1
+  weak-locks 4
+    x=0 z=0
+    x=0 z=1
+    x=1 z=0
+    x=1 z=1
 """
-"""As `docs/litmus.md` has it: models and variants by name, states by value."""
+"""What the fake's px86 allows of `mp`: all but x=0 z=1, and all where locked instructions order nothing."""
 
 
 @pytest.fixture
@@ -121,8 +107,8 @@ def test_files_and_folders_in_order_each_once(strandline: Strandline, native: Fa
     tests = [spec["tests"][0] for spec in native.specs]
     assert tests == [
         {"shelf": "papers/race"},
-        {"file": "tests/inner/strands.litmus", "text": STRANDS},
-        {"file": "tests/mp.litmus", "text": MP},
+        {"file": "tests/inner/strands.litmus", "text": STRANDS, "expected": None},
+        {"file": "tests/mp.litmus", "text": MP, "expected": None},
     ]
 
 
@@ -132,30 +118,43 @@ def test_the_same_file_under_two_names_is_taken_once(strandline: Strandline, nat
 
 
 def test_expected_states_that_agree(strandline: Strandline, native: FakeNative, folder: Path) -> None:
-    (folder / "mp.expected").write_text(ALL_OF_MP)
-    answer = strandline("litmus", "tests/mp.litmus")
+    (folder / "px86.expected").write_text(MP_PX86)
+    answer = strandline("litmus", "tests/mp.litmus", "-M", "px86")
     assert answer.code == 0
     assert ["px86", "3", "of", "4", "holds", "agree"] in [line.split() for line in answer.out.splitlines()]
-    assert native.specs[0]["tests"][0]["expected"] == ALL_OF_MP
+    states = ["x=0 z=0", "x=1 z=0", "x=1 z=1"]
+    expected = {"px86": states, "px86:weak-locks": [states[0], "x=0 z=1", *states[1:]]}
+    assert native.specs[0]["tests"][0]["expected"] == expected
 
 
 def test_expected_states_that_differ(strandline: Strandline, folder: Path, snapshot: SnapshotAssertion) -> None:
-    (folder / "mp.expected").write_text(ALL_OF_MP.replace(MP_PX86, MP_PX86.replace("  x=1 z=0\n", "")))
-    answer = strandline("litmus", "tests/mp.litmus", "-M", "px86,so")
+    (folder / "px86.expected").write_text(MP_PX86.replace("px86 3\n    x=0 z=0\n", "px86 2\n"))
+    answer = strandline("litmus", "tests/mp.litmus", "-M", "px86")
     assert answer.code == 1
     assert timeless(answer) == snapshot
 
 
-def test_expected_states_that_are_missing(strandline: Strandline, folder: Path, snapshot: SnapshotAssertion) -> None:
-    (folder / "mp.expected").write_text(MP_PX86)
+def test_what_is_not_expected_is_one_line_for_a_file(
+    strandline: Strandline, folder: Path, snapshot: SnapshotAssertion
+) -> None:
+    (folder / "px86.expected").write_text(MP_PX86)
     assert strandline("litmus", "tests", "-M", "px86").code == 0
-    answer = strandline("litmus", "tests", "-M", "px86,so,strand")
+    (folder / "other.litmus").write_text(MP)
+    (folder / "third.litmus").write_text(MP)
+    answer = strandline("litmus", "tests", "-M", "px86,px86:weak-locks,so,strand")
     assert answer.code == 1
     assert timeless(answer) == snapshot
+
+
+def test_lines_of_no_test_are_refused(strandline: Strandline, folder: Path) -> None:
+    (folder / "px86.expected").write_text(MP_PX86.replace("mp", "pm"))
+    answer = strandline("litmus", "tests")
+    complaint = "strandline: tests/px86.expected:1:1: there is no test `pm` in this folder\n"
+    assert (answer.code, answer.out, answer.err) == (2, "", complaint)
 
 
 def test_json(strandline: Strandline, folder: Path) -> None:
-    (folder / "mp.expected").write_text(MP_PX86)
+    (folder / "px86.expected").write_text(MP_PX86)
     answer = strandline("litmus", "tests", "-d", "non-atomic,x86-pcommit", "--json")
     assert answer.code == 1
     document = answer.document
@@ -173,12 +172,12 @@ def test_json(strandline: Strandline, folder: Path) -> None:
             "replay": "strandline litmus tests/mp.litmus -d non-atomic -m cosplay --timings 1 --seed 17",
         },
         {
-            "test": "mp+flushed",
-            "source": "tests/mp.litmus",
             "model": "so",
             "kind": "expected",
             "expected": "missing",
-            "replay": "strandline litmus tests/mp.litmus -M so",
+            "file": "tests/so.expected",
+            "tests": ["mp+flushed"],
+            "mend": "strandline litmus --promote tests",
         },
     ]
     # Two models with four states each; two designs with 40 runs and 1,234 crash states each.
@@ -231,31 +230,45 @@ def test_dot_takes_the_only_model(strandline: Strandline) -> None:
     assert answer.document["allowed"] is True
 
 
-def test_promote_writes_each_model_and_variant(strandline: Strandline, folder: Path) -> None:
-    (folder / "inner" / "strands.expected").write_text("strand 0\n")
+def test_promote_writes_a_file_for_each_model(strandline: Strandline, folder: Path) -> None:
+    (folder / "inner" / "strand.expected").write_text("old\n")
+    (folder / "rp.expected").write_text("mp\n  rp undefined\n")
     answer = strandline("litmus", "tests", "--promote")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines() == [
-        "new: tests/mp.expected",
-        "changed: tests/inner/strands.expected",
-        "1 new, 1 changed, 0 same",
+        "new: tests/eadr.expected",
+        "new: tests/none.expected",
+        "new: tests/px86.expected",
+        "new: tests/so.expected",
+        "changed: tests/inner/strand.expected",
+        "gone: tests/rp.expected",
+        "4 new, 1 changed, 1 gone, 0 same",
     ]
-    assert (folder / "mp.expected").read_text() == ALL_OF_MP
+    assert (folder / "px86.expected").read_text() == MP_PX86
     assert strandline("litmus", "tests").code == 0
-    assert strandline("litmus", "tests", "--promote").out == "0 new, 0 changed, 2 same\n"
-    assert sorted(path.name for path in folder.rglob("*.expected*")) == ["mp.expected", "strands.expected"]
+    assert strandline("litmus", "tests", "--promote").out == "0 new, 0 changed, 0 gone, 5 same\n"
 
 
-def test_dots_in_a_name_belong_to_it(strandline: Strandline, folder: Path) -> None:
-    (folder / "mp+clwb.sfence+rf.dram.litmus").write_text(MP)
-    assert strandline("litmus", "tests/mp+clwb.sfence+rf.dram.litmus", "--promote").code == 0
-    assert (folder / "mp+clwb.sfence+rf.dram.expected").read_text() == ALL_OF_MP
+def test_promoted_tests_are_in_the_order_of_their_names(strandline: Strandline, folder: Path) -> None:
+    for name in ("mp+clwb.sfence+rf.dram", "mp+clwb"):
+        (folder / f"{name}.litmus").write_text(MP)
+    assert strandline("litmus", "tests", "--promote").code == 0
+    lines = (folder / "px86.expected").read_text().splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ["mp", "mp+clwb", "mp+clwb.sfence+rf.dram"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_promote_as_json(strandline: Strandline) -> None:
-    files = {"new": ["tests/mp.expected"], "changed": [], "same": []}
-    assert strandline("litmus", "tests/mp.litmus", "--promote", "--json").document == {"promoted": files}
+    files = {"new": ["tests/inner/strand.expected"], "changed": [], "gone": [], "same": []}
+    assert strandline("litmus", "tests/inner", "--promote", "--json").document == {"promoted": files}
+
+
+@pytest.mark.parametrize("name", ["tests/mp.litmus", "papers/mp"])
+@pytest.mark.usefixtures("folder")
+def test_promote_takes_folders_alone(strandline: Strandline, name: str) -> None:
+    answer = strandline("litmus", name, "--promote")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == f"strandline: --promote {name}: not a folder: name the folder of the tests\n"
 
 
 def test_promote_writes_nothing_if_one_test_is_wrong(strandline: Strandline, folder: Path) -> None:
@@ -266,10 +279,10 @@ def test_promote_writes_nothing_if_one_test_is_wrong(strandline: Strandline, fol
 
 def test_promote_where_nothing_can_be_written(strandline: Strandline, folder: Path) -> None:
     # A folder of that name cannot be replaced by a file, even by root.
-    (folder / "mp.expected").mkdir()
-    answer = strandline("litmus", "tests/mp.litmus", "--promote")
+    (folder / "eadr.expected").mkdir()
+    answer = strandline("litmus", "tests", "--promote")
     assert (answer.code, answer.out) == (2, "")
-    assert "tests/mp.expected" in answer.err
+    assert "tests/eadr.expected" in answer.err
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 

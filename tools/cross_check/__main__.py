@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .compare import Comparison, compare
 from .errors import InputError
+from .expected import Section, read_folder
 from .parse_cat import Model, read_models
 
 
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.monotonic()
     try:
         models = read_models(options.models)
-        tests = _tests(options.directories, options.only)
+        tests = _tests(options.directories, options.only, models)
         results = _compare_all(tests, models, options.jobs)
     except InputError as error:
         print(f"cross_check: {error}", file=sys.stderr)
@@ -52,26 +53,32 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _tests(directories: list[Path], only: str) -> list[Path]:
-    """The tests that have a file of expected states beside them."""
+Expected = dict[Path, list[Section]]
+"""What files say of each test."""
+
+
+def _tests(directories: list[Path], only: str, models: dict[str, Model]) -> Expected:
+    """The tests of folders that have files of expected states."""
     for directory in directories:
         if not directory.is_dir():
             raise InputError(f"{directory}: no such directory: run from the repository's root, or name one")
     every = sorted({path for directory in directories for path in directory.rglob("*.litmus") if only in str(path)})
-    tests = [path for path in every if path.with_suffix(".expected").is_file()]
+    folders = {path.parent: read_folder(path.parent, models) for path in every}
+    tests = {path: folders[path.parent].get(path.stem, []) for path in every if folders[path.parent]}
     if not tests:
         raise InputError(f"no tests with expected states in {' '.join(map(str, directories))}")
     if len(tests) < len(every):
-        print(f"cross_check: {len(every) - len(tests)} tests have no .expected beside them: skipped", file=sys.stderr)
+        left = len(every) - len(tests)
+        print(f"cross_check: {left} tests have no .expected in their folder: skipped", file=sys.stderr)
     return tests
 
 
-def _compare_all(tests: list[Path], models: dict[str, Model], jobs: int) -> list[Comparison]:
+def _compare_all(tests: Expected, models: dict[str, Model], jobs: int) -> list[Comparison]:
     work = partial(compare, models=models)
     if jobs == 1 or len(tests) == 1:
-        return [work(test) for test in tests]
+        return [work(*test) for test in tests.items()]
     with multiprocessing.Pool(min(jobs, len(tests))) as pool:
-        return pool.map(work, tests, chunksize=1)
+        return pool.starmap(work, tests.items(), chunksize=1)
 
 
 def _summary(results: list[Comparison], seconds: int) -> str:

@@ -1,13 +1,13 @@
-"""Compares what stands beside a test with what z3 finds."""
+"""Compares what is expected of a test with what z3 finds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .encode import States, allowed_states, belongs, locations
-from .expected import Section, read_expected
+from .expected import Section
 from .parse_cat import Model
 from .parse_litmus import Litmus, read_litmus
 
@@ -39,10 +39,10 @@ def labels(test: Litmus, models: Mapping[str, Model]) -> list[tuple[str, str | N
     return [(model.name, variant) for model in own for variant in (None, *model.variants)]
 
 
-def compare(path: Path, models: Mapping[str, Model]) -> Comparison:
-    """Compares a test, in all its models, with the file beside it."""
+def compare(path: Path, sections: Sequence[Section], models: Mapping[str, Model]) -> Comparison:
+    """Compares a test, in all its models, with what its folder's files say."""
     test = read_litmus(path)
-    found = {section.label: section for section in read_expected(path.with_suffix(".expected"))}
+    found = {section.label: section for section in sections}
     wanted = {f"{name}:{variant}" if variant else name: (name, variant) for name, variant in labels(test, models)}
     result = Comparison(str(path), [], [])
 

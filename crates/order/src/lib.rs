@@ -17,14 +17,15 @@ mod states;
 mod structure;
 mod text;
 mod unroll;
+mod words;
 
-pub use expected::{block_of, expected, models_of, show_allowed};
+pub use expected::{expected, read_expected, show_expected, Expected};
 pub use fault::{Fault, Place};
 pub use litmus::Test;
 pub use model::Model;
 pub use oracle::{Breach, History, Oracle};
 pub use picture::{picture, Picture};
 pub use relation::{Relation, Set};
-pub use shelf::{shelf, Entry};
+pub use shelf::{shelf, stored, Entry};
 pub use states::{allowed, thinkable, Allowed, State};
 pub use structure::{Cell, Event, Kind};

@@ -108,6 +108,12 @@ impl Model {
         std::iter::once(self.with(&BTreeSet::new())).chain(variants).collect()
     }
 
+    /// The name of its file, without the variants that are on.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.name
+    }
+
     /// Its name, with the variants that are on.
     #[must_use]
     pub fn name(&self) -> String {
@@ -137,6 +143,16 @@ impl Model {
     #[must_use]
     pub fn isa(&self) -> &BTreeSet<Class> {
         &self.isa
+    }
+
+    /// Whether its files speak of this relation.
+    #[cfg(test)]
+    pub fn names_relation(&self, relation: &str) -> bool {
+        let mut found = false;
+        expressions(&self.files, |_, expr| {
+            found |= matches!(&expr.kind, ExprKind::Name(name) if name == relation)
+        });
+        found
     }
 
     /// It, compiled.

@@ -1,23 +1,31 @@
 //! The built-in tests.
 
+use crate::expected::{read_expected, Expected};
 use crate::litmus::Test;
-use crate::Fault;
-use include_dir::{include_dir, Dir};
+use crate::{Fault, Model};
+use include_dir::{include_dir, Dir, File};
+use std::collections::BTreeSet;
 
 static SHELF: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../litmus");
 
 /// A built-in test, as it stands in `litmus/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
+    /// Its folder below `litmus/`.
+    pub folder: &'static str,
     /// Its file below `litmus/`, without `.litmus`.
     pub path: &'static str,
     /// The test.
     pub text: &'static str,
-    /// What is expected of it, if that was recorded.
-    pub expected: Option<&'static str>,
 }
 
 impl Entry {
+    /// Its file's name, without `.litmus`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit_once('/').map_or(self.path, |(_, name)| name)
+    }
+
     /// The test, read.
     ///
     /// # Errors
@@ -25,29 +33,45 @@ impl Entry {
     pub fn test(&self) -> Result<Test, Fault> {
         Test::parse(self.text).map_err(|fault| fault.in_file(&format!("litmus/{}.litmus", self.path)))
     }
+
+    /// What is expected of it in a model; `None` if its folder's file does not say, or there is none.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn expected(&self, model: &Model) -> Result<Option<Expected>, Fault> {
+        let file = file_of(self.folder, model);
+        let text = stored(self.folder, model).unwrap_or_default();
+        let entries = shelf();
+        let folder = entries.iter().filter(|entry| entry.folder == self.folder);
+        let folder: BTreeSet<&str> = folder.map(Entry::name).collect();
+        let mut tests =
+            read_expected(model, text, &folder).map_err(|fault| fault.in_file(&format!("litmus/{file}")))?;
+        Ok(tests.remove(self.name()))
+    }
 }
 
 /// All built-in tests, in the order of their paths.
 #[must_use]
 pub fn shelf() -> Vec<Entry> {
-    let mut entries = Vec::new();
-    gather(&SHELF, &mut entries);
+    let mut entries: Vec<Entry> = SHELF.dirs().flat_map(Dir::files).filter_map(entry).collect();
     entries.sort_unstable_by_key(|entry| entry.path);
     entries
 }
 
-fn gather(dir: &'static Dir<'static>, entries: &mut Vec<Entry>) {
-    for file in dir.files() {
-        let path = file.path().to_str().and_then(|path| path.strip_suffix(".litmus"));
-        let (Some(path), Some(text)) = (path, file.contents_utf8()) else {
-            continue;
-        };
-        let expected = SHELF.get_file(format!("{path}.expected"));
-        entries.push(Entry {
-            path,
-            text,
-            expected: expected.and_then(|file| file.contents_utf8()),
-        });
-    }
-    dir.dirs().for_each(|dir| gather(dir, entries));
+fn entry(file: &'static File<'static>) -> Option<Entry> {
+    let path = file.path().to_str()?.strip_suffix(".litmus")?;
+    let (folder, _) = path.rsplit_once('/')?;
+    let text = file.contents_utf8()?;
+    Some(Entry { folder, path, text })
+}
+
+/// The file of the states that a model allows of a folder's tests, below `litmus/`.
+fn file_of(folder: &str, model: &Model) -> String {
+    format!("{folder}/{}.expected", model.base())
+}
+
+/// The states stored for a model and a folder of built-in tests, as text.
+#[must_use]
+pub fn stored(folder: &str, model: &Model) -> Option<&'static str> {
+    SHELF.get_file(file_of(folder, model))?.contents_utf8()
 }

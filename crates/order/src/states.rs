@@ -139,6 +139,8 @@ impl Test {
 pub(crate) struct Persists {
     /// The events, as bits of a cut: the first is bit 0.
     pub events: Vec<usize>,
+    /// For every event of the test its bit; 0 for those that do not persist.
+    bits: Vec<u64>,
     /// For each observed location its initial value and the events that may give it another.
     cells: Vec<ObservedCell>,
 }
@@ -170,7 +172,12 @@ impl Persists {
         let cells: Vec<ObservedCell> = cells.collect();
         let mut events: Vec<usize> = cells.iter().flat_map(|cell| cell.events.iter().copied()).collect();
         events.sort_unstable();
-        Persists { events, cells }
+        let mut bits = vec![0; unrolled.events.len()];
+        events
+            .iter()
+            .enumerate()
+            .for_each(|(bit, event)| bits[*event] = 1 << bit);
+        Persists { events, bits, cells }
     }
 
     /// For each event that persists, as bits, those that must persist before it.
@@ -185,20 +192,17 @@ impl Persists {
     }
 
     pub(crate) fn has(&self, cut: u64, event: usize) -> bool {
-        self.events
-            .iter()
-            .position(|other| *other == event)
-            .is_some_and(|bit| cut >> bit & 1 == 1)
+        cut & self.bits[event] != 0
     }
 
     /// What a cut leaves.
     pub(crate) fn state(&self, execution: &Execution, cut: u64) -> State {
         let value = |cell: &ObservedCell| {
-            let mut inside: Box<dyn Iterator<Item = &usize>> = match cell.output {
-                true => Box::new(cell.events.iter()),
-                false => Box::new(execution.orders[cell.location].iter().rev()),
+            let inside = |event: &&usize| self.has(cut, **event);
+            let last = match cell.output {
+                true => cell.events.iter().find(inside),
+                false => execution.orders[cell.location].iter().rev().find(inside),
             };
-            let last = inside.find(|event| self.has(cut, **event));
             last.map_or(cell.initial, |event| execution.values[*event])
         };
         self.cells.iter().map(value).collect()

@@ -542,17 +542,34 @@ fn of_a_models_name() {
         Ok(_) => panic!("there is a model {name}"),
         Err(fault) => fault.to_string(),
     };
+    let names = Model::names().join(", ");
+    assert!(names.contains("none, px86, "), "{names}");
     check(
         of,
         &[
-            ("nope", "there is no model `nope`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("", "there is no model ``; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("lib/base", "there is no model `lib/base`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("../models/px86", "there is no model `../models/px86`; there are asap-strand, bbb, buffered-epoch, cfence, eadr, ep, epoch, intents, intents-unordered, none, px86, rcbsp, rp, so, strand, strandweaver, strict-sc, strict-tso"),
-            ("px86:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
-            ("px86:", "model `px86` has no variant ``; it has weak-locks, weak-stores"),
-            ("px86:weak-locks:nope", "model `px86` has no variant `nope`; it has weak-locks, weak-stores"),
-            ("rcbsp:weak-stores", "model `rcbsp` has no variant `weak-stores`; it has none"),
+            ("nope", &format!("there is no model `nope`; there are {names}")),
+            ("", &format!("there is no model ``; there are {names}")),
+            ("lib/base", &format!("there is no model `lib/base`; there are {names}")),
+            (
+                "../models/px86",
+                &format!("there is no model `../models/px86`; there are {names}"),
+            ),
+            (
+                "px86:nope",
+                "model `px86` has no variant `nope`; it has weak-locks, weak-stores",
+            ),
+            (
+                "px86:",
+                "model `px86` has no variant ``; it has weak-locks, weak-stores",
+            ),
+            (
+                "px86:weak-locks:nope",
+                "model `px86` has no variant `nope`; it has weak-locks, weak-stores",
+            ),
+            (
+                "rcbsp:weak-stores",
+                "model `rcbsp` has no variant `weak-stores`; it has none",
+            ),
         ],
     );
 }

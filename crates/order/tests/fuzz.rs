@@ -7,7 +7,15 @@ use proptest::prelude::*;
 use proptest::sample::{select, Index};
 use std::collections::BTreeSet;
 use std::path::Path;
-use strandline_order::{allowed, models_of, shelf, Fault, Model, Place, Test};
+use std::sync::LazyLock;
+use strandline_order::{allowed, shelf, Fault, Model, Place, Test};
+
+/// Every model and each of its variants, read once for thousands of tests.
+static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
+    let named = |name: &String| Model::named(name).and_then(|model| model.with_variants());
+    let models = Model::names().iter().map(named).collect::<Result<Vec<_>, _>>();
+    models.unwrap_or_else(|fault| panic!("{fault}")).concat()
+});
 
 /// Whether a place is in a text, or just behind it.
 fn is_in(text: &str, place: Place) -> bool {
@@ -30,8 +38,8 @@ fn check_test(text: &str) {
             let again = Test::parse(&test.to_string()).unwrap_or_else(|fault| panic!("{fault}\n{test}"));
             assert_eq!(again, test);
             if test.events() <= 12 {
-                for model in models_of(&test).unwrap_or_else(|fault| panic!("{fault}")) {
-                    let states = allowed(&test, &model);
+                for model in MODELS.iter().filter(|model| model.takes(&test)) {
+                    let states = allowed(&test, model);
                     let states = states.unwrap_or_else(|fault| panic!("{fault}\n{test}"));
                     // Every model has an execution, and each a cut: nothing is durable yet.
                     assert!(!states.states.is_empty(), "{} of\n{test}", model.name());

@@ -1,11 +1,15 @@
-//! The shelf: what stands beside the tests is what the models allow, and the papers' figures say what the papers say.
+//! The shelf: what its files expect is what the models allow, and the papers' figures say what the papers say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use strandline_order::{allowed, expected, shelf, Entry, Model, Test};
+use strandline_order::{allowed, expected, shelf, show_expected, stored, Entry, Model, Test};
 
 fn read(entry: &Entry) -> Test {
     entry.test().unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The files below a folder.
@@ -16,25 +20,96 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(below).collect()
 }
 
-#[test]
-fn each_test_has_its_expected_states() {
+/// The built-in folders, each with its tests in the order of their names.
+fn folders() -> BTreeMap<&'static str, Vec<Entry>> {
+    let mut folders: BTreeMap<&str, Vec<Entry>> = BTreeMap::new();
     for entry in shelf() {
-        let computed = expected(&read(&entry)).unwrap_or_else(|fault| panic!("{}: {fault}", entry.path));
-        let stored = entry.expected.unwrap_or_else(|| panic!("{}: no .expected", entry.path));
-        assert_eq!(stored, computed, "{}", entry.path);
+        folders.entry(entry.folder).or_default().push(entry);
+    }
+    folders
+}
+
+/// What belongs into a folder's file of a model; `None` if it takes none of the tests.
+fn computed(model: &Model, tests: &[Entry]) -> Option<String> {
+    let tests = tests.iter().map(|entry| (entry, read(entry)));
+    let lines = tests.filter(|(_, test)| model.takes(test)).map(|(entry, test)| {
+        let said = expected(&test, model).unwrap_or_else(|fault| panic!("{}: {fault}", entry.path));
+        show_expected(entry.name(), model.base(), &said)
+    });
+    lines.reduce(|text, lines| text + &lines)
+}
+
+/// The files of a model that are not as they should be, given those that there are.
+fn wrong(model: &Model, files: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let wrong = |(folder, tests): (&str, Vec<Entry>)| {
+        let file = format!("litmus/{folder}/{}.expected", model.base());
+        match (computed(model, &tests), files(folder)) {
+            (computed, stored) if computed == stored => None,
+            (Some(_), Some(_)) => Some(format!("{file} differs")),
+            (Some(_), None) => Some(format!("{file} is missing")),
+            (None, _) => Some(format!("{file} is of a model that takes none of the tests")),
+        }
+    };
+    folders().into_iter().filter_map(wrong).collect()
+}
+
+fn named(name: &str) -> Model {
+    Model::named(name).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn each_folder_has_the_expected_states_of_each_model() {
+    for name in Model::names() {
+        let model = named(&name);
+        let wrong = wrong(&model, |folder| stored(folder, &model).map(str::to_owned));
+        assert!(wrong.is_empty(), "{}: run `make promote`", wrong.join(", "));
     }
 }
 
 #[test]
-fn each_file_of_expected_states_has_its_test() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
-    let files = files(&root);
-    let tests = files
-        .iter()
-        .filter(|path| path.extension().is_some_and(|e| e == "litmus"));
+fn a_new_model_is_its_file_and_a_file_in_each_folder() {
+    let text = std::fs::read_to_string(root().join("models/px86.cat")).expect("a model");
+    let copy = Model::parse("new", &text, &BTreeSet::new()).unwrap_or_else(|fault| panic!("{fault}"));
+    let original = named("px86");
+    let folders = folders()
+        .into_keys()
+        .filter(|folder| stored(folder, &original).is_some());
+    let missing: Vec<String> = folders
+        .map(|folder| format!("litmus/{folder}/new.expected is missing"))
+        .collect();
+    assert_eq!(wrong(&copy, |_| None), missing);
+    let renamed = |folder: &str| Some(stored(folder, &original)?.replace("px86", "new"));
+    assert_eq!(wrong(&copy, renamed), Vec::<String>::new());
+}
+
+#[test]
+fn an_entry_knows_what_is_expected_of_it() {
+    for (_, tests) in folders() {
+        for model in Model::names().iter().map(|name| named(name)) {
+            let said = tests[0].expected(&model).unwrap_or_else(|fault| panic!("{fault}"));
+            let variants = model.takes(&read(&tests[0])).then_some(1 + model.variants().len());
+            assert_eq!(
+                said.map(|said| said.len()),
+                variants,
+                "{}: {}",
+                tests[0].path,
+                model.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn each_file_is_a_test_or_of_a_model() {
+    let files = files(&root().join("litmus"));
+    let is = |path: &&PathBuf, wanted: &str| path.extension().is_some_and(|extension| extension == wanted);
+    let tests = files.iter().filter(|path| is(path, "litmus"));
     assert_eq!(tests.count(), shelf().len(), "all tests are built in");
-    for path in &files {
-        assert!(path.with_extension("litmus").exists(), "{}: nobody's", path.display());
+    let models = Model::names();
+    for path in files.iter().filter(|path| !is(path, "litmus")) {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let known = is(&path, "expected") && models.iter().any(|name| name == stem);
+        assert!(known, "{}: of no model", path.display());
     }
 }
 
@@ -43,13 +118,9 @@ fn names_are_the_files_and_unique() {
     let entries = shelf();
     let mut folders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for entry in &entries {
-        let (folder, stem) = entry
-            .path
-            .rsplit_once('/')
-            .unwrap_or_else(|| panic!("{}: in no folder", entry.path));
         let name = read(entry).name;
-        assert_eq!(stem, name, "{}", entry.path);
-        folders.entry(name).or_default().push(folder);
+        assert_eq!(entry.name(), name, "{}", entry.path);
+        folders.entry(name).or_default().push(entry.folder);
     }
     for (name, folders) in &folders {
         // A generated name says the shape, its folder the instruction set: it may be the name of a test in another set.
@@ -81,7 +152,7 @@ fn no_test_stands_twice() {
 fn each_model_has_tests_of_its_own_instructions() {
     let tests: Vec<Test> = shelf().iter().map(read).collect();
     for name in Model::names() {
-        let model = Model::named(&name).unwrap_or_else(|fault| panic!("{fault}"));
+        let model = named(&name);
         let own = tests.iter().filter(|test| model.takes(test));
         let used: BTreeSet<_> = own.flat_map(Test::classes).collect();
         assert_eq!(&used, model.isa(), "{name}: instructions that no test of it has");
@@ -92,7 +163,7 @@ fn each_model_has_tests_of_its_own_instructions() {
 fn states(model: &str, path: &str) -> BTreeSet<String> {
     let entry = shelf().into_iter().find(|entry| entry.path == path);
     let test = read(&entry.unwrap_or_else(|| panic!("{path}: no such test")));
-    let model = Model::named(model).unwrap_or_else(|fault| panic!("{fault}"));
+    let model = named(model);
     assert!(model.takes(&test), "{path}");
     let allowed = allowed(&test, &model).unwrap_or_else(|fault| panic!("{path}: {fault}"));
     allowed.states.iter().map(|state| test.show_state(state)).collect()

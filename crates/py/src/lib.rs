@@ -168,6 +168,21 @@ fn litmus_shelf() -> String {
 }
 
 #[pyfunction]
+fn litmus_expected(py: Python<'_>, test: &str) -> PyResult<String> {
+    let asked: litmus::Asked = parse(test)?;
+    let answer = py.detach(|| litmus::expected_lines(&asked));
+    answer.map(|answer| answer.to_string()).map_err(raise)
+}
+
+#[pyfunction]
+fn litmus_read_expected(spec: &str) -> PyResult<String> {
+    let asked: litmus::ExpectedFile = parse(spec)?;
+    litmus::read_file(&asked)
+        .map(|answer| answer.to_string())
+        .map_err(raise)
+}
+
+#[pyfunction]
 fn litmus_dot(py: Python<'_>, spec: &str) -> PyResult<String> {
     let asked: litmus::DotSpec = parse(spec)?;
     let answer = py.detach(|| litmus::dot(&asked));
@@ -217,6 +232,8 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(machine, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_tests, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_shelf, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_expected, m)?)?;
+    m.add_function(wrap_pyfunction!(litmus_read_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;

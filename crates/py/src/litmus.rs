@@ -2,9 +2,13 @@
 
 use serde::Deserialize;
 use serde_json::{json, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use strandline_crash::litmus::{conform, random, Registered, Subject};
-use strandline_order::{allowed, block_of, picture, shelf, show_allowed, thinkable, Fault, Model, Test};
+use strandline_order::{
+    allowed, expected, picture, read_expected, shelf, show_expected, thinkable, Allowed, Entry, Expected, Fault, Model,
+    Test,
+};
 use strandline_sim::Error;
 
 /// Machines on which a design runs a test unless said otherwise.
@@ -15,7 +19,7 @@ const MOST_STATES: usize = 4096;
 
 /// A test as the front names it.
 #[derive(Deserialize)]
-struct Asked {
+pub struct Asked {
     #[serde(default)]
     shelf: Option<String>,
     #[serde(default)]
@@ -23,7 +27,7 @@ struct Asked {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    expected: Option<String>,
+    expected: Option<Expected>,
 }
 
 /// What [`litmus`] is asked.
@@ -35,6 +39,15 @@ pub struct LitmusSpec {
     machines: Option<Vec<String>>,
     timings: Option<u64>,
     seed: u64,
+}
+
+/// What [`read_file`] is asked: a file of expected states, its model, and the tests of its folder.
+#[derive(Deserialize)]
+pub struct ExpectedFile {
+    file: String,
+    model: String,
+    text: String,
+    tests: Vec<String>,
 }
 
 /// What [`dot`] is asked.
@@ -60,7 +73,15 @@ struct Read {
     name: String,
     file: Option<String>,
     text: String,
-    expected: Option<String>,
+    expected: Stored,
+}
+
+/// Where the states expected of a test are.
+enum Stored {
+    /// On the shelf.
+    Shelf(Entry),
+    /// The front has read them; `None` if its folder has no such file.
+    Given(Option<Expected>),
 }
 
 fn input(fault: Fault) -> Error {
@@ -76,7 +97,7 @@ fn read(asked: &Asked) -> Result<Read, Error> {
             name: name.clone(),
             file: None,
             text: entry.text.to_owned(),
-            expected: entry.expected.map(str::to_owned),
+            expected: Stored::Shelf(entry),
         });
     }
     let text = asked.text.clone().unwrap_or_default();
@@ -86,7 +107,7 @@ fn read(asked: &Asked) -> Result<Read, Error> {
         name,
         file: asked.file.clone(),
         text,
-        expected: asked.expected.clone(),
+        expected: Stored::Given(asked.expected.clone()),
     })
 }
 
@@ -125,7 +146,6 @@ fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec)
     let mut said = Vec::new();
     for model in models.iter().filter(|model| model.takes(test)) {
         let allowed = allowed(test, model).map_err(in_file)?;
-        let text = show_allowed(test, &model.name(), &allowed);
         let states: BTreeSet<&Vec<u8>> = all.iter().chain(&allowed.states).collect();
         let states = states
             .into_iter()
@@ -133,7 +153,7 @@ fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec)
         said.push(json!({
             "model": model.name(), "undefined": allowed.undefined, "states": states.collect::<Vec<_>>(),
             "condition_holds": test.condition_holds(&allowed.states),
-            "expected": agreement(read.expected.as_deref(), &model.name(), &text), "expected_text": text,
+            "expected": agreement(read, model, &allowed).map_err(input)?,
         }));
     }
     let mut shown = Vec::new();
@@ -158,15 +178,52 @@ fn named(error: Error, test: &str, design: &str) -> Error {
     }
 }
 
-fn agreement(expected: Option<&str>, model: &str, text: &str) -> &'static str {
-    match expected.map(|expected| block_of(expected, model)) {
-        None => "none",
-        // Variants are expected one at a time.
-        Some(None) if model.matches(':').count() > 1 => "none",
-        Some(None) => "missing",
-        Some(Some(block)) if block == text => "agrees",
-        Some(Some(_)) => "differs",
+fn agreement(read: &Read, model: &Model, allowed: &Allowed) -> Result<&'static str, Fault> {
+    let name = model.name();
+    // Variants are expected one at a time.
+    if name.matches(':').count() > 1 {
+        return Ok("none");
     }
+    let stored = match &read.expected {
+        Stored::Given(None) => return Ok("none"),
+        Stored::Given(Some(expected)) => expected.get(&name).cloned(),
+        Stored::Shelf(entry) => entry.expected(model)?.and_then(|mut expected| expected.remove(&name)),
+    };
+    Ok(match stored {
+        None => "missing",
+        Some(states) if states == read.test.show_allowed(allowed) => "agrees",
+        Some(_) => "differs",
+    })
+}
+
+/// The lines of a test in its folder's files of expected states, by model.
+///
+/// # Errors
+/// The test is wrong.
+pub fn expected_lines(asked: &Asked) -> Result<Value, Error> {
+    let read = read(asked)?;
+    let file = Path::new(&read.name).file_stem().unwrap_or_default();
+    let mut lines = BTreeMap::new();
+    for name in Model::names() {
+        let model = Model::named(&name).map_err(input)?;
+        if model.takes(&read.test) {
+            let said = expected(&read.test, &model).map_err(|fault| input(fault.in_file(&read.name)))?;
+            let text = show_expected(&file.to_string_lossy(), &name, &said);
+            lines.insert(name, text);
+        }
+    }
+    Ok(json!(lines))
+}
+
+/// What a file of expected states says of its folder's tests.
+///
+/// # Errors
+/// It is wrong, or there is no such model.
+pub fn read_file(asked: &ExpectedFile) -> Result<Value, Error> {
+    let in_file = |fault: Fault| input(fault.in_file(&asked.file));
+    let model = Model::named(&asked.model).map_err(in_file)?;
+    let tests = asked.tests.iter().map(String::as_str).collect();
+    Ok(json!(read_expected(&model, &asked.text, &tests).map_err(in_file)?))
 }
 
 /// A graph of an execution that leaves a state.

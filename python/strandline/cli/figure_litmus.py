@@ -29,7 +29,9 @@ def show(app: App, figure: LitmusFigure, folder: Path, seed: int, jobs: int, as_
     return 1 if wrong else 0
 
 
-def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure], folder: Path) -> None:
+def _print(
+    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure | report.Missing], folder: Path
+) -> None:
     output.say(figure.title, style="bold")
     output.say(f"{figure.source}. {litmus_figure.caption(figure)}", style="dim")
     for test in tests:
@@ -44,12 +46,12 @@ def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[re
         for line in failure.lines():
             output.say(line)
     output.say("")
-    output.tell(report.tally(report.totals(tests, wrong), with_designs=True), style="dim")
+    output.tell(report.tally(report.totals(tests), with_designs=True), style="dim")
     output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _document(
-    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure], folder: Path
+    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure | report.Missing], folder: Path
 ) -> dict[str, Any]:
     return {
         "figure": figure.id,
@@ -58,7 +60,7 @@ def _document(
         "designs": list(figure.litmus.designs),
         "timings": figure.litmus.timings,
         "failures": [failure.keys() for failure in wrong],
-        "totals": report.totals(tests, wrong),
+        "totals": report.totals(tests),
         "tests": [{**test.fields, "source": test.source.name} for test in tests],
         "records": [record.fields for record in litmus_figure.records(figure, tests)],
     }

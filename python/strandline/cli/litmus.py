@@ -11,9 +11,9 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.litmus_promote import promote
+from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.litmus_random import random_programs
-from strandline.cli.litmus_sources import sources
+from strandline.cli.litmus_sources import sources, with_expected
 from strandline.cli.options import AT_LEAST_ONE, designs, jobs_option, json_option, machines, models, seed_option
 from strandline.engine import Engine
 from strandline.errors import InputError
@@ -52,7 +52,9 @@ SPELLED = {
 @click.option("--timings", type=AT_LEAST_ONE, help="Runs of a design on each machine, with other latencies.")
 @click.option("--dot", metavar="STATE", help='Draw an execution that leaves STATE, such as "x=0 z=1", for Graphviz.')
 @click.option("--random", type=AT_LEAST_ONE, metavar="N", help="Try N random programs instead of FILEs.")
-@click.option("--promote", "promoting", is_flag=True, help="Write what the models allow to .expected beside each FILE.")
+@click.option(
+    "--promote", "promoting", is_flag=True, help="Write what models allow to MODEL.expected in each folder FILE."
+)
 @seed_option
 @jobs_option
 @json_option
@@ -65,14 +67,16 @@ def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
     Without -d no design is run. Without -M each model is asked that a test belongs to; with -d only those that the
     designs are judged by.
 
-    Exits 1 if a design shows a state that its model forbids, or if the allowed states are not those in the file
-    .expected beside a test.
+    Exits 1 if a design shows a state that its model forbids, or if the allowed states are not those in the files
+    MODEL.expected beside the tests.
     """
     _refuse_conflicts(given)
     chosen = _designs(app.engine, given)
     _check_models(app.engine, given["models"] or ())
     if given["random"] is not None:
         ctx.exit(random_programs(app.engine, chosen, given))
+    if given["promoting"]:
+        refuse_others(given["files"])
     tests = sources(app.engine, given["files"])
     if given["dot"] is not None:
         _draw(app.engine, tests, given)
@@ -88,7 +92,7 @@ def _refuse_conflicts(given: Mapping[str, Any]) -> None:
         if option in asked and (clash := [other for other in others if other in asked]):
             raise click.UsageError(f"{SPELLED[option]} takes no {SPELLED[clash[0]]}: leave one of them out")
     if "promoting" in asked and "files" not in asked:
-        raise click.UsageError("--promote writes beside files: name a FILE")
+        raise click.UsageError("--promote writes into folders: name one")
     for key in ("machines", "timings"):
         if key in asked and "designs" not in asked:
             raise click.UsageError(f"{SPELLED[key]} says how designs are run: name them with -d")
@@ -126,13 +130,13 @@ class Judged:
     """Tests that belong to no model asked for."""
     models: Sequence[str]
     designs: Sequence[str]
-    wrong: Sequence[report.Failure]
+    wrong: Sequence[report.Failure | report.Missing]
     host_seconds: float
 
 
 def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], given: Mapping[str, Any]) -> int:
     begin = time.monotonic()
-    specs = [_spec(test, chosen, given) for test in tests]
+    specs = [_spec(test, chosen, given) for test in with_expected(engine, tests)]
     with output.progress("judging", len(specs)) as done:
         answers = parallel(engine.litmus, specs, given["jobs"], done)
     found = [_shown(answer, given) for answer in answers if answer]
@@ -183,11 +187,11 @@ def _print(judged: Judged) -> None:
     if judged.left_out:
         of = f"{judged.left_out:,} of {judged.left_out + len(judged.tests):,} tests"
         output.tell(f"left out: {of}, which belong to no model asked for", style="dim")
-    tally = report.tally(report.totals(judged.tests, judged.wrong), bool(judged.designs))
+    tally = report.tally(report.totals(judged.tests), bool(judged.designs))
     output.tell(f"{tally}, {seconds(judged.host_seconds)}", style="dim")
 
 
-def _explain(wrong: Sequence[report.Failure]) -> None:
+def _explain(wrong: Sequence[report.Failure | report.Missing]) -> None:
     for failure in wrong[:EXPLAINED]:
         output.say("")
         for line in failure.lines():
@@ -216,7 +220,7 @@ def _print_json(judged: Judged) -> None:
             "failures": [failure.keys() for failure in judged.wrong],
             "models": list(judged.models),
             "designs": list(judged.designs),
-            "totals": report.totals(judged.tests, judged.wrong),
+            "totals": report.totals(judged.tests),
             "host_seconds": judged.host_seconds,
             "tests": [{**test.fields, "source": test.source.name} for test in judged.tests],
         }

@@ -7,51 +7,66 @@ from pathlib import Path
 from typing import Any
 
 from strandline.cli import output
+from strandline.cli.litmus_sources import EXPECTED
 from strandline.engine import Engine
 from strandline.errors import InputError
-from strandline.litmus import LitmusSpec, LitmusTest, Source
+from strandline.litmus import Source, expected_file
 from strandline.report.files import write_whole
 from strandline.sweep import parallel
 
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:
-    """Writes what the models and their variants allow beside each test; nothing if one of the tests is wrong."""
-    for source in tests:
-        if not source.is_file:
-            raise InputError(f"--promote {source.name}: is built in: name its {source.name}.litmus in a checkout")
-    models = _models_and_variants(engine)
-    specs = [LitmusSpec(source, models) for source in tests]
-    with output.progress("judging", len(specs)) as done:
-        answers = parallel(engine.litmus, specs, given["jobs"], done)
-    texts = [_expected(source, answer) for source, answer in zip(tests, answers, strict=True)]
-    kinds: dict[str, list[str]] = {"new": [], "changed": [], "same": []}
-    for source, text in zip(tests, texts, strict=True):
-        kinds[_kind(source, text)].append(source.expected_file)
-        if text != source.expected:
-            write_whole(Path(source.expected_file), text)
+    """Writes what the models and their variants allow of whole folders; nothing if one of the tests is wrong."""
+    with output.progress("judging", len(tests)) as done:
+        answers = parallel(engine.litmus_expected, tests, given["jobs"], done)
+    files = _files(tests, answers)
+    kinds: dict[str, list[Path]] = {"new": [], "changed": [], "gone": [], "same": []}
+    for file, text in sorted(files.items()):
+        kinds[_kind(file, text)].append(file)
+        write_whole(file, text)
+    for file in _left(engine, {test.folder for test in tests}) - files.keys():
+        kinds["gone"].append(file)
+        file.unlink()
+    _tell(kinds, given)
+
+
+def refuse_others(names: Sequence[str]) -> None:
+    """An error for what is no folder: a file of expected states speaks of all tests of its folder."""
+    for name in names:
+        if not Path(name).is_dir():
+            raise InputError(f"--promote {name}: not a folder: name the folder of the tests")
+
+
+def _files(tests: Sequence[Source], answers: Sequence[Mapping[str, str]]) -> dict[Path, str]:
+    """What belongs into each file."""
+    files: dict[Path, str] = {}
+    for source, lines in sorted(zip(tests, answers, strict=True), key=lambda pair: pair[0].stem):
+        if not lines:
+            raise InputError(f"--promote {source.name}: belongs to no model: `strandline list models` shows them")
+        for model, text in lines.items():
+            file = expected_file(source.folder, model)
+            files[file] = files.get(file, "") + text
+    return files
+
+
+def _kind(file: Path, text: str) -> str:
+    if not file.is_file():
+        return "new"
+    return "same" if file.read_bytes() == text.encode() else "changed"
+
+
+def _left(engine: Engine, folders: set[Path]) -> set[Path]:
+    """The files of models that the folders have."""
+    models = engine.names("models")
+    files = {file for folder in folders for file in folder.glob(f"*{EXPECTED}")}
+    return {file for file in files if file.stem in models and file.is_file()}
+
+
+def _tell(kinds: Mapping[str, list[Path]], given: Mapping[str, Any]) -> None:
     if given["as_json"]:
-        output.print_json({"promoted": kinds})
+        output.print_json({"promoted": {kind: [str(file) for file in files] for kind, files in kinds.items()}})
         return
-    for kind in ("new", "changed"):
-        for file in kinds[kind]:
+    for kind in ("new", "changed", "gone"):
+        for file in sorted(kinds[kind]):
             output.say(f"{kind}: {file}")
     output.say(", ".join(f"{len(files):,} {kind}" for kind, files in kinds.items()))
-
-
-def _models_and_variants(engine: Engine) -> tuple[str, ...]:
-    models = {model["name"]: model["variants"] for model in engine.listing("models")}
-    return tuple(
-        name for model in sorted(models) for name in (model, *(f"{model}:{each}" for each in sorted(models[model])))
-    )
-
-
-def _expected(source: Source, test: LitmusTest | None) -> str:
-    if test is None:
-        raise InputError(f"--promote {source.name}: belongs to no model: `strandline list models` shows them")
-    return "".join(f"{model.expected_text.rstrip()}\n" for model in test.models)
-
-
-def _kind(source: Source, text: str) -> str:
-    if source.expected is None:
-        return "new"
-    return "same" if text == source.expected else "changed"

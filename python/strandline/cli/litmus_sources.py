@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from strandline.engine import Engine
 from strandline.errors import InputError
@@ -12,6 +13,7 @@ from strandline.experiments.shelf import nearest
 from strandline.litmus import Source
 
 SUFFIX = ".litmus"
+EXPECTED = ".expected"
 
 
 def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
@@ -20,6 +22,27 @@ def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
         return [Source(name) for name in engine.litmus_shelf()]
     found = (source for name in names for source in _named(engine, name))
     return list({_identity(source): source for source in found}.values())
+
+
+def with_expected(engine: Engine, tests: Sequence[Source]) -> list[Source]:
+    """The same tests with what is expected of those that are files."""
+    folders = {test.folder: _expected(engine, test.folder) for test in tests if test.is_file}
+    return [replace(test, expected=_of(folders[test.folder], test)) if test.is_file else test for test in tests]
+
+
+def _of(expected: Mapping[str, Any] | None, test: Source) -> Mapping[str, Any] | None:
+    return None if expected is None else expected.get(test.stem, {})
+
+
+def _expected(engine: Engine, folder: Path) -> dict[str, dict[str, Any]] | None:
+    """What a folder's files say, by test and by model; `None` if there are none."""
+    files = sorted(path for path in folder.glob(f"*{EXPECTED}") if path.is_file())
+    tests = [path.stem for path in folder.glob(f"*{SUFFIX}")]
+    said: dict[str, dict[str, Any]] = {}
+    for file in files:
+        for test, states in engine.read_expected(file, _read(file), tests).items():
+            said.setdefault(test, {}).update(states)
+    return said if files else None
 
 
 def _identity(source: Source) -> Path | str:
@@ -58,9 +81,7 @@ def _folder(folder: Path) -> Iterator[Source]:
 def _file(path: Path) -> Source:
     if path.suffix != SUFFIX:
         raise InputError(f"{path}: not a {SUFFIX} file: give it a name that ends so")
-    source = Source(str(path), _read(path))
-    expected = Path(source.expected_file)
-    return replace(source, expected=_read(expected)) if expected.exists() else source
+    return Source(str(path), _read(path))
 
 
 def _read(path: Path) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, Violation
@@ -15,7 +16,7 @@ from strandline.report.table import NOTHING, Alarm, Column, Table
 
 @dataclass(frozen=True)
 class Failure:
-    """A forbidden state that a design shows, or an expectation that a model does not meet."""
+    """A forbidden state that a design shows, or expected states that a model does not allow."""
 
     test: LitmusTest
     model: str
@@ -23,12 +24,11 @@ class Failure:
     """Shows the failure again."""
     design: DesignVerdict | None = None
     violation: Violation | None = None
-    expected: Expected | None = None
 
     def keys(self) -> dict[str, Any]:
         """The failure for JSON."""
         where = {"test": self.test.name, "source": self.test.source.name, "model": self.model}
-        what: dict[str, Any] = {"kind": "expected", "expected": self.expected}
+        what: dict[str, Any] = {"kind": "expected", "expected": "differs"}
         if self.design and self.violation:
             state = self.test.state_text(self.violation.state)
             what = {"kind": "violation", "design": self.design.design, "state": state}
@@ -42,15 +42,43 @@ class Failure:
             what = f"{self.test.label}: {self.design.design} shows {state}, which {self.model} forbids"
             where = f"on machine {self.violation.machine}, seed {self.violation.seed}"
             return [what, f"  {where}", *(f"  {line}" for line in self.violation.detail), f"  again: {self.command}"]
-        file = self.test.source.expected_file
-        differs = f"the allowed states are not those in {file}"
-        what = differs if self.expected == "differs" else f"{file} has no lines for this model"
+        file = self.test.source.expected_file(self.model)
+        what = f"the allowed states are not those in {file}"
         return [f"{self.test.label}: {self.model}: {what}", f"  again: {self.command}"]
 
 
-def failures(tests: Iterable[LitmusTest]) -> list[Failure]:
-    """All that is wrong, in the order of the tests."""
-    return [failure for test in tests for failure in (*_violations(test), *_unexpected(test))]
+@dataclass(frozen=True)
+class Missing:
+    """Tests of which a model's file in their folder expects nothing."""
+
+    file: Path
+    tests: Sequence[LitmusTest]
+
+    def keys(self) -> dict[str, Any]:
+        """The failure for JSON."""
+        what = {"model": self.file.stem, "kind": "expected", "expected": "missing", "file": str(self.file)}
+        return {**what, "tests": [test.name for test in self.tests], "mend": self.tests[0].source.mend}
+
+    def lines(self) -> list[str]:
+        """What the file lacks, and the command that mends it."""
+        first, more = self.tests[0], len(self.tests) - 1
+        those = f"{first.source.stem} and {counted(more, 'more test')}" if more else first.source.stem
+        return [f"{self.file}: expects no states of {those}: run `{first.source.mend}`"]
+
+
+def failures(tests: Sequence[LitmusTest]) -> list[Failure | Missing]:
+    """All that is wrong, in the order of the tests; what files lack comes last."""
+    wrong = [failure for test in tests for failure in (*_violations(test), *_unexpected(test))]
+    return [*wrong, *_missing(tests)]
+
+
+def _missing(tests: Iterable[LitmusTest]) -> Iterator[Missing]:
+    files: dict[Path, list[LitmusTest]] = {}
+    for test in tests:
+        lacking = [model.model for model in test.models if model.expected == "missing"]
+        for file in dict.fromkeys(map(test.source.expected_file, lacking)):
+            files.setdefault(file, []).append(test)
+    return (Missing(file, of) for file, of in files.items())
 
 
 def _violations(test: LitmusTest) -> list[Failure]:
@@ -68,11 +96,9 @@ def _replay(test: LitmusTest, design: DesignVerdict, violation: Violation) -> st
 
 def _unexpected(test: LitmusTest) -> list[Failure]:
     return [
-        Failure(
-            test, model.model, shlex.join(("strandline", "litmus", test.source.name, "-M", model.model)), expected=it
-        )
+        Failure(test, model.model, shlex.join(("strandline", "litmus", test.source.name, "-M", model.model)))
         for model in test.models
-        if (it := model.expected) in ("differs", "missing")
+        if model.expected == "differs"
     ]
 
 
@@ -131,7 +157,7 @@ AGREEMENT: Mapping[Expected, str] = {
 
 
 def verdicts(test: LitmusTest) -> Table:
-    """One row a model: how many states it allows, whether the condition holds, whether `.expected` agrees."""
+    """One row a model: how many states it allows, whether the condition holds, whether the expected states agree."""
     return Table(VERDICT_COLUMNS, tuple(_verdict(model) for model in test.models))
 
 
@@ -180,7 +206,7 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
     return Alarm(f"{count} {counted(len(bad), 'violation').upper()}") if bad else count
 
 
-def totals(tests: Sequence[LitmusTest], wrong: Sequence[Failure]) -> dict[str, int]:
+def totals(tests: Sequence[LitmusTest]) -> dict[str, int]:
     """What was looked at, and how often something was wrong."""
     models = [model for test in tests for model in test.models]
     designs = [design for test in tests for design in test.designs]
@@ -191,8 +217,8 @@ def totals(tests: Sequence[LitmusTest], wrong: Sequence[Failure]) -> dict[str, i
         "design_pairs": len(designs),
         "runs": sum(design.runs for design in designs),
         "crash_states": sum(design.crash_states for design in designs),
-        "violations": sum(failure.violation is not None for failure in wrong),
-        "differences": sum(failure.violation is None for failure in wrong),
+        "violations": sum(len(design.violations) for design in designs),
+        "differences": sum(model.expected in ("differs", "missing") for model in models),
     }
 
 

@@ -83,19 +83,39 @@ def test_same_inputs_same_bytes(installed: Installed) -> None:
 
 
 def test_promoted_states_are_expected_until_they_change(installed: Installed, mp: Path) -> None:
-    assert installed("litmus", ".", "--promote").out.splitlines()[-1] == "2 new, 0 changed, 0 same"
-    assert installed("litmus", ".", "--promote").out.splitlines()[-1] == "0 new, 0 changed, 2 same"
+    # Models that know clwb and sfence.
+    written = installed("litmus", ".", "--promote", "--json").document["promoted"]
+    assert {"px86.expected", "none.expected", "strict-sc.expected"} <= set(written["new"])
+    again = installed("litmus", ".", "--promote", "--json").document["promoted"]
+    assert again == {"new": [], "changed": [], "gone": [], "same": written["new"]}
     assert installed("litmus", ".").code == 0
-    text = (mp / "mp.expected").read_text()
-    assert "px86 3\n  x=0 z=0\n  x=1 z=0\n  x=1 z=1\n" in text
-    assert "px86:weak-locks 3\n" in text
-    (mp / "mp.expected").write_text(text.replace("px86 3\n  x=0 z=0\n", "px86 2\n"))
+    file = mp / "px86.expected"
+    text = file.read_text()
+    assert text.startswith("mp\n  px86 3\n    x=0 z=0\n    x=1 z=0\n    x=1 z=1\n  weak-locks as px86\n")
+    file.write_text(text.replace("px86 3\n    x=0 z=0\n", "px86 2\n", 1))
     differs = installed("litmus", ".", "-M", "px86", "--json")
     assert differs.code == 1
     assert [(each["test"], each["expected"]) for each in differs.document["failures"]] == [("mp+flushed", "differs")]
-    (mp / "mp.expected").write_text("")
-    missing = installed("litmus", "mp.litmus", "-M", "px86", "--json")
-    assert [each["expected"] for each in missing.document["failures"]] == ["missing"]
+    file.write_text("")
+    (missing,) = installed("litmus", ".", "-M", "px86", "--json").document["failures"]
+    assert (missing["expected"], missing["tests"]) == ("missing", ["mp+flushed", "mp+unfenced"])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("pm\n  px86 0\n", "1:1: there is no test `pm` in this folder: delete its lines"),
+        ("mp\n", "1:1: mp has no states of px86 itself"),
+        ("mp\n  px86\n", "2:1: `px86`: must be one of px86, weak-locks, weak-stores, and the number of its states"),
+        ("mp\n  px86 2\n    x=0 z=0\n", "2:1: px86 has 1 states, not 2"),
+    ],
+)
+def test_a_wrong_file_of_expected_states_is_one_line(installed: Installed, mp: Path, text: str, complaint: str) -> None:
+    (mp / "px86.expected").write_text(text)
+    done = installed("litmus", "mp.litmus")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"strandline: px86.expected:{complaint}")
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("mp")

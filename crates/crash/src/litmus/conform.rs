@@ -1,7 +1,6 @@
 //! Litmus tests on a design: nothing forbidden is shown, and what of the allowed is.
 
 use super::observe::observe;
-use super::program::is_executable;
 use super::subject::Subject;
 use super::timing::Timings;
 use crate::order::{input, Models};
@@ -45,9 +44,6 @@ pub struct Violation {
 
 /// The model that a design is held against for a test: none if neither knows the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
-    if !is_executable(test) {
-        return Ok(None);
-    }
     let names = [Some(about.model), about.intents];
     for name in names.into_iter().flatten() {
         let models = Models::named(name)?;

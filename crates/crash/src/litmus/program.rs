@@ -2,10 +2,10 @@
 
 use super::layout::Layout;
 use std::rc::Rc;
-use strandline_isa::{Addr, Cpu, Flush, Intent, Note, Primitive, W};
+use strandline_isa::{Addr, Cpu, Flush, Note, Primitive, W};
 use strandline_kernel::Rng;
 use strandline_machine::SimCpu;
-use strandline_order::litmus::{Class, Instruction, LocationId, Operand, Register};
+use strandline_order::litmus::{Alone, Instruction, LocationId, Operand, Register};
 use strandline_order::Test;
 use strandline_sim::Thread;
 
@@ -38,46 +38,6 @@ const KINDS: [Delays; 6] = [
     Delays::Addresses,
     Delays::Start,
 ];
-
-/// The instruction of the ISA or the intent that an instruction without operands is.
-enum Alone {
-    Primitive(Primitive),
-    Intent(Intent),
-}
-
-fn alone(class: Class) -> Option<Alone> {
-    Some(match class {
-        Class::Sfence => Alone::Primitive(Primitive::Sfence),
-        Class::Mfence => Alone::Primitive(Primitive::Mfence),
-        Class::Pcommit => Alone::Primitive(Primitive::Pcommit),
-        Class::Dmb => Alone::Primitive(Primitive::StoreBarrier),
-        Class::PersistBarrier => Alone::Primitive(Primitive::PersistBarrier),
-        Class::NewStrand => Alone::Primitive(Primitive::NewStrand),
-        Class::JoinStrand => Alone::Primitive(Primitive::JoinStrand),
-        Class::Ofence => Alone::Primitive(Primitive::Ofence),
-        Class::Dfence => Alone::Primitive(Primitive::Dfence),
-        Class::Order => Alone::Intent(Intent::LogBeforeUpdate),
-        Class::Commit => Alone::Intent(Intent::Commit),
-        Class::Durable => Alone::Intent(Intent::Durable),
-        Class::Acquire => Alone::Intent(Intent::Acquire),
-        Class::Release => Alone::Intent(Intent::Release),
-        Class::Strand => Alone::Intent(Intent::NewStrand),
-        _ => return None,
-    })
-}
-
-/// Whether the simulated machine executes a fence, a barrier or an intent.
-pub fn executes(class: Class) -> bool {
-    alone(class).is_some()
-}
-
-/// Whether the simulated machine executes all of a test's instructions.
-pub fn is_executable(test: &Test) -> bool {
-    test.threads.iter().flatten().all(|instruction| match instruction {
-        Instruction::Fence(class) => executes(*class),
-        _ => true,
-    })
-}
 
 /// The test's threads, with random delays between instructions. In the end they write back some lines or all, in any order,
 /// which no model can tell from an eviction, so that what was stored last is seen in crash states.
@@ -225,7 +185,7 @@ impl<'c> Registers<'c> {
             }
             Instruction::Flush(at, kind) => self.address(at).flush_by(kind.into()).await,
             Instruction::Persist(at) => self.address(at).flush().await,
-            Instruction::Fence(class) => match alone(class) {
+            Instruction::Fence(class) => match class.alone() {
                 Some(Alone::Primitive(primitive)) => self.cpu.primitive(primitive).await,
                 Some(Alone::Intent(intent)) => self.cpu.intent(intent).await,
                 None => {}

@@ -2,7 +2,6 @@
 
 use super::observe::observe;
 use super::owners::Owners;
-use super::program::executes;
 use super::subject::Subject;
 use super::timing::Timings;
 use crate::order::{judge_all, Models};
@@ -204,7 +203,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
         (Class::Clflush, FlushKind::Clflush),
     ];
     // A store barrier is the machine's, whatever the model.
-    let fences = model.isa().iter().copied().filter(|class| executes(*class));
+    let fences = model.isa().iter().copied().filter(|class| class.alone().is_some());
     let (persistent, volatile) = (1 + rng.below(5), rng.below(3));
     let owners = has(Class::Acquiring).then(|| Owners::of(threads, persistent, volatile, rng));
     let mut maker = Maker {

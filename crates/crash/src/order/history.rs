@@ -4,7 +4,7 @@ use super::marks::{synchronising, LastRead, Marks};
 use super::places::{place_of, places, touched, Place};
 use super::repeats::{Passed, Repeats};
 use std::collections::{BTreeMap, BTreeSet};
-use strandline_isa::{Addr, Flush, Memory, Note, Primitive};
+use strandline_isa::{Addr, Memory, Note, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Noted, Op, OpId, Seen};
 use strandline_order::litmus::{Class, FlushKind};
@@ -240,7 +240,7 @@ impl Teller<'_, '_> {
                 self.classify(Some(write), releases.then_some(Class::Releasing));
             }
             Op::Flush { addr, kind } => {
-                let event = self.other(origin, flush_class(kind), stamp);
+                let event = self.other(origin, Class::of_flush(FlushKind::from(kind)), stamp);
                 self.told.history.events[event].cell = Some(cell(None, addr));
             }
             Op::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
@@ -495,26 +495,6 @@ fn cell(number: Option<usize>, addr: Addr) -> Cell {
     }
 }
 
-fn flush_class(kind: Flush) -> Class {
-    match FlushKind::from(kind) {
-        FlushKind::Clwb => Class::Clwb,
-        FlushKind::ClflushOpt => Class::ClflushOpt,
-        FlushKind::Clflush => Class::Clflush,
-    }
-}
-
 fn class_of(primitive: Primitive) -> Class {
-    match primitive {
-        Primitive::Sfence => Class::Sfence,
-        Primitive::Mfence => Class::Mfence,
-        Primitive::Pcommit => Class::Pcommit,
-        Primitive::StoreBarrier => Class::Dmb,
-        Primitive::Cfence(_) => Class::ContextFence,
-        Primitive::PersistBarrier => Class::PersistBarrier,
-        Primitive::NewStrand => Class::NewStrand,
-        Primitive::JoinStrand => Class::JoinStrand,
-        Primitive::Ofence => Class::Ofence,
-        Primitive::Dfence => Class::Dfence,
-        Primitive::Setctx(_) | Primitive::Release | Primitive::Acquire => unreachable!("it is no event"),
-    }
+    Class::of(primitive).unwrap_or_else(|| unreachable!("{primitive} is no event"))
 }

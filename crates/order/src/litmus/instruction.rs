@@ -2,7 +2,7 @@
 
 use super::test::LocationId;
 use std::fmt;
-use strandline_isa::Flush;
+use strandline_isa::{Flush, Intent, Primitive};
 
 /// A register of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,8 +82,25 @@ impl From<Flush> for FlushKind {
     }
 }
 
+/// What an instruction without operands is: an instruction of the machine, or what a design lowers to some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alone {
+    /// A fence or a barrier.
+    Primitive(Primitive),
+    /// An intent.
+    Intent(Intent),
+}
+
+const fn fence(primitive: Primitive) -> Option<Alone> {
+    Some(Alone::Primitive(primitive))
+}
+
+const fn intent(intent: Intent) -> Option<Alone> {
+    Some(Alone::Intent(intent))
+}
+
 macro_rules! classes {
-    ($($variant:ident $name:literal $plain:literal,)*) => {
+    ($($variant:ident $name:literal $alone:expr,)*) => {
         /// A set of events that a model may name because of the instruction that they come from.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)]
@@ -99,39 +116,61 @@ macro_rules! classes {
                 match self { $(Class::$variant => $name,)* }
             }
 
-            /// Whether an instruction of this class stands alone, without a location or a number.
+            /// What an instruction of this class is that stands alone, without a location or a number.
             #[must_use]
-            pub fn stands_alone(self) -> bool {
-                match self { $(Class::$variant => $plain,)* }
+            pub fn alone(self) -> Option<Alone> {
+                match self { $(Class::$variant => $alone,)* }
             }
         }
     };
 }
 
 classes! {
-    Nt "NT" false,
-    Acquiring "ACQ" false,
-    Releasing "REL" false,
-    Clwb "CLWB" false,
-    ClflushOpt "CLFLUSHOPT" false,
-    Clflush "CLFLUSH" false,
-    Sfence "SFENCE" true,
-    Mfence "MFENCE" true,
-    Pcommit "PCOMMIT" true,
-    Dmb "DMB" true,
-    PersistBarrier "PB" true,
-    NewStrand "NS" true,
-    JoinStrand "JS" true,
-    Ofence "OFENCE" true,
-    Dfence "DFENCE" true,
-    ContextFence "CFENCE" false,
-    Persist "PERSIST" false,
-    Order "ORDER" true,
-    Commit "COMMIT" true,
-    Durable "DURABLE" true,
-    Acquire "ACQUIRE" true,
-    Release "RELEASE" true,
-    Strand "STRAND" true,
+    Nt "NT" None,
+    Acquiring "ACQ" None,
+    Releasing "REL" None,
+    Clwb "CLWB" None,
+    ClflushOpt "CLFLUSHOPT" None,
+    Clflush "CLFLUSH" None,
+    Sfence "SFENCE" fence(Primitive::Sfence),
+    Mfence "MFENCE" fence(Primitive::Mfence),
+    Pcommit "PCOMMIT" fence(Primitive::Pcommit),
+    Dmb "DMB" fence(Primitive::StoreBarrier),
+    PersistBarrier "PB" fence(Primitive::PersistBarrier),
+    NewStrand "NS" fence(Primitive::NewStrand),
+    JoinStrand "JS" fence(Primitive::JoinStrand),
+    Ofence "OFENCE" fence(Primitive::Ofence),
+    Dfence "DFENCE" fence(Primitive::Dfence),
+    ContextFence "CFENCE" None,
+    Persist "PERSIST" None,
+    Order "ORDER" intent(Intent::LogBeforeUpdate),
+    Commit "COMMIT" intent(Intent::Commit),
+    Durable "DURABLE" intent(Intent::Durable),
+    Acquire "ACQUIRE" intent(Intent::Acquire),
+    Release "RELEASE" intent(Intent::Release),
+    Strand "STRAND" intent(Intent::NewStrand),
+}
+
+impl Class {
+    /// The class of an instruction of the machine; none of what is no event.
+    #[must_use]
+    pub fn of(primitive: Primitive) -> Option<Class> {
+        if let Primitive::Cfence(_) = primitive {
+            return Some(Class::ContextFence);
+        }
+        let mut all = Class::ALL.iter().copied();
+        all.find(|class| class.alone() == Some(Alone::Primitive(primitive)))
+    }
+
+    /// The class of a flush instruction.
+    #[must_use]
+    pub fn of_flush(kind: FlushKind) -> Class {
+        match kind {
+            FlushKind::Clwb => Class::Clwb,
+            FlushKind::ClflushOpt => Class::ClflushOpt,
+            FlushKind::Clflush => Class::Clflush,
+        }
+    }
 }
 
 impl Instruction {
@@ -142,9 +181,7 @@ impl Instruction {
             Instruction::Load(_, _, true) => Some(Class::Acquiring),
             Instruction::Store(_, _, true) => Some(Class::Releasing),
             Instruction::StoreNt(..) => Some(Class::Nt),
-            Instruction::Flush(_, FlushKind::Clwb) => Some(Class::Clwb),
-            Instruction::Flush(_, FlushKind::ClflushOpt) => Some(Class::ClflushOpt),
-            Instruction::Flush(_, FlushKind::Clflush) => Some(Class::Clflush),
+            Instruction::Flush(_, kind) => Some(Class::of_flush(kind)),
             Instruction::Persist(_) => Some(Class::Persist),
             Instruction::ContextFence(_) => Some(Class::ContextFence),
             Instruction::Fence(class) => Some(class),

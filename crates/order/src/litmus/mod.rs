@@ -7,5 +7,5 @@ mod print;
 mod test;
 
 pub use condition::{Condition, Formula, Quantifier};
-pub use instruction::{Class, FlushKind, Instruction, Operand, Register};
+pub use instruction::{Alone, Class, FlushKind, Instruction, Operand, Register};
 pub use test::{Location, LocationId, LocationKind, Test};

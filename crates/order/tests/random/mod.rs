@@ -58,7 +58,7 @@ fn instruction(cells: usize) -> impl Strategy<Value = Instruction> {
     let alone: Vec<Class> = Class::ALL
         .iter()
         .copied()
-        .filter(|class| class.stands_alone())
+        .filter(|class| class.alone().is_some())
         .collect();
     let flushes = vec![FlushKind::Clwb, FlushKind::ClflushOpt, FlushKind::Clflush];
     prop_oneof![

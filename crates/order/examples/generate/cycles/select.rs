@@ -51,11 +51,12 @@ impl Kept {
                         synchronised: family.synchronised,
                     };
                     let built = build(&plan);
-                    let Some((test, verdict)) = self.worth(&built, judge)? else {
+                    let Some((test, verdict)) = self.judged(&built, judge)? else {
                         continue;
                     };
                     let features = features(family, &plan, &verdict);
-                    if features.is_subset(&seen) {
+                    // Whether anything is idle takes longest to find out: last.
+                    if features.is_subset(&seen) || !is_worth(&test, &built, &verdict, judge)? {
                         continue;
                     }
                     seen.extend(features.iter().cloned());
@@ -80,8 +81,8 @@ impl Kept {
         Ok(found.into_iter().map(|test| (test.name, test.text)).collect())
     }
 
-    /// The test, if it is new, tells models apart and has nothing idle in it.
-    fn worth(&self, built: &Built, judge: &Judge) -> Result<Option<(Test, Verdict)>, Fault> {
+    /// The test with what the models say of it, if it is new.
+    fn judged(&self, built: &Built, judge: &Judge) -> Result<Option<(Test, Verdict)>, Fault> {
         if built.name.len() > LONGEST {
             return Ok(None);
         }
@@ -90,10 +91,14 @@ impl Kept {
             return Ok(None);
         }
         let verdict = judge.verdict(&test)?;
-        let worth = (verdict.tells_apart() || judge::may_order(&test, &built.claims))
-            && judge.is_minimal(&test, &built.claims, &verdict)?;
-        Ok(worth.then_some((test, verdict)))
+        Ok(Some((test, verdict)))
     }
+}
+
+/// Whether the test tells models apart, or may, and has nothing idle in it.
+fn is_worth(test: &Test, built: &Built, verdict: &Verdict, judge: &Judge) -> Result<bool, Fault> {
+    let tells = verdict.tells_apart() || judge::may_order(test, &built.claims);
+    Ok(tells && judge.is_minimal(test, &built.claims, verdict)?)
 }
 
 /// Leaves tests out, larger ones first, all of whose features others have.

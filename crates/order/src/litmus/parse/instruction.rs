@@ -65,7 +65,7 @@ impl Parser<'_> {
             "CFENCE" => self.context().map(Instruction::ContextFence),
             _ => match Class::ALL
                 .iter()
-                .find(|class| class.stands_alone() && class.name() == word)
+                .find(|class| class.alone().is_some() && class.name() == word)
             {
                 Some(class) => Ok(Instruction::Fence(*class)),
                 None => Err(no_instruction(place, &word)),
@@ -170,7 +170,7 @@ impl Parser<'_> {
 }
 
 fn no_instruction(place: Place, word: &str) -> Fault {
-    let alone = Class::ALL.iter().filter(|class| class.stands_alone());
+    let alone = Class::ALL.iter().filter(|class| class.alone().is_some());
     let known: Vec<&str> = OPERATIONS.into_iter().chain(alone.map(|class| class.name())).collect();
     Fault::new(
         place,
