@@ -16,6 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
 
+# A process of tests for each core.
+PYTEST = (PYTHON, "-m", "pytest", "--numprocesses", "auto")
+
 CARGO_COUNTS = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
 PYTEST_PASSED = re.compile(r"(\d+) passed")
 PYTEST_FAILED = re.compile(r"(\d+) (?:failed|errors?)\b")
@@ -49,7 +52,7 @@ ALL = (
     Step("ruff format", (PYTHON, "-m", "ruff", "format", "--check", "python", "tools")),
     Step("mypy", (PYTHON, "-m", "mypy")),
     Step("import-linter", (str(Path(PYTHON).parent / "lint-imports"),)),
-    Step("pytest", (PYTHON, "-m", "pytest"), counts_tests=True),
+    Step("pytest", PYTEST, counts_tests=True),
 )
 
 CARGO_RECORDER = ("--release", "--locked")
@@ -59,8 +62,8 @@ RECORDER = (
     Step(
         "launcher", ("cargo", "test", *CARGO_RECORDER, "-p", "strandline-launch"), counts_tests=True, folder="recorder"
     ),
-    Step("small programs", (PYTHON, "-m", "pytest", "recorder/tests"), counts_tests=True),
-    Step("real programs", (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"), counts_tests=True),
+    Step("small programs", (*PYTEST, "recorder/tests"), counts_tests=True),
+    Step("real programs", (*PYTEST, "-m", "recorder", "python/tests/recorder"), counts_tests=True),
 )
 
 STRANDLINE = str(Path(PYTHON).parent / "strandline")

@@ -27,7 +27,7 @@ class RecordingStates:
     def plan(self) -> str:
         """What there is.
 
-        `{"program", "values", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files":
+        `{"program", "warnings", "threads", "instructions", "persistent_stores", "tasks", "model", "files":
         [{"name", "path", "bytes"}], "intervals", "visited_intervals", "visits", "states", "states_log2",
         "taken_together", "promises_recovery", "runs", "judged", "not_judged", "disorders": [{"name", "why", "run"}],
         "audit": [{"finding", "instruction", "count", SITE}]}`. `states` is a number as text, null
@@ -112,11 +112,4 @@ def collect(source: str, out: str, advance: Callable[[int], None]) -> str:
 
     `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes",
     "program", "status", "threads", "totals", "warnings"}`; see `recorder.Recorded`.
-    """
-
-def import_trace(trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None]) -> str:
-    """Reads a final `drmemtrace` trace, a file or a folder, and writes the recording `out`, without values.
-
-    `pm_ranges` are the addresses that are persistent memory, each as `START:END`. `advance` and the answer are those of
-    `collect`.
     """

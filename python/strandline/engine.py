@@ -159,7 +159,6 @@ class Native(Protocol):
     def litmus_dot(self, spec: str, /) -> str: ...
     def random(self, spec: str, /) -> str: ...
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
-    def import_trace(self, trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None], /) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -240,13 +239,6 @@ class Engine:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
         collected: dict[str, Any] = self._ask(lambda: self.native.collect(source, out, advance))
         return collected
-
-    def import_trace(
-        self, trace: str, out: str, pm_ranges: tuple[str, ...], advance: Callable[[int], None]
-    ) -> dict[str, Any]:
-        """Writes a `drmemtrace` trace into a recording without values; `recorder.Recorded` lists the keys."""
-        imported: dict[str, Any] = self._ask(lambda: self.native.import_trace(trace, out, list(pm_ranges), advance))
-        return imported
 
     def _ask(self, question: Callable[[], str]) -> Any:
         return json.loads(self._tell(question))

@@ -60,9 +60,6 @@ class Recorded:
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
 """Reads packets from the first path, writes the recording to the second, counts instructions; see `Engine.collect`."""
 
-Import = Callable[[str, str, tuple[str, ...], Callable[[int], None]], dict[str, Any]]
-"""Reads the trace of the first path, writes the recording to the second; see `Engine.import_trace`."""
-
 
 def launcher() -> Path:
     """The program that starts others under the recorder."""
@@ -128,27 +125,6 @@ def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         process.wait()
         signal.signal(signal.SIGINT, before)
-
-
-@dataclass(frozen=True)
-class ImportSpec:
-    """Which trace of another tool to make a recording of."""
-
-    trace: Path
-    """A final trace of `drmemtrace`: a thread's file, or the folder."""
-    out: Path
-    pm_ranges: tuple[str, ...] = ()
-    """Ranges of addresses that are persistent memory, as `START:END`."""
-
-
-def import_trace(spec: ImportSpec, imports: Import, advance: Callable[[int], None]) -> Recorded:
-    """Makes a recording without values of a trace, whole or not at all."""
-    return Recorded(**imports(str(spec.trace), str(spec.out), spec.pm_ranges, advance))
-
-
-def trace_stem(trace: Path) -> str:
-    """What a recording of this trace is called where the user does not say."""
-    return f"{trace.resolve().name}.strand"
 
 
 def stem(program: Sequence[str]) -> str:

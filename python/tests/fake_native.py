@@ -66,17 +66,6 @@ class FakeNative:
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str:
         raise InputError(f"{source}: nothing was recorded into {out}")
 
-    def import_trace(self, trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None], /) -> str:
-        self.specs.append({"trace": trace, "out": out, "pm_ranges": pm_ranges})
-        if "damaged" in trace:
-            raise InputError(f"{trace}: byte 132: it ends too early; make the trace again")
-        advance(1000)
-        kinds = "instructions loads stores atomics stores_nt clwbs clflushopts clflushes sfences mfences tasks"
-        totals = {kind: 1000 // (index + 1) for index, kind in enumerate([*kinds.split(), "persistent_stores"])}
-        warnings = ["the trace holds no values: the recording is good for timing only"]
-        head = {"recording": out, "bytes": 800, "program": ["app"], "status": 0, "threads": 2}
-        return json.dumps({**head, "totals": totals, "warnings": warnings})
-
     def is_recording(self, name: str, /) -> bool:
         return name.endswith(".strand") or "/" in name
 

@@ -60,8 +60,8 @@ def test_the_pool_is_named_in_every_way(tmp_path: Path, command: str) -> None:
 
 def test_a_checker_that_does_not_answer_is_killed_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
-    verdicts = run(["good", "good", "bad"], "grep -q good {} || { sleep 60 & sleep 60; }", tmp_path, seconds=0.3)
-    assert verdicts[2].why == "the checker gave no answer in 0.3 s"
+    verdicts = run(["good", "good", "bad"], "grep -q good {} || { sleep 60 & sleep 60; }", tmp_path, seconds=3)
+    assert verdicts[2].why == "the checker gave no answer in 3 s"
     assert time.monotonic() - began < 30
 
 

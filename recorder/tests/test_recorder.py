@@ -12,7 +12,8 @@ import recorder_stream as stream
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = Path(os.environ.get("STRANDLINE_LAUNCH", ROOT / ".venv/share/strandline/recorder/strandline-launch"))
 PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 60
+HANGS = 600
+"""Seconds after which a program hangs: none here needs one."""
 CPU = Path("/proc/cpuinfo").read_text()
 
 Result = tuple[stream.Recording, subprocess.CompletedProcess[str]]
@@ -29,7 +30,7 @@ def build(folder: Path, name: str, *flags: str) -> Path:
 def launch(pipe: Path, program: Path, *arguments: str, options: tuple[str, ...] = (), **kept: object) -> object:
     """Run a program under the recorder."""
     command = [LAUNCH, "--pipe", pipe, *options, "--", program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, **kept)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=False, **kept)
 
 
 def record(folder: Path, name: str, *arguments: str, options: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> Result:
@@ -207,7 +208,7 @@ def test_what_is_refused_before_the_program_starts_is_told_by_the_stream(
 ) -> None:
     pipe = tmp_path / "stream"
     pipe.touch()
-    done = subprocess.run([LAUNCH, "--pipe", pipe, *words], capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run([LAUNCH, "--pipe", pipe, *words], capture_output=True, text=True, timeout=HANGS, check=False)
     assert (done.returncode, done.stderr) == (2, "")
     assert stream.read(pipe).refused[0].startswith(failure)
 
@@ -272,7 +273,7 @@ def test_a_pipe_whose_reader_goes_leaves_the_program_alone(tmp_path: Path) -> No
     ],
 )
 def test_bad_input_is_one_line(words: list[str], failure: str) -> None:
-    done = subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=HANGS, check=False)
     assert done.returncode == 2
     assert failure in done.stderr
     assert done.stderr.count("\n") == 1

@@ -38,16 +38,14 @@ class Run:
     """The function of the program at which counting begins."""
 
 
-def count(run: Run, method: Method, built: Built, seconds: float = 600) -> dict[str, int]:
+def count(run: Run, method: Method, built: Built) -> dict[str, int]:
     """Counts, by the names of a recording's totals: `instructions`, `clwbs`, `sfences`, `stores_nt`, ..."""
     address = symbol(Path(run.command[0]), run.begin) if run.begin else 0
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts.json"
         command = [*_counter(method, built, out, address), *run.command]
         environment = {**os.environ, **(run.environment or {})}
-        done = subprocess.run(
-            command, input=run.stdin, env=environment, text=True, capture_output=True, timeout=seconds, check=False
-        )
+        done = subprocess.run(command, input=run.stdin, env=environment, text=True, capture_output=True, check=False)
         if done.returncode != 0 or not out.is_file():
             raise InputError(f"{' '.join(run.command)}: status {done.returncode} under {method}: {done.stderr.strip()}")
         counts: dict[str, int] = json.loads(out.read_text())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .build import HERE, ROOT, Built
 from .count import Run
-from .drive import SHM, List, Map, Queue, run_to_end
+from .drive import SHM, List, Map, Queue
 from .errors import InputError
 from .keys import keys
 from .recorder import Recorded, record
@@ -39,28 +39,28 @@ class Case:
     max_instructions: int | None
 
 
-def make(out: Path, built: Built, say: Callable[[str], None]) -> list[Recorded]:
+def make(out: Path, built: Built, say: Callable[[str], None]) -> None:
     """Makes all of them in a folder."""
     out.mkdir(parents=True, exist_ok=True)
-    most = _specification()["most_bytes"]
-    made = []
     with tempfile.TemporaryDirectory(dir=SHM, prefix="strandline-") as folder:
-        for case in cases(built, Path(folder)):
-            recorded = record(case.run, out / f"{case.name}.strand", case.file, case.max_instructions)
+        for name in names():
+            recorded = record_case(case(name, built, Path(folder)), out)
             size = recorded.path.stat().st_size
             say(f"{recorded.path}: {size:,} bytes, {recorded.totals['instructions']:,} instructions")
-            if size > most:
-                raise InputError(
-                    f"{recorded.path} has {size:,} bytes, more than {most:,}: ask for fewer in {SPECIFICATION}"
-                )
-            made.append(recorded)
-    return made
 
 
-def cases(built: Built, folder: Path) -> Iterator[Case]:
-    """Makes each one's pool in the folder just before it is due."""
-    for entry in _specification()["recording"]:
-        yield prepare(entry, built, folder)
+def names() -> list[str]:
+    """The recordings' names."""
+    return [entry["name"] for entry in _specification()["recording"]]
+
+
+def record_case(of: Case, out: Path) -> Recorded:
+    """Records a case into a folder; refuses a recording that is larger than it may be."""
+    recorded = record(of.run, out / f"{of.name}.strand", of.file, of.max_instructions)
+    size, most = recorded.path.stat().st_size, _specification()["most_bytes"]
+    if size > most:
+        raise InputError(f"{recorded.path} has {size:,} bytes, more than {most:,}: ask for fewer in {SPECIFICATION}")
+    return recorded
 
 
 def case(name: str, built: Built, folder: Path) -> Case:
@@ -107,11 +107,6 @@ def _list(entry: dict[str, Any], built: Built, folder: Path) -> tuple[Run, Path,
 def _check(built: Built, *arguments: str) -> str:
     command = [sys.executable, str(HERE / "check.py"), str(built.folder), *arguments]
     return f"{shlex.join(command)} {{}}"
-
-
-def run_natively(of: Case) -> str:
-    """Runs a case without the recorder."""
-    return run_to_end(of.run)
 
 
 def _specification() -> dict[str, Any]:

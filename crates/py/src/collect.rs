@@ -38,7 +38,7 @@ pub fn describe(path: &str) -> Result<Value, Error> {
     Ok(json!({
         "recording": path,
         "bytes": bytes,
-        "program": recording.meta().program,
+        "program": recording.program(),
         "status": recording.status(),
         "threads": recording.threads().len(),
         "totals": totals(recording.totals()),

@@ -1,7 +1,6 @@
 //! Python bindings, thin: JSON in, JSON out, the interpreter lock released meanwhile. `_native.pyi` describes them.
 
 mod collect;
-mod import;
 mod lists;
 mod litmus;
 mod recording;
@@ -197,18 +196,6 @@ fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
-fn import_trace(
-    py: Python<'_>,
-    trace: &str,
-    out: &str,
-    pm_ranges: Vec<String>,
-    advance: Py<PyAny>,
-) -> PyResult<String> {
-    let answer = import::import(py, trace, out, &pm_ranges, advance);
-    answer.map(|answer| answer.to_string()).map_err(raise)
-}
-
-#[pyfunction]
 #[pyo3(name = "collect")]
 fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> PyResult<String> {
     let answer = collect::collect(py, source, out, advance);
@@ -238,6 +225,5 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;
-    m.add_function(wrap_pyfunction!(import_trace, m)?)?;
     Ok(())
 }

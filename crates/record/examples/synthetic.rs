@@ -4,7 +4,7 @@
 //! next one, and n. `unfenced` leaves out the fence between a node and the pointer to it.
 
 use std::fs::File;
-use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, Meta, Module, Origin, Region, Writer};
+use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, Module, Region, Writer};
 
 /// Where the pool is mapped.
 const POOL: u64 = 0x7000_0000_0000;
@@ -37,12 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [kind, nodes, out] = arguments.as_slice() else {
         return Err("usage: synthetic fenced|unfenced NODES OUT".into());
     };
-    let meta = Meta {
-        origin: Origin::Recorder,
-        program: vec!["list".to_owned(), nodes.clone()],
-        values: true,
-    };
-    let mut writer = Writer::new(File::create(out)?, &meta)?;
+    let mut writer = Writer::new(File::create(out)?, &["list".to_owned(), nodes.clone()])?;
     let store = [0x48, 0x89, 0x07];
     for number in 0..3 {
         writer.block(block(number, &store, Some(AccessKind::Store)));

@@ -38,13 +38,6 @@ impl RecordError {
         }
     }
 
-    /// The same, at this byte.
-    #[must_use]
-    pub(crate) fn placed(mut self, offset: u64) -> RecordError {
-        self.offset.get_or_insert(offset);
-        self
-    }
-
     /// The same, of this file.
     #[must_use]
     pub(crate) fn of(mut self, file: &Path) -> RecordError {

@@ -2,15 +2,6 @@
 
 use strandline_capture::{Access, AccessKind};
 
-/// Where a recording comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// strandline's own recorder: with the bytes that stores left in persistent memory.
-    Recorder,
-    /// DynamoRIO's `drmemtrace`: without values, good for timing only.
-    Drmemtrace,
-}
-
 /// Straight-line code that was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {

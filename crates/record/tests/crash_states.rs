@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use strandline_record::states::{Asked, Budget, CrashStates, Rules, Visit};
-use strandline_record::{Access, AccessKind, Block, Ending, Meta, Origin, Recording, Region, Writer};
+use strandline_record::{Access, AccessKind, Block, Ending, Recording, Region, Writer};
 
 const POOL: u64 = 0x7000_0000_0000;
 const BYTES: u64 = 0x10_0000;
@@ -43,12 +43,7 @@ fn block(code: &[u8], kind: Option<AccessKind>) -> Block {
 
 /// Stores `values` one after the other to lines of their own, flushing each; a fence follows all.
 fn recording(values: u64) -> Recording {
-    let meta = Meta {
-        origin: Origin::Recorder,
-        program: vec![],
-        values: true,
-    };
-    let mut writer = Writer::new(Vec::new(), &meta).expect("memory can be written");
+    let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
     writer.region(Region {
         start: POOL,
         bytes: BYTES,

@@ -82,10 +82,6 @@ def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> 
 
 
 def _check_files(recording: str, plan: dict[str, Any]) -> None:
-    if not plan["values"]:
-        raise InputError(
-            f"{recording}: has no values (timing only), so no crash states: record with `strandline record`"
-        )
     if not plan["files"]:
         raise InputError(
             f"{recording}: has no persistent memory: record again and name it: strandline record --pm PATH"

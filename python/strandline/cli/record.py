@@ -12,23 +12,13 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
-from strandline.recorder import ImportSpec, Recorded, RecordSpec, import_trace, record, stem, trace_stem
+from strandline.recorder import Recorded, RecordSpec, record, stem
 from strandline.report import recordings
-
-RECORDING_ONLY = {"--pm": "pm", "--from": "begin", "--max-instructions": "max_instructions"}
-"""Options that only a program that runs can heed, and their parameters."""
 
 
 @click.command("record", context_settings={"ignore_unknown_options": False})
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The recording. [default: PROGRAM.strand]")
-@click.option(
-    "--import",
-    "trace",
-    type=click.Path(path_type=Path),
-    metavar="TRACE",
-    help="Instead of a PROGRAM, a trace of DynamoRIO's drmemtrace: its folder or a thread's file. For timing only.",
-)
 @click.option(
     "--pm",
     multiple=True,
@@ -58,7 +48,9 @@ def record_(app: App, /, **given: Any) -> None:
     With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool
     -- ./server --port 80
     """
-    recorded = _imported(app, given) if given["trace"] else _recorded(app, given)
+    if not given["program"]:
+        raise click.UsageError("give a PROGRAM to record after `--`")
+    recorded = _recorded(app, given)
     if given["as_json"]:
         output.print_json(asdict(recorded))
         return
@@ -66,8 +58,6 @@ def record_(app: App, /, **given: Any) -> None:
 
 
 def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
-    if not given["program"]:
-        raise click.UsageError("give a PROGRAM to record after `--`, or a trace by --import TRACE")
     spec = RecordSpec(
         program=given["program"],
         out=given["out"] or Path(stem(given["program"])),
@@ -79,18 +69,6 @@ def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
     )
     with output.counter("recording", "instructions") as advance:
         return record(spec, app.engine.collect, advance)
-
-
-def _imported(app: App, given: Mapping[str, Any]) -> Recorded:
-    if given["program"]:
-        raise click.UsageError(f"--import takes no PROGRAM: leave `{given['program'][0]}` or --import out")
-    for option, name in RECORDING_ONLY.items():
-        if given[name]:
-            raise click.UsageError(f"{option} is of no use with --import: the trace is already made")
-    trace = given["trace"]
-    spec = ImportSpec(trace=trace, out=given["out"] or Path(trace_stem(trace)), pm_ranges=given["pm_ranges"])
-    with output.counter("importing", "instructions") as advance:
-        return import_trace(spec, app.engine.import_trace, advance)
 
 
 def _print(recorded: Recorded) -> None:

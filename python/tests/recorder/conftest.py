@@ -16,9 +16,9 @@ from real_programs.drive import SHM
 
 
 @pytest.fixture(scope="session")
-def built() -> Built:
-    """The folder of the programs."""
-    return build()
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The folder of the programs: one of its own for each process that runs tests."""
+    return build(tmp_path_factory.mktemp("real-programs"))
 
 
 @pytest.fixture

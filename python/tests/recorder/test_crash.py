@@ -9,18 +9,24 @@ from typing import Any
 import pytest
 
 from real_programs.build import Built
-from real_programs.recorder import record, strandline
-from real_programs.recordings import case
+from real_programs.recorder import strandline
+from real_programs.recordings import case, names, record_case
+
+from .amounts import STATES
 
 pytestmark = pytest.mark.recorder
+
+SECONDS = "3600"
+"""For one state: how fast the machine is decides nothing."""
 
 
 def crash(name: str, built: Built, shm: Path, tmp_path: Path, points: str) -> tuple[int, dict[str, Any]]:
     """Records a case and puts crash states of it before its checker."""
     of = case(name, built, shm)
-    recorded = record(of.run, tmp_path / f"{name}.strand", of.file, of.max_instructions)
+    recorded = record_case(of, tmp_path)
+    assert recorded.totals["persistent_stores"] > 0
     command = ["crash", str(recorded.path), "-d", "x86", "--points", points, "--verify", of.verify, "--json"]
-    done = strandline(command)
+    done = strandline([*command, "--time-limit", SECONDS])
     assert done.returncode in (0, 1), done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -31,7 +37,7 @@ def test_the_bad_list_is_broken_and_its_state_can_be_had_again(built: Built, shm
     state = answer["failures"][0]["state"]
     verify = case("list-bad", built, shm).verify
     command = ["crash", str(tmp_path / "list-bad.strand"), "-d", "x86", "--replay", state, "--verify", verify, "--json"]
-    again = strandline(command)
+    again = strandline([*command, "--time-limit", SECONDS])
     assert again.returncode == 1
     assert [failure["state"] for failure in json.loads(again.stdout)["failures"]] == [state]
 
@@ -41,7 +47,7 @@ def test_the_good_list_is_not_broken(built: Built, shm: Path, tmp_path: Path) ->
     assert (code, answer["failures"]) == (0, [])
 
 
-@pytest.mark.parametrize("name", ["pmdk-btree", "pmdk-rbtree", "pmdk-hashmap-tx", "pmdk-skiplist", "pmdk-queue"])
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith("pmdk-")])
 def test_libpmemobj_recovers_from_every_crash(name: str, built: Built, shm: Path, tmp_path: Path) -> None:
-    code, answer = crash(name, built, shm, tmp_path, "300")
+    code, answer = crash(name, built, shm, tmp_path, str(STATES.now))
     assert (code, answer["failures"]) == (0, [])

@@ -15,6 +15,8 @@ from real_programs.drive import ENVIRONMENT, STRUCTURES, List, Map, Queue, run_t
 from real_programs.errors import InputError
 from real_programs.keys import keys
 
+from .amounts import KILLS
+
 pytestmark = pytest.mark.recorder
 
 KILLED = 128 + 9
@@ -63,7 +65,7 @@ def test_a_structure_killed_between_stores_recovers(structure: str, built: Built
     driven = Map(structure, pool)
     check = Checker(built, shm, structure, every)
     steps = random.Random(structure)  # noqa: S311 (moments to kill at)
-    for _ in range(3):
+    for _ in range(KILLS.now):
         driven.prepare(built, every[:20])
         run = driven.run(built, (), every[20:])
         begin = hex(symbol(built["mapcli"], "map_insert"))

@@ -4,7 +4,7 @@
  */
 #include <stdint.h>
 
-enum { WORDS = 4096, ROUNDS = 50, EXIT = 60 };
+enum { WORDS = 256, ROUNDS = 4, EXIT = 60 };
 
 static uint64_t words[WORDS];
 

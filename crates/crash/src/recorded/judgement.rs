@@ -88,9 +88,6 @@ pub fn judge_beside(recording: &Recording, spec: &Spec) -> Judgement {
 /// Puts so many runs before the model, or says why not.
 pub fn judge_runs(recording: &Recording, spec: &Spec, runs: usize, observe: Observe<'_>) -> Judgement {
     let mut judgement = Judgement::of(recording);
-    if !recording.meta().values {
-        judgement.not_judged = "the recording has no values".to_owned();
-    }
     if judgement.not_judged.is_empty() {
         let judged = Lines::of(recording)
             .and_then(|lines| (0..runs).try_for_each(|number| judgement.run(spec, number, &lines, observe).map(drop)));

@@ -287,9 +287,6 @@ fn wrong(error: RecordError) -> Error {
 }
 
 fn refuse(recording: &Recording) -> Result<(), String> {
-    if !recording.meta().values {
-        return Err("has no values (timing only), so no crash states: record with `strandline record`".to_owned());
-    }
     let stores = recording.totals().persistent_stores;
     if stores > MOST_STORES {
         return Err(format!(

@@ -8,9 +8,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use strandline_designs::{abouts, X86};
 use strandline_machine::Rule;
-use strandline_record::{
-    Access, AccessKind, Block, Ending, FenceClass, Meta, Origin, RecordError, Recording, Region, Writer,
-};
+use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, RecordError, Recording, Region, Writer};
 use strandline_sim::{observe, observe_design, Broken};
 
 /// Where the pool is mapped, and how far one thread's list is from the next one's.
@@ -34,9 +32,9 @@ impl Folder {
 
     /// A recording of appends to a list in each thread: a node's line is flushed and, if `fenced`, ordered before the head's.
     /// The head is at 8, node n at 64 n: the one before it, and n.
-    fn list(&self, nodes: u64, threads: u32, fenced: bool, values: bool) -> PathBuf {
+    fn list(&self, nodes: u64, threads: u32, fenced: bool) -> PathBuf {
         let path = self.0.join("list.strand");
-        written(&path, nodes, threads, fenced, values).expect("a recording");
+        written(&path, nodes, threads, fenced).expect("a recording");
         path
     }
 }
@@ -48,13 +46,8 @@ impl Drop for Folder {
     }
 }
 
-fn written(path: &std::path::Path, nodes: u64, threads: u32, fenced: bool, values: bool) -> Result<(), RecordError> {
-    let meta = Meta {
-        origin: Origin::Recorder,
-        program: vec!["list".to_owned()],
-        values,
-    };
-    let mut writer = Writer::new(File::create(path).expect("a file"), &meta)?;
+fn written(path: &std::path::Path, nodes: u64, threads: u32, fenced: bool) -> Result<(), RecordError> {
+    let mut writer = Writer::new(File::create(path).expect("a file"), &["list".to_owned()])?;
     let access = |kind, size| Access {
         instruction: 0,
         kind,
@@ -148,7 +141,7 @@ fn pools(folder: &Folder, asked: &Asked) -> BTreeMap<String, Vec<u8>> {
 
 /// How many states have a broken list.
 fn broken(folder: &Folder, design: &str, threads: u32, fenced: bool) -> usize {
-    let path = folder.list(12, threads, fenced, true);
+    let path = folder.list(12, threads, fenced);
     let pools = pools(folder, &asked(path, design));
     assert!(pools.len() > 20, "{design}: {} states", pools.len());
     let whole = |pool: &Vec<u8>| (0..u64::from(threads)).all(|thread| is_whole(pool, APART * thread));
@@ -185,7 +178,7 @@ fn no_design_mends_a_list_without_fences() {
 #[test]
 fn states_are_distinct_and_the_same_again_by_name() {
     let folder = Folder::new("names");
-    let mut asked = asked(folder.list(12, 2, true, true), "unordered");
+    let mut asked = asked(folder.list(12, 2, true), "unordered");
     let first = pools(&folder, &asked);
     // The state before the program is `initial`, that after it may be one that a run has left.
     let shown: BTreeSet<&Vec<u8>> = first
@@ -205,7 +198,7 @@ fn states_are_distinct_and_the_same_again_by_name() {
 #[test]
 fn a_state_says_what_it_has_and_lacks() {
     let folder = Folder::new("words");
-    let mut states = SimulatedStates::new(&asked(folder.list(12, 1, true, true), "unordered")).expect("states");
+    let mut states = SimulatedStates::new(&asked(folder.list(12, 1, true), "unordered")).expect("states");
     let mut lacking = 0;
     while let Some((visit, origin)) = states.next(&mut |name| folder.0.join(name)).expect("a state") {
         let pool = fs::read(folder.0.join(&visit.name).join("pool")).expect("a pool");
@@ -229,18 +222,9 @@ fn a_state_says_what_it_has_and_lacks() {
 }
 
 #[test]
-fn a_recording_without_values_is_refused() {
-    let folder = Folder::new("no values");
-    let Err(error) = SimulatedStates::new(&asked(folder.list(2, 1, true, false), "unordered")) else {
-        panic!("it was taken");
-    };
-    assert!(error.to_string().contains("has no values"), "{error}");
-}
-
-#[test]
 fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
     let folder = Folder::new("judged");
-    let path = folder.list(30, 1, true, true);
+    let path = folder.list(30, 1, true);
     let recording = Recording::open(&path).expect("a recording");
     let spec = spec(&path, "x86", 1);
     let right = judge_runs(&recording, &spec, 8, &observe);

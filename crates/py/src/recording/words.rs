@@ -32,7 +32,7 @@ pub fn recording(
     let file = |file: &PoolFile| json!({"name": file.name, "path": file.path, "bytes": file.bytes});
     let totals = recording.totals();
     json!({
-        "program": recording.meta().program, "values": recording.meta().values, "warnings": recording.warnings(),
+        "program": recording.program(), "warnings": recording.warnings(),
         "threads": recording.threads().len(), "instructions": totals.instructions,
         "persistent_stores": totals.persistent_stores,
         "model": about.model, "promises_recovery": about.promises_recovery,

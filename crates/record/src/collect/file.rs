@@ -37,17 +37,6 @@ fn beside(out: &Path) -> PathBuf {
 /// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or the file cannot be
 /// written.
 pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> Result<Collected, RecordError> {
-    write_whole(out, |file| Ok(collect_to(input, file, progress)?.1))
-}
-
-/// Lets `write` write the file `out`, which is there only if all went well.
-///
-/// # Errors
-/// Those of `write`, or the file cannot be written.
-pub(crate) fn write_whole<T>(
-    out: &Path,
-    write: impl FnOnce(BufWriter<File>) -> Result<T, RecordError>,
-) -> Result<T, RecordError> {
     let unwritable = |error: std::io::Error| {
         RecordError::new(
             format!("cannot be written: {error}"),
@@ -58,8 +47,8 @@ pub(crate) fn write_whole<T>(
     let path = beside(out);
     let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };
-    let written = write(BufWriter::new(file))?;
+    let (_, collected) = collect_to(input, BufWriter::new(file), progress)?;
     std::fs::rename(&unfinished.path, out).map_err(unwritable)?;
     unfinished.kept = true;
-    Ok(written)
+    Ok(collected)
 }

@@ -4,7 +4,7 @@
 
 mod accesses;
 mod file;
-pub(crate) mod locks;
+mod locks;
 mod memory;
 mod order;
 mod packets;
@@ -15,11 +15,10 @@ mod threads;
 mod turns;
 
 pub use file::collect;
-pub(crate) use file::write_whole;
 
 use crate::error::RecordError;
-use crate::format::{check, Meta, Writer};
-use crate::recording::{Block, Module, Origin};
+use crate::format::{check, Writer};
+use crate::recording::{Block, Module};
 use memory::Memory;
 use packets::{Fields, Packet, Packets};
 use std::io::{Read, Write};
@@ -58,9 +57,9 @@ pub fn collect_to<W: Write>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(W, Collected), RecordError> {
     let mut packets = Packets::new(input)?;
-    let meta = start(&mut packets)?;
+    let program = start(&mut packets)?;
     let mut collector = Collector {
-        writer: Writer::new(out, &meta)?,
+        writer: Writer::new(out, &program)?,
         known: Vec::new(),
         memory: Memory::default(),
         threads: Threads::default(),
@@ -80,7 +79,7 @@ pub fn collect_to<W: Write>(
 }
 
 /// The first packet says what the program is.
-fn start(packets: &mut Packets<impl Read>) -> Result<Meta, RecordError> {
+fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
     let Some(packet) = packets.next()? else {
         return Err(RecordError::at(
             packets.offset(),
@@ -101,12 +100,7 @@ fn start(packets: &mut Packets<impl Read>) -> Result<Meta, RecordError> {
     }
     let program = fields.rest();
     let program = program.strip_suffix(&[0]).unwrap_or(program);
-    let program = program.split(|byte| *byte == 0).map(text).collect();
-    Ok(Meta {
-        origin: Origin::Recorder,
-        program,
-        values: true,
-    })
+    Ok(program.split(|byte| *byte == 0).map(text).collect())
 }
 
 /// Bytes as a text, whatever they are.

@@ -25,7 +25,7 @@ pub(crate) use shapes::check;
 pub use stream::Stream;
 pub use writer::Writer;
 
-use crate::recording::{FenceClass, Origin, Turn};
+use crate::recording::{FenceClass, Turn};
 
 /// How a recording begins.
 pub(crate) const MAGIC: [u8; 8] = *b"strandrc";
@@ -50,17 +50,6 @@ pub(crate) const MAX_ACCESSES: usize = 1 << 12;
 
 /// The most threads of a recording.
 pub(crate) const MAX_THREADS: u32 = 1 << 16;
-
-/// What is known of a recording when it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meta {
-    /// Where it comes from.
-    pub origin: Origin,
-    /// The program and its arguments.
-    pub program: Vec<String>,
-    /// Whether the bytes that stores left in persistent memory are there. Without, all values are zeros.
-    pub values: bool,
-}
 
 /// What is known of a recording only when it ends.
 ///

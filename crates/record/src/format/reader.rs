@@ -6,7 +6,7 @@ use super::shapes::Shapes;
 use super::source::{at, Source};
 use super::stream::Stream;
 use super::summary::{self, Index, Place};
-use super::{Meta, PREFIX_BYTES, SUFFIX_BYTES};
+use super::{PREFIX_BYTES, SUFFIX_BYTES};
 use crate::error::RecordError;
 use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct Recording {
 #[derive(Debug)]
 pub(crate) struct Contents {
     source: Source,
-    meta: Meta,
+    program: Vec<String>,
     blocks: Vec<Block>,
     /// The blocks, as decoding needs them.
     pub shapes: Shapes,
@@ -41,14 +41,14 @@ pub(crate) struct Contents {
 impl Contents {
     fn new(source: Source) -> Result<Contents, RecordError> {
         Contents::read(&source).map_err(|error| source.name(error)).map(|read| {
-            let (meta, blocks, shapes, index) = read;
+            let (program, blocks, shapes, index) = read;
             let mut places: BTreeMap<_, Vec<Place>> = BTreeMap::new();
             for place in &index.places {
                 places.entry((place.kind, place.thread)).or_default().push(*place);
             }
             Contents {
                 source,
-                meta,
+                program,
                 blocks,
                 shapes,
                 index,
@@ -57,7 +57,7 @@ impl Contents {
         })
     }
 
-    fn read(source: &Source) -> Result<(Meta, Vec<Block>, Shapes, Index), RecordError> {
+    fn read(source: &Source) -> Result<(Vec<String>, Vec<Block>, Shapes, Index), RecordError> {
         let place = source.ends()?;
         let (end, mut raw) = (source.len() - SUFFIX_BYTES, Vec::new());
         let head = source.block(place, end, &mut raw)?;
@@ -77,7 +77,7 @@ impl Contents {
                 format!("the index misplaces the block at byte {}", stray.offset),
             ));
         }
-        let meta = match index.places.first() {
+        let program = match index.places.first() {
             Some(first) if first.kind == Kind::Meta => {
                 source.placed(first, &mut raw)?;
                 at(first.offset, summary::meta(&raw))?
@@ -85,7 +85,7 @@ impl Contents {
             _ => return Err(RecordError::at(place, "the index names no header")),
         };
         let (blocks, shapes) = code(source, &index, &mut raw)?;
-        Ok((meta, blocks, shapes, index))
+        Ok((program, blocks, shapes, index))
     }
 
     /// The places of blocks of this kind and thread.
@@ -166,8 +166,8 @@ impl Recording {
 
     /// What was known at its beginning.
     #[must_use]
-    pub fn meta(&self) -> &Meta {
-        &self.contents.meta
+    pub fn program(&self) -> &[String] {
+        &self.contents.program
     }
 
     /// The blocks of code, by their numbers.

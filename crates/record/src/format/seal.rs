@@ -14,7 +14,7 @@ pub(crate) const HEAD_BYTES: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// The header: [`super::Meta`].
+    /// The header: the program and its arguments.
     Meta = 1,
     /// Steps of a thread.
     Steps = 2,

@@ -2,38 +2,35 @@
 
 use super::bytes::{put, put_bytes, Bad, Cursor, Parsed};
 use super::seal::{Kind, HEAD_BYTES};
-use super::{Meta, MAX_ACCESSES, MAX_THREADS};
-use crate::recording::{Block, Module, Origin, Region, Thread, Totals};
+use super::{MAX_ACCESSES, MAX_THREADS};
+use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::ops::Range;
 use strandline_capture::{Access, AccessKind, PAGE_BYTES};
 
+/// The first two numbers of the header: readers of this version of the file take no others.
+const ORIGIN_AND_VALUES: [u64; 2] = [0, 1];
+
 /// Puts what is known at the beginning.
-pub(crate) fn put_meta(out: &mut Vec<u8>, meta: &Meta) {
-    put(out, meta.origin as u64);
-    put(out, u64::from(meta.values));
-    put(out, meta.program.len() as u64);
-    for word in &meta.program {
+pub(crate) fn put_meta(out: &mut Vec<u8>, program: &[String]) {
+    for number in ORIGIN_AND_VALUES {
+        put(out, number);
+    }
+    put(out, program.len() as u64);
+    for word in program {
         put_bytes(out, word.as_bytes());
     }
 }
 
-/// Reads what is known at the beginning.
-pub(crate) fn meta(raw: &[u8]) -> Parsed<Meta> {
+/// Reads what is known at the beginning: the program and its arguments.
+pub(crate) fn meta(raw: &[u8]) -> Parsed<Vec<String>> {
     let mut cursor = Cursor::new(raw);
-    let origin = match cursor.number()? {
-        0 => Origin::Recorder,
-        1 => Origin::Drmemtrace,
-        _ => return Err(Bad("the recording is of an unknown origin")),
-    };
-    let values = flag(&mut cursor)?;
+    if [cursor.number()?, cursor.number()?] != ORIGIN_AND_VALUES {
+        return Err(Bad("the recording is not of strandline's recorder"));
+    }
     let words = cursor.count(1)?;
     let program = (0..words).map(|_| cursor.text()).collect::<Parsed<_>>()?;
     cursor.end()?;
-    Ok(Meta {
-        origin,
-        program,
-        values,
-    })
+    Ok(program)
 }
 
 fn flag(cursor: &mut Cursor<'_>) -> Parsed<bool> {

@@ -6,7 +6,7 @@ use super::pages::Pages;
 use super::seal::Kind;
 use super::shapes::{Shape, Shapes};
 use super::summary::{add, put_meta, Index};
-use super::{Ending, Meta, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
+use super::{Ending, FILE_VERSION, MAGIC, MAX_THREADS, PREFIX_BYTES};
 use crate::code;
 use crate::error::{RecordError, RECORD_AGAIN};
 use crate::ranges::Ranges;
@@ -23,7 +23,6 @@ const PAGES: usize = 64;
 /// Memory: the definitions of blocks of code, a block of the file and expectations for each thread, and a bit for each page touched.
 pub struct Writer<W: Write> {
     pub(super) file: File<W>,
-    meta: Meta,
     pub(super) shapes: Shapes,
     pub(super) blocks: Vec<Block>,
     /// How often each block was executed as a whole.
@@ -57,18 +56,17 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn new(out: W, meta: &Meta) -> Result<Writer<W>, RecordError> {
+    pub fn new(out: W, program: &[String]) -> Result<Writer<W>, RecordError> {
         let mut file = File::new(out)?;
         file.write(&MAGIC)?;
         file.write(&FILE_VERSION.to_le_bytes())?;
         file.write(&[0; 4])?;
         debug_assert_eq!(file.offset, PREFIX_BYTES);
         let mut raw = Vec::new();
-        put_meta(&mut raw, meta);
+        put_meta(&mut raw, program);
         file.block(Kind::Meta, 0, 1, &raw)?;
         Ok(Writer {
             file,
-            meta: meta.clone(),
             shapes: Shapes::default(),
             blocks: Vec::new(),
             counts: Vec::new(),
@@ -150,8 +148,7 @@ impl<W: Write> Writer<W> {
     /// A thread executed so many instructions of a block.
     ///
     /// `addresses` has an entry for each access (fewer only if the block was cut short), `values` [`strandline_capture::Access::value_words`] for
-    /// each access in `addresses`, and `present` an entry for each of these accesses that has values: whether they count. Without
-    /// [`Meta::values`], both may be empty.
+    /// each access in `addresses`, and `present` an entry for each of these accesses that has values: whether they count.
     ///
     /// # Errors
     /// The lengths do not fit the block's definition, an address has its highest bit set, or the recording cannot be written.
@@ -169,18 +166,9 @@ impl<W: Write> Writer<W> {
             return Err(misuse(format!("block {block} was never defined")));
         };
         let whole = instructions == shape.instructions && addresses.len() == shape.accesses as usize;
-        let none = !self.meta.values && values.is_empty() && present.is_empty();
         let fits = whole && values.len() == shape.values as usize && present.len() == shape.valued as usize;
-        if self.failed.is_some() || !(fits || whole && none) {
-            self.check_cut(
-                &shape,
-                block,
-                instructions,
-                addresses,
-                none,
-                values.len(),
-                present.len(),
-            )?;
+        if self.failed.is_some() || !fits {
+            self.check_cut(&shape, block, instructions, addresses, values.len(), present.len())?;
         }
         let persistent = self.touch(&shape, addresses)?;
         let cut = (!whole).then_some(instructions);
@@ -254,7 +242,6 @@ impl<W: Write> Writer<W> {
         block: u32,
         instructions: u32,
         addresses: &[u64],
-        none: bool,
         values: usize,
         present: usize,
     ) -> Result<(), RecordError> {
@@ -272,7 +259,7 @@ impl<W: Write> Writer<W> {
             .iter()
             .map(|words| usize::from(*words));
         let valued = words.clone().filter(|words| *words > 0).count();
-        match none || values == words.sum::<usize>() && present == valued {
+        match values == words.sum::<usize>() && present == valued {
             true => Ok(()),
             false => Err(misuse(format!(
                 "block {block} was executed with {values} words of values"

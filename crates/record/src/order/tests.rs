@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Access, AccessKind, Block, Ending, Event, Meta, Origin, Region, TurnAt, Writer};
+use crate::{Access, AccessKind, Block, Ending, Event, Region, TurnAt, Writer};
 use crate::{Marker, Turn};
 
 const POOL: u64 = 0x10_0000;
@@ -23,12 +23,7 @@ fn block(pc: u64, code: &[u8], instructions: u32, accesses: &[(u16, AccessKind, 
 }
 
 fn writer() -> Writer<Vec<u8>> {
-    let meta = Meta {
-        origin: Origin::Recorder,
-        program: vec!["test".to_owned()],
-        values: true,
-    };
-    let mut writer = Writer::new(Vec::new(), &meta).expect("memory can be written");
+    let mut writer = Writer::new(Vec::new(), &["test".to_owned()]).expect("memory can be written");
     writer.region(Region {
         start: POOL,
         bytes: 0x1000,

@@ -25,7 +25,7 @@ fn values_of_persistent_stores_are_kept_and_others_are_not() {
         (recording.status(), collected.complete, collected.instructions),
         (3, true, 5)
     );
-    assert_eq!(recording.meta().program, ["prog", "arg"]);
+    assert_eq!(recording.program(), ["prog", "arg"]);
     assert_eq!(recording.totals().persistent_stores, 2);
     assert_eq!(recording.volatile_pages(), std::slice::from_ref(&(0x1000..0x4000)));
 }

@@ -1,7 +1,7 @@
 //! Random recordings.
 
-use crate::recording::{Block, Event, FenceClass, Module, Origin, Region, Turn};
-use crate::{Ending, Meta, RecordError, TurnAt, WaitAt, Writer};
+use crate::recording::{Block, Event, FenceClass, Module, Region, Turn};
+use crate::{Ending, RecordError, TurnAt, WaitAt, Writer};
 use proptest::prelude::*;
 use strandline_capture::{Access, AccessKind};
 
@@ -22,7 +22,7 @@ pub enum Did {
 /// All that a recording says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    pub meta: Meta,
+    pub program: Vec<String>,
     pub blocks: Vec<Block>,
     pub modules: Vec<Module>,
     pub regions: Vec<Region>,
@@ -143,11 +143,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
     (blocks, threads, pages, words, any::<u64>()).prop_map(|(blocks, threads, pages, words, status)| {
         let known = |thread: Vec<Seed>| thread.into_iter().map(|seed| did(&blocks, seed)).collect();
         Plan {
-            meta: Meta {
-                origin: Origin::Recorder,
-                program: words.clone(),
-                values: true,
-            },
+            program: words.clone(),
             threads: threads
                 .into_iter()
                 .map(known)
@@ -175,7 +171,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
 
 /// Writes a recording.
 pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
-    let mut writer = Writer::new(Vec::new(), &plan.meta)?;
+    let mut writer = Writer::new(Vec::new(), &plan.program)?;
     for block in &plan.blocks {
         writer.block(block.clone());
     }

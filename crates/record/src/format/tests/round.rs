@@ -28,7 +28,7 @@ pub fn read(recording: &Recording) -> Result<Plan, RecordError> {
     }
     let pages = recording.initial_pages()?;
     Ok(Plan {
-        meta: recording.meta().clone(),
+        program: recording.program().to_vec(),
         blocks: recording.blocks().to_vec(),
         modules: recording.modules().to_vec(),
         regions: recording.regions().to_vec(),

@@ -3,9 +3,7 @@
 use iced_x86::code_asm::CodeAssembler;
 use iced_x86::{IcedError, Mnemonic};
 use std::path::PathBuf;
-use strandline_record::{
-    Access, AccessKind, Block, Ending, Event, FenceClass, Meta, Origin, Region, Turn, TurnAt, Writer,
-};
+use strandline_record::{Access, AccessKind, Block, Ending, Event, FenceClass, Region, Turn, TurnAt, Writer};
 
 /// Kinds by their short names.
 #[allow(unused_imports, reason = "the measure of speed has some of them")]
@@ -36,12 +34,7 @@ pub fn access(instruction: u16, kind: AccessKind, size: u16) -> Access {
 impl Tape {
     /// An empty one with a megabyte of persistent memory.
     pub fn new() -> Tape {
-        let meta = Meta {
-            origin: Origin::Recorder,
-            program: vec!["by-hand".to_owned()],
-            values: true,
-        };
-        let mut writer = Writer::new(Vec::new(), &meta).expect("a recording begins");
+        let mut writer = Writer::new(Vec::new(), &["by-hand".to_owned()]).expect("a recording begins");
         writer.region(Region {
             start: PM,
             bytes: 1 << 20,

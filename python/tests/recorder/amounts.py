@@ -1,0 +1,29 @@
+"""How much the tests of real programs do: less than they can where more has caught nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+IS_THOROUGH = "STRANDLINE_THOROUGH" in os.environ
+"""`make thorough` sets it."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How many of something."""
+
+    short: int
+    thorough: int
+
+    @property
+    def now(self) -> int:
+        """How many this time."""
+        return self.thorough if IS_THOROUGH else self.short
+
+
+STATES = Amount(short=30, thorough=300)
+"""Crash states of each PMDK recording that its checker sees, spread evenly. All states of the two lists are checked."""
+
+KILLS = Amount(short=1, thorough=3)
+"""Kills of each PMDK structure's process, at a random instruction, to test its checker."""
