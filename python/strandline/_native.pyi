@@ -15,8 +15,15 @@ class StuckError(Exception):
 def run(spec: str) -> str:
     """Runs one program under one design; `engine.RunSpec` lists the keys. Answers one record."""
 
-def crash(spec: str) -> str:
+def crash(request: str) -> str:
     """Crash-tests one program under one design; `engine.CrashSpec` and `engine.CrashResult` list the keys."""
+
+def spec_fields() -> str:
+    """What `run` and `crash` take: `{"run": [FIELD], "crash": [FIELD], "scopes"}`.
+
+    FIELD is `"name", "type", "required", "default", "help"`, the type in Python's words. `scopes` are what the keys of
+    `set` begin with.
+    """
 
 class RecordingStates:
     """The crash states of a recording under a design; `engine.StatesSpec` lists the keys of `spec`."""

@@ -16,9 +16,13 @@ from strandline.record import Record
 Answer = TypeVar("Answer")
 
 
+SCOPES = ("machine", "design", "runtime", "workload")
+"""What the key of an override begins with: `SCOPE.KEY=VALUE`. `sim::Scope` declares them; a test compares."""
+
+
 @dataclass(frozen=True)
 class RunSpec:
-    """One run. `None` means the workload's own default."""
+    """One run. `sim::Spec` declares the keys and says what each means; a test compares. `None`: its own default."""
 
     workload: str
     design: str
@@ -27,30 +31,22 @@ class RunSpec:
     threads: int | None = None
     tasks: int | None = None
     window: int | str | None = None
-    """Tasks in flight a thread, as coroutines; `auto` finds the number while the program runs."""
     coroutines: str | None = None
-    """The library that switches them: `paper`, with the costs that COSPlay's Table 3 implies, or `lean`, our own."""
     bmo: int | None = None
-    """Latency of backend memory operations in cycles."""
     seed: int = 1
     set: tuple[str, ...] = ()
-    """Overrides `machine.KEY=VALUE`, `design.KEY=VALUE`, `workload.KEY=VALUE`."""
     figure: str | None = None
+    warm: int | None = None
     recovers: bool = False
-    """Whether to check, too, that crash states recover."""
 
 
 @dataclass(frozen=True)
 class CrashSpec:
-    """A crash test of one run: how many crash states to visit, or the one that a failure named."""
+    """A crash test of one run. `crash::Request` declares the keys; a test compares."""
 
     run: RunSpec
-    points: int | str = "all"
+    points: int | str
     replay: str | None = None
-
-    def keys(self) -> dict[str, Any]:
-        """The keys of the run with the crash test's own beside them."""
-        return {**asdict(self.run), "points": self.points, "replay": self.replay}
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ class Engine:
 
     def crash(self, spec: CrashSpec) -> CrashResult:
         """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(json.dumps(spec.keys())))
+        answer = self._ask(lambda: self.native.crash(json.dumps(asdict(spec))))
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = Record(answer["record"])
         return CrashResult(**answer)

@@ -55,11 +55,12 @@ class FakeNative:
         return json.dumps(_record(spec))
 
     def crash(self, text: str, /) -> str:
-        spec = json.loads(text)
-        self.specs.append(spec)
+        request = json.loads(text)
+        self.specs.append(request)
+        spec = request["run"]
         _check(spec)
         failures = [_failure(5), _failure(3)] if spec["design"] == "unordered" else []
-        points = 1 if spec["replay"] else 40 if spec["points"] == "all" else spec["points"]
+        points = 1 if request["replay"] else 40 if request["points"] == "all" else request["points"]
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
         return json.dumps({**answer, "runs": 3, "failures": failures, "record": _record(spec)})
 
@@ -163,7 +164,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "epochs": None,
         "storage_bytes": _storage(spec),
         "switch_instructions": SWITCH_INSTRUCTIONS * tasks if spec["design"] in SWITCHES else None,
-        "recovers": spec["design"] != "unordered" if spec.get("recovers") else None,
+        "recovers": spec["design"] != "unordered" if spec["recovers"] else None,
         "host_seconds": 0.5,
         "host_mips": 60.25,
         "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},

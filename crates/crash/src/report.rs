@@ -66,7 +66,7 @@ impl Failure {
             why: finding.faults[0].to_string(),
             replay: arguments(&run.spec, place),
             tasks: run.spec.tasks.unwrap_or(run.observation.record.tasks),
-            threads: run.spec.threads,
+            threads: run.spec.threads_of_workload(),
             detail,
         }
     }

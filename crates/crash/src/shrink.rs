@@ -27,9 +27,9 @@ pub fn shrink(failing: Failing, runs: usize, observe: Observe<'_>) -> Failing {
         best: failing,
         observe,
     };
-    let threads = shrinker.best.run.spec.threads;
+    let threads = shrinker.best.run.spec.threads_of_workload();
     shrinker.smallest(1, threads, |spec, threads| Spec {
-        threads,
+        threads: Some(threads),
         ..spec.clone()
     });
     shrinker.window();

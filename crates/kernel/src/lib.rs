@@ -9,6 +9,7 @@ mod params;
 mod rng;
 mod rules;
 mod stats;
+mod type_name;
 
 pub use calendar::Calendar;
 pub use cycles::Cycles;
@@ -16,3 +17,4 @@ pub use events::Events;
 pub use params::{Param, ParamError, Params};
 pub use rng::Rng;
 pub use stats::Histogram;
+pub use type_name::TypeName;

@@ -11,9 +11,9 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{json, Value};
-use strandline_crash::Points;
+use strandline_crash::Request;
 use strandline_machine::Machine;
-use strandline_sim::{Error, Spec, Window};
+use strandline_sim::{Error, Scope, Spec};
 
 create_exception!(
     _native,
@@ -39,97 +39,24 @@ fn parse<T: for<'a> Deserialize<'a>>(spec: &str) -> PyResult<T> {
     serde_json::from_str(spec).map_err(|e| InputError::new_err(format!("specification: {e}")))
 }
 
-/// A run, and whether its crash states are to be checked too.
-#[derive(Deserialize)]
-struct RunSpec {
-    #[serde(flatten)]
-    run: SpecFields,
-    #[serde(default)]
-    recovers: bool,
-}
-
-/// A crash test of a run.
-#[derive(Deserialize)]
-struct CrashSpec {
-    #[serde(flatten)]
-    run: SpecFields,
-    points: Value,
-    #[serde(default)]
-    replay: Option<String>,
-}
-
-/// How many crash states: a number or `all`.
-fn points(asked: &Value) -> Result<Points, Error> {
-    match asked {
-        Value::String(text) => text.parse(),
-        other => other.to_string().parse(),
-    }
-}
-
-/// The keys of [`Spec`], with others beside them.
-#[derive(Deserialize)]
-struct SpecFields {
-    workload: String,
-    design: String,
-    machine: Option<String>,
-    runtime: Option<String>,
-    threads: Option<u64>,
-    tasks: Option<u64>,
-    window: Option<Window>,
-    coroutines: Option<String>,
-    bmo: Option<u64>,
-    seed: u64,
-    set: Vec<String>,
-    figure: Option<String>,
-}
-
-impl From<SpecFields> for Spec {
-    fn from(f: SpecFields) -> Spec {
-        let mut spec = Spec {
-            workload: f.workload,
-            design: f.design,
-            machine: f.machine,
-            runtime: f.runtime,
-            threads: 0,
-            tasks: f.tasks,
-            window: f.window,
-            coroutines: f.coroutines,
-            bmo: f.bmo,
-            seed: f.seed,
-            set: f.set,
-            figure: f.figure,
-            warm: None,
-        };
-        // A workload runs on one thread, a recording on as many as it has.
-        spec.threads = f.threads.unwrap_or(u64::from(!spec.is_recording()));
-        spec
-    }
-}
-
 #[pyfunction]
 fn run(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let asked: RunSpec = parse(spec)?;
-    let spec = Spec::from(asked.run);
-    let record = py.detach(|| {
-        let mut record = strandline_sim::run(&spec)?;
-        if asked.recovers && !spec.is_recording() {
-            record.recovers = Some(strandline_crash::recovers(&spec)?);
-        }
-        Ok(record)
-    });
+    let spec: Spec = parse(spec)?;
+    let record = py.detach(|| strandline_crash::run(&spec));
     Ok(json!(record.map_err(raise)?).to_string())
 }
 
 #[pyfunction]
-fn crash(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let asked: CrashSpec = parse(spec)?;
-    let points = points(&asked.points).map_err(raise)?;
-    let spec = Spec::from(asked.run);
-    let report = py.detach(|| match &asked.replay {
-        Some(point) => strandline_crash::replay(&spec, point),
-        None => strandline_crash::explore(&spec, points),
-    });
+fn crash(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request: Request = parse(request)?;
+    let report = py.detach(|| request.answer());
     Ok(json!(report.map_err(raise)?).to_string())
+}
+
+#[pyfunction]
+fn spec_fields() -> String {
+    let scopes: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
+    json!({"run": Spec::fields(), "crash": Request::fields(), "scopes": scopes}).to_string()
 }
 
 #[pyfunction]
@@ -213,6 +140,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
+    m.add_function(wrap_pyfunction!(spec_fields, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_tests, m)?)?;

@@ -140,7 +140,6 @@ fn record() -> String {
 fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
     let spec = Spec {
         tasks,
-        threads: u64::from(tasks.is_some()),
         warm: Some(0),
         ..Spec::new(workload, design)
     };

@@ -8,7 +8,7 @@ use strandline_sim::{run, Record, Spec};
 fn spec(workload: &str, design: &str, tasks: u64, threads: u64) -> Spec {
     Spec {
         tasks: Some(tasks),
-        threads,
+        threads: Some(threads),
         warm: Some(0),
         ..Spec::new(workload, design)
     }

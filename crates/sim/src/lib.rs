@@ -7,7 +7,9 @@ mod play;
 mod prepare;
 mod record;
 mod recording;
+mod request;
 mod run;
+mod settings;
 mod sharing;
 mod spec;
 
@@ -18,5 +20,7 @@ pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
 pub use record::Record;
 pub use recording::{Recorded, RECORDING_MACHINE};
+pub use request::Field;
 pub use run::{observe, observe_design, observe_durable, run, unknown_design, Observation};
-pub use spec::{Found, Plan, Sets, Source, Spec, Window};
+pub use settings::{Scope, Sets};
+pub use spec::{Found, Plan, Source, Spec, Window};

@@ -1,7 +1,7 @@
 //! A workload made ready to run, whatever the design.
 
 use crate::spec::Source;
-use crate::{recording, Broken, Error, Plan};
+use crate::{recording, Broken, Error, Plan, Scope};
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
@@ -70,7 +70,7 @@ fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepa
     };
     Ok(with_workload(
         workload,
-        plan.sets.of_workload(),
+        plan.sets.of(Scope::Workload),
         &build,
         Preparer { plan, seed, broken },
     )?)

@@ -24,14 +24,14 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Opens the recording at `path`, of which so many `threads` were asked for (zero: as many as it has).
+    /// Opens the recording at `path`, of which so many `threads` were asked for (`None`: as many as it has).
     ///
     /// # Errors
     /// There is no such file, it is no recording, empty or damaged, or it has another number of threads.
-    pub fn open(path: &str, threads: u64, most: u64) -> Result<Recorded, Error> {
+    pub fn open(path: &str, threads: Option<u64>, most: u64) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
         let recorded = recording.threads().len() as u64;
-        if threads != 0 && threads != recorded {
+        if let Some(threads) = threads.filter(|threads| *threads != recorded) {
             return Err(Error::Input(format!(
                 "--threads {threads}: {path} was recorded with {recorded}; leave --threads out"
             )));

@@ -3,7 +3,7 @@
 use crate::play::{play, Play};
 use crate::prepare::{prepare, Prepared};
 use crate::record::{Measured, Record};
-use crate::{needs, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
+use crate::{needs, Broken, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -107,7 +107,7 @@ fn patient(plan: &Plan, options: Options) -> Options {
 
 /// Runs with the registered design that `spec` names.
 fn registered(spec: &Spec, runner: Runner<'_>, sets: &Sets) -> RanOr {
-    with_design_set(&spec.design, sets.of_design(), runner).ok_or_else(|| unknown_design(&spec.design))??
+    with_design_set(&spec.design, sets.of(Scope::Design), runner).ok_or_else(|| unknown_design(&spec.design))??
 }
 
 fn execute(

@@ -56,7 +56,7 @@ fn random_spec() -> impl Strategy<Value = Spec> {
             let mut spec = Spec {
                 window: Some(Window::Tasks(window)),
                 coroutines: Some(if lean { "lean" } else { "paper" }.to_owned()),
-                threads,
+                threads: Some(threads),
                 tasks: Some(tasks),
                 warm: Some(warm),
                 bmo: Some(bmo),
@@ -144,7 +144,7 @@ fn a_store_that_frees_a_lock_is_not_kept_from_its_line_for_ever() {
     let mut spec = Spec {
         window: Some(Window::Tasks(51)),
         coroutines: Some("paper".to_owned()),
-        threads: 2,
+        threads: Some(2),
         tasks: Some(111),
         warm: Some(2),
         bmo: Some(466),
@@ -166,7 +166,7 @@ fn the_contexts_cost_what_table_1_says() {
     for threads in [1, 3] {
         let mut spec = small(0, "cosplay");
         spec.set.extend(table_1.map(str::to_owned));
-        (spec.tasks, spec.threads) = (Some(6), threads);
+        (spec.tasks, spec.threads) = (Some(6), Some(threads));
         assert_eq!(run(&spec).expect("runs").storage_bytes, 46 * threads);
     }
 }
@@ -178,7 +178,7 @@ fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever
     for (window, tasks, warm, bmo, seed, contexts) in [(48, 83, 11, 299, 395, 12), (31, 142, 13, 963, 859, 42)] {
         let mut spec = Spec {
             window: Some(Window::Tasks(window)),
-            threads: 2,
+            threads: Some(2),
             tasks: Some(tasks),
             warm: Some(warm),
             bmo: Some(bmo),

@@ -4,6 +4,7 @@ use super::{shown, words, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{self, judge_beside, Judgement};
+use strandline_crash::Points;
 use strandline_design::About;
 use strandline_record::states::{Asked, Budget, CrashStates, Rules};
 use strandline_record::{RecordError, Recording, Source};
@@ -59,12 +60,10 @@ impl Allowed {
 }
 
 fn asked(spec: &StatesSpec, rules: Rules) -> Result<Asked, Error> {
-    let budget = match &spec.points {
-        Value::Number(number) => number.as_u64().map(Budget::Most),
-        Value::String(text) if text == "all" => Some(Budget::All),
-        _ => None,
+    let budget = match spec.points {
+        Points::Count(count) => Budget::Most(count),
+        Points::All => Budget::All,
     };
-    let budget = budget.ok_or_else(|| Error::input(format!("--points {}: give a number or `all`", spec.points)))?;
     let only = spec.replay.as_ref().map(|name| name.parse()).transpose();
     let only = only.map_err(|why| Error::input(format!("--replay: {why}")))?;
     Ok(Asked {

@@ -12,6 +12,7 @@ use shown::Shown;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use strandline_crash::litmus::{Registered, Subject};
+use strandline_crash::Points;
 use strandline_record::states::Rules;
 use strandline_sim::Error;
 
@@ -20,7 +21,7 @@ use strandline_sim::Error;
 struct StatesSpec {
     recording: PathBuf,
     design: String,
-    points: Value,
+    points: Points,
     seed: u64,
     replay: Option<String>,
 }

@@ -19,7 +19,7 @@ impl Shown {
         let asked = Asked {
             recording: spec.recording.clone(),
             design: spec.design.clone(),
-            points: crate::points(&spec.points)?,
+            points: spec.points,
             seed: spec.seed,
             only: spec.replay.as_ref().map(|name| name.parse()).transpose()?,
         };
