@@ -65,7 +65,7 @@ impl Failure {
             event: finding.event as u64,
             why: finding.faults[0].to_string(),
             replay: arguments(&run.spec, place),
-            tasks: run.spec.tasks.unwrap_or(run.observation.record.tasks),
+            tasks: run.spec.tasks.unwrap_or(run.observation.record.stats.tasks),
             threads: run.spec.threads_of_workload(),
             detail,
         }

@@ -1,6 +1,7 @@
 //! Names of types, for tables of keys that other languages read.
 
 use crate::Cycles;
+use std::collections::BTreeMap;
 
 /// A type under the name that Python gives it.
 pub trait TypeName {
@@ -30,6 +31,12 @@ named! {
 impl<T: TypeName> TypeName for Option<T> {
     fn type_name() -> String {
         format!("{} | None", T::type_name())
+    }
+}
+
+impl<T> TypeName for BTreeMap<String, T> {
+    fn type_name() -> String {
+        "dict".to_owned()
     }
 }
 

@@ -52,7 +52,7 @@ fn main() {
         Some([workload, design, tasks, threads, ..]) => {
             let number = |text: &String| text.parse().expect("a number");
             let record = run(&spec(workload, design, number(tasks), number(threads))).expect("a run");
-            println!("{}", record.instructions);
+            println!("{}", record.stats.instructions);
         }
         _ => table(),
     }

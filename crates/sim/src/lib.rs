@@ -18,7 +18,7 @@ pub use error::Error;
 pub use needs::check as check_needs;
 pub use play::{play, Play};
 pub use prepare::{Recoverable, Thread};
-pub use record::Record;
+pub use record::{Derived, Ran, Record};
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
 pub use run::{observe, observe_design, observe_durable, run, unknown_design, Observation};

@@ -1,8 +1,9 @@
 //! Recorded programs as what is run.
 
 use crate::prepare::{Prepared, Recoverable, Thread};
+use crate::record::Params;
 use crate::{Error, Spec};
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 use std::path::Path;
 use std::rc::Rc;
 use strandline_isa::Image;
@@ -80,7 +81,7 @@ impl Recorded {
     }
 
     /// The policy and its counts, for a record's `params`.
-    pub(crate) fn params(&self, params: &mut Map<String, Value>) {
+    pub(crate) fn params(&self, params: &mut Params) {
         params.insert("recording_file".into(), json!(self.path));
         params.insert("recording_policy".into(), json!(POLICY));
         for (name, count) in self.counts.named() {

@@ -112,8 +112,8 @@ fn check(spec: &Spec) -> Result<(), String> {
     }
     let observed = observe(spec).map_err(|error| error.to_string())?;
     for record in [&once, &observed.record] {
-        if Some(record.tasks) != spec.tasks {
-            return Err(format!("{} tasks ended", record.tasks));
+        if Some(record.stats.tasks) != spec.tasks {
+            return Err(format!("{} tasks ended", record.stats.tasks));
         }
     }
     let program = &observed.program;
@@ -167,7 +167,7 @@ fn the_contexts_cost_what_table_1_says() {
         let mut spec = small(0, "cosplay");
         spec.set.extend(table_1.map(str::to_owned));
         (spec.tasks, spec.threads) = (Some(6), Some(threads));
-        assert_eq!(run(&spec).expect("runs").storage_bytes, 46 * threads);
+        assert_eq!(run(&spec).expect("runs").derived.storage_bytes, 46 * threads);
     }
 }
 
@@ -186,6 +186,6 @@ fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever
             ..small(TPCC, "freeswitch")
         };
         spec.set.push(format!("design.contexts={contexts}"));
-        assert_eq!(run(&spec).map(|record| record.tasks), Ok(tasks));
+        assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(tasks));
     }
 }
