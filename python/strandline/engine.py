@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -117,8 +116,8 @@ class StateVisit:
 class NativeStates(Protocol):
     """`RecordingStates` of the native module."""
 
-    def plan(self) -> str: ...
-    def next(self, folder: str, /) -> str | None: ...
+    def plan(self) -> dict[str, Any]: ...
+    def next(self, folder: str, /) -> dict[str, Any] | None: ...
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class CrashStates:
 
     plan: dict[str, Any]
     """What there is; `_native.pyi` lists the keys."""
-    _write: Callable[[Path], Any]
+    _write: Callable[[Path], dict[str, Any] | None]
 
     def next(self, folder: Path) -> StateVisit | None:
         """Writes the next state into a folder of its name in `folder`; `None` after the last."""
@@ -142,18 +141,20 @@ class Native(Protocol):
     def InputError(self) -> type[Exception]: ...  # noqa: N802
     @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
-    def run(self, spec: str, /) -> str: ...
-    def crash(self, spec: str, /) -> str: ...
+    def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def crash(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
-    def RecordingStates(self, spec: str, /) -> NativeStates: ...  # noqa: N802
-    def listing(self, kind: str, /) -> str: ...
-    def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
-    def litmus(self, spec: str, /) -> str: ...
-    def litmus_shelf(self) -> str: ...
-    def litmus_dot(self, spec: str, /) -> str: ...
-    def random(self, spec: str, /) -> str: ...
-    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
-    def import_trace(self, trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None], /) -> str: ...
+    def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
+    def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
+    def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
+    def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
+    def litmus_shelf(self) -> list[str]: ...
+    def litmus_dot(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
+    def random(self, spec: RandomSpec, /) -> dict[str, Any]: ...
+    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]: ...
+    def import_trace(
+        self, trace: str, out: str, pm_ranges: list[str], advance: Callable[[int], None], /
+    ) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -164,26 +165,23 @@ class Engine:
 
     def run(self, spec: RunSpec) -> Record:
         """Runs one program under one design."""
-        return Record(self._ask(lambda: self.native.run(json.dumps(asdict(spec)))))
+        return Record(self._ask(lambda: self.native.run(spec)))
 
     def crash(self, spec: CrashSpec) -> CrashResult:
         """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(json.dumps(asdict(spec))))
+        answer = self._ask(lambda: self.native.crash(spec))
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = Record(answer["record"])
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, which a model allows or runs show, and decides which to visit."""
-        states = self._tell(lambda: self.native.RecordingStates(json.dumps(asdict(spec))))
-        plan = json.loads(states.plan())
-        plan["states"] = None if plan["states"] is None else int(plan["states"])
-        return CrashStates(plan, lambda folder: self._ask(lambda: states.next(str(folder)) or "null"))
+        states = self._ask(lambda: self.native.RecordingStates(spec))
+        return CrashStates(states.plan(), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
-        """The `workloads`, `designs`, `machines` or `models` that there are."""
-        entries: list[dict[str, Any]] = self._ask(lambda: self.native.listing(kind))
-        return entries
+        """The `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys` that there are."""
+        return self._ask(lambda: self.native.listing(kind))
 
     def names(self, kind: str) -> list[str]:
         """The names of a listing."""
@@ -191,29 +189,25 @@ class Engine:
 
     def machine(self, name_or_path: str, sets: tuple[str, ...]) -> list[dict[str, Any]]:
         """A machine's parameters with unit and source."""
-        parameters: list[dict[str, Any]] = self._ask(lambda: self.native.machine(name_or_path, list(sets)))
-        return parameters
+        return self._ask(lambda: self.native.machine(name_or_path, list(sets)))
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
         """What models and designs say of one test; `None` if it belongs to none of the models asked."""
-        tests = self._ask(lambda: self.native.litmus(json.dumps(spec.keys())))["tests"]
+        tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
         return found[0] if found and found[0].models else None
 
     def litmus_shelf(self) -> list[str]:
         """The names of the built-in tests."""
-        names: list[str] = self._ask(self.native.litmus_shelf)
-        return names
+        return self.native.litmus_shelf()
 
     def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
         """An execution that leaves the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
-        spec = {"test": source.keys(), "model": model, "state": state}
-        answer: dict[str, Any] = self._ask(lambda: self.native.litmus_dot(json.dumps(spec)))
-        return answer
+        return self._ask(lambda: self.native.litmus_dot({"test": source.keys(), "model": model, "state": state}))
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Holds what random programs leave against the designs' models."""
-        return read_random(self._ask(lambda: self.native.random(json.dumps(asdict(spec)))))
+        return read_random(self._ask(lambda: self.native.random(spec)))
 
     def is_recording(self, name: str) -> bool:
         """Whether a workload's name is the path of a recording."""
@@ -221,20 +215,15 @@ class Engine:
 
     def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
-        collected: dict[str, Any] = self._ask(lambda: self.native.collect(source, out, advance))
-        return collected
+        return self._ask(lambda: self.native.collect(source, out, advance))
 
     def import_trace(
         self, trace: str, out: str, pm_ranges: tuple[str, ...], advance: Callable[[int], None]
     ) -> dict[str, Any]:
         """Writes a `drmemtrace` trace into a recording without values; `recorder.Recorded` lists the keys."""
-        imported: dict[str, Any] = self._ask(lambda: self.native.import_trace(trace, out, list(pm_ranges), advance))
-        return imported
+        return self._ask(lambda: self.native.import_trace(trace, out, list(pm_ranges), advance))
 
-    def _ask(self, question: Callable[[], str]) -> Any:
-        return json.loads(self._tell(question))
-
-    def _tell(self, question: Callable[[], Answer]) -> Answer:
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
         try:
             return question()
         except self.native.InputError as error:

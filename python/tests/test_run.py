@@ -54,7 +54,7 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "coroutines": "lean",
             "bmo": 100,
             "seed": 9,
-            "set": ["machine.core.rob_entries=128", "runtime.log_batch=4"],
+            "set": ("machine.core.rob_entries=128", "runtime.log_batch=4"),
             "figure": None,
             "warm": None,
             "recovers": True,

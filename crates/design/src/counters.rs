@@ -6,7 +6,8 @@ counters! {
     /// What a design has counted since the machine was switched on. `None`: it has no such thing.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Counters {
-        /// The order of persists lets a core's buffer send none of the writes that it holds and has not sent; summed over the cores.
+        /// The order of persists lets a core's buffer send none of the writes that it holds and has not sent; summed
+        /// over the cores.
         blocked_cycles: Option<u64> = Sum of "cycles",
         /// Epochs begun.
         epochs: Option<u64> = Sum of "epochs",
@@ -46,7 +47,8 @@ impl Counters {
         (time > 0).then(|| entries as f64 / time as f64)
     }
 
-    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not exceeded for
+    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not
+    /// exceeded for
     /// that long.
     #[must_use]
     pub fn buffer_occupancy_quantile(&self, share: f64) -> Option<u64> {
@@ -102,7 +104,8 @@ impl Occupancy {
         sum
     }
 
-    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes no time.
+    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes
+    /// no time.
     fn pass(&mut self, now: Cycles) {
         if self.cycles.len() <= self.level {
             self.cycles.resize(self.level + 1, 0);

@@ -9,7 +9,8 @@ counters! {
     pub struct Stats {
         /// Tasks ended.
         tasks: u64 = Sum of "tasks",
-        /// Tasks in flight a thread, on the core with the most: 1 without coroutines; of `--window auto` the number on which it settled.
+        /// Tasks in flight a thread, on the core with the most: 1 without coroutines; of `--window auto` the number on
+        /// which it settled.
         window: u32 = Max of "tasks",
         /// Instructions of all threads.
         instructions: u64 = Sum of "instructions",

@@ -1,19 +1,20 @@
-//! Python bindings, thin: JSON in, JSON out, the interpreter lock released meanwhile. `_native.pyi` describes them.
+//! Python bindings, thin: typed values in and out, the interpreter lock released meanwhile. `_native.pyi` describes them.
 
 mod collect;
 mod import;
 mod lists;
 mod litmus;
 mod recording;
+mod value;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde::Deserialize;
 use serde_json::{json, Value};
 use strandline_crash::Request;
 use strandline_machine::Machine;
 use strandline_sim::{Error, Scope, Spec};
+use value::{Answer, Given};
 
 create_exception!(
     _native,
@@ -35,37 +36,35 @@ fn raise(error: Error) -> PyErr {
     }
 }
 
-fn parse<T: for<'a> Deserialize<'a>>(spec: &str) -> PyResult<T> {
-    serde_json::from_str(spec).map_err(|e| InputError::new_err(format!("specification: {e}")))
+type Answered = PyResult<Answer<Value>>;
+
+fn answer(value: Result<Value, Error>) -> Answered {
+    value.map(Answer).map_err(raise)
 }
 
 #[pyfunction]
-fn run(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let spec: Spec = parse(spec)?;
-    let record = py.detach(|| strandline_crash::run(&spec));
-    Ok(json!(record.map_err(raise)?).to_string())
+fn run(py: Python<'_>, spec: Given<Spec>) -> Answered {
+    answer(py.detach(|| strandline_crash::run(&spec.0).map(|record| json!(record))))
 }
 
 #[pyfunction]
-fn crash(py: Python<'_>, request: &str) -> PyResult<String> {
-    let request: Request = parse(request)?;
-    let report = py.detach(|| request.answer());
-    Ok(json!(report.map_err(raise)?).to_string())
+fn crash(py: Python<'_>, request: Given<Request>) -> Answered {
+    answer(py.detach(|| request.0.answer().map(|report| json!(report))))
 }
 
 #[pyfunction]
-fn spec_fields() -> String {
-    let scopes: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
-    json!({"run": Spec::fields(), "crash": Request::fields(), "scopes": scopes}).to_string()
+fn spec_fields() -> Answer<Value> {
+    let scopes = Scope::ALL.map(Scope::name);
+    Answer(json!({"run": Spec::fields(), "crash": Request::fields(), "scopes": scopes}))
 }
 
 #[pyfunction]
-fn listing(kind: &str) -> PyResult<String> {
-    lists::of(kind).map(|list| list.to_string()).map_err(raise)
+fn listing(kind: &str) -> Answered {
+    answer(lists::of(kind))
 }
 
 #[pyfunction]
-fn machine(name_or_path: &str, sets: Vec<String>) -> PyResult<String> {
+fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
     let describe = || -> Result<Value, Error> {
         let mut machine = Machine::load(name_or_path)?;
         for set in &sets {
@@ -78,53 +77,39 @@ fn machine(name_or_path: &str, sets: Vec<String>) -> PyResult<String> {
         machine.validate()?;
         Ok(json!(machine.describe()))
     };
-    describe().map(|parameters| parameters.to_string()).map_err(raise)
+    answer(describe())
 }
 
 #[pyfunction]
 #[pyo3(name = "litmus")]
-fn litmus_tests(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let asked: litmus::LitmusSpec = parse(spec)?;
-    let answer = py.detach(|| litmus::litmus(&asked));
-    answer.map(|answer| answer.to_string()).map_err(raise)
+fn litmus_tests(py: Python<'_>, spec: Given<litmus::LitmusSpec>) -> Answered {
+    answer(py.detach(|| litmus::litmus(&spec.0)))
 }
 
 #[pyfunction]
-fn litmus_shelf() -> String {
-    litmus::names().to_string()
+fn litmus_shelf() -> Answer<Value> {
+    Answer(litmus::names())
 }
 
 #[pyfunction]
-fn litmus_dot(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let asked: litmus::DotSpec = parse(spec)?;
-    let answer = py.detach(|| litmus::dot(&asked));
-    answer.map(|answer| answer.to_string()).map_err(raise)
+fn litmus_dot(py: Python<'_>, spec: Given<litmus::DotSpec>) -> Answered {
+    answer(py.detach(|| litmus::dot(&spec.0)))
 }
 
 #[pyfunction]
-fn random(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let asked: litmus::RandomSpec = parse(spec)?;
-    let answer = py.detach(|| litmus::programs(&asked));
-    answer.map(|answer| answer.to_string()).map_err(raise)
+fn random(py: Python<'_>, spec: Given<litmus::RandomSpec>) -> Answered {
+    answer(py.detach(|| litmus::programs(&spec.0)))
 }
 
 #[pyfunction]
-fn import_trace(
-    py: Python<'_>,
-    trace: &str,
-    out: &str,
-    pm_ranges: Vec<String>,
-    advance: Py<PyAny>,
-) -> PyResult<String> {
-    let answer = import::import(py, trace, out, &pm_ranges, advance);
-    answer.map(|answer| answer.to_string()).map_err(raise)
+fn import_trace(py: Python<'_>, trace: &str, out: &str, pm_ranges: Vec<String>, advance: Py<PyAny>) -> Answered {
+    answer(import::import(py, trace, out, &pm_ranges, advance))
 }
 
 #[pyfunction]
 #[pyo3(name = "collect")]
-fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> PyResult<String> {
-    let answer = collect::collect(py, source, out, advance);
-    answer.map(|answer| answer.to_string()).map_err(raise)
+fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> Answered {
+    answer(collect::collect(py, source, out, advance))
 }
 
 /// Whether a workload's name is the path of a recording.

@@ -15,6 +15,7 @@ const MOST_STATES: usize = 4096;
 
 /// A test as the front names it.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     #[serde(default)]
     shelf: Option<String>,
@@ -28,6 +29,7 @@ struct Asked {
 
 /// What [`litmus`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LitmusSpec {
     tests: Vec<Asked>,
     models: Option<Vec<String>>,
@@ -39,6 +41,7 @@ pub struct LitmusSpec {
 
 /// What [`dot`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DotSpec {
     test: Asked,
     model: String,
@@ -47,6 +50,7 @@ pub struct DotSpec {
 
 /// What [`programs`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RandomSpec {
     designs: Vec<String>,
     first_seed: u64,

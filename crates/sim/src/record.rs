@@ -47,7 +47,8 @@ keys! {
         buffer_occupancy_mean: Option<f64> = Derived of "entries",
         /// Entries of a core's buffer in use, not exceeded for 99 per cent of that time.
         buffer_occupancy_p99: Option<u64> = Derived of "entries",
-        /// What must be written on reserve power when power fails, at most, beyond the controllers' write queues (under eADR: half of the caches, as ASAP VI-D assumes).
+        /// What must be written on reserve power when power fails, at most, beyond the controllers' write queues (under
+        /// eADR: half of the caches, as ASAP VI-D assumes).
         drain_bytes_max: u64 = Max of "bytes",
         /// Storage that the design adds.
         storage_bytes: u64 = Derived of "bytes",
@@ -60,7 +61,10 @@ keys! {
     pub struct Record {
         /// Whether every crash state looked at recovers; null if none was looked at.
         recovers: Option<bool> = Derived of "",
-        /// The clock, the slack, the structures that the design adds and their bytes (`storage`), the library of coroutines (`coroutines`) and how often its jumps were mispredicted (`jumps_mispredicted`), `window` where it is `auto`, what `--set` changed, and of a recording its file, the policy of its replay and what that counted (`recording_...`).
+        /// The clock, the slack, the structures that the design adds and their bytes (`storage`), the library of
+        /// coroutines (`coroutines`) and how often its jumps were mispredicted (`jumps_mispredicted`), `window` where
+        /// it is `auto`, what `--set` changed, and of a recording its file, the policy of its replay and what that
+        /// counted (`recording_...`).
         params: Params = Derived of "",
         /// Wall time of the simulating host.
         host_seconds: f64 = Derived of "seconds",
@@ -178,7 +182,8 @@ impl Derived {
     }
 }
 
-/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, the structures that storage is of, and what
+/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, the structures that storage is
+/// of, and what
 /// the user set.
 fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Params {
     let mut params = Params::new();

@@ -1,7 +1,6 @@
 """What may be asked of a run is declared once, in the native module: all of Python's sides agree with it."""
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,8 +22,7 @@ def declared() -> Mapping[str, Any]:
     """The declared keys of a run and of a crash test, and the scopes of `--set`."""
     from strandline import _native
 
-    fields: dict[str, Any] = json.loads(_native.spec_fields())
-    return fields
+    return _native.spec_fields()
 
 
 def key(field: "dataclasses.Field[Any]") -> dict[str, Any]:
