@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,9 +15,13 @@ from strandline.record import Record
 Answer = TypeVar("Answer")
 
 
+SCOPES = ("machine", "design", "runtime", "workload")
+"""What the key of an override begins with: `SCOPE.KEY=VALUE`. `sim::Scope` declares them; a test compares."""
+
+
 @dataclass(frozen=True)
 class RunSpec:
-    """One run. `None` means the workload's own default."""
+    """One run. `sim::Spec` declares the keys and says what each means; a test compares. `None`: its own default."""
 
     workload: str
     design: str
@@ -27,30 +30,22 @@ class RunSpec:
     threads: int | None = None
     tasks: int | None = None
     window: int | str | None = None
-    """Tasks in flight a thread, as coroutines; `auto` finds the number while the program runs."""
     coroutines: str | None = None
-    """The library that switches them: `paper`, with the costs that COSPlay's Table 3 implies, or `lean`, our own."""
     bmo: int | None = None
-    """Latency of backend memory operations in cycles."""
     seed: int = 1
     set: tuple[str, ...] = ()
-    """Overrides `machine.KEY=VALUE`, `design.KEY=VALUE`, `workload.KEY=VALUE`."""
     figure: str | None = None
+    warm: int | None = None
     recovers: bool = False
-    """Whether to check, too, that crash states recover."""
 
 
 @dataclass(frozen=True)
 class CrashSpec:
-    """A crash test of one run: how many crash states to visit, or the one that a failure named."""
+    """A crash test of one run. `crash::Request` declares the keys; a test compares."""
 
     run: RunSpec
-    points: int | str = "all"
+    points: int | str
     replay: str | None = None
-
-    def keys(self) -> dict[str, Any]:
-        """The keys of the run with the crash test's own beside them."""
-        return {**asdict(self.run), "points": self.points, "replay": self.replay}
 
 
 @dataclass(frozen=True)
@@ -121,8 +116,8 @@ class StateVisit:
 class NativeStates(Protocol):
     """`RecordingStates` of the native module."""
 
-    def plan(self) -> str: ...
-    def next(self, folder: str, /) -> str | None: ...
+    def plan(self) -> dict[str, Any]: ...
+    def next(self, folder: str, /) -> dict[str, Any] | None: ...
 
 
 @dataclass(frozen=True)
@@ -131,7 +126,7 @@ class CrashStates:
 
     plan: dict[str, Any]
     """What there is; `_native.pyi` lists the keys."""
-    _write: Callable[[Path], Any]
+    _write: Callable[[Path], dict[str, Any] | None]
 
     def next(self, folder: Path) -> StateVisit | None:
         """Writes the next state into a folder of its name in `folder`; `None` after the last."""
@@ -146,19 +141,19 @@ class Native(Protocol):
     def InputError(self) -> type[Exception]: ...  # noqa: N802
     @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
-    def run(self, spec: str, /) -> str: ...
-    def crash(self, spec: str, /) -> str: ...
+    def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def crash(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
-    def RecordingStates(self, spec: str, /) -> NativeStates: ...  # noqa: N802
-    def listing(self, kind: str, /) -> str: ...
-    def machine(self, name_or_path: str, sets: list[str], /) -> str: ...
-    def litmus(self, spec: str, /) -> str: ...
-    def litmus_shelf(self) -> str: ...
-    def litmus_expected(self, test: str, /) -> str: ...
-    def litmus_read_expected(self, spec: str, /) -> str: ...
-    def litmus_dot(self, spec: str, /) -> str: ...
-    def random(self, spec: str, /) -> str: ...
-    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str: ...
+    def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
+    def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
+    def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]: ...
+    def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
+    def litmus_shelf(self) -> list[str]: ...
+    def litmus_expected(self, test: dict[str, Any], /) -> dict[str, str]: ...
+    def litmus_read_expected(self, spec: dict[str, Any], /) -> dict[str, dict[str, Any]]: ...
+    def litmus_dot(self, spec: dict[str, Any], /) -> dict[str, Any]: ...
+    def random(self, spec: RandomSpec, /) -> dict[str, Any]: ...
+    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -169,26 +164,23 @@ class Engine:
 
     def run(self, spec: RunSpec) -> Record:
         """Runs one program under one design."""
-        return Record(self._ask(lambda: self.native.run(json.dumps(asdict(spec)))))
+        return Record(self._ask(lambda: self.native.run(spec)))
 
     def crash(self, spec: CrashSpec) -> CrashResult:
         """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(json.dumps(spec.keys())))
+        answer = self._ask(lambda: self.native.crash(spec))
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = Record(answer["record"])
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
         """Finds the crash states of a recording, which a model allows or runs show, and decides which to visit."""
-        states = self._tell(lambda: self.native.RecordingStates(json.dumps(asdict(spec))))
-        plan = json.loads(states.plan())
-        plan["states"] = None if plan["states"] is None else int(plan["states"])
-        return CrashStates(plan, lambda folder: self._ask(lambda: states.next(str(folder)) or "null"))
+        states = self._ask(lambda: self.native.RecordingStates(spec))
+        return CrashStates(states.plan(), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
-        """The `workloads`, `designs`, `machines` or `models` that there are."""
-        entries: list[dict[str, Any]] = self._ask(lambda: self.native.listing(kind))
-        return entries
+        """The `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys` that there are."""
+        return self._ask(lambda: self.native.listing(kind))
 
     def names(self, kind: str) -> list[str]:
         """The names of a listing."""
@@ -196,40 +188,34 @@ class Engine:
 
     def machine(self, name_or_path: str, sets: tuple[str, ...]) -> list[dict[str, Any]]:
         """A machine's parameters with unit and source."""
-        parameters: list[dict[str, Any]] = self._ask(lambda: self.native.machine(name_or_path, list(sets)))
-        return parameters
+        return self._ask(lambda: self.native.machine(name_or_path, list(sets)))
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
         """What models and designs say of one test; `None` if it belongs to none of the models asked."""
-        tests = self._ask(lambda: self.native.litmus(json.dumps(spec.keys())))["tests"]
+        tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
         return found[0] if found and found[0].models else None
 
     def litmus_shelf(self) -> list[str]:
         """The names of the built-in tests."""
-        names: list[str] = self._ask(self.native.litmus_shelf)
-        return names
+        return self.native.litmus_shelf()
 
     def litmus_expected(self, source: Source) -> dict[str, str]:
         """The lines of a test in its folder's files of expected states, by model."""
-        lines: dict[str, str] = self._ask(lambda: self.native.litmus_expected(json.dumps(source.keys())))
-        return lines
+        return self._ask(lambda: self.native.litmus_expected(source.keys()))
 
     def read_expected(self, file: Path, text: str, tests: list[str]) -> dict[str, dict[str, Any]]:
         """What a file of expected states says, by test and by model; `tests` are the names of its folder's tests."""
         spec = {"file": str(file), "model": file.stem, "text": text, "tests": tests}
-        said: dict[str, dict[str, Any]] = self._ask(lambda: self.native.litmus_read_expected(json.dumps(spec)))
-        return said
+        return self._ask(lambda: self.native.litmus_read_expected(spec))
 
     def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
         """An execution that leaves the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
-        spec = {"test": source.keys(), "model": model, "state": state}
-        answer: dict[str, Any] = self._ask(lambda: self.native.litmus_dot(json.dumps(spec)))
-        return answer
+        return self._ask(lambda: self.native.litmus_dot({"test": source.keys(), "model": model, "state": state}))
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Holds what random programs leave against the designs' models."""
-        return read_random(self._ask(lambda: self.native.random(json.dumps(asdict(spec)))))
+        return read_random(self._ask(lambda: self.native.random(spec)))
 
     def is_recording(self, name: str) -> bool:
         """Whether a workload's name is the path of a recording."""
@@ -237,13 +223,9 @@ class Engine:
 
     def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
-        collected: dict[str, Any] = self._ask(lambda: self.native.collect(source, out, advance))
-        return collected
+        return self._ask(lambda: self.native.collect(source, out, advance))
 
-    def _ask(self, question: Callable[[], str]) -> Any:
-        return json.loads(self._tell(question))
-
-    def _tell(self, question: Callable[[], Answer]) -> Answer:
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
         try:
             return question()
         except self.native.InputError as error:

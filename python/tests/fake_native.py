@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import fake_litmus
-from strandline.engine import NativeStates
+from strandline.engine import CrashSpec, NativeStates, RunSpec, StatesSpec
+from strandline.litmus import RandomSpec
 
 InputError = fake_litmus.InputError
 
@@ -47,37 +48,35 @@ class FakeNative:
         self.specs: list[dict[str, Any]] = []
         self._seconds_a_run = seconds_a_run
 
-    def run(self, text: str, /) -> str:
-        spec = json.loads(text)
-        self.specs.append(spec)
-        _check(spec)
+    def run(self, spec: RunSpec, /) -> dict[str, Any]:
+        self.specs.append(asdict(spec))
+        _check(asdict(spec))
         time.sleep(self._seconds_a_run)
-        return json.dumps(_record(spec))
+        return _record(asdict(spec))
 
-    def crash(self, text: str, /) -> str:
-        spec = json.loads(text)
-        self.specs.append(spec)
+    def crash(self, request: CrashSpec, /) -> dict[str, Any]:
+        self.specs.append(asdict(request))
+        spec = asdict(request.run)
         _check(spec)
         failures = [_failure(5), _failure(3)] if spec["design"] == "unordered" else []
-        points = 1 if spec["replay"] else 40 if spec["points"] == "all" else spec["points"]
+        points = 1 if request.replay else 40 if request.points == "all" else request.points
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
-        return json.dumps({**answer, "runs": 3, "failures": failures, "record": _record(spec)})
+        return {**answer, "runs": 3, "failures": failures, "record": _record(spec)}
 
-    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> str:
+    def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]:
         raise InputError(f"{source}: nothing was recorded into {out}")
 
     def is_recording(self, name: str, /) -> bool:
         return name.endswith(".strand") or "/" in name
 
-    def RecordingStates(self, text: str, /) -> NativeStates:  # noqa: N802
-        spec = json.loads(text)
-        self.specs.append(spec)
-        raise InputError(f"{spec['recording']}: cannot be opened (No such file or directory); name a recording")
+    def RecordingStates(self, spec: StatesSpec, /) -> NativeStates:  # noqa: N802
+        self.specs.append(asdict(spec))
+        raise InputError(f"{spec.recording}: cannot be opened (No such file or directory); name a recording")
 
-    def listing(self, kind: str, /) -> str:
-        return json.dumps(LISTINGS[kind])
+    def listing(self, kind: str, /) -> list[dict[str, Any]]:
+        return LISTINGS[kind]
 
-    def machine(self, name_or_path: str, sets: list[str], /) -> str:
+    def machine(self, name_or_path: str, sets: list[str], /) -> list[dict[str, Any]]:
         if name_or_path != "cosplay":
             raise InputError(f"unknown machine `{name_or_path}`: did you mean `cosplay`?")
         given = dict(each.removeprefix("machine.").split("=") for each in sets)
@@ -87,28 +86,28 @@ class FakeNative:
             if key != rob["key"]:
                 raise InputError(f"--set machine.{key}={value}: unknown key: did you mean `core.rob_entries`?")
             rob.update(value=value, source="command line")
-        return json.dumps([rob])
+        return [rob]
 
-    def litmus(self, text: str, /) -> str:
-        self.specs.append(json.loads(text))
-        return json.dumps(fake_litmus.litmus(json.loads(text)))
+    def litmus(self, spec: dict[str, Any], /) -> dict[str, Any]:
+        self.specs.append(spec)
+        return fake_litmus.litmus(spec)
 
-    def litmus_shelf(self) -> str:
-        return json.dumps(list(fake_litmus.SHELF))
+    def litmus_shelf(self) -> list[str]:
+        return list(fake_litmus.SHELF)
 
-    def litmus_expected(self, text: str, /) -> str:
-        return json.dumps(fake_litmus.expected(json.loads(text)))
+    def litmus_expected(self, test: dict[str, Any], /) -> dict[str, str]:
+        return fake_litmus.expected(test)
 
-    def litmus_read_expected(self, text: str, /) -> str:
-        return json.dumps(fake_litmus.read_expected(json.loads(text)))
+    def litmus_read_expected(self, spec: dict[str, Any], /) -> dict[str, dict[str, Any]]:
+        return fake_litmus.read_expected(spec)
 
-    def litmus_dot(self, text: str, /) -> str:
-        self.specs.append(json.loads(text))
-        return json.dumps(fake_litmus.dot(json.loads(text)))
+    def litmus_dot(self, spec: dict[str, Any], /) -> dict[str, Any]:
+        self.specs.append(spec)
+        return fake_litmus.dot(spec)
 
-    def random(self, text: str, /) -> str:
-        self.specs.append(json.loads(text))
-        return json.dumps(fake_litmus.random(json.loads(text)))
+    def random(self, spec: RandomSpec, /) -> dict[str, Any]:
+        self.specs.append(asdict(spec))
+        return fake_litmus.random(asdict(spec))
 
 
 def _check(spec: dict[str, Any]) -> None:
@@ -158,7 +157,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "epochs": None,
         "storage_bytes": _storage(spec),
         "switch_instructions": SWITCH_INSTRUCTIONS * tasks if spec["design"] in SWITCHES else None,
-        "recovers": spec["design"] != "unordered" if spec.get("recovers") else None,
+        "recovers": spec["design"] != "unordered" if spec["recovers"] else None,
         "host_seconds": 0.5,
         "host_mips": 60.25,
         "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
@@ -235,4 +234,20 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "models": fake_litmus.LISTING,
+    "keys": [
+        {
+            "name": "fence_stall_cycles",
+            "type": "int",
+            "unit": "cycles",
+            "adds": "sum",
+            "summary": "Dispatch stood still behind a fence, summed over the cores",
+        },
+        {
+            "name": "epochs",
+            "type": "int | None",
+            "unit": "epochs",
+            "adds": "sum",
+            "summary": "Epochs begun",
+        },
+    ],
 }

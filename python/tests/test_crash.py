@@ -37,4 +37,4 @@ def test_json_has_every_failure(strandline: Strandline) -> None:
 def test_replay_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
     answer = strandline("crash", "sps", "-d", "unordered", "--tasks", "3", "--replay", "3:17")
     assert answer.code == 1
-    assert (native.specs[0]["replay"], native.specs[0]["tasks"]) == ("3:17", 3)
+    assert (native.specs[0]["replay"], native.specs[0]["run"]["tasks"]) == ("3:17", 3)

@@ -41,8 +41,8 @@ def test_runs_are_the_figures(strandline: Strandline, native: FakeNative) -> Non
     strandline("figure", "cosplay-table-3")
     queues = [spec for spec in native.specs if spec["workload"] == "cq"]
     assert sorted((spec["design"], spec["window"], spec["bmo"], spec["set"]) for spec in queues) == [
-        ("cosplay", 8, 0, ["workload.queues=16"]),
-        ("x86", None, 0, ["workload.queues=16"]),
+        ("cosplay", 8, 0, ("workload.queues=16",)),
+        ("x86", None, 0, ("workload.queues=16",)),
     ]
 
 

@@ -6,7 +6,9 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 
 
-@pytest.mark.parametrize("arguments", ["", "workloads", "figures", "models", "machines cosplay", "workloads sps"])
+@pytest.mark.parametrize(
+    "arguments", ["", "workloads", "figures", "models", "keys", "machines cosplay", "workloads sps"]
+)
 def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
     answer = strandline("list", *arguments.split())
     assert (answer.code, answer.err) == (0, "")
@@ -15,7 +17,7 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
-    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "models"]
+    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "models", "keys"]
     figures = {
         "asap": ("2", "3", "7", "8", "9", "10", "11", "12", "table-4", "table-5"),
         "cosplay": ("1", "8", "9", "10", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window"),

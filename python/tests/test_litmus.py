@@ -86,9 +86,9 @@ def test_options_reach_the_native_module(strandline: Strandline, native: FakeNat
     assert native.specs == [
         {
             "tests": [{"shelf": "papers/mp"}],
-            "models": ["px86"],
-            "designs": ["x86", "eadr"],
-            "machines": ["cosplay", "asap"],
+            "models": ("px86",),
+            "designs": ("x86", "eadr"),
+            "machines": ("cosplay", "asap"),
             "timings": 7,
             "seed": 9,
         }

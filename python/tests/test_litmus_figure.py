@@ -114,7 +114,7 @@ def test_the_native_module_is_asked_for_the_figures_designs_timings_and_seed(
     strandline("figure", "paper-2", "--seed", "7", shelf=shelf(tmp_path))
     (asked,) = native.specs
     assert asked["tests"] == [{"shelf": "papers/mp"}]
-    assert (asked["designs"], asked["timings"], asked["seed"]) == (["x86", "x86-pcommit"], 40, 7)
+    assert (asked["designs"], asked["timings"], asked["seed"]) == (("x86", "x86-pcommit"), 40, 7)
 
 
 def test_litmus_tests_have_no_tasks(strandline: Strandline, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_json_holds_the_records_and_nothing_else(strandline: Strandline) -> None
 
 def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNative) -> None:
     options = "-m cosplay --runtime undo --threads 2 --tasks 30 --window 4 --coroutines lean --bmo 100 --seed 9"
-    assignments = "--set machine.core.rob_entries=128 --set workload.rows=1000"
+    assignments = "--set machine.core.rob_entries=128 --set runtime.log_batch=4"
     assert strandline("run", "tatp", "-d", "x86", *options.split(), *assignments.split()).code == 0
     assert native.specs == [
         {
@@ -54,8 +54,9 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "coroutines": "lean",
             "bmo": 100,
             "seed": 9,
-            "set": ["machine.core.rob_entries=128", "workload.rows=1000"],
+            "set": ("machine.core.rob_entries=128", "runtime.log_batch=4"),
             "figure": None,
+            "warm": None,
             "recovers": True,
         }
     ]

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from strandline import engine
 from strandline.experiments import spec
 from strandline.experiments.claims import Claim
 from strandline.record import DERIVED
+from strandline.report import record_keys
 
 from .keys import table
 
@@ -24,7 +26,9 @@ class Region:
 
 
 FIGURES = "docs/figures.md"
+RECORDS = "docs/records.md"
 REGIONS = (
+    Region(RECORDS, "record-keys", lambda: record_keys.markdown(engine.load().listing("keys"))),
     Region(FIGURES, "figure", partial(table, spec.FigureFile)),
     Region(FIGURES, "settings", partial(table, spec.RunKeys)),
     Region(FIGURES, "axis", partial(table, spec.Axis)),

@@ -159,7 +159,7 @@ impl Survey {
     }
 
     fn visit(&mut self, run: Run, points: Points) {
-        let mut chosen = points.of(run.events(), run.observation.record.seed);
+        let mut chosen = points.of(run.events(), run.observation.record.ran.seed);
         // The model has judged all of them.
         chosen.extend(run.disorder().map(|finding| finding.event));
         chosen.sort_unstable();

@@ -1,16 +1,43 @@
 //! Which crash points are judged.
 
+use serde::Deserialize;
 use std::str::FromStr;
-use strandline_kernel::Rng;
+use strandline_kernel::{Rng, TypeName};
 use strandline_sim::Error;
 
 /// How many crash points are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Asked")]
 pub enum Points {
     /// So many, spread over all runs; fewer if there are fewer.
     Count(u64),
     /// Every one of every run.
     All,
+}
+
+/// As a request has it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Asked {
+    Count(u64),
+    Text(String),
+}
+
+impl TryFrom<Asked> for Points {
+    type Error = Error;
+
+    fn try_from(asked: Asked) -> Result<Points, Error> {
+        match asked {
+            Asked::Count(count) => count.to_string().parse(),
+            Asked::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl TypeName for Points {
+    fn type_name() -> String {
+        "int | str".to_owned()
+    }
 }
 
 impl FromStr for Points {

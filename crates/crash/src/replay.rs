@@ -52,7 +52,7 @@ pub fn arguments(spec: &Spec, place: Place) -> String {
     };
     option("-m", spec.machine.clone());
     option("--runtime", spec.runtime.clone());
-    option("--threads", Some(spec.threads.to_string()));
+    option("--threads", Some(spec.threads_of_workload().to_string()));
     option("--tasks", spec.tasks.map(|n| n.to_string()));
     option("--window", spec.window.map(|n| n.to_string()));
     option("--coroutines", spec.coroutines.clone());

@@ -65,8 +65,8 @@ impl Failure {
             event: finding.event as u64,
             why: finding.faults[0].to_string(),
             replay: arguments(&run.spec, place),
-            tasks: run.spec.tasks.unwrap_or(run.observation.record.tasks),
-            threads: run.spec.threads,
+            tasks: run.spec.tasks.unwrap_or(run.observation.record.stats.tasks),
+            threads: run.spec.threads_of_workload(),
             detail,
         }
     }

@@ -27,9 +27,9 @@ pub fn shrink(failing: Failing, runs: usize, observe: Observe<'_>) -> Failing {
         best: failing,
         observe,
     };
-    let threads = shrinker.best.run.spec.threads;
+    let threads = shrinker.best.run.spec.threads_of_workload();
     shrinker.smallest(1, threads, |spec, threads| Spec {
-        threads,
+        threads: Some(threads),
         ..spec.clone()
     });
     shrinker.window();
@@ -54,7 +54,7 @@ struct Shrinker<'a> {
 impl Shrinker<'_> {
     /// Fewer tasks that share a thread, where tasks do.
     fn window(&mut self) {
-        let window = self.best.run.observation.record.window;
+        let window = u64::from(self.best.run.observation.record.stats.window);
         self.smallest(1, window, |spec, window| Spec {
             window: Some(Window::Tasks(window)),
             ..spec.clone()

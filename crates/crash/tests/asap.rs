@@ -81,7 +81,7 @@ fn crashes_fall_into_windows_of_speculation() {
         let report = assert_clean(&spec, Points::Count(400));
         let record = &report.record;
         assert!(
-            record.early_flushes > Some(0) && record.undo_records > Some(0),
+            record.stats.design.early_flushes > Some(0) && record.stats.design.undo_records > Some(0),
             "{record:?}"
         );
     }
@@ -100,7 +100,11 @@ fn a_table_of_one_record_recovers_and_a_window_of_tasks_does() {
             spec.window = window.map(strandline_sim::Window::Tasks);
             let report = assert_clean(&spec, Points::Count(160));
             if window.is_none() {
-                assert!(report.record.nacks > Some(0), "{design} {sets:?}: {:?}", report.record);
+                assert!(
+                    report.record.stats.design.nacks > Some(0),
+                    "{design} {sets:?}: {:?}",
+                    report.record
+                );
             }
         }
     }
@@ -112,7 +116,7 @@ fn a_table_of_one_record_is_slower() {
         let large = on_two_controllers("hashmap", design, 4);
         let mut small = large.clone();
         small.set.push("design.table=1".to_owned());
-        let cycles = |spec: &Spec| strandline_sim::run(spec).expect("a run").cycles;
+        let cycles = |spec: &Spec| strandline_sim::run(spec).expect("a run").stats.cycles;
         let (small, large) = (cycles(&small), cycles(&large));
         assert!(small > large, "{design}: {small} with one record, {large} with 32");
     }

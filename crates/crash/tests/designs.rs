@@ -119,7 +119,7 @@ fn updates_that_overtake_their_log_are_caught() {
         .first()
         .expect("an update that is durable before its log record");
     assert!(replayed(&spec("sps", "non-atomic", 1), &smallest.replay).failures[0].why == smallest.why);
-    assert!(smallest.tasks <= report.record.tasks && smallest.tasks <= report.failures[1].tasks);
+    assert!(smallest.tasks <= report.record.stats.tasks && smallest.tasks <= report.failures[1].tasks);
 }
 
 #[test]

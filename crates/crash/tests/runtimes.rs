@@ -67,9 +67,9 @@ fn every_runtime_needs_its_order() {
 #[test]
 fn the_record_says_which_runtime_it_was() {
     let report = explore(&under("atlas", "sps", "x86", 1), Points::Count(8)).unwrap();
-    assert_eq!(report.record.runtime, "atlas");
+    assert_eq!(report.record.ran.runtime, "atlas");
     let report = explore(&spec("sps", "x86", 1), Points::Count(8)).unwrap();
-    assert_eq!(report.record.runtime, "undo");
+    assert_eq!(report.record.ran.runtime, "undo");
 }
 
 #[test]

@@ -145,7 +145,10 @@ fn a_window_that_changes_while_the_program_runs_recovers() {
             ..spec("pc", design, 1)
         };
         let report = assert_clean(&spec, points());
-        assert!(report.record.window > 1, "{design} has never tried another window");
+        assert!(
+            report.record.stats.window > 1,
+            "{design} has never tried another window"
+        );
     }
 }
 

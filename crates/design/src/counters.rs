@@ -1,59 +1,43 @@
 //! What a design counts, and how long its buffers hold how much.
 
-use strandline_kernel::Cycles;
+use strandline_kernel::{counters, Cycles};
 
-/// What a design has counted since the machine was switched on. `None`: it has no such thing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Epochs begun, all cores together.
-    pub epochs: Option<u64>,
-    /// Dependences of an epoch on one of another core.
-    pub cross_dependences: Option<u64>,
-    /// Flushes sent before all that is ordered before them was durable.
-    pub early_flushes: Option<u64>,
-    /// Undo records made in the controllers.
-    pub undo_records: Option<u64>,
-    /// Delay records made in the controllers.
-    pub delay_records: Option<u64>,
-    /// Flushes that a controller refused.
-    pub nacks: Option<u64>,
-    /// Cycles in which a core's buffer held writes that it had not sent and might send none of them; summed over the cores.
-    pub blocked_cycles: Option<u64>,
-    /// Questions to Bloom filters.
-    pub bloom_lookups: Option<u64>,
-    /// Those answered yes though the filter held no such line.
-    pub bloom_false_positives: Option<u64>,
-    /// Cycles spent with k entries of a core's buffer in use, at index k; summed over the cores.
-    pub buffer_occupancy: Option<Vec<u64>>,
-    /// The most recovery-table records in one controller at a time, over the whole run.
-    pub table_occupancy_max: Option<u64>,
+counters! {
+    /// What a design has counted since the machine was switched on. `None`: it has no such thing.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Counters {
+        /// The order of persists lets a core's buffer send none of the writes that it holds and has not sent; summed
+        /// over the cores.
+        blocked_cycles: Option<u64> = Sum of "cycles",
+        /// Epochs begun.
+        epochs: Option<u64> = Sum of "epochs",
+        /// Dependences of an epoch on one of another core.
+        cross_dependences: Option<u64> = Sum of "dependences",
+        /// Flushes sent before all that is ordered before them was durable.
+        early_flushes: Option<u64> = Sum of "flushes",
+        /// Undo records made in the controllers.
+        undo_records: Option<u64> = Sum of "records",
+        /// Delay records made in the controllers.
+        delay_records: Option<u64> = Sum of "records",
+        /// Flushes that a controller refused.
+        nacks: Option<u64> = Sum of "flushes",
+        /// Speculation undone, of designs that do so.
+        rollbacks: Option<u64> = Sum of "rollbacks",
+        /// Questions to Bloom filters.
+        bloom_lookups: Option<u64> = Sum of "questions",
+        /// Those answered yes though the filter held no such line.
+        bloom_false_positives: Option<u64> = Sum of "questions",
+        /// The most records in the recovery table of one controller at a time, over the whole run (warm-up included).
+        table_occupancy_max: Option<u64> = Max of "records",
+    }
+    beside {
+        /// Cycles spent with k entries of a core's buffer in use, at index k; summed over the cores.
+        #[serde(skip)]
+        buffer_occupancy: Option<Vec<u64>> = Sum,
+    }
 }
 
 impl Counters {
-    /// These counts less earlier ones of the same run. The largest value stays, as it cannot be told apart.
-    #[must_use]
-    pub fn since(mut self, earlier: &Counters) -> Counters {
-        let counts = [
-            (&mut self.epochs, earlier.epochs),
-            (&mut self.cross_dependences, earlier.cross_dependences),
-            (&mut self.early_flushes, earlier.early_flushes),
-            (&mut self.undo_records, earlier.undo_records),
-            (&mut self.delay_records, earlier.delay_records),
-            (&mut self.nacks, earlier.nacks),
-            (&mut self.blocked_cycles, earlier.blocked_cycles),
-            (&mut self.bloom_lookups, earlier.bloom_lookups),
-            (&mut self.bloom_false_positives, earlier.bloom_false_positives),
-        ];
-        for (count, before) in counts {
-            *count = count.map(|count| count - before.unwrap_or(0));
-        }
-        let times = self.buffer_occupancy.iter_mut().flatten();
-        for (time, before) in times.zip(earlier.buffer_occupancy.iter().flatten()) {
-            *time -= before;
-        }
-        self
-    }
-
     /// Entries of a core's buffer in use, averaged over time and cores.
     #[must_use]
     pub fn buffer_occupancy_mean(&self) -> Option<f64> {
@@ -63,7 +47,8 @@ impl Counters {
         (time > 0).then(|| entries as f64 / time as f64)
     }
 
-    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not exceeded for
+    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not
+    /// exceeded for
     /// that long.
     #[must_use]
     pub fn buffer_occupancy_quantile(&self, share: f64) -> Option<u64> {
@@ -119,7 +104,8 @@ impl Occupancy {
         sum
     }
 
-    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes no time.
+    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes
+    /// no time.
     fn pass(&mut self, now: Cycles) {
         if self.cycles.len() <= self.level {
             self.cycles.resize(self.level + 1, 0);
@@ -164,18 +150,5 @@ mod tests {
                 (None, None)
             );
         }
-    }
-
-    #[test]
-    fn differences_leave_the_largest_value_and_what_is_not_there() {
-        let at = |count, cycles: &[u64], most| Counters {
-            epochs: Some(count),
-            buffer_occupancy: Some(cycles.to_vec()),
-            table_occupancy_max: Some(most),
-            ..Counters::default()
-        };
-        let later = at(7, &[10, 20, 30], 4);
-        assert_eq!(later.clone().since(&at(5, &[1, 2], 3)), at(2, &[9, 18, 30], 4));
-        assert_eq!(later.clone().since(&Counters::default()), later);
     }
 }

@@ -1,18 +1,22 @@
-//! Time, events, calendars of shared bandwidth, random numbers, statistics and declared parameters.
+//! Time, events, calendars of shared bandwidth, random numbers, statistics, declared parameters and keys.
 //!
 //! Knows nothing of persistence, processors or programs.
 
 mod calendar;
 mod cycles;
 mod events;
+mod keys;
 mod params;
 mod rng;
 mod rules;
 mod stats;
+mod type_name;
 
 pub use calendar::Calendar;
 pub use cycles::Cycles;
 pub use events::Events;
+pub use keys::{Adds, Counts, Key};
 pub use params::{Param, ParamError, Params};
 pub use rng::Rng;
 pub use stats::Histogram;
+pub use type_name::TypeName;

@@ -1,7 +1,7 @@
 //! Statistics kept while a run goes on.
 
 /// A histogram of 64-bit values whose buckets are at most 1/128 of their value wide.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,

@@ -1,91 +1,73 @@
 //! What a run counted, over its timed region.
 
 use strandline_design::Counters;
-use strandline_kernel::{Cycles, Histogram};
+use strandline_kernel::{counters, Cycles, Histogram};
 
-/// Counts of the timed region, all cores together where not said otherwise.
-#[derive(Clone, Debug, Default)]
-pub struct Stats {
-    /// Tasks ended.
-    pub tasks: u64,
-    /// Instructions of all cores.
-    pub instructions: u64,
-    /// Instructions of the whole run, warm-up included: what the host simulated.
-    pub instructions_simulated: u64,
-    /// Time of the timed region.
-    pub cycles: Cycles,
-    /// Cycles from a task's beginning to its acknowledgement.
-    pub task_latency: Histogram,
-    /// Loads, locked instructions included.
-    pub loads: u64,
-    /// Stores, locked instructions included.
-    pub stores: u64,
-    /// Flush instructions.
-    pub flushes: u64,
-    /// Fences and other ordering primitives.
-    pub fences: u64,
-    /// Branches and indirect jumps mispredicted.
-    pub mispredictions: u64,
-    /// Indirect jumps.
-    pub jumps: u64,
-    /// Indirect jumps mispredicted.
-    pub jumps_mispredicted: u64,
-    /// Instructions of the library that switches between the tasks of a core.
-    pub switch_instructions: u64,
-    /// Tasks that shared a core at the end, on the core with the most.
-    pub window: u32,
-    /// Cycles in which a core could dispatch nothing because of a fence, summed over the cores.
-    pub fence_stall_cycles: u64,
-    /// Likewise because of a full store queue.
-    pub buffer_stall_cycles: u64,
-    /// Likewise because of any full structure or fence.
-    pub fetch_stall_cycles: u64,
-    /// Lines read from persistent memory.
-    pub pm_reads: u64,
-    /// Line writes that reached the media.
-    pub pm_writes: u64,
-    /// Bytes written to the media.
-    pub pm_write_bytes: u64,
-    /// Writes that a queued write to the same line absorbed.
-    pub coalesced: u64,
-    /// The most commits (`pcommit`) in flight at once.
-    pub commits_in_flight_max: u64,
-    /// Commits sent.
-    pub commits: u64,
-    /// Stores that became visible while a commit was in flight.
-    pub stores_during_commits: u64,
-    /// What the design counted.
-    pub design: Counters,
-}
-
-impl Stats {
-    /// These counts less earlier ones; what is not a difference (largest values, the whole run) stays.
-    pub fn since(mut self, earlier: &Stats) -> Stats {
-        let fields: [(&mut u64, u64); 19] = [
-            (&mut self.tasks, earlier.tasks),
-            (&mut self.instructions, earlier.instructions),
-            (&mut self.loads, earlier.loads),
-            (&mut self.stores, earlier.stores),
-            (&mut self.flushes, earlier.flushes),
-            (&mut self.fences, earlier.fences),
-            (&mut self.mispredictions, earlier.mispredictions),
-            (&mut self.jumps, earlier.jumps),
-            (&mut self.jumps_mispredicted, earlier.jumps_mispredicted),
-            (&mut self.switch_instructions, earlier.switch_instructions),
-            (&mut self.fence_stall_cycles, earlier.fence_stall_cycles),
-            (&mut self.buffer_stall_cycles, earlier.buffer_stall_cycles),
-            (&mut self.fetch_stall_cycles, earlier.fetch_stall_cycles),
-            (&mut self.pm_reads, earlier.pm_reads),
-            (&mut self.pm_writes, earlier.pm_writes),
-            (&mut self.pm_write_bytes, earlier.pm_write_bytes),
-            (&mut self.coalesced, earlier.coalesced),
-            (&mut self.commits, earlier.commits),
-            (&mut self.stores_during_commits, earlier.stores_during_commits),
-        ];
-        for (count, before) in fields {
-            *count -= before;
-        }
-        self.design = self.design.since(&earlier.design);
-        self
+counters! {
+    /// Counts of the timed region, all cores together where not said otherwise.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Stats {
+        /// Tasks ended.
+        tasks: u64 = Sum of "tasks",
+        /// Tasks in flight a thread, on the core with the most: 1 without coroutines; of `--window auto` the number on
+        /// which it settled.
+        window: u32 = Max of "tasks",
+        /// Instructions of all threads.
+        instructions: u64 = Sum of "instructions",
+        /// Time of the whole timed region.
+        cycles: Cycles = Derived of "cycles",
+        /// Loads executed; a locked instruction counts as both a load and a store.
+        loads: u64 = Sum of "instructions",
+        /// Stores executed, locked instructions included.
+        stores: u64 = Sum of "instructions",
+        /// Flush instructions executed.
+        flushes: u64 = Sum of "instructions",
+        /// Fences and other ordering primitives executed.
+        fences: u64 = Sum of "instructions",
+        /// Dispatch stood still behind a fence, summed over the cores.
+        fence_stall_cycles: u64 = Sum of "cycles",
+        /// Likewise behind a full store queue or a design's buffer.
+        buffer_stall_cycles: u64 = Sum of "cycles",
+        /// Likewise for any back-pressure: a fence, a full store queue or buffer, a full window, a full load queue.
+        fetch_stall_cycles: u64 = Sum of "cycles",
+        /// Instructions of the coroutine library, which starts, switches and ends tasks; null without coroutines.
+        switch_instructions: Option<u64> = Sum of "instructions",
+        /// Lines read from persistent memory.
+        pm_reads: u64 = Sum of "lines",
+        /// Lines written to the media.
+        pm_writes: u64 = Sum of "lines",
+        /// Bytes written to the media.
+        pm_write_bytes: u64 = Sum of "bytes",
+        /// Writes that a queued write to the same line absorbed.
+        coalesced: u64 = Sum of "writes",
+    }
+    beside {
+        /// Cycles from a task's beginning to its acknowledgement.
+        #[serde(skip)]
+        task_latency: Histogram = Derived,
+        /// Instructions of the whole run, warm-up included: what the host simulated.
+        #[serde(skip)]
+        instructions_simulated: u64 = Max,
+        /// Branches and indirect jumps mispredicted.
+        #[serde(skip)]
+        mispredictions: u64 = Sum,
+        /// Indirect jumps.
+        #[serde(skip)]
+        jumps: u64 = Sum,
+        /// Indirect jumps mispredicted.
+        #[serde(skip)]
+        jumps_mispredicted: u64 = Sum,
+        /// Commits (`pcommit`) sent.
+        #[serde(skip)]
+        commits: u64 = Sum,
+        /// The most commits in flight at once.
+        #[serde(skip)]
+        commits_in_flight_max: u64 = Max,
+        /// Stores that became visible while a commit was in flight.
+        #[serde(skip)]
+        stores_during_commits: u64 = Sum,
+        /// What the design counted.
+        #[serde(flatten)]
+        design: Counters = Sum,
     }
 }

@@ -1,9 +1,10 @@
-//! What there is: workloads, designs, machines, models.
+//! What there is: workloads, designs, machines, models, keys of a record.
 
 use serde_json::{json, Value};
+use strandline_kernel::Key;
 use strandline_machine::{preset_names, Machine};
 use strandline_order::Model;
-use strandline_sim::Error;
+use strandline_sim::{Error, Record};
 
 /// The entries of a kind, each with at least a name, a paper and a summary.
 pub fn of(kind: &str) -> Result<Value, Error> {
@@ -13,8 +14,9 @@ pub fn of(kind: &str) -> Result<Value, Error> {
         "machines" => Ok(machines()),
         "runtimes" => Ok(runtimes()),
         "models" => models(),
+        "keys" => Ok(keys()),
         other => Err(Error::input(format!(
-            "list {other}: there are workloads, designs, machines, runtimes, figures and models"
+            "list {other}: there are workloads, designs, machines, runtimes, figures, models and keys"
         ))),
     }
 }
@@ -86,6 +88,17 @@ fn machines() -> Value {
         Some(json!({"name": machine.name, "paper": machine.paper, "summary": machine.summary}))
     };
     preset_names().into_iter().filter_map(entry).collect()
+}
+
+/// The keys of a record, in the order in which they are read about.
+fn keys() -> Value {
+    let entry = |key: Key| {
+        json!({
+            "name": key.name, "type": key.type_name, "unit": key.unit, "adds": key.adds,
+            "summary": key.help.trim_end_matches('.'),
+        })
+    };
+    Record::all_keys().into_iter().map(entry).collect()
 }
 
 /// The persistency models, the designs that implement each, and its variants. A model's title ends in its source.

@@ -19,6 +19,7 @@ const MOST_STATES: usize = 4096;
 
 /// A test as the front names it.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Asked {
     #[serde(default)]
     shelf: Option<String>,
@@ -32,6 +33,7 @@ pub struct Asked {
 
 /// What [`litmus`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LitmusSpec {
     tests: Vec<Asked>,
     models: Option<Vec<String>>,
@@ -43,6 +45,7 @@ pub struct LitmusSpec {
 
 /// What [`read_file`] is asked: a file of expected states, its model, and the tests of its folder.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExpectedFile {
     file: String,
     model: String,
@@ -52,6 +55,7 @@ pub struct ExpectedFile {
 
 /// What [`dot`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DotSpec {
     test: Asked,
     model: String,
@@ -60,6 +64,7 @@ pub struct DotSpec {
 
 /// What [`programs`] is asked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RandomSpec {
     designs: Vec<String>,
     first_seed: u64,

@@ -140,7 +140,6 @@ fn record() -> String {
 fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
     let spec = Spec {
         tasks,
-        threads: u64::from(tasks.is_some()),
         warm: Some(0),
         ..Spec::new(workload, design)
     };
@@ -163,13 +162,13 @@ fn main() {
                 continue;
             }
             let record = fastest(name, design, tasks);
-            let percent = |n: u64| 100.0 * n as f64 / record.instructions as f64;
+            let percent = |n: u64| 100.0 * n as f64 / record.stats.instructions as f64;
             println!(
                 "{:>12} {design:>10} {:>12} {:>9.1} {:>9.1} {:>9.1}",
-                record.workload,
-                record.instructions,
-                percent(record.stores),
-                percent(record.flushes),
+                record.ran.workload,
+                record.stats.instructions,
+                percent(record.stats.stores),
+                percent(record.stats.flushes),
                 record.host_mips
             );
         }

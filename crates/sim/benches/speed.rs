@@ -8,7 +8,7 @@ use strandline_sim::{run, Record, Spec};
 fn spec(workload: &str, design: &str, tasks: u64, threads: u64) -> Spec {
     Spec {
         tasks: Some(tasks),
-        threads,
+        threads: Some(threads),
         warm: Some(0),
         ..Spec::new(workload, design)
     }
@@ -52,7 +52,7 @@ fn main() {
         Some([workload, design, tasks, threads, ..]) => {
             let number = |text: &String| text.parse().expect("a number");
             let record = run(&spec(workload, design, number(tasks), number(threads))).expect("a run");
-            println!("{}", record.instructions);
+            println!("{}", record.stats.instructions);
         }
         _ => table(),
     }

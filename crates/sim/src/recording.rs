@@ -1,7 +1,8 @@
 //! Recorded programs as what is run.
 
+use crate::record::Params;
 use crate::{Error, Spec};
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 use std::path::Path;
 use std::rc::Rc;
 use strandline_machine::Machine;
@@ -22,14 +23,14 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Opens the recording at `path`, of which so many `threads` were asked for (zero: as many as it has).
+    /// Opens the recording at `path`, of which so many `threads` were asked for (`None`: as many as it has).
     ///
     /// # Errors
     /// There is no such file, it is no recording, empty or damaged, or it has another number of threads.
-    pub fn open(path: &str, threads: u64, most: u64) -> Result<Recorded, Error> {
+    pub fn open(path: &str, threads: Option<u64>, most: u64) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
         let recorded = recording.threads().len() as u64;
-        if threads != 0 && threads != recorded {
+        if let Some(threads) = threads.filter(|threads| *threads != recorded) {
             return Err(Error::Input(format!(
                 "--threads {threads}: {path} was recorded with {recorded}; leave --threads out"
             )));
@@ -80,7 +81,7 @@ impl Recorded {
     }
 
     /// The policy and its counts, for a record's `params`.
-    pub(crate) fn params(&self, params: &mut Map<String, Value>) {
+    pub(crate) fn params(&self, params: &mut Params) {
         params.insert("recording_file".into(), json!(self.path));
         params.insert("recording_policy".into(), json!(POLICY));
         for (name, count) in self.recorded.counts.named() {

@@ -2,7 +2,7 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, Broken, Error, Plan, Recoverable, Sets, Source, Spec};
+use crate::{needs, recording, Broken, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -96,7 +96,7 @@ fn prepare(spec: &Spec, plan: &Plan, broken: Broken) -> Result<Prepared, Error> 
             let program = plan.program(spec.seed, broken);
             Ok(strandline_programs::workload(
                 &spec.workload,
-                plan.sets.of_workload(),
+                plan.sets.of(Scope::Workload),
                 program,
             )?)
         }
@@ -116,7 +116,7 @@ fn patient(plan: &Plan, options: Options) -> Options {
 /// The registered design that `spec` names, with the parameters that the user set.
 fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
     let mut design = design_named(&spec.design)?;
-    design.configure(sets.of_design())?;
+    design.configure(sets.of(Scope::Design))?;
     Ok(design)
 }
 

@@ -1,57 +1,51 @@
 //! What to run, as the user says it, and what that comes to.
 
 use crate::recording::{self, Recorded, RECORDING_MACHINE};
-use crate::{sharing, Error};
+use crate::settings::{Scope, Sets};
+use crate::{request, sharing, Error};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
-use strandline_kernel::Params;
+use strandline_kernel::{Params, TypeName};
 use strandline_machine::Machine;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
-/// A run as the user asks for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// The workload's name, or the path of a recording.
-    pub workload: String,
-    /// The design's name.
-    pub design: String,
-    /// A preset's name or a file's path; the workload's paper's preset if `None`.
-    #[serde(default)]
-    pub machine: Option<String>,
-    /// The language-level runtime; the workload's own if `None`.
-    #[serde(default)]
-    pub runtime: Option<String>,
-    /// Threads, and cores unless the machine says how many. Of a recording zero, as many as it has.
-    #[serde(default = "one")]
-    pub threads: u64,
-    /// Tasks of the timed region, all threads together; the workload's default if `None`.
-    #[serde(default)]
-    pub tasks: Option<u64>,
-    /// Tasks that share a thread; the design's own number if `None`.
-    #[serde(default)]
-    pub window: Option<Window>,
-    /// The library of coroutines, `paper` or `lean`, where tasks share a thread; `paper` if `None`.
-    #[serde(default)]
-    pub coroutines: Option<String>,
-    /// Latency of backend memory operations, in cycles.
-    #[serde(default)]
-    pub bmo: Option<u64>,
-    /// The seed of everything random.
-    #[serde(default = "one")]
-    pub seed: u64,
-    /// `machine.KEY=VALUE`, `design.KEY=VALUE`, `runtime.KEY=VALUE` and `workload.KEY=VALUE`.
-    #[serde(default)]
-    pub set: Vec<String>,
-    /// The figure that the run is for, for its record.
-    #[serde(default)]
-    pub figure: Option<String>,
-    /// Tasks of each thread before the timed region; a tenth of its tasks if `None`.
-    #[serde(default)]
-    pub warm: Option<u64>,
+request! {
+    /// A run as the user asks for it. Options of the command line and settings of figures are its keys.
+    pub struct Spec {
+        /// The workload's name, or the path of a recording.
+        workload: String,
+        /// The design's name.
+        design: String,
+    }
+    defaults {
+        /// A preset's name or a file's path; the workload's paper's preset if `None`.
+        machine: Option<String> = None,
+        /// The language-level runtime; the workload's own if `None`.
+        runtime: Option<String> = None,
+        /// Threads, and cores unless the machine says how many; one if `None`, or as many as a recording has.
+        threads: Option<u64> = None,
+        /// Tasks of the timed region, all threads together; the workload's default if `None`.
+        tasks: Option<u64> = None,
+        /// Tasks that share a thread, or `auto`, as many as do best; the design's own number if `None`.
+        window: Option<Window> = None,
+        /// The library of coroutines, `paper` or `lean`, where tasks share a thread; `paper` if `None`.
+        coroutines: Option<String> = None,
+        /// Latency of backend memory operations, in cycles; the machine's if `None`.
+        bmo: Option<u64> = None,
+        /// The seed of everything random.
+        seed: u64 = 1,
+        /// `SCOPE.KEY=VALUE` of each of the scopes (`Scope`).
+        set: Vec<String> = Vec::new(),
+        /// The figure that the run is for, for its record.
+        figure: Option<String> = None,
+        /// Tasks of each thread before the timed region; a tenth of its tasks if `None`.
+        warm: Option<u64> = None,
+        /// Whether crash states are looked at too, for the record.
+        recovers: bool = false,
+    }
 }
 
 /// How many tasks share a thread, as the user says it.
@@ -81,29 +75,23 @@ impl fmt::Display for Window {
     }
 }
 
-fn one() -> u64 {
-    1
+impl TypeName for Spec {
+    fn type_name() -> String {
+        "RunSpec".to_owned()
+    }
+}
+
+impl TypeName for Window {
+    fn type_name() -> String {
+        "int | str".to_owned()
+    }
 }
 
 impl Spec {
-    /// A run of a workload under a design, all else by default.
+    /// The threads of a workload: one unless the user says otherwise.
     #[must_use]
-    pub fn new(workload: &str, design: &str) -> Spec {
-        Spec {
-            workload: workload.to_owned(),
-            design: design.to_owned(),
-            machine: None,
-            runtime: None,
-            threads: 1,
-            tasks: None,
-            window: None,
-            coroutines: None,
-            bmo: None,
-            seed: 1,
-            set: Vec::new(),
-            figure: None,
-            warm: None,
-        }
+    pub fn threads_of_workload(&self) -> u64 {
+        self.threads.unwrap_or(1)
     }
 
     /// Whether its workload is a recording: what names no workload and looks like a path or names a file.
@@ -133,31 +121,8 @@ pub struct Plan {
     pub sharing: Option<Sharing>,
     /// How regions are made failure-atomic.
     pub logging: Logging,
-    /// The workload's and the design's parameters, as the user set them.
+    /// Parameters as the user set them.
     pub sets: Sets,
-}
-
-/// Parameters as the user set them: keys without their scope, and values.
-#[derive(Clone, Debug, Default)]
-pub struct Sets {
-    /// `workload.KEY=VALUE`.
-    pub workload: Vec<(String, String)>,
-    /// `design.KEY=VALUE`.
-    pub design: Vec<(String, String)>,
-    /// `runtime.KEY=VALUE`.
-    pub runtime: Vec<(String, String)>,
-}
-
-impl Sets {
-    /// The workload's, as those take them who declare them.
-    pub fn of_workload(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.workload.iter().map(|(key, value)| (key.as_str(), value.as_str()))
-    }
-
-    /// The design's.
-    pub fn of_design(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.design.iter().map(|(key, value)| (key.as_str(), value.as_str()))
-    }
 }
 
 /// What a run runs.
@@ -179,7 +144,8 @@ impl Plan {
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
         let source = Source::of(spec)?;
         let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(source.machine()))?;
-        let sets = apply_sets(&mut machine, &spec.set)?;
+        let sets = Sets::read(&spec.set)?;
+        sets.apply(&mut machine)?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
@@ -188,7 +154,7 @@ impl Plan {
         let logging = logging(spec, &source, &sets)?;
         let (threads, tasks, warm_tasks) = match &source {
             Source::Workload(about) => {
-                let threads = in_range("--threads", spec.threads, 1, MAX_CORES)?;
+                let threads = in_range("--threads", spec.threads_of_workload(), 1, MAX_CORES)?;
                 let tasks = in_range("--tasks", spec.tasks.unwrap_or(about.tasks), 1, 1 << 40)?;
                 let usual = ThreadPlan::usual_warm_tasks(tasks, threads) + sharing::search_tasks(sharing.as_ref());
                 let warm = spec.warm.unwrap_or(usual);
@@ -300,8 +266,8 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
     };
     let name = spec.runtime.as_deref().unwrap_or(about.runtime);
     let runtime = Runtime::named(name).ok_or_else(|| unknown_runtime(name))?;
-    let set = sets.runtime.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let params = Params::parse("runtime", RUNTIME_PARAMS, set).map_err(|error| Error::Input(error.to_string()))?;
+    let params = Params::parse(Scope::Runtime.name(), RUNTIME_PARAMS, sets.of(Scope::Runtime))
+        .map_err(|error| Error::Input(error.to_string()))?;
     Ok(Logging::of(runtime, &params))
 }
 
@@ -312,25 +278,4 @@ fn unknown_runtime(name: &str) -> Error {
         "--runtime {name}: there is none of this name; there are {} (`strandline list runtimes` shows them)",
         names.join(", ")
     ))
-}
-
-/// Applies the machine's settings and returns the others.
-fn apply_sets(machine: &mut Machine, sets: &[String]) -> Result<Sets, Error> {
-    let mut others = Sets::default();
-    for set in sets {
-        let wrong = |what: &str| Error::Input(format!("--set {set}: {what}"));
-        let (key, value) = set.split_once('=').ok_or_else(|| wrong("must be KEY=VALUE"))?;
-        match key.split_once('.') {
-            Some(("machine", key)) => machine.set(key, value)?,
-            Some(("workload", key)) => others.workload.push((key.to_owned(), value.to_owned())),
-            Some(("design", key)) => others.design.push((key.to_owned(), value.to_owned())),
-            Some(("runtime", key)) => others.runtime.push((key.to_owned(), value.to_owned())),
-            _ => {
-                return Err(wrong(
-                    "the key must begin with machine., design., runtime. or workload.",
-                ))
-            }
-        }
-    }
-    Ok(others)
 }

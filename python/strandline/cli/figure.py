@@ -62,7 +62,7 @@ def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int,
         shown = drawing.chart(data, claims)
         table = drawing.table(shown)
         outcomes = _outcomes(app, data)
-        publish.write(data, shown, table, outcomes, staging)
+        publish.write(data, shown, table, outcomes, staging, app.engine.listing("keys"))
     if as_json:
         output.print_json(_document(data, outcomes, folder))
         return

@@ -12,13 +12,14 @@ from strandline.cli.options import json_option, set_option
 from strandline.errors import InputError
 from strandline.report.table import Column, Table
 
-KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "models")
+KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "models", "keys")
 
 #: Columns beyond name, paper and summary, by kind: key and heading.
 EXTRA = {
     "workloads": (("machine", "machine"), ("runtime", "runtime"), ("tasks", "tasks")),
     "designs": (("needs", "needs"), ("storage", "storage")),
     "models": (("variants", "variants"), ("designs", "designs")),
+    "keys": (("unit", "unit"), ("adds", "adds up")),
 }
 
 
@@ -30,7 +31,7 @@ EXTRA = {
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """List workloads, designs, machines, runtimes, figures and models, or one KIND of them.
+    """List workloads, designs, machines, runtimes, figures, models and keys, or one KIND of them.
 
     `strandline list machines NAME` shows a machine's parameters with their units and sources, `strandline list
     workloads NAME` a workload's.
@@ -57,14 +58,16 @@ def _entries(app: App, kind: str) -> list[dict[str, Any]]:
 
 def _table(kind: str, entries: list[dict[str, Any]]) -> Table:
     extra = EXTRA.get(kind, ())
-    columns = (
+    columns = [
         Column("name", numeric=False),
         Column("summary", numeric=False, prose=True),
         *(Column(title, numeric=False, prose=kind == "models") for _, title in extra),
-        Column("paper", numeric=False, prose=True),
-    )
-    keys = ("name", "summary", *(key for key, _ in extra), "paper")
-    return Table(columns, tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in entries))
+    ]
+    keys = ["name", "summary", *(key for key, _ in extra)]
+    if kind != "keys":
+        columns.append(Column("paper", numeric=False, prose=True))
+        keys.append("paper")
+    return Table(tuple(columns), tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in entries))
 
 
 def _cell(value: Any) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
 
-from strandline.engine import RunSpec
-from strandline.experiments.spec import OVERRIDES, RUN_KEYS
+from strandline.engine import SCOPES, RunSpec
 from strandline.sweep import default_jobs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -52,12 +52,13 @@ def machines(text: str) -> tuple[str, ...]:
 
 
 def setting(text: str) -> str:
-    """`key=value`, the key in one of the known groups; without spaces around either."""
+    """`key=value`, the key in one of the scopes; without spaces around either."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not value:
         raise click.BadParameter(f"`{text}` is not KEY=VALUE: write as machine.core.rob_entries=128")
-    if not any(key.startswith(prefix) and key != prefix for prefix in OVERRIDES):
-        raise click.BadParameter(f"`{key}` is in no known group: begin with one of `{'`, `'.join(OVERRIDES)}`")
+    scope, _, rest = key.partition(".")
+    if scope not in SCOPES or not rest:
+        raise click.BadParameter(f"`{key}` is in no known group: begin with one of `{'.`, `'.join(SCOPES)}.`")
     return f"{key}={value}"
 
 
@@ -129,5 +130,5 @@ run_options = run_options_of(design_required=True)
 
 def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:
     """One run a design, from the values of `run_options`."""
-    common = {key: given[key] for key in (*RUN_KEYS, "seed") if key != "design"}
+    common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
     return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in given["designs"]]

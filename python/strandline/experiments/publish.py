@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from strandline.experiments import drawing, litmus_figure, verdicts
 from strandline.experiments.evaluate import Outcome
@@ -15,12 +16,19 @@ from strandline.report.chart import Chart
 from strandline.report.table import Table
 
 
-def write(data: FigureData, shown: Chart, table: Table, outcomes: Sequence[Outcome], folder: Path) -> None:
-    """Writes records, table and plot to `folder`."""
+def write(
+    data: FigureData,
+    shown: Chart,
+    table: Table,
+    outcomes: Sequence[Outcome],
+    folder: Path,
+    keys: Sequence[Mapping[str, Any]],
+) -> None:
+    """Writes records, table and plot to `folder`; `keys` are those of a record, as listed."""
     # matplotlib takes a second to load, which only those wait for who draw.
     from strandline.report import plot
 
-    files.write_records(data.records, folder)
+    files.write_records(data.records, folder, keys)
     (folder / "table.md").write_text(_markdown(shown, table, outcomes), encoding="utf-8")
     plot.save(shown, folder)
 

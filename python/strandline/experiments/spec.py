@@ -9,10 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from strandline.engine import SCOPES
 from strandline.experiments.schema import Names, Table, says
 from strandline.report.chart import Kind
 
-OVERRIDES = ("machine.", "design.", "workload.")
+OVERRIDES = tuple(f"{scope}." for scope in SCOPES)
 METRICS = "metric"
 """In `plot`, stands for the metrics where an axis is expected: one series, or one panel, each."""
 QUANTILE = "quantile"

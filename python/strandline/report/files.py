@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from strandline.record import Record
 
 NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
 """A figure's files."""
+
+COLUMNS = {"int": "Int64", "float": "Float64", "str": "String", "bool": "Boolean", "dict": "String"}
+"""The type of a column in Parquet, by that of its key."""
 
 
 @contextmanager
@@ -75,14 +78,20 @@ def write_whole(path: Path, text: str) -> None:
         staging.unlink(missing_ok=True)
 
 
-def write_records(records: Sequence[Record], folder: Path) -> None:
-    """Writes `records.jsonl` and `records.parquet`; in the latter `params`, if there, is a column of JSON text."""
+def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Writes `records.jsonl` and `records.parquet`; in the latter `params`, if there, is a column of JSON text.
+
+    A column in which no record has a value has the type that `keys`, the listing of that name, gives it.
+    """
     import polars
 
     lines = [json.dumps(record.fields, allow_nan=False) for record in records]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     rows = [_row(record) for record in records]
-    polars.DataFrame(rows, infer_schema_length=None).write_parquet(folder / "records.parquet")
+    frame = polars.DataFrame(rows, infer_schema_length=None)
+    types = {key["name"]: getattr(polars, COLUMNS[key["type"].removesuffix(" | None")]) for key in keys}
+    empty = [name for name, kind in frame.schema.items() if kind == polars.Null and name in types]
+    frame.cast({name: types[name] for name in empty}).write_parquet(folder / "records.parquet")
 
 
 def _row(record: Record) -> dict[str, Any]:

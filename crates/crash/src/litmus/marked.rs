@@ -23,7 +23,7 @@ fn whole_runs_of_workloads_have_no_race_under_any_runtime() {
     for workload in ["hashmap", "sps", "pc", "tatp", "cq"] {
         for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
             let spec = Spec {
-                threads: 4,
+                threads: Some(4),
                 tasks: Some(80),
                 runtime: Some(runtime.to_owned()),
                 ..Spec::new(workload, "asap-rp")

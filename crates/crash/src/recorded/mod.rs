@@ -277,8 +277,7 @@ impl At {
 pub fn spec(recording: &Path, design: &str, seed: u64) -> Spec {
     Spec {
         seed,
-        threads: 0,
-        ..Spec::new(&recording.to_string_lossy(), design)
+        ..Spec::new(recording.to_string_lossy(), design)
     }
 }
 

@@ -59,7 +59,7 @@ pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec
     let machine = spec.machine.clone().or_else(|| Some(RECORDING_MACHINE.to_owned()));
     let stand_in = Spec {
         workload: "sps".to_owned(),
-        threads: 1,
+        threads: None,
         machine,
         ..spec.clone()
     };

@@ -26,7 +26,7 @@ pub fn is_thorough() -> bool {
 /// A run of so many threads, all else by default.
 pub fn spec(workload: &str, design: &str, threads: u64) -> Spec {
     Spec {
-        threads,
+        threads: Some(threads),
         ..Spec::new(workload, design)
     }
 }
@@ -50,7 +50,7 @@ pub fn replayed(spec: &Spec, command: &str) -> Report {
     let mut place = "";
     for option in words[4..].chunks(2) {
         match option[0] {
-            "--threads" => again.threads = option[1].parse().unwrap(),
+            "--threads" => again.threads = Some(option[1].parse().unwrap()),
             "--tasks" => again.tasks = option[1].parse().ok(),
             "--seed" => again.seed = option[1].parse().unwrap(),
             "--window" => again.window = Some(window(option[1])),

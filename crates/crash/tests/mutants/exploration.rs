@@ -54,10 +54,10 @@ pub fn explore(mutant: &Mutant, sound: bool) -> Option<String> {
     let programs = if sound { SOUND_PROGRAMS } else { PROGRAMS };
     programs.iter().find_map(|(workload, threads)| {
         let spec = Spec {
-            threads: *threads,
+            threads: Some(*threads),
             runtime: mutant.runtime().map(str::to_owned),
             set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
-            ..Spec::new(workload, mutant.design)
+            ..Spec::new(*workload, mutant.design)
         };
         let points = if sound { SOUND_POINTS } else { POINTS };
         let run = || explore_with(&spec, Points::Count(points), &|spec| observe(mutant, sound, spec));

@@ -396,6 +396,7 @@ impl PersistBuffers {
             bloom_false_positives: filters.map(|(_, wrong)| wrong),
             buffer_occupancy: Some(Occupancy::sum(self.sides.iter().map(Side::occupancy), now)),
             table_occupancy_max: counts.map(|counts| counts.most as u64),
+            ..Counters::default()
         }
     }
 

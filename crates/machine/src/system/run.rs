@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use strandline_design::{ControllerId, Design, Domain, Places, Until, WriteId};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
-use strandline_kernel::{Cycles, Events, Rng};
+use strandline_kernel::{Counts, Cycles, Events, Rng};
 
 /// The program of one hardware thread.
 pub type Program = Pin<Box<dyn Future<Output = ()>>>;
@@ -351,7 +351,7 @@ impl System {
             mispredictions: sum(&|c| c.counts.mispredictions.get()),
             jumps: sum(&|c| c.counts.jumps.get()),
             jumps_mispredicted: sum(&|c| c.counts.jumps_mispredicted.get()),
-            switch_instructions: sum(&|c| c.notes.library()),
+            switch_instructions: Some(sum(&|c| c.notes.library())),
             window: cores().map(|c| c.notes.window()).max().unwrap_or(1),
             fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
             buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),

@@ -1,9 +1,10 @@
 //! All states that a model allows.
 
-use super::{shown, words, StatesSpec};
+use super::{shown, words, Plan, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{self, judge_beside, Judgement};
+use strandline_crash::Points;
 use strandline_design::About;
 use strandline_record::states::{Asked, Budget, CrashStates, Rules};
 use strandline_record::{RecordError, Recording, Source};
@@ -35,20 +36,21 @@ impl Allowed {
         })
     }
 
-    pub fn plan(&mut self) -> Value {
+    pub fn plan(&mut self) -> Plan {
         let plan = self.states.plan().clone();
         let (recording, places) = (self.states.recording(), self.states.places());
         let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
         let own = json!({
             "tasks": plan.tasks, "intervals": plan.intervals, "visited_intervals": plan.visited_intervals,
-            // As text: it may not fit JSON's numbers.
-            "states": plan.states.exact.map(|exact| exact.to_string()), "states_log2": plan.states.log2,
-            "visits": plan.visits, "taken_together": plan.taken_together,
+            "states_log2": plan.states.log2, "visits": plan.visits, "taken_together": plan.taken_together,
             "runs": null,
         });
         words::add(&mut value, own);
         words::add(&mut value, shown::judgement(&self.judgement));
-        value
+        Plan {
+            keys: value,
+            states: plan.states.exact,
+        }
     }
 
     pub fn next(&mut self, folder: &Path) -> Result<Option<Value>, Error> {
@@ -59,12 +61,10 @@ impl Allowed {
 }
 
 fn asked(spec: &StatesSpec, rules: Rules) -> Result<Asked, Error> {
-    let budget = match &spec.points {
-        Value::Number(number) => number.as_u64().map(Budget::Most),
-        Value::String(text) if text == "all" => Some(Budget::All),
-        _ => None,
+    let budget = match spec.points {
+        Points::Count(count) => Budget::Most(count),
+        Points::All => Budget::All,
     };
-    let budget = budget.ok_or_else(|| Error::input(format!("--points {}: give a number or `all`", spec.points)))?;
     let only = spec.replay.as_ref().map(|name| name.parse()).transpose();
     let only = only.map_err(|why| Error::input(format!("--replay: {why}")))?;
     Ok(Asked {

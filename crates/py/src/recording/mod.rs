@@ -4,25 +4,37 @@ mod allowed;
 mod shown;
 mod words;
 
+use crate::value::{Answer, Given};
 use allowed::Allowed;
 use pyo3::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shown::Shown;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use strandline_crash::litmus::{Registered, Subject};
+use strandline_crash::Points;
 use strandline_record::states::Rules;
 use strandline_sim::Error;
 
 /// Which states of which recording.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct StatesSpec {
     recording: PathBuf,
     design: String,
-    points: Value,
+    points: Points,
     seed: u64,
     replay: Option<String>,
+}
+
+/// What there is.
+#[derive(Serialize)]
+struct Plan {
+    #[serde(flatten)]
+    keys: Value,
+    /// How many states, as far as they can be counted. JSON's numbers end at 2^64.
+    states: Option<u128>,
 }
 
 /// The crash states of a recording, written one after the other.
@@ -48,7 +60,7 @@ impl Inner {
         })
     }
 
-    fn plan(&mut self) -> Value {
+    fn plan(&mut self) -> Plan {
         match self {
             Inner::Allowed(states) => states.plan(),
             Inner::Shown(states) => states.plan(),
@@ -66,18 +78,17 @@ impl Inner {
 #[pymethods]
 impl RecordingStates {
     #[new]
-    fn new(py: Python<'_>, spec: &str) -> PyResult<RecordingStates> {
-        let spec: StatesSpec = crate::parse(spec)?;
-        let inner = py.detach(|| Inner::open(&spec)).map_err(crate::raise)?;
+    fn new(py: Python<'_>, spec: Given<StatesSpec>) -> PyResult<RecordingStates> {
+        let inner = py.detach(|| Inner::open(&spec.0)).map_err(crate::raise)?;
         Ok(RecordingStates(Mutex::new(inner)))
     }
 
-    fn plan(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).plan().to_string())
+    fn plan(&self, py: Python<'_>) -> Answer<Plan> {
+        Answer(py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).plan()))
     }
 
-    fn next(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
+    fn next(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Answer<Option<Value>>> {
         let next = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&folder));
-        Ok(next.map_err(crate::raise)?.map(|visit| visit.to_string()))
+        next.map(Answer).map_err(crate::raise)
     }
 }

@@ -1,6 +1,6 @@
 //! The states that simulated runs show.
 
-use super::{words, StatesSpec};
+use super::{words, Plan, StatesSpec};
 use serde_json::{json, Value};
 use std::path::Path;
 use strandline_crash::recorded::{Asked, Disorder, Judgement, Origin, Point, Ran, SimulatedStates};
@@ -19,7 +19,7 @@ impl Shown {
         let asked = Asked {
             recording: spec.recording.clone(),
             design: spec.design.clone(),
-            points: crate::points(&spec.points)?,
+            points: spec.points,
             seed: spec.seed,
             only: spec.replay.as_ref().map(|name| name.parse()).transpose()?,
         };
@@ -28,19 +28,22 @@ impl Shown {
         Ok(Shown { states, source, about })
     }
 
-    pub fn plan(&mut self) -> Value {
+    pub fn plan(&mut self) -> Plan {
         let plan = self.states.plan().clone();
         let (recording, places) = (self.states.recording(), self.states.places());
         let mut value = words::recording(recording, places, &self.about, &mut self.source, &plan.audit);
         let own = json!({
             "tasks": plan.tasks, "intervals": null, "visited_intervals": null,
-            "states": plan.states.to_string(), "states_log2": (plan.states as f64).log2(),
+            "states_log2": (plan.states as f64).log2(),
             "visits": plan.visits, "taken_together": false,
             "runs": plan.runs.len(),
         });
         words::add(&mut value, own);
         words::add(&mut value, judgement(&plan.judgement));
-        value
+        Plan {
+            keys: value,
+            states: Some(plan.states.into()),
+        }
     }
 
     pub fn next(&mut self, folder: &Path) -> Result<Option<Value>, Error> {

@@ -1,4 +1,4 @@
-//! What both ways of finding crash states say, as JSON.
+//! What both ways of finding crash states say.
 
 use serde_json::{json, Value};
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
         ..Spec::new(workload, "x86")
     })
     .expect("it runs");
-    (record.flushes, record.fences)
+    (record.stats.flushes, record.stats.fences)
 }
 
 /// One test, since a process runs one native program at a time.

@@ -7,7 +7,7 @@ use strandline_sim::{observe, Observation, Spec};
 
 fn observed(workload: &str, design: &str) -> Observation {
     observe(&Spec {
-        threads: 2,
+        threads: Some(2),
         tasks: Some(60),
         ..Spec::new(workload, design)
     })

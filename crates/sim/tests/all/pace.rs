@@ -14,7 +14,7 @@ fn takes(workload: &str, set: &[&str], bmo: u64, window: Window) -> f64 {
         set: set.iter().map(|set| (*set).to_owned()).collect(),
         ..Spec::new(workload, "cosplay")
     };
-    run(&spec).expect("runs").cycles as f64 / tasks as f64
+    run(&spec).expect("runs").stats.cycles.0 as f64 / tasks as f64
 }
 
 /// The figure `cosplay-window` shows all benchmarks at all latencies.

@@ -103,19 +103,19 @@ fn parameters_of_a_workload_are_refused_by_name_and_range() {
 #[test]
 fn more_threads_than_cores_are_refused_with_the_setting_that_would_do() {
     let mut spec = with_set("cosplay", "machine.cores=2");
-    spec.threads = 3;
+    spec.threads = Some(3);
     assert_eq!(
         refused_in_the_plan(&spec),
         "--threads 3: machine.cores is 2 and a core runs one thread; ask for fewer threads or --set machine.cores=3"
     );
-    spec.threads = 2;
+    spec.threads = Some(2);
     assert!(Plan::of(&spec).is_ok());
 }
 
 #[test]
 fn more_tasks_at_once_than_undo_logs_tell_apart_are_refused() {
     let mut spec = Spec::new("sps", "cosplay");
-    (spec.threads, spec.window) = (33, Some(Window::Tasks(64)));
+    (spec.threads, spec.window) = (Some(33), Some(Window::Tasks(64)));
     // 33 times 64 is 2112; with one thread less it would be just 2048.
     assert_eq!(
         refused(&spec),

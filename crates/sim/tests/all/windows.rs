@@ -56,7 +56,7 @@ fn random_spec() -> impl Strategy<Value = Spec> {
             let mut spec = Spec {
                 window: Some(Window::Tasks(window)),
                 coroutines: Some(if lean { "lean" } else { "paper" }.to_owned()),
-                threads,
+                threads: Some(threads),
                 tasks: Some(tasks),
                 warm: Some(warm),
                 bmo: Some(bmo),
@@ -112,8 +112,8 @@ fn check(spec: &Spec) -> Result<(), String> {
     }
     let observed = observe(spec).map_err(|error| error.to_string())?;
     for record in [&once, &observed.record] {
-        if Some(record.tasks) != spec.tasks {
-            return Err(format!("{} tasks ended", record.tasks));
+        if Some(record.stats.tasks) != spec.tasks {
+            return Err(format!("{} tasks ended", record.stats.tasks));
         }
     }
     let program = &observed.program;
@@ -144,7 +144,7 @@ fn a_store_that_frees_a_lock_is_not_kept_from_its_line_for_ever() {
     let mut spec = Spec {
         window: Some(Window::Tasks(51)),
         coroutines: Some("paper".to_owned()),
-        threads: 2,
+        threads: Some(2),
         tasks: Some(111),
         warm: Some(2),
         bmo: Some(466),
@@ -166,8 +166,8 @@ fn the_contexts_cost_what_table_1_says() {
     for threads in [1, 3] {
         let mut spec = small(0, "cosplay");
         spec.set.extend(table_1.map(str::to_owned));
-        (spec.tasks, spec.threads) = (Some(6), threads);
-        assert_eq!(run(&spec).expect("runs").storage_bytes, 46 * threads);
+        (spec.tasks, spec.threads) = (Some(6), Some(threads));
+        assert_eq!(run(&spec).expect("runs").derived.storage_bytes, 46 * threads);
     }
 }
 
@@ -178,7 +178,7 @@ fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever
     for (window, tasks, warm, bmo, seed, contexts) in [(48, 83, 11, 299, 395, 12), (31, 142, 13, 963, 859, 42)] {
         let mut spec = Spec {
             window: Some(Window::Tasks(window)),
-            threads: 2,
+            threads: Some(2),
             tasks: Some(tasks),
             warm: Some(warm),
             bmo: Some(bmo),
@@ -186,6 +186,6 @@ fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever
             ..small(TPCC, "freeswitch")
         };
         spec.set.push(format!("design.contexts={contexts}"));
-        assert_eq!(run(&spec).map(|record| record.tasks), Ok(tasks));
+        assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(tasks));
     }
 }

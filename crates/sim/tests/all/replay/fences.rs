@@ -55,11 +55,11 @@ fn marker(a: &mut CodeAssembler, marker: Marker) -> Result<(), iced_x86::IcedErr
 #[test]
 fn x86_replays_exactly_what_was_recorded() {
     let record = under("x86", &tape("exactly"));
-    assert_eq!(record.tasks, 10);
-    assert_eq!((record.flushes, record.fences), (20, 40));
-    assert_eq!(record.stores, 20);
+    assert_eq!(record.stats.tasks, 10);
+    assert_eq!((record.stats.flushes, record.stats.fences), (20, 40));
+    assert_eq!(record.stats.stores, 20);
     assert_eq!(
-        record.instructions, 100,
+        record.stats.instructions, 100,
         "ten instructions a task, the markers' among them"
     );
     assert_eq!(count(&record, "recording_fences_order"), 10);
@@ -73,7 +73,7 @@ fn x86_replays_exactly_what_was_recorded() {
 #[test]
 fn fences_become_what_their_class_is_under_a_design() {
     // Of a task's four fences: order, durable, idle `sfence`, idle `mfence`.
-    let fences = |design: &str| under(design, &tape(&format!("classes-{design}"))).fences / 10;
+    let fences = |design: &str| under(design, &tape(&format!("classes-{design}"))).stats.fences / 10;
     assert_eq!(fences("non-atomic"), 3, "nothing orders the log before the update");
     assert_eq!(fences("x86-pcommit"), 3 + 3 + 1 + 1, "sfence, pcommit, sfence");
     assert_eq!(fences("eadr"), 3, "only durability and what orders nothing persistent");
@@ -85,7 +85,7 @@ fn fences_become_what_their_class_is_under_a_design() {
 fn flushes_are_skipped_where_the_design_needs_none() {
     for (design, flushes) in [("x86", 20), ("unordered", 20), ("eadr", 0), ("volatile", 0)] {
         let record = under(design, &tape(&format!("flushes-{design}")));
-        assert_eq!(record.flushes, flushes, "{design}");
+        assert_eq!(record.stats.flushes, flushes, "{design}");
         assert_eq!(count(&record, "recording_flushes_skipped"), 20 - flushes, "{design}");
     }
 }
@@ -108,7 +108,7 @@ fn marked(name: &str, design: &str, apart: bool, says: Marker) -> u64 {
         tape.run(0, said, &[], &[]);
     }
     tape.fences(0, &[FenceClass::Order]);
-    under(design, &tape.save(name)).fences
+    under(design, &tape.save(name)).stats.fences
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_marker_without_a_fence_is_an_intent() {
         marker(a, Marker::Durable)
     });
     tape.run(0, block, &[PM, PM], &[1]);
-    assert_eq!(under("x86", &tape.save("unfenced")).fences, 1);
+    assert_eq!(under("x86", &tape.save("unfenced")).stats.fences, 1);
 }
 
 #[test]
@@ -149,7 +149,9 @@ fn before_a_context_switch_or_a_device_looks_what_waits_beside_the_core_is_made_
                 marker(a, says)
             });
             tape.run(0, block, &[PM], &[1]);
-            under(design, &tape.save(&format!("handed-over-{design}-{says:?}"))).fences
+            under(design, &tape.save(&format!("handed-over-{design}-{says:?}")))
+                .stats
+                .fences
         };
         assert_eq!(fences("hops-ep"), 1, "{says:?}: a dfence");
         assert_eq!(fences("x86"), 0, "{says:?}: caches are kept coherent");

@@ -34,12 +34,12 @@ fn options_that_the_recording_decides_are_refused() {
         refusal(&spec)
     };
     assert!(refused(&|s| s.tasks = Some(5)).starts_with("--tasks 5: "));
-    assert!(refused(&|s| s.threads = 2).starts_with("--threads 2: "));
+    assert!(refused(&|s| s.threads = Some(2)).starts_with("--threads 2: "));
     assert!(refused(&|s| s.runtime = Some("undo".into())).starts_with("--runtime undo: "));
     assert!(refused(&|s| s.window = Some(strandline_sim::Window::Tasks(1))).starts_with("--window 1: "));
     assert!(refused(&|s| s.set = vec!["workload.queues=2".into()]).starts_with("--set workload.queues=2: "));
     let mut one = given.clone();
-    one.threads = 1;
+    one.threads = Some(1);
     assert!(run(&one).is_ok(), "as many threads as were recorded may be asked for");
 }
 

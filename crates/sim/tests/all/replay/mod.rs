@@ -13,10 +13,7 @@ use strandline_sim::{run, Record, Spec};
 
 /// What a run of this recording needs.
 fn spec(design: &str, path: &Path) -> Spec {
-    Spec {
-        threads: 0,
-        ..Spec::new(path.to_str().expect("a path in UTF-8"), design)
-    }
+    Spec::new(path.to_str().expect("a path in UTF-8"), design)
 }
 
 /// The record of a recording under a design.

@@ -84,13 +84,13 @@ fn who_waits_for_a_turn_is_charged_no_instructions() {
     };
     let (short, long) = (waits("short", 1), waits("long", 500));
     assert!(
-        long.cycles > 3 * short.cycles,
+        long.stats.cycles.0 > 3 * short.stats.cycles.0,
         "{} against {}",
-        long.cycles,
-        short.cycles
+        long.stats.cycles.0,
+        short.stats.cycles.0
     );
     assert_eq!(
-        long.instructions - short.instructions,
+        long.stats.instructions - short.stats.instructions,
         499,
         "only the first thread's work"
     );

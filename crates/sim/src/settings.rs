@@ -1,0 +1,101 @@
+//! Parameters that the user sets: `--set SCOPE.KEY=VALUE`.
+
+use crate::Error;
+use strandline_machine::Machine;
+
+/// Whose parameter is set: what its key begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The simulated machine's.
+    Machine,
+    /// The design's.
+    Design,
+    /// The language-level runtime's.
+    Runtime,
+    /// The workload's.
+    Workload,
+}
+
+impl Scope {
+    /// All that there are.
+    pub const ALL: [Scope; 4] = [Scope::Machine, Scope::Design, Scope::Runtime, Scope::Workload];
+
+    /// What a key begins with, without the dot.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Machine => "machine",
+            Scope::Design => "design",
+            Scope::Runtime => "runtime",
+            Scope::Workload => "workload",
+        }
+    }
+
+    /// The scope of a setting, and its key without it.
+    fn of(key: &str) -> Option<(Scope, &str)> {
+        let (name, key) = key.split_once('.')?;
+        let scope = Scope::ALL.into_iter().find(|scope| scope.name() == name)?;
+        Some((scope, key))
+    }
+}
+
+/// Parameters as the user set them, in the user's order.
+#[derive(Clone, Debug, Default)]
+pub struct Sets(Vec<Set>);
+
+#[derive(Clone, Debug)]
+struct Set {
+    scope: Scope,
+    key: String,
+    value: String,
+}
+
+impl Sets {
+    /// Reads settings as the user wrote them.
+    ///
+    /// # Errors
+    /// One of them is no `KEY=VALUE`, or of no scope.
+    pub fn read(sets: &[String]) -> Result<Sets, Error> {
+        sets.iter()
+            .map(|set| Set::read(set))
+            .collect::<Result<_, _>>()
+            .map(Sets)
+    }
+
+    /// Those of one scope, keys without it.
+    pub fn of(&self, scope: Scope) -> impl Iterator<Item = (&str, &str)> {
+        let sets = self.0.iter().filter(move |set| set.scope == scope);
+        sets.map(|set| (set.key.as_str(), set.value.as_str()))
+    }
+
+    /// Sets the machine's.
+    ///
+    /// # Errors
+    /// An unknown key or a wrong value.
+    pub fn apply(&self, machine: &mut Machine) -> Result<(), Error> {
+        for (key, value) in self.of(Scope::Machine) {
+            machine.set(key, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    fn read(set: &str) -> Result<Set, Error> {
+        let wrong = |what: &str| Error::Input(format!("--set {set}: {what}"));
+        let (key, value) = set.split_once('=').ok_or_else(|| wrong("must be KEY=VALUE"))?;
+        let (scope, key) = Scope::of(key).ok_or_else(|| wrong(&format!("the key must begin with {}", scopes())))?;
+        Ok(Set {
+            scope,
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+}
+
+/// `machine., design. or workload.`
+fn scopes() -> String {
+    let names = Scope::ALL.map(|scope| format!("{}.", scope.name()));
+    let [others @ .., last] = &names;
+    format!("{} or {last}", others.join(", "))
+}
