@@ -1,0 +1,56 @@
+"""`strandline record`, the recorder apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import Strandline
+from strandline.recorder import Recorded, RecordSpec
+
+KINDS = (
+    "instructions loads stores atomics stores_nt clwbs clflushopts clflushes sfences mfences tasks persistent_stores"
+)
+TOTALS = {kind: 1000 // (index + 1) for index, kind in enumerate(KINDS.split())}
+WARNING = "the recorder went before the program"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
+    """What the command asks to record; nothing is."""
+    specs: list[RecordSpec] = []
+
+    def record(spec: RecordSpec, *_: Any) -> Recorded:
+        specs.append(spec)
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, [WARNING])
+
+    monkeypatch.setattr("strandline.cli.record.record", record)
+    return specs
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_recording_is_a_table_of_what_was_executed(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    answer = strandline("record", "--", "./app", "x")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == snapshot
+
+
+def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[RecordSpec]) -> None:
+    limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5")
+    document = strandline("record", "-o", "b.strand", *limits, "--json", "--", "./app", "--pm").document
+    assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings"}
+    assert strandline("record", "--", "bin/app").code == 0
+    given = RecordSpec(
+        ("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5, quiet_stdout=True
+    )
+    assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
+
+
+def test_without_a_program_nothing_is_recorded(strandline: Strandline) -> None:
+    answer = strandline("record")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("strandline: give a PROGRAM to record after `--`")
+    assert answer.err.count("\n") == 1
