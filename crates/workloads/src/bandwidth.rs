@@ -27,6 +27,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 1000,
     params: PARAMS,
+    small: &[("stride", "256"), ("blocks", "4"), ("writes", "3")],
 };
 
 const PARAMS: &[Param] = &[

@@ -42,6 +42,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
+    small: &[("rows", "16"), ("log_records", "6")],
 };
 
 const PARAMS: &[Param] = &[

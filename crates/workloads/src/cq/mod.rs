@@ -38,6 +38,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 20_000,
     params: PARAMS,
+    small: &[("queues", "3"), ("nodes", "4"), ("log_records", "24")],
 };
 
 const PARAMS: &[Param] = &[

@@ -32,6 +32,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
+    small: &[("keys", "24"), ("log_records", "174")],
 };
 
 const PARAMS: &[Param] = &[
