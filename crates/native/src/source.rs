@@ -17,10 +17,10 @@ macro_rules! straight {
 }
 
 pub mod isa {
-    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling, Site};
+    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
-        Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, LINE_BYTES,
+        sites, Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, Site, LINE_BYTES,
         PM_BASE,
     };
 
