@@ -47,15 +47,7 @@ enum Alone {
 
 fn alone(class: Class) -> Option<Alone> {
     Some(match class {
-        Class::Sfence => Alone::Primitive(Primitive::Sfence),
-        Class::Mfence => Alone::Primitive(Primitive::Mfence),
-        Class::Pcommit => Alone::Primitive(Primitive::Pcommit),
-        Class::Dmb => Alone::Primitive(Primitive::StoreBarrier),
-        Class::PersistBarrier => Alone::Primitive(Primitive::PersistBarrier),
-        Class::NewStrand => Alone::Primitive(Primitive::NewStrand),
-        Class::JoinStrand => Alone::Primitive(Primitive::JoinStrand),
-        Class::Ofence => Alone::Primitive(Primitive::Ofence),
-        Class::Dfence => Alone::Primitive(Primitive::Dfence),
+        Class::Primitive(primitive) if class.stands_alone() => Alone::Primitive(primitive),
         Class::Order => Alone::Intent(Intent::LogBeforeUpdate),
         Class::Commit => Alone::Intent(Intent::Commit),
         Class::Durable => Alone::Intent(Intent::Durable),

@@ -247,7 +247,7 @@ impl Teller<'_, '_> {
             Op::Primitive(Primitive::Release) => self.marks[core].release(),
             Op::Primitive(Primitive::Acquire) => self.acquire(core),
             Op::Primitive(primitive) => {
-                let event = self.other(origin, class_of(primitive), stamp);
+                let event = self.other(origin, Class::Primitive(primitive.in_context(0)), stamp);
                 if let Primitive::Cfence(context) = primitive {
                     self.told.history.events[event].context = context;
                 }
@@ -500,21 +500,5 @@ fn flush_class(kind: Flush) -> Class {
         FlushKind::Clwb => Class::Clwb,
         FlushKind::ClflushOpt => Class::ClflushOpt,
         FlushKind::Clflush => Class::Clflush,
-    }
-}
-
-fn class_of(primitive: Primitive) -> Class {
-    match primitive {
-        Primitive::Sfence => Class::Sfence,
-        Primitive::Mfence => Class::Mfence,
-        Primitive::Pcommit => Class::Pcommit,
-        Primitive::StoreBarrier => Class::Dmb,
-        Primitive::Cfence(_) => Class::ContextFence,
-        Primitive::PersistBarrier => Class::PersistBarrier,
-        Primitive::NewStrand => Class::NewStrand,
-        Primitive::JoinStrand => Class::JoinStrand,
-        Primitive::Ofence => Class::Ofence,
-        Primitive::Dfence => Class::Dfence,
-        Primitive::Setctx(_) | Primitive::Release | Primitive::Acquire => unreachable!("it is no event"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::test::LocationId;
 use std::fmt;
-use strandline_isa::Flush;
+use strandline_isa::{Flush, Primitive};
 
 /// A register of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,55 +83,71 @@ impl From<Flush> for FlushKind {
 }
 
 macro_rules! classes {
-    ($($variant:ident $name:literal $plain:literal,)*) => {
+    (
+        accesses: $($access:ident $access_name:literal,)*;
+        intents: $($intent:ident $intent_name:literal $alone:literal,)*;
+    ) => {
         /// A set of events that a model may name because of the instruction that they come from.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)]
-        pub enum Class { $($variant,)* }
+        pub enum Class {
+            $($access,)*
+            /// Events of a primitive, of any context: the context here is 0.
+            Primitive(Primitive),
+            $($intent,)*
+        }
 
         impl Class {
             /// All of them.
-            pub const ALL: &[Class] = &[$(Class::$variant,)*];
+            pub fn all() -> impl Iterator<Item = Class> {
+                let events = Primitive::ALL.iter().filter(|primitive| primitive.event().is_some());
+                [$(Class::$access,)*]
+                    .into_iter()
+                    .chain(events.map(|primitive| Class::Primitive(*primitive)))
+                    .chain([$(Class::$intent,)*])
+            }
 
             /// The set's name, and the instruction's where it has no operand.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Class::$variant => $name,)* }
+                match self {
+                    $(Class::$access => $access_name,)*
+                    Class::Primitive(primitive) => primitive.event().expect("a class is of events"),
+                    $(Class::$intent => $intent_name,)*
+                }
             }
 
             /// Whether an instruction of this class stands alone, without a location or a number.
             #[must_use]
             pub fn stands_alone(self) -> bool {
-                match self { $(Class::$variant => $plain,)* }
+                match self {
+                    $(Class::$access => false,)*
+                    Class::Primitive(primitive) => !primitive.takes_context(),
+                    $(Class::$intent => $alone,)*
+                }
             }
         }
     };
 }
 
 classes! {
-    Nt "NT" false,
-    Acquiring "ACQ" false,
-    Releasing "REL" false,
-    Clwb "CLWB" false,
-    ClflushOpt "CLFLUSHOPT" false,
-    Clflush "CLFLUSH" false,
-    Sfence "SFENCE" true,
-    Mfence "MFENCE" true,
-    Pcommit "PCOMMIT" true,
-    Dmb "DMB" true,
-    PersistBarrier "PB" true,
-    NewStrand "NS" true,
-    JoinStrand "JS" true,
-    Ofence "OFENCE" true,
-    Dfence "DFENCE" true,
-    ContextFence "CFENCE" false,
-    Persist "PERSIST" false,
-    Order "ORDER" true,
-    Commit "COMMIT" true,
-    Durable "DURABLE" true,
-    Acquire "ACQUIRE" true,
-    Release "RELEASE" true,
-    Strand "STRAND" true,
+    accesses:
+        Nt "NT",
+        Acquiring "ACQ",
+        Releasing "REL",
+        Clwb "CLWB",
+        ClflushOpt "CLFLUSHOPT",
+        Clflush "CLFLUSH",
+    ;
+    intents:
+        Persist "PERSIST" false,
+        Order "ORDER" true,
+        Commit "COMMIT" true,
+        Durable "DURABLE" true,
+        Acquire "ACQUIRE" true,
+        Release "RELEASE" true,
+        Strand "STRAND" true,
+    ;
 }
 
 impl Instruction {
@@ -146,7 +162,7 @@ impl Instruction {
             Instruction::Flush(_, FlushKind::ClflushOpt) => Some(Class::ClflushOpt),
             Instruction::Flush(_, FlushKind::Clflush) => Some(Class::Clflush),
             Instruction::Persist(_) => Some(Class::Persist),
-            Instruction::ContextFence(_) => Some(Class::ContextFence),
+            Instruction::ContextFence(_) => Some(Class::Primitive(Primitive::Cfence(0))),
             Instruction::Fence(class) => Some(class),
             _ => None,
         }
