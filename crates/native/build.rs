@@ -5,67 +5,10 @@
 //! The replacements of [`straight`] are all that differs; what they yield is compiled as `crate::source`.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-/// The files by room: what is `async`, or built from types of such files.
-const FILES: &[(&str, &[&str])] = &[
-    ("isa", &["cpu", "value"]),
-    (
-        "runtime",
-        &[
-            "alloc",
-            "heap",
-            "layout",
-            "list",
-            "lock",
-            "log",
-            "model/entry",
-            "model/layout",
-            "model/ledger",
-            "model/replay",
-            "model/rollback",
-            "model/scan",
-            "model/set",
-            "random",
-            "recovery",
-            "region",
-            "rules",
-            "runtimes",
-            "thread",
-            "workload",
-        ],
-    ),
-    (
-        "workloads",
-        &[
-            "bandwidth",
-            "cq/check",
-            "cq/mod",
-            "cq/task",
-            "filler",
-            "hashmap/check",
-            "hashmap/mod",
-            "hashmap/task",
-            "list",
-            "nstore/check",
-            "nstore/index",
-            "nstore/mod",
-            "nstore/task",
-            "nstore/zipf",
-            "operations",
-            "pc",
-            "rb_tree/check",
-            "rb_tree/mod",
-            "rb_tree/tree",
-            "registry",
-            "sps",
-            "tatp",
-            "tpcc/check",
-            "tpcc/mod",
-            "tpcc/tables",
-            "tpcc/task",
-        ],
-    ),
-];
+/// The rooms whose files become straight code: all of them, of which `crate::source` includes what it uses.
+const ROOMS: [&str; 3] = ["isa", "runtime", "workloads"];
 
 /// Functions that stay calls in programs, as logging a store does in a compiled one: a tree is changed at so many places that
 /// having this code at each would take the compiler minutes.
@@ -75,16 +18,26 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
-    for (room, files) in FILES {
-        for file in *files {
-            let from = rooms.join(room).join("src").join(file).with_extension("rs");
-            println!("cargo::rerun-if-changed={}", from.display());
-            let source = std::fs::read_to_string(&from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-            let to = out.join(room).join(file).with_extension("rs");
-            std::fs::create_dir_all(to.parent().expect("a folder")).expect("cargo's folder takes folders");
-            std::fs::write(&to, straight(&source, room)).expect("cargo's folder takes files");
+    for room in ROOMS {
+        let from = rooms.join(room).join("src");
+        println!("cargo::rerun-if-changed={}", from.display());
+        straighten(&from, &out.join(room), room).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    }
+}
+
+/// Writes the straight code of a folder's files.
+fn straighten(from: &Path, to: &Path, room: &str) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            straighten(&from, &to, room)?;
+        } else {
+            fs::write(to, straight(&fs::read_to_string(from)?, room))?;
         }
     }
+    Ok(())
 }
 
 /// The file without suspension.

@@ -1,6 +1,6 @@
 //! Questions' subjects and answers.
 
-use strandline_isa::{Addr, Flush, Line, Primitive};
+use strandline_isa::{Addr, Flush, Line, Plain, Primitive};
 use strandline_kernel::Cycles;
 
 /// A condition that a design opens by [`crate::Services::open`]. Its number is the design's own.
@@ -70,17 +70,11 @@ impl Admission {
     /// The plain machine's answer.
     #[must_use]
     pub fn plain(primitive: Primitive) -> Admission {
-        match primitive {
-            Primitive::Setctx(_) | Primitive::NewStrand | Primitive::Release | Primitive::Acquire => Admission::Pass,
-            // A machine that has only the strongest fence executes that.
-            Primitive::Sfence
-            | Primitive::Cfence(_)
-            | Primitive::PersistBarrier
-            | Primitive::JoinStrand
-            | Primitive::Ofence
-            | Primitive::Dfence => Admission::Hold(Until::Drained(None)),
-            Primitive::Mfence => Admission::HoldLoads(Until::Drained(None)),
-            Primitive::StoreBarrier | Primitive::Pcommit => Admission::Enter,
+        match primitive.plain() {
+            Plain::Nothing => Admission::Pass,
+            Plain::Queued => Admission::Enter,
+            Plain::Sfence => Admission::Hold(Until::Drained(None)),
+            Plain::Mfence => Admission::HoldLoads(Until::Drained(None)),
         }
     }
 }

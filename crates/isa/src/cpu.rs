@@ -1,6 +1,6 @@
 //! The back end that a program runs on.
 
-use crate::{Addr, CoreId, Flush, Intent, Lowering, Primitive, W};
+use crate::{Addr, CoreId, Flush, Intent, Lowering, Primitive, Site, W};
 use std::future::Future;
 
 /// Arithmetic micro-ops, told apart by their latency.
@@ -40,10 +40,6 @@ impl Rmw {
         }
     }
 }
-
-/// Where in the program a branch stands: the branch predictor's program counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Site(pub u32);
 
 /// What a program tells whoever watches it. Notes cost no instruction and no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

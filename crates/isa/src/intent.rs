@@ -1,6 +1,6 @@
-//! What a program means (intents), what an ISA offers (primitives), and the table between them (lowering).
+//! What a program means (intents), and the table from that to what an ISA offers ([`Primitive`]s): lowering.
 
-use std::fmt;
+use crate::Primitive;
 
 /// What a program asks of persist order, whatever the ISA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,93 +25,6 @@ pub enum Intent {
     /// The operating system is about to move or replace this thread, or a device is about to read or write memory: what the thread has
     /// written must not wait in its core any longer (ASAP V).
     HandOver,
-}
-
-/// An instruction that orders or completes persists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Primitive {
-    /// x86 `sfence`: no younger store or flush enters the store queue until older stores are visible and older
-    /// flushes and non-temporal stores are acknowledged.
-    Sfence,
-    /// x86 `mfence`: an `sfence` that younger loads wait for too.
-    Mfence,
-    /// x86 `pcommit` (withdrawn): done when every write that the controllers have accepted has reached the media.
-    Pcommit,
-    /// A barrier between older and younger stores of one core, for machines whose store queue drains out of order
-    /// (Arm `dmb st`); it waits for no flush. Free where stores drain in order.
-    StoreBarrier,
-    /// `setctx`: stores and flushes from here on belong to this context, until the next one (COSPlay 4.1).
-    Setctx(u8),
-    /// `cfence`: an [`Primitive::Sfence`] for the stores and flushes of this context alone (COSPlay 4.1).
-    Cfence(u8),
-    /// A persist barrier: what its strand persisted before it persists before what its strand persists after it (StrandWeaver III).
-    PersistBarrier,
-    /// A new strand begins: what follows is ordered after what came before by nothing but a [`Primitive::JoinStrand`]
-    /// (StrandWeaver III).
-    NewStrand,
-    /// Everything that all strands of the thread persisted is durable before anything that follows persists (StrandWeaver III).
-    JoinStrand,
-    /// HOPS's `ofence`: what came before persists before what follows; the thread does not wait.
-    Ofence,
-    /// HOPS's `dfence`: what came before is durable when it is done.
-    Dfence,
-    /// An annotation: the next store or locked instruction of this core in program order releases (ASAP V). It waits for nothing.
-    Release,
-    /// An annotation: the last load or locked instruction of this core in program order acquires (ASAP V). It waits for nothing.
-    Acquire,
-}
-
-impl Primitive {
-    /// The same, where it names a context, for `context`: lowerings are written for context 0.
-    #[must_use]
-    pub fn in_context(self, context: u8) -> Primitive {
-        match self {
-            Primitive::Setctx(_) => Primitive::Setctx(context),
-            Primitive::Cfence(_) => Primitive::Cfence(context),
-            other => other,
-        }
-    }
-
-    /// Whether it orders persists by strands.
-    #[must_use]
-    pub fn is_of_strands(self) -> bool {
-        matches!(
-            self,
-            Primitive::PersistBarrier | Primitive::NewStrand | Primitive::JoinStrand
-        )
-    }
-
-    /// Whether it says of the store behind it or of the load before it what that is.
-    #[must_use]
-    pub fn is_mark(self) -> bool {
-        matches!(self, Primitive::Release | Primitive::Acquire)
-    }
-
-    /// Whether it keeps anything in order: a change of context or strand does not, and what a mark says is its access's.
-    #[must_use]
-    pub fn is_fence(self) -> bool {
-        !matches!(self, Primitive::Setctx(_) | Primitive::NewStrand) && !self.is_mark()
-    }
-
-    /// Whether it waits for flushes: worth letting another task go on first.
-    #[must_use]
-    pub fn waits(self) -> bool {
-        match self {
-            Primitive::Sfence
-            | Primitive::Mfence
-            | Primitive::Cfence(_)
-            | Primitive::JoinStrand
-            | Primitive::Dfence => true,
-            Primitive::Pcommit
-            | Primitive::StoreBarrier
-            | Primitive::Setctx(_)
-            | Primitive::PersistBarrier
-            | Primitive::NewStrand
-            | Primitive::Ofence
-            | Primitive::Release
-            | Primitive::Acquire => false,
-        }
-    }
 }
 
 /// An instruction that writes a cache line back to memory.
@@ -196,26 +109,6 @@ impl Lowering {
             Intent::Step => self.new_strand,
             Intent::LastStep if self.new_strand.is_empty() => self.log_before_update,
             Intent::LastStep => self.commit,
-        }
-    }
-}
-
-impl fmt::Display for Primitive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Primitive::Sfence => f.write_str("sfence"),
-            Primitive::Mfence => f.write_str("mfence"),
-            Primitive::Pcommit => f.write_str("pcommit"),
-            Primitive::StoreBarrier => f.write_str("store barrier"),
-            Primitive::Setctx(context) => write!(f, "setctx {context}"),
-            Primitive::Cfence(context) => write!(f, "cfence {context}"),
-            Primitive::PersistBarrier => f.write_str("persist barrier"),
-            Primitive::NewStrand => f.write_str("new strand"),
-            Primitive::JoinStrand => f.write_str("join strand"),
-            Primitive::Ofence => f.write_str("ofence"),
-            Primitive::Dfence => f.write_str("dfence"),
-            Primitive::Release => f.write_str("release"),
-            Primitive::Acquire => f.write_str("acquire"),
         }
     }
 }

@@ -8,10 +8,14 @@ mod addr;
 mod cpu;
 mod intent;
 mod memory;
+mod primitive;
+mod site;
 mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};
-pub use cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling, Site};
-pub use intent::{Flush, Intent, Lowering, Primitive, Tasking};
+pub use cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling};
+pub use intent::{Flush, Intent, Lowering, Tasking};
 pub use memory::{Image, Memory};
+pub use primitive::{Plain, Primitive};
+pub use site::Site;
 pub use value::{Cond, W};

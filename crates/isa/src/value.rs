@@ -3,7 +3,6 @@
 use crate::{Addr, Alu, Cpu, Flush, Rmw, Site};
 use std::future::Future;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
-use std::panic::Location;
 
 /// A 64-bit register value of a program on the back end `C`.
 ///
@@ -182,13 +181,10 @@ impl<'c, C: Cpu> W<'c, C> {
 }
 
 impl<C: Cpu> Cond<'_, C> {
-    /// Branches on the outcome: one micro-op, mispredicted where the predictor errs.
+    /// Branches on the outcome, at this site: one micro-op, mispredicted where the predictor errs.
     #[inline(always)]
-    #[track_caller]
-    pub fn branch(self) -> bool {
-        let at = Location::caller();
-        let site = at.line().wrapping_mul(0x9e37_79b1) ^ at.column().wrapping_mul(0x85eb_ca6b) ^ at.file().len() as u32;
-        self.cpu.branch(self.tag, self.truth, Site(site));
+    pub fn branch(self, site: Site) -> bool {
+        self.cpu.branch(self.tag, self.truth, site);
         self.truth
     }
 }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
-use strandline_isa::{Addr, Flush, Image, Primitive, PM_BASE};
+use strandline_isa::{Addr, Flush, Image, Plain, Primitive, PM_BASE};
 
 /// Where a program's address 0 is: above what the system keeps free at the bottom, below where programs are loaded, and
 /// small enough for an instruction's displacement.
@@ -212,21 +212,11 @@ pub(crate) fn flush(addr: Addr, flush: Flush) {
 #[allow(unsafe_code, reason = "instructions that Rust has no word for")]
 pub(crate) fn primitive(primitive: Primitive) {
     // SAFETY: fences only order.
-    match primitive {
-        // No machine has the others: one fence for everything orders no less.
-        Primitive::Sfence
-        | Primitive::Cfence(_)
-        | Primitive::PersistBarrier
-        | Primitive::JoinStrand
-        | Primitive::Ofence
-        | Primitive::Dfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
-        Primitive::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
-        Primitive::StoreBarrier
-        | Primitive::Setctx(_)
-        | Primitive::NewStrand
-        | Primitive::Release
-        | Primitive::Acquire => {}
-        Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
+    match primitive.plain() {
+        Plain::Sfence => unsafe { asm!("sfence", options(nostack, preserves_flags)) },
+        Plain::Mfence => unsafe { asm!("mfence", options(nostack, preserves_flags)) },
+        Plain::Queued if primitive == Primitive::Pcommit => panic!("pcommit was withdrawn: no machine has it"),
+        Plain::Queued | Plain::Nothing => {}
     }
 }
 

@@ -9,21 +9,22 @@
 )]
 
 macro_rules! straight {
-    ($($module:ident: $path:literal;)*) => {
+    ($folder:literal: $($module:ident)*) => {
         $(pub mod $module {
-            include!(concat!(env!("OUT_DIR"), "/", $path, ".rs"));
+            include!(concat!(env!("OUT_DIR"), "/", $folder, "/", stringify!($module), ".rs"));
         })*
     };
 }
 
 pub mod isa {
-    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling, Site};
+    pub use self::cpu::{Alu, Cpu, Note, Replay, Rmw, Running, Scheduling};
     pub use self::value::{Cond, W};
     pub use strandline_isa::{
-        Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, LINE_BYTES, PM_BASE,
+        sites, Addr, CoreId, Flush, Image, Intent, Line, LineData, Lowering, Memory, Primitive, Site, LINE_BYTES,
+        PM_BASE,
     };
 
-    straight! { cpu: "isa/cpu"; value: "isa/value"; }
+    straight! { "isa": cpu value }
 }
 
 pub mod runtime {
@@ -40,46 +41,15 @@ pub mod runtime {
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
 
-    straight! {
-        alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
-        log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
-        runtimes: "runtime/runtimes"; thread: "runtime/thread"; workload: "runtime/workload";
-    }
+    // What workloads use, and what that uses.
+    straight! { "runtime": alloc heap layout list lock log random recovery region rules runtimes thread workload }
 
     pub mod model {
-        straight! {
-            entry: "runtime/model/entry"; layout: "runtime/model/layout"; ledger: "runtime/model/ledger";
-            replay: "runtime/model/replay"; rollback: "runtime/model/rollback"; scan: "runtime/model/scan"; set: "runtime/model/set";
-        }
+        straight! { "runtime/model": entry layout ledger replay rollback scan set }
     }
 }
 
+/// All of the room: its `lib.rs` declares the files.
 pub mod workloads {
-    pub use self::registry::{describe, with_workload, About, Alias, Error, Visitor};
-
-    straight! {
-        bandwidth: "workloads/bandwidth"; filler: "workloads/filler"; list: "workloads/list";
-        operations: "workloads/operations"; pc: "workloads/pc"; registry: "workloads/registry"; sps: "workloads/sps";
-        tatp: "workloads/tatp";
-    }
-
-    pub mod cq {
-        include!(concat!(env!("OUT_DIR"), "/workloads/cq/mod.rs"));
-    }
-
-    pub mod hashmap {
-        include!(concat!(env!("OUT_DIR"), "/workloads/hashmap/mod.rs"));
-    }
-
-    pub mod nstore {
-        include!(concat!(env!("OUT_DIR"), "/workloads/nstore/mod.rs"));
-    }
-
-    pub mod rb_tree {
-        include!(concat!(env!("OUT_DIR"), "/workloads/rb_tree/mod.rs"));
-    }
-
-    pub mod tpcc {
-        include!(concat!(env!("OUT_DIR"), "/workloads/tpcc/mod.rs"));
-    }
+    include!(concat!(env!("OUT_DIR"), "/workloads/lib.rs"));
 }

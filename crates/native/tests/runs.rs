@@ -3,76 +3,34 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use strandline_workloads::{names, About};
 
-/// The workloads, small, with the tasks of a run.
-const SMALL: [(&str, &[&str]); 12] = [
-    ("bandwidth", &["--tasks=500", "--set", "workload.writes=5"]),
-    ("sps", &["--tasks=20000", "--set", "workload.rows=50"]),
-    ("pc", &["--tasks=20000", "--set", "workload.rows=50"]),
-    ("tatp", &["--tasks=20000", "--set", "workload.rows=50"]),
-    (
-        "tpcc",
-        &[
-            "--tasks=1000",
-            "--set",
-            "workload.items=50",
-            "--set",
-            "workload.customers=10",
-        ],
-    ),
-    (
-        "cq",
-        &[
-            "--tasks=5000",
-            "--set",
-            "workload.queues=3",
-            "--set",
-            "workload.nodes=8",
-        ],
-    ),
-    (
-        "queue",
-        &[
-            "--tasks=1000",
-            "--set",
-            "workload.nodes=8",
-            "--set",
-            "workload.operations=6",
-        ],
-    ),
-    (
-        "array-swap",
-        &[
-            "--tasks=5000",
-            "--set",
-            "workload.rows=50",
-            "--set",
-            "workload.operations=6",
-        ],
-    ),
-    (
-        "hashmap",
-        &[
-            "--tasks=20000",
-            "--set",
-            "workload.keys=50",
-            "--set",
-            "workload.buckets=20",
-        ],
-    ),
-    ("rb-tree", &["--tasks=5000", "--set", "workload.keys=50"]),
-    ("nstore-bal", &["--tasks=5000", "--set", "workload.rows=20"]),
-    (
-        "nstore-wr",
-        &[
-            "--tasks=1000",
-            "--set",
-            "workload.rows=20",
-            "--set",
-            "workload.operations=3",
-        ],
-    ),
-];
+/// Every workload under each of its names, small, with the settings of a run; once more with several operations in a region, where
+/// it can have them.
+fn small() -> Vec<(&'static str, Vec<String>)> {
+    let mut runs = Vec::new();
+    for about in names() {
+        let several = about.params.iter().any(|param| param.name == "operations");
+        for name in about.names() {
+            let mut settings = settings(about, name);
+            runs.push((name, settings.clone()));
+            if several {
+                settings.push("--set=workload.operations=3".to_owned());
+                runs.push((name, settings));
+            }
+        }
+    }
+    runs
+}
+
+/// What makes a workload small, but for what its name sets.
+fn settings(about: &About, name: &str) -> Vec<String> {
+    let of_name = |key: &str| about.sets(name).iter().any(|(set, _)| *set == key);
+    let small = about.small.iter().filter(|(key, _)| !of_name(key));
+    small
+        .map(|(key, value)| format!("--set=workload.{key}={value}"))
+        .collect()
+}
 
 fn native(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_strandline-native"))
@@ -87,11 +45,12 @@ fn file(name: &str) -> PathBuf {
 
 /// Runs all workloads on files, checked by the program itself: memory at the end, and the file after recovery.
 fn every_workload_holds(design: &str, threads: &str) {
-    for (workload, settings) in SMALL {
+    for (workload, settings) in small() {
         let pm = file(&format!("{workload}-{design}-{threads}.pm"));
         let pm = pm.to_str().expect("a path in UTF-8");
         let mut args = vec![workload, "--check", "-d", design, "--threads", threads, "--pm", pm];
-        args.extend(settings);
+        args.push("--tasks=2000");
+        args.extend(settings.iter().map(String::as_str));
         let output = native(&args);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(

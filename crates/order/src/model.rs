@@ -229,7 +229,7 @@ fn isa(files: &[(String, File)]) -> BTreeSet<Class> {
     let mut found = BTreeSet::new();
     expressions(files, |within, expr| {
         if let (ExprKind::Name(name), "isa") = (&expr.kind, within) {
-            found.extend(Class::ALL.iter().filter(|class| class.name() == name));
+            found.extend(Class::all().filter(|class| class.name() == name));
         }
     });
     found

@@ -61,7 +61,7 @@ pub const KNOWN: usize = RELATIONS.len() - 3;
 pub struct Structure {
     /// How many events there are.
     pub size: usize,
-    /// As [`SETS`], then as [`Class::ALL`].
+    /// As [`SETS`], then as [`Class::all`].
     pub sets: Vec<Set>,
     /// As [`RELATIONS`], without the last three.
     pub relations: Vec<Relation>,
@@ -85,7 +85,7 @@ impl Structure {
             set(&|e| e.kind == Kind::Output),
             set(&|e| e.locked),
         ];
-        sets.extend(Class::ALL.iter().map(|class| set(&|e| e.class == Some(*class))));
+        sets.extend(Class::all().map(|class| set(&|e| e.class == Some(class))));
         let grouped = |key: &dyn Fn(&Event) -> Option<usize>| {
             let mut groups: BTreeMap<usize, Set> = BTreeMap::new();
             for (index, event) in events.iter().enumerate() {

@@ -2,7 +2,11 @@
 
 use crate::{lock, unlock, Heap, Log, Runtime, Table};
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
+
+sites! {
+    LIST_IS_EMPTY = 0xe1f8_b1a6;
+}
 
 const COUNT: u64 = 8;
 
@@ -63,7 +67,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
             next = if next + 1 == self.lists { 0 } else { next + 1 };
             lock(cpu, list).await;
             let count = list.at(COUNT).load().await;
-            if !count.is(0).branch() {
+            if !count.is(0).branch(LIST_IS_EMPTY) {
                 let left = count - 1;
                 let item = (list + (left << self.item)).at(LINE_BYTES);
                 let row = item.load().await;

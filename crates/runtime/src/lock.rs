@@ -1,7 +1,14 @@
 //! Spin locks in volatile memory.
 
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Intent, Primitive, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, Primitive, W};
+
+sites! {
+    LOCK_IS_FREE = 0x5fa8_35a8;
+    LOCK_IS_TAKEN = 0xe1f2_e215;
+    STAMPED_LOCK_IS_FREE = 0x7406_4553;
+    STAMPED_LOCK_IS_TAKEN = 0x7327_f806;
+}
 
 /// An array of locks of 8 bytes, packed: eight share a line.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +34,7 @@ impl Locks {
 #[inline]
 pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
-        if lock.load().await.is(0).branch() && lock.swap(cpu.word(1)).await.is(0).branch() {
+        if lock.load().await.is(0).branch(LOCK_IS_FREE) && lock.swap(cpu.word(1)).await.is(0).branch(LOCK_IS_TAKEN) {
             break;
         }
         cpu.give_way().await;
@@ -51,7 +58,13 @@ pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
 pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
     loop {
         let word = lock.load().await;
-        if (word & 1).is(0).branch() && lock.compare_swap(word, word | 1).await.equals(word).branch() {
+        if (word & 1).is(0).branch(STAMPED_LOCK_IS_FREE)
+            && lock
+                .compare_swap(word, word | 1)
+                .await
+                .equals(word)
+                .branch(STAMPED_LOCK_IS_TAKEN)
+        {
             cpu.intent(Intent::Acquire).await;
             return word >> 1;
         }

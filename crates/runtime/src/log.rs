@@ -15,7 +15,16 @@ use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_S
 use crate::list::List;
 use crate::rules::{Broken, Rule};
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
-use strandline_isa::{Addr, Cpu, Line, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
+
+sites! {
+    TRAILER_IS_OWN = 0xf4ce_3a2f;
+    TRAILER_IS_OF_REGION = 0x0021_b276;
+    RING_WRAPS = 0x2ee7_ccfc;
+    MORE_TO_SEAL = 0xa758_bebf;
+    MORE_TO_FLUSH_LATE = 0xdb04_8ef5;
+    MORE_LINES_TO_FLUSH = 0xd622_87cf;
+}
 
 /// One lane's undo log.
 pub struct UndoLog<'c, C: Cpu> {
@@ -119,8 +128,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         if !self.stepped || self.cpu.lowering().new_strand.is_empty() {
             return;
         }
-        let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch();
-        if own && self.begun.less(trailer).branch() {
+        let own = (trailer & (MAX_LANES as u64 - 1)).is(self.lane).branch(TRAILER_IS_OWN);
+        if own && self.begun.less(trailer).branch(TRAILER_IS_OF_REGION) {
             self.cpu.intent(strandline_isa::Intent::Commit).await;
         }
     }
@@ -130,7 +139,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     fn advance(&mut self) -> W<'c, C> {
         let slot = self.next;
         let next = slot + LINE_BYTES;
-        self.next = match next.is(self.ring.1).branch() {
+        self.next = match next.is(self.ring.1).branch(RING_WRAPS) {
             true => self.cpu.word(self.ring.0),
             false => next,
         };
@@ -175,7 +184,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         let end = list.end(self.cpu).await;
         let common = self.common(step, end);
         let mut at = self.cpu.word(0);
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_TO_SEAL) {
             let (slot, own) = (list.get(at, 0).await, list.get(at, 1).await);
             slot.at(field::META).store(common + own).await;
             slot.at(field::SEQUENCE).store(self.clock).await;
@@ -213,7 +222,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     async fn flush_late(&self, end: W<'c, C>) {
         self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
         let mut at = self.cpu.word(0);
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_TO_FLUSH_LATE) {
             self.lists.records.get(at, 0).await.flush().await;
             at = at + List::<2>::ITEM;
         }
@@ -255,7 +264,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         let list = self.lists.lines;
         let end = list.end(self.cpu).await;
         let mut at = self.cpu.word(0);
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_LINES_TO_FLUSH) {
             let line = list.get(at, 0).await;
             let next = at + List::<1>::ITEM;
             let (first, last) = (at.bits() == 0, next.bits() == end.bits());

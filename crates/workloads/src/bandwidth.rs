@@ -13,9 +13,13 @@
 
 use crate::About;
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Intent, Memory, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Image, Intent, Memory, Note, LINE_BYTES, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{BuildPlan, Heap, LogLayout, ThreadState, Workload};
+
+sites! {
+    WRITE_IS_LAST = 0xf9d4_614a;
+}
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -27,6 +31,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 1000,
     params: PARAMS,
+    small: &[("stride", "256"), ("blocks", "4"), ("writes", "3")],
 };
 
 const PARAMS: &[Param] = &[
@@ -191,7 +196,7 @@ impl Workload for Bandwidth {
             }
             cpu.note(Note::RegionEnd);
             left = left - 1;
-            if left.is(0).branch() {
+            if left.is(0).branch(WRITE_IS_LAST) {
                 break;
             }
             cpu.intent(Intent::LogBeforeUpdate).await;

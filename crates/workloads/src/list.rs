@@ -1,20 +1,30 @@
 //! Short lists of words in a program's own volatile memory.
 
-use strandline_isa::{Cpu, W};
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    HAS_TWO = 0x19a7_4203;
+    MORE_TO_SORT = 0x2465_3769;
+    IS_LOWEST = 0xffb0_f7ca;
+    IS_OUT_OF_ORDER = 0x1f3a_3e86;
+    HAS_SECOND = 0x1112_1595;
+    MORE_TO_COMPARE = 0x8235_ad6b;
+    IS_REPEATED = 0xd158_467b;
+}
 
 /// Steps of Shell's sort, in words (Ciura, FCT 2001).
 const GAPS: [u64; 5] = [57, 23, 10, 4, 1];
 
 /// Sorts the list from `start` to `end`, ascending.
 pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
-    if !start.at(8).less(end).branch() {
+    if !start.at(8).less(end).branch(HAS_TWO) {
         return;
     }
     for gap in GAPS {
         let gap = 8 * gap;
         let second = start + gap;
         let mut at = second;
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_TO_SORT) {
             sink(at, second, gap).await;
             at = at + 8;
         }
@@ -25,10 +35,10 @@ pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
 async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
     let value = at.load().await;
     let mut hole = at;
-    while !hole.less(second).branch() {
+    while !hole.less(second).branch(IS_LOWEST) {
         let below = hole - gap;
         let other = below.load().await;
-        if !value.less(other).branch() {
+        if !value.less(other).branch(IS_OUT_OF_ORDER) {
             break;
         }
         hole.store(other).await;
@@ -40,14 +50,14 @@ async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
 /// Leaves of each equal words of the ascending list from `start` to `end` the first; the new end.
 pub(crate) async fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
     let (mut at, mut to) = (start.at(8), start.at(8));
-    if !at.less(end).branch() {
+    if !at.less(end).branch(HAS_SECOND) {
         return end;
     }
     let mut last = start.load().await;
-    while at.less(end).branch() {
+    while at.less(end).branch(MORE_TO_COMPARE) {
         let word = at.load().await;
         at = at + 8;
-        if !word.equals(last).branch() {
+        if !word.equals(last).branch(IS_REPEATED) {
             to.store(word).await;
             to = to + 8;
             last = word;

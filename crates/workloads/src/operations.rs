@@ -1,9 +1,14 @@
 //! What workloads share whose failure-atomic region can hold several operations.
 
 use crate::list::{distinct, sort};
-use strandline_isa::{Addr, Cpu, W};
+use strandline_isa::{sites, Addr, Cpu, W};
 use strandline_kernel::{Param, Params};
 use strandline_runtime::{Heap, Locks, ThreadState};
+
+sites! {
+    MORE_TO_LOCK = 0x65c7_f69f;
+    MORE_TO_UNLOCK = 0xf9aa_842c;
+}
 
 /// The parameter: operations of a failure-atomic region. StrandWeaver (ISCA 2020), Figure 10, goes up to 32; DPO's
 /// red-black tree (MICRO 2016) has 64.
@@ -83,7 +88,7 @@ impl<'c, C: Cpu> Held<'c, C> {
         sort(self.start, self.end).await;
         self.end = distinct(self.start, self.end).await;
         let mut at = self.start;
-        while at.less(self.end).branch() {
+        while at.less(self.end).branch(MORE_TO_LOCK) {
             thread.log.lock(locks.at(at.load().await)).await;
             at = at + 8;
         }
@@ -92,7 +97,7 @@ impl<'c, C: Cpu> Held<'c, C> {
     /// Frees all, the last first.
     pub async fn unlock(&self, thread: &mut ThreadState<'c, C>, locks: Locks) {
         let mut at = self.end;
-        while self.start.less(at).branch() {
+        while self.start.less(at).branch(MORE_TO_UNLOCK) {
             at = at - 8;
             thread.log.unlock(locks.at(at.load().await)).await;
         }

@@ -24,6 +24,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
+    small: &[("rows", "8"), ("log_records", "3")],
 };
 
 const PARAMS: &[Param] = &[

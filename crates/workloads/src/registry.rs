@@ -33,6 +33,8 @@ pub struct About {
     pub tasks: u64,
     /// What can be set.
     pub params: &'static [Param],
+    /// Keys and values that make it small: threads meet, crash images are cheap, and the ring of its log is as small as may be.
+    pub small: &'static [(&'static str, &'static str)],
 }
 
 impl About {
@@ -43,7 +45,8 @@ impl About {
         alias.map_or(&[], |alias| alias.set)
     }
 
-    fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// All its names, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))
     }
 }
@@ -200,6 +203,8 @@ mod tests {
                 );
                 assert!(about.params[..i].iter().all(|other| other.name != param.name));
             }
+            let small = Params::parse("workload", about.params, about.small.iter().copied()).unwrap();
+            assert_ne!(small, Params::defaults(about.params), "{}", about.name);
         }
     }
 }

@@ -13,11 +13,19 @@
 use crate::operations::{ring, Held, Lists, OPERATIONS};
 use crate::{About, Alias};
 use std::ops::Range;
-use strandline_isa::{Cpu, Image, Memory, W};
+use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
     log_records, BuildPlan, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
 };
+
+sites! {
+    SAME_ELEMENT = 0x4457_a5b1;
+    IS_PAST_LAST = 0x1962_0a56;
+    FIRST_IS_LOWER = 0xfdd9_5ce1;
+    MORE_TO_DRAW = 0x56cf_3fbe;
+    MORE_TO_SWAP = 0x6351_7c1c;
+}
 
 /// An array of elements, at first element i holding i.
 pub struct Sps {
@@ -42,6 +50,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 100_000,
     params: PARAMS,
+    small: &[("rows", "16"), ("log_records", "6")],
 };
 
 const PARAMS: &[Param] = &[
@@ -63,13 +72,13 @@ impl Sps {
         let rows = self.elements.rows();
         let i = random.below(rows);
         let mut j = random.below(rows);
-        if i.equals(j).branch() {
+        if i.equals(j).branch(SAME_ELEMENT) {
             j = j + 1;
-            if j.is(rows).branch() {
+            if j.is(rows).branch(IS_PAST_LAST) {
                 j = cpu.word(0);
             }
         }
-        if i.less(j).branch() {
+        if i.less(j).branch(FIRST_IS_LOWER) {
             (i, j)
         } else {
             (j, i)
@@ -94,7 +103,7 @@ impl Sps {
         let pairs = list + 16 * self.operations;
         let mut at = pairs;
         let end = pairs + 16 * self.operations;
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_TO_DRAW) {
             let (low, high) = self.draw(cpu, &mut thread.random);
             held.add(low).await;
             held.add(high).await;
@@ -109,7 +118,7 @@ impl Sps {
         loop {
             let (a, b) = (at.load().await, at.at(8).load().await);
             at = at + 16;
-            let more = at.less(end).branch();
+            let more = at.less(end).branch(MORE_TO_SWAP);
             let step = if more { Step::More } else { Step::Last };
             Sps::swap(&mut region, a, b, step).await;
             if !more {

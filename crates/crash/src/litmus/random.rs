@@ -6,6 +6,7 @@ use super::subject::Subject;
 use super::timing::Timings;
 use crate::order::{judge_all, Models};
 use serde::Serialize;
+use strandline_isa::Primitive;
 use strandline_kernel::Rng;
 use strandline_order::litmus::{
     Class, Condition, FlushKind, Formula, Instruction, Location, LocationId, LocationKind, Operand, Quantifier,
@@ -206,6 +207,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
     let fences = model.isa().iter().copied().filter(|class| class.alone().is_some());
     let (persistent, volatile) = (1 + rng.below(5), rng.below(3));
     let owners = has(Class::Acquiring).then(|| Owners::of(threads, persistent, volatile, rng));
+    let context_fences = has(Class::Primitive(Primitive::Cfence(0)));
     let mut maker = Maker {
         persistent: owners.as_ref().map_or(persistent, Owners::persistent),
         volatile,
@@ -217,10 +219,10 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
             .filter(|(class, _)| has(*class))
             .map(|(_, kind)| kind)
             .collect(),
-        fences: fences.chain([Class::Dmb]).collect(),
+        fences: fences.chain([Class::Primitive(Primitive::StoreBarrier)]).collect(),
         non_temporal: has(Class::Nt),
-        contexts: has(Class::ContextFence) || has(Class::Dfence),
-        context_fences: has(Class::ContextFence),
+        contexts: context_fences || has(Class::Primitive(Primitive::Dfence)),
+        context_fences,
         rng,
     };
     let threads: Vec<Vec<Instruction>> = (0..threads).map(|thread| maker.thread(thread)).collect();

@@ -247,7 +247,7 @@ impl Teller<'_, '_> {
             Op::Primitive(Primitive::Release) => self.marks[core].release(),
             Op::Primitive(Primitive::Acquire) => self.acquire(core),
             Op::Primitive(primitive) => {
-                let event = self.other(origin, class_of(primitive), stamp);
+                let event = self.other(origin, Class::Primitive(primitive.in_context(0)), stamp);
                 if let Primitive::Cfence(context) = primitive {
                     self.told.history.events[event].context = context;
                 }
@@ -493,8 +493,4 @@ fn cell(number: Option<usize>, addr: Addr) -> Cell {
         line: addr.line().0 as usize,
         persistent: addr.is_persistent(),
     }
-}
-
-fn class_of(primitive: Primitive) -> Class {
-    Class::of(primitive).unwrap_or_else(|| unreachable!("{primitive} is no event"))
 }

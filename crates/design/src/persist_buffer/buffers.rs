@@ -128,15 +128,6 @@ impl PersistBuffers {
     #[must_use]
     pub fn primitive(core: CoreId, primitive: Primitive) -> Admission {
         match primitive {
-            Primitive::Dfence
-            | Primitive::JoinStrand
-            | Primitive::Sfence
-            | Primitive::Mfence
-            | Primitive::Cfence(_)
-            | Primitive::Pcommit => Admission::EnterHeld {
-                until: Until::Open(fence(core)),
-                loads: primitive == Primitive::Mfence,
-            },
             Primitive::Ofence
             | Primitive::PersistBarrier
             | Primitive::NewStrand
@@ -144,6 +135,11 @@ impl PersistBuffers {
             | Primitive::Acquire
             | Primitive::Setctx(_) => Admission::Enter,
             Primitive::StoreBarrier => Admission::plain(primitive),
+            // A `dfence`, and what the buffers have nothing weaker for.
+            _ => Admission::EnterHeld {
+                until: Until::Open(fence(core)),
+                loads: primitive == Primitive::Mfence,
+            },
         }
     }
 

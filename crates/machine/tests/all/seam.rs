@@ -5,9 +5,13 @@ use strandline_design::{
     About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward,
     Gate, Level, Message, Places, Reply, Services, Supply, Until, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
+use strandline_isa::{sites, Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Op, Options, Outcome, Seen, SimCpu, System};
+
+sites! {
+    SEES_TWO = 0x4db9_6dde;
+}
 
 const GATE: Gate = Gate(7);
 const SHUT: Until = Until::Open(GATE);
@@ -470,7 +474,7 @@ fn a_core_that_spins_for_ever_is_given_up() {
     };
     let mut s = System::new(&machine(), Box::new(crate::common::Plain), 2, memory(), options);
     put(&mut s, 0, |cpu| async move {
-        while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch() {}
+        while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch(SEES_TWO) {}
     });
     put(&mut s, 1, |cpu| async move {
         cpu.word(PM_BASE).store(cpu.word(1)).await;

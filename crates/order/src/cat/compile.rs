@@ -174,7 +174,7 @@ impl Program {
 impl<'v> Compiler<'v> {
     fn new(variants: &'v BTreeSet<String>) -> Compiler<'v> {
         let mut names = BTreeMap::new();
-        let sets = SETS.into_iter().chain(Class::ALL.iter().map(|class| class.name()));
+        let sets = SETS.into_iter().chain(Class::all().map(Class::name));
         for (slot, name) in sets.enumerate() {
             let kind = Type::Set;
             names.insert(
@@ -409,7 +409,7 @@ struct Order {
 
 impl Order {
     fn of(steps: &[(bool, Step)], sets: usize, relations: usize) -> Order {
-        let own_sets = SETS.len() + Class::ALL.len();
+        let own_sets = SETS.len() + Class::all().count();
         let mut order = Order {
             sets: (0..sets).collect(),
             relations: (0..relations).collect(),

@@ -91,77 +91,79 @@ pub enum Alone {
     Intent(Intent),
 }
 
-const fn fence(primitive: Primitive) -> Option<Alone> {
-    Some(Alone::Primitive(primitive))
-}
-
 const fn intent(intent: Intent) -> Option<Alone> {
     Some(Alone::Intent(intent))
 }
 
 macro_rules! classes {
-    ($($variant:ident $name:literal $alone:expr,)*) => {
+    (
+        accesses: $($access:ident $access_name:literal,)*;
+        intents: $($intent:ident $intent_name:literal $alone:expr,)*;
+    ) => {
         /// A set of events that a model may name because of the instruction that they come from.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)]
-        pub enum Class { $($variant,)* }
+        pub enum Class {
+            $($access,)*
+            /// Events of a primitive, of any context: the context here is 0.
+            Primitive(Primitive),
+            $($intent,)*
+        }
 
         impl Class {
             /// All of them.
-            pub const ALL: &[Class] = &[$(Class::$variant,)*];
+            pub fn all() -> impl Iterator<Item = Class> {
+                let events = Primitive::ALL.iter().filter(|primitive| primitive.event().is_some());
+                [$(Class::$access,)*]
+                    .into_iter()
+                    .chain(events.map(|primitive| Class::Primitive(*primitive)))
+                    .chain([$(Class::$intent,)*])
+            }
 
             /// The set's name, and the instruction's where it has no operand.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Class::$variant => $name,)* }
+                match self {
+                    $(Class::$access => $access_name,)*
+                    Class::Primitive(primitive) => primitive.event().expect("a class is of events"),
+                    $(Class::$intent => $intent_name,)*
+                }
             }
 
             /// What an instruction of this class is that stands alone, without a location or a number.
             #[must_use]
             pub fn alone(self) -> Option<Alone> {
-                match self { $(Class::$variant => $alone,)* }
+                match self {
+                    $(Class::$access => None,)*
+                    Class::Primitive(primitive) => (!primitive.takes_context()).then_some(Alone::Primitive(primitive)),
+                    $(Class::$intent => $alone,)*
+                }
             }
         }
     };
 }
 
 classes! {
-    Nt "NT" None,
-    Acquiring "ACQ" None,
-    Releasing "REL" None,
-    Clwb "CLWB" None,
-    ClflushOpt "CLFLUSHOPT" None,
-    Clflush "CLFLUSH" None,
-    Sfence "SFENCE" fence(Primitive::Sfence),
-    Mfence "MFENCE" fence(Primitive::Mfence),
-    Pcommit "PCOMMIT" fence(Primitive::Pcommit),
-    Dmb "DMB" fence(Primitive::StoreBarrier),
-    PersistBarrier "PB" fence(Primitive::PersistBarrier),
-    NewStrand "NS" fence(Primitive::NewStrand),
-    JoinStrand "JS" fence(Primitive::JoinStrand),
-    Ofence "OFENCE" fence(Primitive::Ofence),
-    Dfence "DFENCE" fence(Primitive::Dfence),
-    ContextFence "CFENCE" None,
-    Persist "PERSIST" None,
-    Order "ORDER" intent(Intent::LogBeforeUpdate),
-    Commit "COMMIT" intent(Intent::Commit),
-    Durable "DURABLE" intent(Intent::Durable),
-    Acquire "ACQUIRE" intent(Intent::Acquire),
-    Release "RELEASE" intent(Intent::Release),
-    Strand "STRAND" intent(Intent::NewStrand),
+    accesses:
+        Nt "NT",
+        Acquiring "ACQ",
+        Releasing "REL",
+        Clwb "CLWB",
+        ClflushOpt "CLFLUSHOPT",
+        Clflush "CLFLUSH",
+    ;
+    intents:
+        Persist "PERSIST" None,
+        Order "ORDER" intent(Intent::LogBeforeUpdate),
+        Commit "COMMIT" intent(Intent::Commit),
+        Durable "DURABLE" intent(Intent::Durable),
+        Acquire "ACQUIRE" intent(Intent::Acquire),
+        Release "RELEASE" intent(Intent::Release),
+        Strand "STRAND" intent(Intent::NewStrand),
+    ;
 }
 
 impl Class {
-    /// The class of an instruction of the machine; none of what is no event.
-    #[must_use]
-    pub fn of(primitive: Primitive) -> Option<Class> {
-        if let Primitive::Cfence(_) = primitive {
-            return Some(Class::ContextFence);
-        }
-        let mut all = Class::ALL.iter().copied();
-        all.find(|class| class.alone() == Some(Alone::Primitive(primitive)))
-    }
-
     /// The class of a flush instruction.
     #[must_use]
     pub fn of_flush(kind: FlushKind) -> Class {
@@ -183,7 +185,7 @@ impl Instruction {
             Instruction::StoreNt(..) => Some(Class::Nt),
             Instruction::Flush(_, kind) => Some(Class::of_flush(kind)),
             Instruction::Persist(_) => Some(Class::Persist),
-            Instruction::ContextFence(_) => Some(Class::ContextFence),
+            Instruction::ContextFence(_) => Some(Class::Primitive(Primitive::Cfence(0))),
             Instruction::Fence(class) => Some(class),
             _ => None,
         }

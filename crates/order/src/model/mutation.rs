@@ -120,7 +120,7 @@ fn weaker(expr: &Expr, live: &Live) -> Vec<(String, Expr)> {
 impl Live {
     fn of(model: &Model) -> Live {
         let taken = |class: &Class| model.isa.contains(class);
-        let unknown = Class::ALL.iter().filter(|class| !taken(class));
+        let unknown = Class::all().filter(|class| !taken(class));
         let mut idle: BTreeSet<String> = unknown.map(|class| class.name().to_owned()).collect();
         let mut bodies: BTreeMap<&str, &Expr> = BTreeMap::new();
         let mut next: Vec<&Expr> = Vec::new();

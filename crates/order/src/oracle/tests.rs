@@ -6,6 +6,7 @@ use crate::litmus::Class;
 use crate::model::Model;
 use crate::relation::Set;
 use crate::structure::{Cell, Event, Kind};
+use strandline_isa::Primitive;
 
 /// A run that is written down in the order in which it happens.
 #[derive(Default)]
@@ -65,7 +66,12 @@ impl Run {
     fn flush_and_fence(&mut self, thread: usize, location: usize) {
         let flush = self.event(Some(thread), Kind::Other, Some(Class::Clwb), Some(location));
         self.push(flush, 0);
-        let fence = self.event(Some(thread), Kind::Other, Some(Class::Sfence), None);
+        let fence = self.event(
+            Some(thread),
+            Kind::Other,
+            Some(Class::Primitive(Primitive::Sfence)),
+            None,
+        );
         self.push(fence, 0);
     }
 

@@ -55,11 +55,7 @@ fn operand() -> impl Strategy<Value = Operand> {
 /// An instruction at one of so many locations in memory.
 fn instruction(cells: usize) -> impl Strategy<Value = Instruction> {
     let at = || (0..cells as u8).prop_map(LocationId);
-    let alone: Vec<Class> = Class::ALL
-        .iter()
-        .copied()
-        .filter(|class| class.alone().is_some())
-        .collect();
+    let alone: Vec<Class> = Class::all().filter(|class| class.alone().is_some()).collect();
     let flushes = vec![FlushKind::Clwb, FlushKind::ClflushOpt, FlushKind::Clflush];
     prop_oneof![
         (register(), at(), any::<bool>())

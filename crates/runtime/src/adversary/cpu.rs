@@ -4,7 +4,7 @@ use super::Adversary;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::Poll;
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Scheduling, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Plain, Primitive, Rmw, Scheduling, Site, W};
 
 /// One core. See [`Adversary::cpu`].
 pub struct AdversaryCpu<'a, 'm> {
@@ -110,13 +110,12 @@ impl Cpu for AdversaryCpu<'_, '_> {
         match primitive {
             Primitive::PersistBarrier => self.machine.state.borrow_mut().lines.barrier(self.core.index()),
             Primitive::NewStrand => self.machine.state.borrow_mut().lines.new_strand(self.core.index()),
-            // It has only the strongest fence, which orders no less.
-            Primitive::Sfence | Primitive::Mfence | Primitive::JoinStrand | Primitive::Ofence | Primitive::Dfence => {
-                self.drain(None)
-            }
             Primitive::Cfence(context) => self.drain(Some(context)),
             Primitive::Setctx(context) => self.context.set(context),
-            Primitive::Pcommit | Primitive::StoreBarrier | Primitive::Release | Primitive::Acquire => {}
+            other => match other.plain() {
+                Plain::Sfence | Plain::Mfence => self.drain(None),
+                Plain::Queued | Plain::Nothing => {}
+            },
         }
     }
 

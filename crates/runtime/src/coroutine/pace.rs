@@ -7,7 +7,12 @@
 //! another phase, and the search begins again.
 
 use super::MAX_FOUND;
-use strandline_isa::Scheduling;
+use strandline_isa::{sites, Scheduling};
+
+sites! {
+    STILL_SETTLES = 0x046b_5aca;
+    STILL_TIMES = 0x8d55_b12c;
+}
 
 /// Windows that are tried.
 const LADDER: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, MAX_FOUND];
@@ -91,12 +96,12 @@ impl Pace {
     /// Looks, after so many yields before fences, whether the window is to change; whether it has.
     pub fn look<C: Scheduling>(&mut self, cpu: &C, fences: u64) -> bool {
         let Some(search) = &mut self.search else { return false };
-        if cpu.word(fences).below(search.from).branch() {
+        if cpu.word(fences).below(search.from).branch(STILL_SETTLES) {
             // Not settled yet: the timing begins with the last yield that is passed over.
             (search.since, search.mark) = (cpu.cycles().bits(), fences);
             return false;
         }
-        if cpu.word(fences).below(search.until).branch() {
+        if cpu.word(fences).below(search.until).branch(STILL_TIMES) {
             return false;
         }
         let now = cpu.cycles();

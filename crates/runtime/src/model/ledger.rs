@@ -9,7 +9,19 @@ use super::layout::ModelLayout;
 use crate::rules::{Broken, Rule};
 use crate::MAX_LANES;
 use std::collections::VecDeque;
-use strandline_isa::{Addr, Cpu, Intent, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, W};
+
+sites! {
+    STAMP_IS_NOT_DURABLE = 0x2bd6_d77f;
+    HAS_NO_STAMP = 0xa8b8_1b5c;
+    STAMP_IS_OWN = 0x06b8_1d17;
+    FOUND_NO_STAMP = 0xd7c8_f25b;
+    STAMP_EXISTS = 0xffb5_067e;
+    BATCH_IS_SHORT = 0x2012_a003;
+    HAS_ROOM = 0x69d6_eb3d;
+    MORE_ITEMS = 0x7402_99a7;
+    IS_DEPENDENCE = 0xafc2_ec8b;
+}
 
 /// Items that a ledger holds: a power of two.
 pub(crate) const LEDGER_ITEMS: u64 = 1024;
@@ -74,7 +86,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     async fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
         let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await;
-        if durable.less(stamp).branch() {
+        if durable.less(stamp).branch(STAMP_IS_NOT_DURABLE) {
             return false;
         }
         self.cpu.intent(Intent::Acquire).await;
@@ -83,13 +95,13 @@ impl<'c, C: Cpu> Ledger<'c, C> {
 
     /// What follows has seen what `stamp` was left in.
     pub async fn depends(&mut self, stamp: W<'c, C>) {
-        if stamp.is(0).branch() {
+        if stamp.is(0).branch(HAS_NO_STAMP) {
             return;
         }
         if !self.broken.is(Rule::ClockPassesStamps) {
             self.clock = self.clock.max(stamp);
         }
-        if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch() {
+        if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch(STAMP_IS_OWN) {
             return;
         }
         if !self.stays(stamp).await {
@@ -113,12 +125,12 @@ impl<'c, C: Cpu> Ledger<'c, C> {
 
     /// Whether the open section has found something that may still be undone.
     pub fn is_bound(&self) -> bool {
-        !self.last.equals(self.ended).branch()
+        !self.last.equals(self.ended).branch(FOUND_NO_STAMP)
     }
 
     /// Whether the open section has found a stamp of this index.
     pub fn has(&self, index: W<'c, C>) -> bool {
-        index.less(self.last).branch()
+        index.less(self.last).branch(STAMP_EXISTS)
     }
 
     /// A stamp that the open section has found and that may still be undone.
@@ -142,12 +154,12 @@ impl<'c, C: Cpu> Ledger<'c, C> {
     pub fn is_due(&self, batch: u64) -> bool {
         // The program counts them; the count is a register's.
         let sections = self.cpu.word(self.regions.len() as u64);
-        !sections.below(batch).branch()
+        !sections.below(batch).branch(BATCH_IS_SHORT)
     }
 
     /// Whether the ledger is so full that a region should not begin.
     pub fn is_scarce(&self) -> bool {
-        !(self.last - self.first).below(LEDGER_ITEMS / 2).branch()
+        !(self.last - self.first).below(LEDGER_ITEMS / 2).branch(HAS_ROOM)
     }
 
     /// Whether no section waits to be committed.
@@ -160,11 +172,11 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         let mut ready = None;
         let (mut sections, mut regions) = (0, 0);
         let mut at = self.first;
-        while at.less(self.last).branch() {
+        while at.less(self.last).branch(MORE_ITEMS) {
             let item = self.item(at);
             let (stamp, end) = (item.load().await, item.at(8).load().await);
             at = at + 1;
-            if end.is(0).branch() {
+            if end.is(0).branch(IS_DEPENDENCE) {
                 let free = self.broken.is(Rule::CommitAwaitsDependences);
                 if !free && !self.stays(stamp).await {
                     break;

@@ -23,7 +23,19 @@ use super::set::Set;
 use crate::lock::{lock_stamped, unlock_stamped};
 use crate::rules::{Broken, Rule};
 use crate::{Runtime, Step};
-use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+
+sites! {
+    LOCK_IS_OUTERMOST = 0xef6f_b519;
+    UNLOCK_IS_OUTERMOST = 0xe87f_3eec;
+    BEGINS_UNLOCKED = 0x80e1_1c82;
+    SAME_LINE = 0xb573_049a;
+    ALL_WORDS_ARE_NEW = 0xd4a2_fbad;
+    NO_WORD_IS_NEW = 0xdab6_cece;
+    WORD_IS_KNOWN = 0x4e0c_0e59;
+    ENDS_UNLOCKED = 0x7a58_d4c9;
+    MORE_LINES_TO_FLUSH = 0x785b_559d;
+}
 
 /// Position of the number of words in what is remembered of a line; below it is the offset of the first.
 const WORDS_SHIFT: u64 = 8;
@@ -84,7 +96,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if self.is_bare() {
             return crate::lock(self.cpu, lock).await;
         }
-        if self.depth.is(0).branch() {
+        if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
         }
         let stamp = lock_stamped(self.cpu, lock).await;
@@ -104,7 +116,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         let ends = match self.runtime {
             Runtime::Atlas => {
                 self.synchronize(Kind::Release, lock, self.ledger.clock).await;
-                self.depth.is(0).branch()
+                self.depth.is(0).branch(UNLOCK_IS_OUTERMOST)
             }
             _ => self.written || self.ledger.is_bound(),
         };
@@ -153,7 +165,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             return;
         }
         self.written = true;
-        if self.runtime == Runtime::Txn || self.depth.is(0).branch() {
+        if self.runtime == Runtime::Txn || self.depth.is(0).branch(BEGINS_UNLOCKED) {
             self.make_room().await;
             self.ledger.tick();
         }
@@ -177,7 +189,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let line = at & !(LINE_BYTES - 1);
         let open = match self.open {
-            Some(open) => open.equals(line).branch(),
+            Some(open) => open.equals(line).branch(SAME_LINE),
             None => false,
         };
         if !open {
@@ -234,7 +246,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         let all = match known {
             None => true,
-            Some(known) => (known & wanted).is(0).branch(),
+            Some(known) => (known & wanted).is(0).branch(ALL_WORDS_ARE_NEW),
         };
         if all {
             for first in (0..words).step_by(ENTRY_WORDS as usize) {
@@ -242,11 +254,11 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             }
         } else {
             let missing = (wanted & (known.unwrap_or(wanted) ^ u64::MAX)) >> ((at >> 3) & 7);
-            if missing.is(0).branch() {
+            if missing.is(0).branch(NO_WORD_IS_NEW) {
                 return;
             }
             for word in 0..words {
-                if !((missing >> word) & 1).is(0).branch() {
+                if !((missing >> word) & 1).is(0).branch(WORD_IS_KNOWN) {
                     self.log_words(at, word, 1).await;
                 }
             }
@@ -292,7 +304,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
         self.cpu.note(Note::RegionEnd);
         self.ended += 1;
-        if self.depth.is(0).branch() {
+        if self.depth.is(0).branch(ENDS_UNLOCKED) {
             if self.runtime == Runtime::Atlas {
                 self.synchronize(Kind::Release, self.cpu.word(0), self.ledger.clock)
                     .await;
@@ -332,7 +344,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     async fn flush_updated(&mut self) {
         let mut at = self.cpu.word(0);
-        while at.less(self.updated.end).branch() {
+        while at.less(self.updated.end).branch(MORE_LINES_TO_FLUSH) {
             self.updated.item(at).key().await.flush().await;
             at = at + super::set::LINE_ITEM;
         }

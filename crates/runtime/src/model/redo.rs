@@ -19,7 +19,17 @@ use crate::lock::{lock_stamped, unlock_stamped};
 use crate::region::low_bytes;
 use crate::rules::{Broken, Rule};
 use crate::{Step, TRAILER};
-use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+
+sites! {
+    LOCK_IS_OUTERMOST = 0x2d09_bd3b;
+    UNLOCK_IS_OUTERMOST = 0x70c4_526b;
+    ENDS_UNLOCKED = 0x36b7_ffec;
+    MORE_TO_LOG = 0x2223_7735;
+    MORE_IN_ENTRY = 0x781b_5533;
+    MORE_TO_WRITE = 0x9c5d_da78;
+    SAME_LINE = 0x6b48_7bcd;
+}
 
 /// One lane's redo log.
 pub struct RedoLog<'c, C: Cpu> {
@@ -65,7 +75,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         if !self.logs() {
             return crate::lock(self.cpu, lock).await;
         }
-        if self.depth.is(0).branch() {
+        if self.depth.is(0).branch(LOCK_IS_OUTERMOST) {
             self.make_room().await;
         }
         let stamp = lock_stamped(self.cpu, lock).await;
@@ -82,7 +92,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             self.commit_region(0).await;
         }
         self.depth = self.depth - 1;
-        let outermost = self.depth.is(0).branch();
+        let outermost = self.depth.is(0).branch(UNLOCK_IS_OUTERMOST);
         if self.group == 1 && !self.ledger.is_settled() {
             self.acknowledge().await;
         }
@@ -156,7 +166,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             self.cpu.note(Note::RegionDurable);
             return;
         }
-        let unlocked = self.depth.is(0).branch();
+        let unlocked = self.depth.is(0).branch(ENDS_UNLOCKED);
         if unlocked {
             self.make_room().await;
         }
@@ -186,10 +196,10 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
 
     async fn log_writes(&mut self) {
         let mut at = self.cpu.word(0);
-        while at.less(self.writes.end).branch() {
+        while at.less(self.writes.end).branch(MORE_TO_LOG) {
             let entry = self.ring.append().await;
             let mut count = 0;
-            while count < 2 && at.less(self.writes.end).branch() {
+            while count < 2 && at.less(self.writes.end).branch(MORE_IN_ENTRY) {
                 let item = self.writes.item(at);
                 let place = entry.at(count * field::WRITE_BYTES);
                 place.store(item.key().await).await;
@@ -221,12 +231,12 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     async fn write_in_place(&mut self) {
         let mut at = self.cpu.word(0);
         let mut line: Option<W<'c, C>> = None;
-        while at.less(self.writes.end).branch() {
+        while at.less(self.writes.end).branch(MORE_TO_WRITE) {
             let item = self.writes.item(at);
             let word = item.key().await;
             let own = word & !(LINE_BYTES - 1);
             if let Some(before) = line {
-                if !before.equals(own).branch() {
+                if !before.equals(own).branch(SAME_LINE) {
                     self.leave_line(before).await;
                 }
             }

@@ -7,7 +7,18 @@
 use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
 use crate::rules::{Broken, Rule};
-use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Intent, LINE_BYTES, W};
+
+sites! {
+    HAS_ROOM = 0xacec_bd3c;
+    BLOCK_IS_FULL = 0x3a31_b6c0;
+    NEXT_IS_DURABLE_HEAD = 0x9e8b_09fb;
+    NEXT_IS_HEAD = 0x6738_3c6d;
+    RING_IS_FULL = 0x17f7_41e6;
+    ENTRY_IS_LAST = 0xe879_fa24;
+    SKIPPED_ALL = 0xc991_a51c;
+    HEAD_BLOCK_ENDS = 0xd636_8081;
+}
 
 /// One lane's log.
 pub(crate) struct Ring<'c, C: Cpu> {
@@ -65,7 +76,9 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// Whether so much of the log is used that a region should not begin.
     pub fn is_scarce(&self) -> bool {
-        !(self.position - self.head_position).below(self.capacity / 2).branch()
+        !(self.position - self.head_position)
+            .below(self.capacity / 2)
+            .branch(HAS_ROOM)
     }
 
     /// Waits until all that was written is durable ([`Intent::Durable`]).
@@ -76,7 +89,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
 
     /// Takes the line for the next entry.
     pub async fn append(&mut self) -> W<'c, C> {
-        let full = self.tail.equals(self.block + self.last).branch();
+        let full = self.tail.equals(self.block + self.last).branch(BLOCK_IS_FULL);
         self.tail = if full {
             self.enter().await + LINE_BYTES
         } else {
@@ -108,10 +121,12 @@ impl<'c, C: Cpu> Ring<'c, C> {
     /// Goes on to the next block.
     async fn enter(&mut self) -> W<'c, C> {
         let next = self.block.load().await;
-        if next.equals(self.durable_block).branch() && !next.equals(self.head_block).branch() {
+        if next.equals(self.durable_block).branch(NEXT_IS_DURABLE_HEAD)
+            && !next.equals(self.head_block).branch(NEXT_IS_HEAD)
+        {
             self.durable().await;
         }
-        self.block = match next.equals(self.durable_block).branch() {
+        self.block = match next.equals(self.durable_block).branch(RING_IS_FULL) {
             true => self.grow(next).await,
             false => next,
         };
@@ -167,7 +182,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         let mut more = true;
         while more {
             self.pass().await;
-            more = !self.head.equals(to).branch();
+            more = !self.head.equals(to).branch(ENTRY_IS_LAST);
             let state = self.head_position << POSITION_SHIFT;
             let state = if more { state } else { state + MARKER };
             self.head.at(field::STATE).store(state).await;
@@ -184,14 +199,14 @@ impl<'c, C: Cpu> Ring<'c, C> {
     /// Moves the head without looking at what it passes.
     pub async fn skip(&mut self, end: W<'c, C>) {
         let to = self.entry(end);
-        while !self.head.equals(to).branch() {
+        while !self.head.equals(to).branch(SKIPPED_ALL) {
             self.pass().await;
         }
         self.write_head(end).await;
     }
 
     async fn pass(&mut self) {
-        self.head = match self.head.equals(self.head_block + self.last).branch() {
+        self.head = match self.head.equals(self.head_block + self.last).branch(HEAD_BLOCK_ENDS) {
             true => {
                 self.head_block = self.head_block.load().await;
                 self.head_block + LINE_BYTES

@@ -1,6 +1,13 @@
 //! A set of lines or words with what is known of each, in the program's own volatile memory.
 
-use strandline_isa::{Addr, Cpu, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, LINE_BYTES, W};
+
+sites! {
+    CHAIN_GOES_ON = 0x2ddd_4aa3;
+    KEY_MATCHES = 0x983f_9af7;
+    SLOT_MATCHES = 0x5c07_7618;
+    SLOT_IS_USED = 0xa066_ef3c;
+}
 
 /// The most items.
 pub(crate) const MOST_ITEMS: u64 = 512;
@@ -56,14 +63,14 @@ impl<'c, C: Cpu> Set<'c, C> {
     pub async fn find(&self, key: W<'c, C>) -> Option<Item<'c, C>> {
         let slot = self.slot(key);
         let mut offset = slot.load().await;
-        while offset.less(self.end).branch() {
+        while offset.less(self.end).branch(CHAIN_GOES_ON) {
             let item = self.item(offset);
             let found = item.key().await;
-            if found.equals(key).branch() {
+            if found.equals(key).branch(KEY_MATCHES) {
                 return Some(item);
             }
             // An item of another slot: the slot was written when the set was another.
-            if !self.slot(found).equals(slot).branch() {
+            if !self.slot(found).equals(slot).branch(SLOT_MATCHES) {
                 return None;
             }
             offset = item.0.at(BEFORE).load().await;
@@ -82,7 +89,7 @@ impl<'c, C: Cpu> Set<'c, C> {
         let slot = self.slot(key);
         let before = slot.load().await;
         // What a slot names that is not of this filling ends the chain: it is behind the newest item as well.
-        let before = match before.less(self.end).branch() {
+        let before = match before.less(self.end).branch(SLOT_IS_USED) {
             true => before,
             false => self.cpu.word(MOST_ITEMS * LINE_ITEM),
         };

@@ -1,7 +1,9 @@
 //! Tests of whole runs: one binary, which links once.
 
 mod bbb;
+mod contributing;
 mod hops;
+mod keys;
 mod native;
 mod observe;
 mod pace;

@@ -40,17 +40,7 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
 /// One test, since a process runs one native program at a time.
 #[test]
 fn a_native_thread_flushes_and_fences_exactly_as_often_as_the_simulated_one() {
-    for workload in [
-        "sps",
-        "pc",
-        "tatp",
-        "tpcc",
-        "cq",
-        "hashmap",
-        "rb-tree",
-        "nstore",
-        "bandwidth",
-    ] {
+    for workload in strandline_workloads::names().iter().map(|about| about.name) {
         for seed in [1, 2] {
             assert_eq!(
                 native(workload, seed),

@@ -19,11 +19,15 @@ use crate::filler::pair;
 use crate::operations::{ring, Lists, OPERATIONS};
 use crate::{About, Alias};
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Memory};
+use strandline_isa::{sites, Addr, Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
     log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
 };
+
+sites! {
+    PUSHES = 0xa992_4b99;
+}
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -38,6 +42,7 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 20_000,
     params: PARAMS,
+    small: &[("queues", "3"), ("nodes", "4"), ("log_records", "24")],
 };
 
 const PARAMS: &[Param] = &[
@@ -145,7 +150,7 @@ impl Workload for Cq {
             return self.several(thread).await;
         }
         let queue = thread.random.below(self.headers.rows());
-        let pushes = (thread.random.word() >> 63).is(0).branch();
+        let pushes = (thread.random.word() >> 63).is(0).branch(PUSHES);
         if pushes {
             self.push(thread, queue).await;
         } else {

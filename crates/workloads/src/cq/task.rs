@@ -1,8 +1,19 @@
 //! Pushes and pops.
 
 use super::{header, Cq, ITEMS, NODE_BYTES, NODE_LINES};
-use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, ThreadState, PAYLOAD_BYTES};
+
+sites! {
+    PUSHES_TO_EMPTY = 0xb8df_aadd;
+    POPS_OF_EMPTY = 0x243a_ca73;
+    NODE_IS_LAST = 0x75aa_714d;
+    ALL_OPERATIONS_DONE = 0x82b5_b417;
+    OPERATION_PUSHES = 0xad3a_2d47;
+    OPERATION_PUSHES_TO_EMPTY = 0x9312_4ec6;
+    OPERATION_POPS_OF_EMPTY = 0x5c0b_4cbe;
+    MORE_TO_FREE = 0x4107_f9ad;
+}
 
 /// The first item in line `line` of a node, and the end of those in the line before.
 const fn first_item(line: u64) -> u64 {
@@ -43,7 +54,7 @@ impl Cq {
             header.at(header::TAIL).load().await,
             header.at(header::COUNT).load().await,
         );
-        let was_empty = tail.is(0).branch();
+        let was_empty = tail.is(0).branch(PUSHES_TO_EMPTY);
         let mut region = thread.log.begin();
         let end = End {
             header,
@@ -62,7 +73,7 @@ impl Cq {
         let guard = self.locks.at(queue);
         thread.log.lock(guard).await;
         let node = header.at(header::HEAD).load().await;
-        if node.is(0).branch() {
+        if node.is(0).branch(POPS_OF_EMPTY) {
             thread.log.unlock(guard).await;
             return;
         }
@@ -124,7 +135,7 @@ impl Cq {
         region.order(step).await;
         region.update(node, cpu.word(0), 8).await;
         region.update(header.at(header::HEAD), next, 8).await;
-        if next.is(0).branch() {
+        if next.is(0).branch(NODE_IS_LAST) {
             region.update(header.at(header::TAIL), next, 8).await;
         }
         region.update(header.at(header::COUNT), count - 1, 8).await;
@@ -142,15 +153,15 @@ impl Cq {
         thread.log.lock(guard).await;
         let mut region = thread.log.begin();
         let mut left = cpu.word(self.operations);
-        while !left.is(0).branch() {
+        while !left.is(0).branch(ALL_OPERATIONS_DONE) {
             left = left - 1;
             let value = thread.random.word();
-            if (value >> 63).is(0).branch() {
+            if (value >> 63).is(0).branch(OPERATION_PUSHES) {
                 if let Some((node, stamp)) = self.free.take(cpu, thread.thread).await {
                     region.depends(stamp).await;
                     let tail = region.read(header.at(header::TAIL), 8).await;
                     let count = region.read(header.at(header::COUNT), 8).await;
-                    let was_empty = tail.is(0).branch();
+                    let was_empty = tail.is(0).branch(OPERATION_PUSHES_TO_EMPTY);
                     let end = End {
                         header,
                         tail,
@@ -162,7 +173,7 @@ impl Cq {
                 continue;
             }
             let node = region.read(header.at(header::HEAD), 8).await;
-            if !node.is(0).branch() {
+            if !node.is(0).branch(OPERATION_POPS_OF_EMPTY) {
                 let next = region.read(node, 8).await;
                 let count = region.read(header.at(header::COUNT), 8).await;
                 Cq::unlink(&mut region, cpu, header, [node, next, count], Step::More).await;
@@ -172,7 +183,7 @@ impl Cq {
         }
         region.end().await;
         thread.log.unlock(guard).await;
-        while popped.less(popped_end).branch() {
+        while popped.less(popped_end).branch(MORE_TO_FREE) {
             popped_end = popped_end - 8;
             let node = popped_end.load().await;
             self.free.give(cpu, thread.thread, node, &thread.log).await;

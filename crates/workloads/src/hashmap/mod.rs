@@ -31,6 +31,12 @@ pub const ABOUT: About = About {
     runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
+    small: &[
+        ("keys", "24"),
+        ("buckets", "4"),
+        ("loaded", "30"),
+        ("log_records", "18"),
+    ],
 };
 
 const PARAMS: &[Param] = &[

@@ -2,8 +2,20 @@
 
 use super::{node, Hashmap, KEY_SHIFT, VALUE_WORDS, VERSION};
 use crate::operations::Held;
-use strandline_isa::{Cpu, W};
+use strandline_isa::{sites, Cpu, W};
 use strandline_runtime::{Region, ThreadState};
+
+sites! {
+    MORE_OPERATIONS = 0xa694_0a12;
+    OPERATION_READS = 0x51e7_cebb;
+    DRAWS_UPDATE = 0xcbc3_d106;
+    MORE_TO_DRAW = 0x1552_741b;
+    NO_UPDATE = 0x0c17_eae3;
+    CHAIN_ENDS = 0x2b39_4a83;
+    KEY_MATCHES = 0xa9ec_177b;
+    READ_FINDS_NONE = 0x0966_6130;
+    UPDATE_FINDS_NONE = 0xe5f9_f8f9;
+}
 
 /// What a task sees: through its region, if it has opened one.
 struct View<'v, 'l, 'c, C: Cpu>(Option<&'v mut Region<'l, 'c, C>>);
@@ -31,12 +43,14 @@ impl Hashmap {
         let lane = thread.thread;
         let mut region = if writes { Some(thread.log.begin()) } else { None };
         let mut at = first;
-        while at.less(end).branch() {
+        while at.less(end).branch(MORE_OPERATIONS) {
             let operation = at.load().await;
             at = at + 8;
             let key = operation >> 1;
             match &mut region {
-                Some(region) if !(operation & 1).is(0).branch() => self.update(cpu, lane, region, key).await,
+                Some(region) if !(operation & 1).is(0).branch(OPERATION_READS) => {
+                    self.update(cpu, lane, region, key).await
+                }
                 region => self.read(&mut View(region.as_mut()), key).await,
             }
         }
@@ -60,14 +74,14 @@ impl Hashmap {
         let mut at = first;
         loop {
             let key = thread.random.below(self.keys);
-            let update = thread.random.below(100).below(self.updates).branch();
+            let update = thread.random.below(100).below(self.updates).branch(DRAWS_UPDATE);
             let update = cpu.word(u64::from(update));
             any = any | update;
             at.store((key << 1) | update).await;
             held.add(self.bucket(key)).await;
             at = at + 8;
-            if !at.less(end).branch() {
-                return !any.is(0).branch();
+            if !at.less(end).branch(MORE_TO_DRAW) {
+                return !any.is(0).branch(NO_UPDATE);
             }
         }
     }
@@ -75,8 +89,8 @@ impl Hashmap {
     /// The node of a key in the chain of `head`, or 0.
     async fn find<'c, C: Cpu>(view: &mut View<'_, '_, 'c, C>, head: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         let mut node = view.read(head).await;
-        while !node.is(0).branch() {
-            if view.read(node.at(node::KEY)).await.equals(key).branch() {
+        while !node.is(0).branch(CHAIN_ENDS) {
+            if view.read(node.at(node::KEY)).await.equals(key).branch(KEY_MATCHES) {
                 break;
             }
             node = view.read(node.at(node::NEXT)).await;
@@ -86,7 +100,7 @@ impl Hashmap {
 
     async fn read<'c, C: Cpu>(&self, view: &mut View<'_, '_, 'c, C>, key: W<'c, C>) {
         let node = Hashmap::find(view, self.heads.row(self.bucket(key)), key).await;
-        if node.is(0).branch() {
+        if node.is(0).branch(READ_FINDS_NONE) {
             return;
         }
         for i in 0..VALUE_WORDS {
@@ -98,7 +112,7 @@ impl Hashmap {
     async fn update<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, region: &mut Region<'_, 'c, C>, key: W<'c, C>) {
         let head = self.heads.row(self.bucket(key));
         let node = Hashmap::find(&mut View(Some(region)), head, key).await;
-        if !node.is(0).branch() {
+        if !node.is(0).branch(UPDATE_FINDS_NONE) {
             let value = region.read(node.at(node::VALUE), 8).await + VERSION;
             return Hashmap::write_value(region, node, value).await;
         }

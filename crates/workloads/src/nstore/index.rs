@@ -1,8 +1,16 @@
 //! The primary index: a B+ tree in persistent memory, filled when the table is loaded and only read since, as no
 //! transaction of the mixes inserts.
 
-use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES, W};
+use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_runtime::{Heap, Table};
+
+sites! {
+    MORE_LINES_IN_NODE = 0xe2f8_5637;
+    KEY_IS_IN_LINE = 0xbefa_a412;
+    NODE_IS_LEAF = 0x3a4a_ebaa;
+    KEY_IS_IN_FIRST = 0xdaa8_d28e;
+    KEY_IS_IN_SECOND = 0x08a0_73e5;
+}
 
 /// Lines of a node: 512 bytes, as N-Store's B+ tree has by default.
 const LINES: u64 = 8;
@@ -79,15 +87,15 @@ impl Index {
         loop {
             let mut line = node;
             let last = node + (LINES - 1) * LINE_BYTES;
-            while line.less(last).branch() {
-                if key.less(line.at(LINE_BYTES).load().await).branch() {
+            while line.less(last).branch(MORE_LINES_IN_NODE) {
+                if key.less(line.at(LINE_BYTES).load().await).branch(KEY_IS_IN_LINE) {
                     break;
                 }
                 line = line + LINE_BYTES;
             }
             node = Index::child(line, key).await;
             level = level - 1;
-            if level.is(0).branch() {
+            if level.is(0).branch(NODE_IS_LEAF) {
                 return node;
             }
         }
@@ -95,10 +103,10 @@ impl Index {
 
     /// What the last entry of a line leads to whose key is no greater than `key`: at least the first's is not.
     async fn child<'c, C: Cpu>(line: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
-        if key.less(line.at(ENTRY_BYTES).load().await).branch() {
+        if key.less(line.at(ENTRY_BYTES).load().await).branch(KEY_IS_IN_FIRST) {
             return line.at(8).load().await;
         }
-        if key.less(line.at(2 * ENTRY_BYTES).load().await).branch() {
+        if key.less(line.at(2 * ENTRY_BYTES).load().await).branch(KEY_IS_IN_SECOND) {
             return line.at(ENTRY_BYTES + 8).load().await;
         }
         line.at(2 * ENTRY_BYTES + 8).load().await

@@ -49,6 +49,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
+    small: &[("rows", "6"), ("reads", "20"), ("log_records", "84")],
 };
 
 const PARAMS: &[Param] = &[

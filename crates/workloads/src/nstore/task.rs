@@ -3,13 +3,22 @@
 use super::{field_offset, place_in_tuple, tuple, word_offset, words_of_line, Nstore};
 use super::{FIELDS, FIELD_LINES, FIELD_WORDS, KEY_SHIFT, VERSION_SHIFT};
 use crate::operations::Held;
-use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, ThreadState};
+
+sites! {
+    READS_ONLY = 0x106b_2eaf;
+    MORE_KEYS_TO_DRAW = 0x44b8_4fa3;
+    MORE_FIELDS_TO_READ = 0x868e_9463;
+    FIELD_IS_LAST = 0x9603_3149;
+    MORE_TO_READ = 0xbbbb_c42f;
+    MORE_TO_UPDATE = 0xea37_6560;
+}
 
 impl Nstore {
     /// One transaction.
     pub(super) async fn transact<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let reads = thread.random.below(100).below(self.reads).branch();
+        let reads = thread.random.below(100).below(self.reads).branch(READS_ONLY);
         let list = self.lists.of(thread);
         let mut held = Held::none(list);
         let first = list + 8 * self.operations;
@@ -39,7 +48,7 @@ impl Nstore {
             at.store(self.index.find(thread.cpu, key).await).await;
             held.add(key).await;
             at = at + 8;
-            if !at.less(end).branch() {
+            if !at.less(end).branch(MORE_KEYS_TO_DRAW) {
                 return;
             }
         }
@@ -49,7 +58,7 @@ impl Nstore {
     async fn read<'c, C: Cpu>(row: W<'c, C>, buffer: W<'c, C>) {
         let (mut from, mut to) = (row.at(field_offset(0)), buffer);
         let end = buffer + 8 * FIELD_WORDS * FIELDS;
-        while to.less(end).branch() {
+        while to.less(end).branch(MORE_FIELDS_TO_READ) {
             for word in 0..FIELD_WORDS {
                 to.at(8 * word).store(from.at(word_offset(word)).load().await).await;
             }
@@ -67,7 +76,7 @@ impl Nstore {
         let mut left = cpu.word(self.written);
         loop {
             left = left - 1;
-            let more = !left.is(0).branch();
+            let more = !left.is(0).branch(FIELD_IS_LAST);
             for line in 0..FIELD_LINES {
                 let at = if line == 0 { field } else { field + line * LINE_BYTES };
                 region.log(at, 0, 8 * words_of_line(line)).await;
@@ -99,7 +108,7 @@ impl Nstore {
         loop {
             Nstore::read(at.load().await, buffer).await;
             at = at + 8;
-            if !at.less(end).branch() {
+            if !at.less(end).branch(MORE_TO_READ) {
                 return;
             }
         }
@@ -113,7 +122,7 @@ impl Nstore {
         loop {
             let row = at.load().await;
             at = at + 8;
-            let more = at.less(end).branch();
+            let more = at.less(end).branch(MORE_TO_UPDATE);
             let step = if more { Step::More } else { Step::Last };
             self.update(&mut region, cpu, row, step).await;
             if !more {

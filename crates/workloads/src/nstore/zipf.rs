@@ -1,8 +1,12 @@
 //! Keys as YCSB draws them: zipfian, with popular ones spread over the table.
 
-use strandline_isa::{Addr, Cpu, Image, W};
+use strandline_isa::{sites, Addr, Cpu, Image, W};
 use strandline_kernel::Rng;
 use strandline_runtime::{Heap, Random};
+
+sites! {
+    KEEPS_KEY = 0x524b_6f7f;
+}
 
 /// A table in volatile memory from which keys are drawn: two random numbers, two loads.
 ///
@@ -43,7 +47,7 @@ impl Zipf {
     pub async fn draw<'c, C: Cpu>(&self, random: &mut Random<'c, C>) -> W<'c, C> {
         let key = random.below(self.keys);
         let entry = (key << u64::from(ENTRY_BYTES.trailing_zeros())) + self.base.0;
-        match random.word().less(entry.load().await).branch() {
+        match random.word().less(entry.load().await).branch(KEEPS_KEY) {
             true => key,
             false => entry.at(8).load().await,
         }

@@ -15,12 +15,18 @@ use crate::filler::filler;
 use crate::operations::{ring, two_regions, Lists, OPERATIONS};
 use crate::About;
 use std::ops::Range;
-use strandline_isa::{Addr, Cpu, Image, Memory, W};
+use strandline_isa::{sites, Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params, Rng};
 use strandline_runtime::{
     log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Random, Table, ThreadState, Workload,
 };
 use tree::{header, node, Tree, BLACK, RED};
+
+sites! {
+    KEY_IS_ABSENT = 0xd2b0_6c71;
+    OPERATION_IS_LAST = 0xc093_bc74;
+    MORE_TO_FREE = 0xa632_9a27;
+}
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -32,6 +38,7 @@ pub const ABOUT: About = About {
     runtime: "txn",
     tasks: 50_000,
     params: PARAMS,
+    small: &[("keys", "24"), ("log_records", "174")],
 };
 
 const PARAMS: &[Param] = &[
@@ -85,7 +92,7 @@ impl RbTree {
         value: W<'c, C>,
     ) -> Option<W<'c, C>> {
         let place = tree.find(key).await;
-        if !place.node.is(0).branch() {
+        if !place.node.is(0).branch(KEY_IS_ABSENT) {
             let gone = tree.delete(place.node).await;
             self.reflect(tree, key).await;
             return Some(gone);
@@ -123,7 +130,7 @@ impl RbTree {
                 gone = gone + 8;
             }
             left = left - 1;
-            if left.is(0).branch() {
+            if left.is(0).branch(OPERATION_IS_LAST) {
                 return gone;
             }
         }
@@ -235,7 +242,7 @@ impl Workload for RbTree {
 
         thread.log.unlock(lock).await;
         // Not before the region is durable: another thread may overwrite a node at once.
-        while gone.less(end).branch() {
+        while gone.less(end).branch(MORE_TO_FREE) {
             end = end - 8;
             let node = end.load().await;
             self.free.give(cpu, thread.thread, node, &thread.log).await;

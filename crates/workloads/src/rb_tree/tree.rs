@@ -3,8 +3,30 @@
 //!
 //! A node of two children is not taken out itself: it takes over the key and value of the next node, which is.
 
-use strandline_isa::{Cpu, W};
+use strandline_isa::{sites, Cpu, W};
 use strandline_runtime::Region;
+
+sites! {
+    IS_NO_NODE = 0xb7ab_ee80;
+    NODE_IS_RED = 0x89fc_6383;
+    IS_LEFT_CHILD = 0x9617_04a9;
+    PATH_ENDS = 0x2886_153a;
+    KEY_MATCHES = 0xeb34_e1d8;
+    KEY_IS_LESS = 0x867e_a90a;
+    ATTACHES_ROOT = 0x9fcf_5510;
+    REPLACES_ROOT = 0x7d57_0ee9;
+    MIDDLE_IS_NONE = 0xf90e_7725;
+    TREE_IS_EMPTY = 0x61e3_8397;
+    GRANDPARENT_IS_ROOT = 0x50c5_6ded;
+    CHILD_IS_INNER = 0xc6b4_67b1;
+    LEFT_IS_NONE = 0x0308_25fc;
+    CHILD_IS_NONE = 0xb02e_8412;
+    GONE_IS_ROOT = 0x5e63_30e6;
+    LACKS_LEFT = 0x8fb0_f4ec;
+    LACKS_RIGHT = 0x11d5_f2d4;
+    NEXT_IS_LEAST = 0x1759_5b40;
+    PARENT_IS_ROOT = 0x2f34_2747;
+}
 
 /// Offsets in a node.
 pub(super) mod node {
@@ -80,12 +102,12 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Whether there is a node, and it is red.
     async fn is_red(&mut self, node: W<'c, C>) -> bool {
-        !node.is(0).branch() && self.get(node, node::COLOUR).await.is(RED).branch()
+        !node.is(0).branch(IS_NO_NODE) && self.get(node, node::COLOUR).await.is(RED).branch(NODE_IS_RED)
     }
 
     /// Which child of its parent a node is.
     async fn side_of(&mut self, parent: W<'c, C>, node: W<'c, C>) -> Side {
-        match self.get(parent, node::LEFT).await.equals(node).branch() {
+        match self.get(parent, node::LEFT).await.equals(node).branch(IS_LEFT_CHILD) {
             true => Side::Left,
             false => Side::Right,
         }
@@ -98,12 +120,12 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
             parent: self.cpu.word(0),
             side: Side::Left,
         };
-        while !place.node.is(0).branch() {
+        while !place.node.is(0).branch(PATH_ENDS) {
             let here = self.get(place.node, node::KEY).await;
-            if key.equals(here).branch() {
+            if key.equals(here).branch(KEY_MATCHES) {
                 break;
             }
-            place.side = if key.less(here).branch() {
+            place.side = if key.less(here).branch(KEY_IS_LESS) {
                 Side::Left
             } else {
                 Side::Right
@@ -116,7 +138,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Makes `child`, which may be 0, the child of `parent`, or the root if that is 0.
     async fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
-        if parent.is(0).branch() {
+        if parent.is(0).branch(ATTACHES_ROOT) {
             self.set(self.header, header::ROOT, child).await;
         } else {
             self.set(parent, side.link(), child).await;
@@ -125,7 +147,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// Puts `child`, which may be 0, where `node` is below its parent; on which side that is.
     async fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
-        let side = match parent.is(0).branch() {
+        let side = match parent.is(0).branch(REPLACES_ROOT) {
             true => Side::Left,
             false => self.side_of(parent, node).await,
         };
@@ -140,7 +162,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         let middle = self.get(riser, near).await;
         let above = self.get(top, node::PARENT).await;
         self.set(top, far, middle).await;
-        if !middle.is(0).branch() {
+        if !middle.is(0).branch(MIDDLE_IS_NONE) {
             self.set(middle, node::PARENT, top).await;
         }
         self.set(riser, node::PARENT, above).await;
@@ -158,7 +180,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.set(new, node::RIGHT, nowhere).await;
         self.set(new, node::PARENT, parent).await;
         self.set(new, node::VALUE, value).await;
-        let colour = if parent.is(0).branch() { BLACK } else { RED };
+        let colour = if parent.is(0).branch(TREE_IS_EMPTY) { BLACK } else { RED };
         self.paint(new, colour).await;
         self.attach(parent, side, new).await;
         self.part_reds(new, parent).await;
@@ -179,7 +201,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
             self.paint(parent, BLACK).await;
             self.paint(uncle, BLACK).await;
             (node, parent) = (grand, self.get(grand, node::PARENT).await);
-            if parent.is(0).branch() {
+            if parent.is(0).branch(GRANDPARENT_IS_ROOT) {
                 return;
             }
             self.paint(node, RED).await;
@@ -188,7 +210,11 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
 
     /// The case of a black uncle: `parent` is the child of `grand` on `side`, both `node` and `parent` are red.
     async fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
-        let inner = self.get(parent, side.other().link()).await.equals(node).branch();
+        let inner = self
+            .get(parent, side.other().link())
+            .await
+            .equals(node)
+            .branch(CHILD_IS_INNER);
         let middle = match inner {
             true => {
                 self.rotate(parent, side).await;
@@ -205,16 +231,16 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     pub async fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
         let gone = self.give_up(node).await;
         let mut child = self.get(gone, node::LEFT).await;
-        if child.is(0).branch() {
+        if child.is(0).branch(LEFT_IS_NONE) {
             child = self.get(gone, node::RIGHT).await;
         }
         let parent = self.get(gone, node::PARENT).await;
         let side = self.replace(gone, parent, child).await;
-        if !child.is(0).branch() {
+        if !child.is(0).branch(CHILD_IS_NONE) {
             // An only child is red, and its parent black.
             self.set(child, node::PARENT, parent).await;
             self.paint(child, BLACK).await;
-        } else if !parent.is(0).branch() && !self.is_red(gone).await {
+        } else if !parent.is(0).branch(GONE_IS_ROOT) && !self.is_red(gone).await {
             self.make_up(parent, side).await;
         }
         let size = self.get(self.header, header::SIZE).await;
@@ -226,13 +252,13 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
     /// it has taken over.
     async fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
         let (left, right) = (self.get(node, node::LEFT).await, self.get(node, node::RIGHT).await);
-        if left.is(0).branch() || right.is(0).branch() {
+        if left.is(0).branch(LACKS_LEFT) || right.is(0).branch(LACKS_RIGHT) {
             return node;
         }
         let mut next = right;
         loop {
             let before = self.get(next, node::LEFT).await;
-            if before.is(0).branch() {
+            if before.is(0).branch(NEXT_IS_LEAST) {
                 break;
             }
             next = before;
@@ -260,7 +286,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
                 return self.paint(parent, BLACK).await;
             }
             let above = self.get(parent, node::PARENT).await;
-            if above.is(0).branch() {
+            if above.is(0).branch(PARENT_IS_ROOT) {
                 return;
             }
             side = self.side_of(above, parent).await;

@@ -33,6 +33,14 @@ pub const ABOUT: About = About {
     runtime: "undo",
     tasks: 5_000,
     params: PARAMS,
+    small: &[
+        ("districts", "3"),
+        ("customers", "4"),
+        ("items", "20"),
+        ("orders", "8"),
+        ("new_orders", "3"),
+        ("log_records", "402"),
+    ],
 };
 
 const fn param(name: &'static str, default: u64, min: u64, max: u64, help: &'static str) -> Param {

@@ -3,8 +3,20 @@
 use super::tables::{customer, district, district_text, item, order, order_line, stock, warehouse};
 use super::tables::{MAX_LINES, MIN_LINES, TEXT_WORDS};
 use super::Tpcc;
-use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_isa::{sites, Cpu, LINE_BYTES, W};
 use strandline_runtime::{Region, Step, ThreadState};
+
+sites! {
+    MORE_TO_LOCK = 0x3c56_4ec9;
+    ALL_UNLOCKED = 0xeb3c_55f8;
+    MORE_ITEMS_TO_DRAW = 0x9b00_f36b;
+    MORE_LINES = 0xdf69_71d9;
+    LIST_GOES_ON = 0x7305_62be;
+    ITEM_MATCHES = 0x63f8_27e7;
+    IS_ABOVE_FIRST = 0xfe4b_c21c;
+    IS_IN_ORDER = 0xf3fe_015d;
+    STOCK_IS_LOW = 0x5084_dfb5;
+}
 
 /// What the transaction knows before it writes.
 struct Order<'c, C: Cpu> {
@@ -22,7 +34,7 @@ impl Tpcc {
         let district_lock = self.tables.district_locks.at(order.district);
         thread.log.lock(district_lock).await;
         let mut k = cpu.word(0);
-        while k.less(order.lines).branch() {
+        while k.less(order.lines).branch(MORE_TO_LOCK) {
             let lock = self.stock_lock(&order, k).await;
             thread.log.lock(lock).await;
             k = k + 1;
@@ -30,7 +42,7 @@ impl Tpcc {
 
         self.write(thread, &order).await;
 
-        while !k.is(0).branch() {
+        while !k.is(0).branch(ALL_UNLOCKED) {
             k = k - 1;
             let lock = self.stock_lock(&order, k).await;
             thread.log.unlock(lock).await;
@@ -52,7 +64,7 @@ impl Tpcc {
             lines: thread.random.below(MAX_LINES - MIN_LINES + 1) + MIN_LINES,
         };
         let mut drawn = cpu.word(0);
-        while drawn.less(order.lines).branch() {
+        while drawn.less(order.lines).branch(MORE_ITEMS_TO_DRAW) {
             let new = thread.random.below(self.tables.items.rows());
             let end = order.items + (drawn << 3);
             if !contains(order.items, end, new).await {
@@ -89,7 +101,7 @@ impl Tpcc {
             let item = (order.items + (k << 3)).load().await;
             let quantity = thread.random.below(10) + 1;
             k = k + 1;
-            let more = k.less(order.lines).branch();
+            let more = k.less(order.lines).branch(MORE_LINES);
             let step = if more { Step::More } else { Step::Last };
             let bought = Bought {
                 id,
@@ -196,8 +208,8 @@ struct Bought<'c, C: Cpu> {
 /// Whether the list from `start` to `end` holds `value`.
 async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -> bool {
     let mut at = start;
-    while at.less(end).branch() {
-        if at.load().await.equals(value).branch() {
+    while at.less(end).branch(LIST_GOES_ON) {
+        if at.load().await.equals(value).branch(ITEM_MATCHES) {
             return true;
         }
         at = at + 8;
@@ -208,10 +220,10 @@ async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -
 /// Inserts `value` into the ascending list from `start` to `end`, which has room for one more.
 async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
     let mut at = end;
-    while start.less(at).branch() {
+    while start.less(at).branch(IS_ABOVE_FIRST) {
         let below = at - 8;
         let other = below.load().await;
-        if other.less(value).branch() {
+        if other.less(value).branch(IS_IN_ORDER) {
             break;
         }
         at.store(other).await;
@@ -237,7 +249,7 @@ async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
 
 async fn update_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>, quantity: W<'c, C>) {
     let left = row.at(stock::QUANTITY).load_sized(4).await;
-    let enough = !left.less(quantity + 10).branch();
+    let enough = !left.less(quantity + 10).branch(STOCK_IS_LOW);
     let left = if enough { left - quantity } else { left - quantity + 91 };
     region.update(row.at(stock::QUANTITY), left, 4).await;
     let sold = row.at(stock::YEAR_TO_DATE).load_sized(4).await + quantity;

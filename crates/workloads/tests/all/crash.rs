@@ -1,7 +1,7 @@
 //! Every workload survives a crash anywhere, on a machine that persists as badly as it may.
 
 use crate::common::crashing::{judge, judge_twice, run, Game, Outcome};
-use crate::common::{models, with_several, with_small, with_small_for, PLAN, SEVERAL, SMALL};
+use crate::common::{models, several, with_several, with_small, with_small_for, workloads, PLAN};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
 use strandline_runtime::{BuildPlan, Library, Logging, Runtime, Sharing, Window, Workload};
@@ -62,7 +62,7 @@ fn plays() -> impl Iterator<Item = Play> {
 
 #[test]
 fn every_crash_image_recovers() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for threads in [1, 4] {
             for play in plays() {
                 let crash = Crash {
@@ -84,7 +84,7 @@ fn every_crash_image_recovers() {
 
 #[test]
 fn every_crash_image_of_regions_of_several_operations_recovers() {
-    for name in SEVERAL {
+    for name in several() {
         for (operations, threads) in [("2", 4), ("7", 3)] {
             for play in plays() {
                 let crash = Crash {
@@ -106,7 +106,7 @@ fn regions_of_several_operations_without_order_are_found() {
         log_before_update: &[],
         ..FENCED
     };
-    for name in SEVERAL {
+    for name in several() {
         let found = plays().find_map(|play| {
             let crash = Crash {
                 game: alone(unordered_log, 4, 6, play),
@@ -121,7 +121,7 @@ fn regions_of_several_operations_without_order_are_found() {
 
 #[test]
 fn recovery_may_crash_too() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for play in plays() {
             let crash = Crash {
                 game: alone(FENCED, 3, 4, play),
@@ -154,11 +154,11 @@ fn a_missing_fence_or_flush_is_found() {
     let never_durable = Lowering { durable: &[], ..FENCED };
     let unflushed = Lowering { flush: None, ..FENCED };
     let unlogged = Lowering { log: false, ..FENCED };
-    for (name, _) in SMALL {
+    for name in workloads() {
         for broken in [unordered_log, never_durable, unflushed, unlogged] {
             // Tatp's region is one store to one line: atomic without any log. Bandwidth has none.
-            let harmless = *name == "tatp" && (broken == unordered_log || broken == unlogged)
-                || *name == "bandwidth" && broken == unlogged;
+            let harmless = name == "tatp" && (broken == unordered_log || broken == unlogged)
+                || name == "bandwidth" && broken == unlogged;
             assert_eq!(
                 first_failure(name, broken).is_none(),
                 harmless,
@@ -214,7 +214,7 @@ fn again(play: Play, first_crash: u64, every: u64) -> Again {
 
 #[test]
 fn a_second_crash_recovers_too() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for play in plays() {
             for first_crash in [3, 17, 40] {
                 let outcome = with_small(name, again(play, first_crash, 1));
@@ -272,7 +272,7 @@ fn crash_shared(name: &str, lowering: Lowering, library: Library, play: Play) ->
 
 #[test]
 fn every_crash_image_of_tasks_that_share_a_thread_recovers() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for lowering in [BY_CONTEXT, BATCHED, FENCED] {
             for (play, library) in plays().zip([Library::Paper, Library::Lean].into_iter().cycle()) {
                 let outcome = crash_shared(name, lowering, library, play);
@@ -298,11 +298,11 @@ fn tasks_that_share_a_thread_and_order_nothing_are_found() {
         durable: &[],
         ..BATCHED
     };
-    for (name, _) in SMALL {
+    for name in workloads() {
         for broken in [never_set, never_durable] {
             let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);
             // Bandwidth's tasks go in step: between two fences of any of them comes the first one's, which is of context 0.
-            let harmless = *name == "bandwidth" && broken == never_set;
+            let harmless = name == "bandwidth" && broken == never_set;
             assert!(found.is_some() || harmless, "{name} under {broken:?}");
         }
     }
@@ -319,11 +319,11 @@ fn under(logging: Logging, threads: usize) -> BuildPlan {
 
 #[test]
 fn every_crash_image_recovers_under_every_runtime() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for logging in models(&[1, 3]) {
             for (threads, lowering) in [(1, FENCED), (4, FENCED), (1, STRANDS), (4, STRANDS)] {
                 for play in plays() {
-                    let every = if *name == "tpcc" { 60 } else { 4 };
+                    let every = if name == "tpcc" { 60 } else { 4 };
                     let crash = Crash {
                         game: alone(lowering, threads, 12, play),
                         twice: false,
@@ -336,7 +336,7 @@ fn every_crash_image_recovers_under_every_runtime() {
                     );
                     // Under strands, and without a log, the last acknowledgements come behind the last durable change, where nobody
                     // looks any more.
-                    if lowering == FENCED && *name != "bandwidth" {
+                    if lowering == FENCED && name != "bandwidth" {
                         assert_eq!(
                             outcome.regions, outcome.acknowledged,
                             "{name}, {logging:?}: not all are acknowledged"
@@ -354,7 +354,7 @@ fn every_crash_image_recovers_under_every_runtime() {
 
 #[test]
 fn recovery_may_crash_too_under_every_runtime() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for logging in models(&[3]) {
             for play in plays() {
                 let crash = Crash {
@@ -371,7 +371,7 @@ fn recovery_may_crash_too_under_every_runtime() {
 
 #[test]
 fn a_second_crash_recovers_too_under_every_runtime() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for logging in models(&[3]) {
             for play in plays() {
                 let outcome = with_small_for(name, &under(logging, 3), again(play, 90, 5));
@@ -393,15 +393,15 @@ fn a_missing_fence_or_flush_is_found_under_every_runtime() {
         ..FENCED
     };
     let unflushed = Lowering { flush: None, ..FENCED };
-    for (name, _) in SMALL {
+    for name in workloads() {
         for logging in models(&[3]) {
             for broken in [unordered_log, never_durable, unflushed] {
                 // Tatp's region is one store to one line: atomic without any log. So is pc's where both halves of its word are
                 // written at once.
-                let one_store = *name == "tatp" || *name == "pc" && logging.runtime == Runtime::Redo;
+                let one_store = name == "tatp" || name == "pc" && logging.runtime == Runtime::Redo;
                 // The fence before a redo-logged region's updates also waits for those of the region before; that the settled mark
                 // overtakes the last ones is too rare among tpcc's hundreds of lines to be met in these few plays.
-                let rare = *name == "tpcc" && logging.runtime == Runtime::Redo && broken == never_durable;
+                let rare = name == "tpcc" && logging.runtime == Runtime::Redo && broken == never_durable;
                 let harmless = one_store && broken == unordered_log || rare;
                 let found = plays().find_map(|play| {
                     let crash = Crash {
@@ -419,7 +419,7 @@ fn a_missing_fence_or_flush_is_found_under_every_runtime() {
 
 #[test]
 fn every_crash_image_of_tasks_that_share_a_thread_recovers_under_every_runtime() {
-    for (name, _) in SMALL {
+    for name in workloads() {
         for logging in models(&[3]) {
             for (play, library) in plays().zip([Library::Paper, Library::Lean].into_iter().cycle()) {
                 let sharing = Sharing {

@@ -3,3 +3,4 @@
 mod common;
 mod crash;
 mod plain;
+mod sites;

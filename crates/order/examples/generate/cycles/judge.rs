@@ -1,5 +1,6 @@
 //! Whether a test is worth keeping.
 
+use strandline_isa::Primitive;
 use strandline_order::litmus::{Class, Instruction, LocationId, Operand};
 use strandline_order::{allowed, Fault, Model, State, Test};
 
@@ -147,7 +148,7 @@ fn is_claimed(test: &Test, at: LocationId, claims: &[(String, u8)]) -> bool {
 }
 
 fn takes_order_away(class: Class) -> bool {
-    matches!(class, Class::NewStrand | Class::Strand)
+    matches!(class, Class::Primitive(Primitive::NewStrand) | Class::Strand)
 }
 
 fn changed(test: &Test, change: impl Fn(Instruction) -> Option<Option<Instruction>>) -> Vec<Test> {

@@ -63,11 +63,8 @@ impl Parser<'_> {
             "PERSIST" => self.bracketed(false).map(Instruction::Persist),
             "SETCTX" => self.context().map(Instruction::SetContext),
             "CFENCE" => self.context().map(Instruction::ContextFence),
-            _ => match Class::ALL
-                .iter()
-                .find(|class| class.alone().is_some() && class.name() == word)
-            {
-                Some(class) => Ok(Instruction::Fence(*class)),
+            _ => match Class::all().find(|class| class.alone().is_some() && class.name() == word) {
+                Some(class) => Ok(Instruction::Fence(class)),
                 None => Err(no_instruction(place, &word)),
             },
         }
@@ -170,7 +167,7 @@ impl Parser<'_> {
 }
 
 fn no_instruction(place: Place, word: &str) -> Fault {
-    let alone = Class::ALL.iter().filter(|class| class.alone().is_some());
+    let alone = Class::all().filter(|class| class.alone().is_some());
     let known: Vec<&str> = OPERATIONS.into_iter().chain(alone.map(|class| class.name())).collect();
     Fault::new(
         place,

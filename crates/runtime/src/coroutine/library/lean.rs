@@ -10,7 +10,16 @@
 use super::super::task::Why;
 use super::Place;
 use crate::BLOCK_BYTES;
-use strandline_isa::{Alu, Scheduling, Site, W};
+use strandline_isa::{sites, Alu, Scheduling, W};
+
+sites! {
+    CALL = 0x5ced_0011;
+    CALL_FIRST = 0x5ced_0012;
+    RET = 0x5ced_0013;
+    YIELD_SAYS_DONE = 0x3ef5_9a91;
+    NO_TASK_IS_LEFT = 0x073d_d720;
+    END_SAYS_DONE = 0x97af_e78b;
+}
 
 /// Words of a frame: where the task goes on, and what it keeps.
 const RESUME_POINT: u64 = 0;
@@ -27,10 +36,6 @@ const FIRST: u64 = 16;
 /// The scheduler's code behind a call.
 const LOOP: u64 = 17;
 
-const CALL: Site = Site(0x5ced_0011);
-const CALL_FIRST: Site = Site(0x5ced_0012);
-const RET: Site = Site(0x5ced_0013);
-
 /// `ret`: to the scheduler.
 async fn ret<C: Scheduling>(cpu: &C, place: Place) {
     let back = cpu.word(place.scheduler.0 + RETURN).load().await;
@@ -46,7 +51,7 @@ pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
     }
     let next = cpu.word(code) + 0;
     ret(cpu, place).await;
-    _ = next.is(0).branch();
+    _ = next.is(0).branch(YIELD_SAYS_DONE);
     frame.at(RESUME_POINT).store(next).await;
 }
 
@@ -77,7 +82,7 @@ pub(super) async fn resume<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W
 pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<'c, C>) {
     // Are tasks left? One less.
     let left = cpu.word(1);
-    _ = left.is(0).branch();
+    _ = left.is(0).branch(NO_TASK_IS_LEFT);
     let _ = left - 1;
     let _ = frame + 0;
     cpu.word(place.scheduler.0 + RETURN).store(cpu.word(LOOP)).await;
@@ -87,5 +92,5 @@ pub(super) async fn start<'c, C: Scheduling>(cpu: &'c C, place: Place, frame: W<
 pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
     let nothing = cpu.word(0) + 0;
     ret(cpu, place).await;
-    _ = nothing.is(0).branch();
+    _ = nothing.is(0).branch(END_SAYS_DONE);
 }

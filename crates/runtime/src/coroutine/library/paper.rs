@@ -13,7 +13,19 @@
 
 use super::Place;
 use crate::BLOCK_BYTES;
-use strandline_isa::{Addr, Cpu, Scheduling, Site, W};
+use strandline_isa::{sites, Addr, Cpu, Scheduling, Site, W};
+
+sites! {
+    TO_TASK = 0x5ced_0001;
+    TO_SCHEDULER = 0x5ced_0002;
+    CALL = 0x5ced_0003;
+    SLOT_IS_IN_WINDOW = 0x50eb_5adb;
+    NEXT_HAS_ENDED = 0xc7dc_44d6;
+    COROUTINE_HAS_ENDED = 0x1008_aa8c;
+    MORE_TO_ZERO = 0xd037_5cc2;
+    FREE_LIST_IS_EMPTY = 0xd243_9034;
+    SIZE_IS_SMALL = 0x75af_7610;
+}
 
 /// Words of a coroutine's control block.
 mod block {
@@ -67,11 +79,6 @@ const ENTRY: u64 = 16;
 /// The scheduler's code behind a switch.
 const LOOP: u64 = 17;
 
-/// Where jumps stand.
-const TO_TASK: Site = Site(0x5ced_0001);
-const TO_SCHEDULER: Site = Site(0x5ced_0002);
-const CALL: Site = Site(0x5ced_0003);
-
 /// An address that the program has in a register.
 fn at<C: Cpu>(cpu: &C, addr: Addr) -> W<'_, C> {
     cpu.word(addr.0)
@@ -115,14 +122,19 @@ pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<
     let slot = own.at(scheduler::SLOT).load().await;
     debug_assert_eq!(slot.bits(), place.slot);
     let mut following = slot + 1;
-    if !following.below(slots).branch() {
+    if !following.below(slots).branch(SLOT_IS_IN_WINDOW) {
         following = cpu.word(0);
     }
     own.at(scheduler::SLOT).store(following).await;
     let first = place.task.0 - place.slot * BLOCK_BYTES;
     let coroutine = (slot << u64::from(BLOCK_BYTES.ilog2())) + first;
     // A task that has ended has left its slot empty.
-    _ = coroutine.at(block::STATE).load().await.is(state::ENDED).branch();
+    _ = coroutine
+        .at(block::STATE)
+        .load()
+        .await
+        .is(state::ENDED)
+        .branch(NEXT_HAS_ENDED);
     coroutine
 }
 
@@ -167,7 +179,13 @@ pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
     }
     coroutine.at(block::STATE).store(cpu.word(state::ENDED)).await;
     restore(cpu, own, TO_SCHEDULER).await;
-    if coroutine.at(block::STATE).load().await.is(state::ENDED).branch() {
+    if coroutine
+        .at(block::STATE)
+        .load()
+        .await
+        .is(state::ENDED)
+        .branch(COROUTINE_HAS_ENDED)
+    {
         // The object's destructor.
         let destructor = coroutine.at(block::OBJECT).load().await.tag();
         cpu.jump(destructor, LOOP, CALL);
@@ -200,7 +218,7 @@ async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
     loop {
         word.store(cpu.word(0)).await;
         word = word + 8;
-        if !word.less(end).branch() {
+        if !word.less(end).branch(MORE_TO_ZERO) {
             return;
         }
     }
@@ -210,7 +228,7 @@ async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
 async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
     size_class(cpu).await;
     let head = list.load().await;
-    if !head.is(0).branch() {
+    if !head.is(0).branch(FREE_LIST_IS_EMPTY) {
         let next = at(cpu, memory).at(block::NEXT).load().await;
         list.store(next).await;
     }
@@ -228,5 +246,5 @@ async fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
 /// Finds the list for a size: rounded up, compared with the largest.
 async fn size_class<C: Cpu>(cpu: &C) {
     let size = ((cpu.word(OBJECT_BYTES) + 15) >> 4) << 4;
-    let _ = size.below(1024).branch();
+    let _ = size.below(1024).branch(SIZE_IS_SMALL);
 }

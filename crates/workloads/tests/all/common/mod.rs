@@ -5,38 +5,7 @@ pub mod crashing;
 
 use strandline_isa::{CoreId, Lowering, Memory};
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Runtime, ThreadPlan, Workload};
-use strandline_workloads::{with_workload, Visitor};
-
-/// Parameters that make each workload small, so that threads meet and crash images are cheap.
-pub const SMALL: &[(&str, &[(&str, &str)])] = &[
-    ("sps", &[("rows", "16"), ("log_records", "6")]),
-    ("pc", &[("rows", "8"), ("log_records", "3")]),
-    ("tatp", &[("rows", "8"), ("log_records", "3")]),
-    (
-        "tpcc",
-        &[
-            ("districts", "3"),
-            ("customers", "4"),
-            ("items", "20"),
-            ("orders", "8"),
-            ("new_orders", "3"),
-            ("log_records", "402"),
-        ],
-    ),
-    ("cq", &[("queues", "3"), ("nodes", "4"), ("log_records", "24")]),
-    (
-        "hashmap",
-        &[
-            ("keys", "24"),
-            ("buckets", "4"),
-            ("loaded", "30"),
-            ("log_records", "18"),
-        ],
-    ),
-    ("rb-tree", &[("keys", "24"), ("log_records", "174")]),
-    ("nstore", &[("rows", "6"), ("reads", "20"), ("log_records", "84")]),
-    ("bandwidth", &[("stride", "256"), ("blocks", "4"), ("writes", "3")]),
-];
+use strandline_workloads::{describe, names, with_workload, About, Visitor};
 
 pub const PLAN: BuildPlan = BuildPlan {
     threads: 4,
@@ -77,8 +46,16 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
     }
 }
 
+/// All of them.
+pub fn workloads() -> impl Iterator<Item = &'static str> {
+    names().iter().map(|about| about.name)
+}
+
 /// Those that can have several operations in a region.
-pub const SEVERAL: &[&str] = &["sps", "cq", "hashmap", "rb-tree", "nstore"];
+pub fn several() -> impl Iterator<Item = &'static str> {
+    let several = |about: &&About| about.params.iter().any(|param| param.name == "operations");
+    names().iter().filter(several).map(|about| about.name)
+}
 
 /// Builds a workload in its small form, with regions of `operations` operations, and shows it to `visitor`.
 pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
@@ -87,8 +64,7 @@ pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::
 }
 
 fn small(name: &str) -> &'static [(&'static str, &'static str)] {
-    let known = SMALL.iter().find(|(known, _)| *known == name);
-    known.expect("every workload has a small form").1
+    describe(name).expect("a workload").small
 }
 
 /// Builds a workload in its small form and shows it to `visitor`.
