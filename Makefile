@@ -51,17 +51,16 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup ## Record anew what the models allow of litmus/, and which test kills which mutant
+promote: setup ## Record anew what the models allow of litmus/, and write docs/mutants.md
 	$(VENV)/bin/strandline litmus --promote litmus
-	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test mutants -- docs
+	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test cases -- tables::docs
 
 .PHONY: thorough
 thorough: $(VENV)/.dev setup ## The slow suites: a million random programs, every design on thousands of machines, z3, windows
 	$(VENV)/bin/strandline litmus -d all --timings 3000
 	$(PY) -m tools.cross_check --jobs 2
 	$(VENV)/bin/strandline litmus --random 1000000
-	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test designs --test tasks --test runtimes --test asap
-	STRANDLINE_STRAND_PROGRAMS=170000 cargo test --release --locked -p strandline-crash --test strands
+	STRANDLINE_THOROUGH=1 cargo test --release --locked -p strandline-crash --test cases
 
 .PHONY: bench
 bench: ## Measure the simulator's own speed

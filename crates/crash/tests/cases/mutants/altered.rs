@@ -11,8 +11,6 @@ use strandline_kernel::Cycles;
 /// The answer that is changed.
 #[derive(Clone, Copy)]
 pub enum Change {
-    /// None.
-    Nothing,
     /// What intents become.
     Lowering(fn(&mut Lowering)),
     /// What becomes of a primitive at dispatch.

@@ -1,6 +1,8 @@
 //! What no workload does: two steps of a region that write one line, and a crash in the second; and what no run under x86 shows: a
 //! redo-logged region that is lost while one that has read what it wrote is not.
 
+use super::table::Broken;
+use crate::planted::Planted;
 use strandline_design::Design;
 use strandline_designs::X86;
 use strandline_isa::{Addr, CoreId, Cpu, Image};
@@ -8,9 +10,16 @@ use strandline_runtime::{
     block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Rule, Runtime, Step, UndoLog,
 };
 
-/// Whether both programs recover.
-pub fn holds(rule: Option<Rule>) -> bool {
-    restores_a_line_of_two_steps(rule) && undoes_what_builds_on_a_lost_region(rule)
+/// What is not recovered.
+pub fn run(planted: &Planted) -> Option<String> {
+    let rule = match planted.broken() {
+        Some(Broken::Log(rule)) => Some(rule),
+        _ => None,
+    };
+    if !restores_a_line_of_two_steps(rule) {
+        return Some("a line of two steps is not restored".to_owned());
+    }
+    (!undoes_what_builds_on_a_lost_region(rule)).then(|| "what builds on a lost region is not undone".to_owned())
 }
 
 /// Whether recovery takes back the second region, as all that the first lane wrote was lost.

@@ -1,6 +1,6 @@
 //! All mutants: which rule each breaks, where the rule is written down, and what notices.
 
-use super::design::Change;
+use super::altered::Change;
 use strandline_design::{Admission, Domain, Level, Rule as Part, Until};
 use strandline_isa::Primitive;
 use strandline_machine::Rule as Machine;
@@ -20,14 +20,28 @@ pub enum Broken {
 }
 
 /// What notices a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Catcher {
-    /// Crash exploration: a state does not recover, or the run does not end. Checked here.
+    /// Crash exploration: a state does not recover, or the run does not end.
     Exploration,
-    /// A program of a few instructions in `programs.rs`, or two steps of a region in `undo.rs`. Checked here.
+    /// A program of a few instructions in `programs.rs`, or of a few steps of regions in `log.rs`.
     Program,
-    /// Litmus tests under many timings: the oracle of the design's model refuses a durable state or an output.
+    /// A litmus test of the shelf shows a state that the design's model forbids, or does not end.
     Litmus,
+    /// A random program leaves a state that the design's model forbids, or does not end.
+    Random,
+}
+
+impl Catcher {
+    /// As a reader knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Catcher::Exploration => "crash exploration",
+            Catcher::Program => "small programs",
+            Catcher::Litmus => "litmus tests",
+            Catcher::Random => "random programs",
+        }
+    }
 }
 
 /// A broken variant of a design, with what runs on it and under it.
@@ -128,7 +142,7 @@ const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
 use Broken::{Design as D, Log as L, Machine as M, Part as S};
-use Catcher::{Exploration as E, Litmus as T, Program as P};
+use Catcher::{Exploration as E, Litmus as T, Program as P, Random as R};
 
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
@@ -160,7 +174,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/flush-halved", "x86", D(Change::FlushHalved, "Every flush is sent. Broken: every other one is.", SM), &[], &[E, P, T]),
     mutant("x86/flush-acknowledged-at-departure", "x86", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/flush-sent-late", "x86", D(Change::FlushSentLate, "A flush is sent when it leaves the store queue. Broken: it is acknowledged then and sent later.", "COSPlay 4.3"), &[], &[E, P, T]),
-    mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
     mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
     mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P]),
@@ -177,7 +191,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
     mutant("x86-pcommit/sfence-passes", "x86-pcommit", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for an older pcommit. Broken: for nothing.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", M(Machine::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
-    mutant("x86-pcommit/media-order", "x86-pcommit", M(Machine::MediaOrderOfALine), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/media-order", "x86-pcommit", M(Machine::MediaOrderOfALine), &[NO_ADR], &[E, R]),
     // eadr.
     mutant("eadr/domain-at-controllers", "eadr", D(Change::Domain(Domain::Controllers), "A visible store is durable. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
     mutant("eadr/durable-unfenced", "eadr", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
@@ -198,8 +212,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("cosplay/cfence-awaits-other-context", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context ^ 1)))), "A cfence waits for stores and flushes of its own context. Broken: for those of another.", CP4), &[], &[E, P, T]),
     mutant("cosplay/cfence-queues", "cosplay", D(Change::Cfence(|_| Admission::Enter), "A cfence waits for flushes to be acknowledged. Broken: it only takes its turn in the store queue.", CP4), &[], &[E, P, T]),
     mutant("cosplay/setctx-ignored", "cosplay", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
-    mutant("cosplay/collisions-unseen", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context)))), "A cfence looks at the counter that its context shares with others. Broken: at one that nobody counts with.", "COSPlay 4.3"), &[FEW_CONTEXTS], &[E, T]),
-    mutant("cosplay/locked-waits-for-nothing", "cosplay", D(Change::LockedWaitsForNothing, "A locked instruction orders its context's flushes where it orders any. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("cosplay/collisions-unseen", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context)))), "A cfence looks at the counter that its context shares with others. Broken: at one that nobody counts with.", "COSPlay 4.3"), &[FEW_CONTEXTS], &[E, R]),
+    mutant("cosplay/locked-waits-for-nothing", "cosplay", D(Change::LockedWaitsForNothing, "A locked instruction orders its context's flushes where it orders any. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
     mutant("cosplay/flush-acknowledged-at-departure", "cosplay", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("freeswitch/cfence-passes", "freeswitch", D(Change::Cfence(|_| Admission::Pass), "A cfence waits for stores and flushes of its context. Broken: for nothing.", CP4), &[], &[E, P, T]),
     mutant("freeswitch/setctx-ignored", "freeswitch", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
@@ -216,12 +230,12 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("strandweaver/barrier-completes-early", "strandweaver", S(Part::BarrierAwaitsAll), &[], &[E, T]),
     mutant("strandweaver/line-out-of-order", "strandweaver", S(Part::LineInOrderAcrossStrands), &[], &[T]),
     mutant("strandweaver/flush-before-store", "strandweaver", S(Part::FlushAwaitsStore), &[], &[E, T]),
-    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", S(Part::BarrierHoldsStores), &[], &[T]),
+    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", S(Part::BarrierHoldsStores), &[], &[R]),
     mutant("strandweaver/join-awaits-issue", "strandweaver", S(Part::JoinAwaitsCompletion), &[], &[E, T]),
-    mutant("strandweaver/store-before-flush", "strandweaver", S(Part::StoreAwaitsFlush), &[], &[T]),
+    mutant("strandweaver/store-before-flush", "strandweaver", S(Part::StoreAwaitsFlush), &[], &[R]),
     mutant("strandweaver/eviction-overtakes", "strandweaver", S(Part::EvictionAwaitsTails), &[], &[T]),
     mutant("strandweaver/snoop-overtakes", "strandweaver", S(Part::SnoopAwaitsTails), &[], &[T]),
-    mutant("strandweaver/snooped-line-stored-to", "strandweaver", S(Part::SnoopHoldsStores), &[], &[T]),
+    mutant("strandweaver/snooped-line-stored-to", "strandweaver", S(Part::SnoopHoldsStores), &[], &[R]),
     mutant("strandweaver/handed-over-dirty", "strandweaver", S(Part::HandedOverClean), &[], &[T]),
     mutant("no-persist-queue/no-barrier", "no-persist-queue", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
@@ -242,36 +256,36 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", S(Part::EpochAwaitsWrites), &[], &[E, T]),
     mutant("hops-ep/dependences-dropped", "hops-ep", S(Part::EpochAwaitsOthers), &[], &[T]),
     mutant("hops-ep/reads-do-not-depend", "hops-ep", S(Part::ReadsDepend), &[], &[T]),
-    mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", S(Part::VolatileLinesDepend), &[], &[T]),
+    mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", S(Part::VolatileLinesDepend), &[], &[R]),
     mutant("hops-ep/epochs-not-split", "hops-ep", S(Part::DependenceSplitsEpochs), &[], &[T]),
-    mutant("hops-ep/epochs-coalesce", "hops-ep", S(Part::EpochsCoalesceApart), &[], &[T]),
-    mutant("hops-ep/entry-sent-as-it-is", "hops-ep", S(Part::EntryKeepsBytes), &[], &[T]),
+    mutant("hops-ep/epochs-coalesce", "hops-ep", S(Part::EpochsCoalesceApart), &[], &[R]),
+    mutant("hops-ep/entry-sent-as-it-is", "hops-ep", S(Part::EntryKeepsBytes), &[], &[R]),
     mutant("hops-ep/full-buffer-drops", "hops-ep", S(Part::FullBufferHoldsStore), &["design.entries=1"], &[T]),
     mutant("hops-ep/locked-not-atomic", "hops-ep", M(Machine::LockedIsAtomic), &[], &[T]),
     // hops-rp.
     mutant("hops-rp/releases-do-not-depend", "hops-rp", S(Part::ReleasesDepend), &[], &[T]),
     mutant("hops-rp/release-joins-epoch", "hops-rp", S(Part::ReleaseBeginsEpoch), &[], &[T]),
-    mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[T]),
-    mutant("hops-rp/lines-do-not-depend", "hops-rp", S(Part::LinesDepend), &[], &[T]),
+    mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[R]),
+    mutant("hops-rp/lines-do-not-depend", "hops-rp", S(Part::LinesDepend), &[], &[R]),
     mutant("hops-rp/dfence-passes", "hops-rp", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &[], &[E, T]),
     // asap-ep.
     mutant("asap-ep/log-unordered", "asap-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/nothing-undone", "asap-ep", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/delays-dropped", "asap-ep", S(Part::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/delays-apart", "asap-ep", S(Part::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-ep/delays-apart", "asap-ep", S(Part::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[R]),
     mutant("asap-ep/commit-keeps-undo", "asap-ep", S(Part::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/commit-unanswered", "asap-ep", S(Part::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[T]),
+    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[R]),
     mutant("asap-ep/refused-forgotten", "asap-ep", S(Part::RefusedComesAgain), &ONE_RECORD, &[E, T]),
     mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[T]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", S(Part::ReleasesDepend), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-rp/lines-do-not-depend", "asap-rp", S(Part::LinesDepend), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-rp/lines-do-not-depend", "asap-rp", S(Part::LinesDepend), &TWO_CONTROLLERS, &[R]),
     mutant("asap-rp/nothing-undone", "asap-rp", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
     // asap-strand.
     mutant("asap-strand/barrier-passes", "asap-strand", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders its strand. Broken: it does nothing.", SW), &TWO_CONTROLLERS, &[E, T]),
@@ -289,13 +303,13 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
     mutant("unordered/writes-overtake", "unordered", M(Machine::WritesOfALineInOrder), &[], &[P, T]),
     mutant("volatile/locked-not-atomic", "volatile", M(Machine::LockedIsAtomic), &[], &[P, T]),
-    mutant("volatile/forwards-oldest", "volatile", M(Machine::ForwardsYoungest), &[], &[P, T]),
+    mutant("volatile/forwards-oldest", "volatile", M(Machine::ForwardsYoungest), &[], &[P, R]),
     // x86: the machine's flushes and writes.
     mutant("x86/flush-before-stores", "x86", M(Machine::FlushBehindStores), &[], &[E, P, T]),
     mutant("x86/clean-flush-waits-not", "x86", M(Machine::CleanFlushWaitsForFlight), &[], &[E, T]),
     mutant("x86/writes-overtake", "x86", M(Machine::WritesOfALineInOrder), &[EVICTIONS, SLOW_FLUSHES], &[E, T]),
-    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, T]),
-    mutant("x86/coalescing-keeps-older", "x86", M(Machine::CoalescingTakesNewer), &[], &[E, T]),
+    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, R]),
+    mutant("x86/coalescing-keeps-older", "x86", M(Machine::CoalescingTakesNewer), &[], &[E, R]),
     mutant("x86/coalescing-after-issue", "x86", M(Machine::CoalescingBeforeIssue), &[], &[E, P, T]),
     mutant("x86/adr-loses-queue", "x86", M(Machine::AdrSavesQueue), &[], &[E, P, T]),
     mutant("x86/adr-loses-unissued", "x86", M(Machine::AdrSavesUnissued), &[], &[E, P, T]),
@@ -310,17 +324,17 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/combining-zeroes-rest", "x86", M(Machine::CombiningKeepsRest), &[], &[P, T]),
     mutant("x86/fence-leaves-one", "x86", M(Machine::FenceWaitsForAll), &[], &[E, P, T]),
     mutant("x86/full-buffer-drops-flush", "x86", M(Machine::FullBufferKeepsFlush), &[ONE_FLUSH], &[E, P, T]),
-    mutant("x86/same-line-flush-merged", "x86", M(Machine::SameLineFlushWaits), &[], &[P, T]),
+    mutant("x86/same-line-flush-merged", "x86", M(Machine::SameLineFlushWaits), &[], &[P, R]),
     // x86: the machine's caches and cores. Programs that follow old pointers may never end: those that break a load are
     // not explored.
     mutant("x86/back-invalidation-drops", "x86", M(Machine::BackInvalidationWritesBack), &[], &[E, T]),
     mutant("x86/taken-line-clean", "x86", M(Machine::TakenLineStaysDirty), &[], &[P, T]),
     mutant("x86/victim-clean", "x86", M(Machine::VictimStaysDirty), &SMALL_L1, &[E, T]),
-    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[NO_PREFETCH], &[P, T]),
-    mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[P, T]),
+    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[NO_PREFETCH], &[P, R]),
+    mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[P, R]),
     mutant("x86/load-misses-queue", "x86", M(Machine::LoadSeesOwnStores), &[], &[P, T]),
     mutant("x86/loads-pass-mfence", "x86", M(Machine::MfenceHoldsLoads), &[], &[P, T]),
-    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[T]),
+    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[R]),
     mutant("x86/locked-not-atomic", "x86", M(Machine::LockedIsAtomic), &[], &[E, P, T]),
     mutant("x86/same-line-out-of-order", "x86", M(Machine::SameLineInOrder), &[WEAK], &[E, P, T]),
     // The undo log and its recovery.
