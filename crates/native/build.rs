@@ -28,7 +28,6 @@ const FILES: &[(&str, &[&str])] = &[
             "random",
             "recovery",
             "region",
-            "rules",
             "runtimes",
             "thread",
             "workload",

@@ -7,7 +7,6 @@ mod cycles;
 mod events;
 mod params;
 mod rng;
-mod rules;
 mod stats;
 
 pub use calendar::Calendar;

@@ -42,7 +42,7 @@ pub mod runtime {
 
     straight! {
         alloc: "runtime/alloc"; heap: "runtime/heap"; layout: "runtime/layout"; list: "runtime/list"; lock: "runtime/lock";
-        log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region"; rules: "runtime/rules";
+        log: "runtime/log"; random: "runtime/random"; recovery: "runtime/recovery"; region: "runtime/region";
         runtimes: "runtime/runtimes"; thread: "runtime/thread"; workload: "runtime/workload";
     }
 

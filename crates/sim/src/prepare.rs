@@ -1,7 +1,7 @@
 //! A workload made ready to run, whatever the design.
 
 use crate::spec::Source;
-use crate::{recording, Broken, Error, Plan};
+use crate::{recording, Error, Plan};
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
@@ -50,9 +50,9 @@ pub struct Prepared {
 ///
 /// # Errors
 /// A workload's parameters are wrong; a recording is damaged.
-pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
+pub fn prepare(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error> {
     match &plan.source {
-        Source::Workload(_) => build(workload, plan, seed, broken),
+        Source::Workload(_) => build(workload, plan, seed),
         Source::Recording(recorded) => recording::prepare(recorded, &plan.machine),
     }
 }
@@ -61,7 +61,7 @@ pub fn prepare(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result
 ///
 /// # Errors
 /// Its parameters are wrong.
-fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepared, Error> {
+fn build(workload: &str, plan: &Plan, seed: u64) -> Result<Prepared, Error> {
     let build = BuildPlan {
         threads: plan.threads as usize,
         window: plan.sharing.map(|sharing| sharing.window.most() as usize),
@@ -72,21 +72,20 @@ fn build(workload: &str, plan: &Plan, seed: u64, broken: Broken) -> Result<Prepa
         workload,
         plan.sets.of_workload(),
         &build,
-        Preparer { plan, seed, broken },
+        Preparer { plan, seed },
     )?)
 }
 
 struct Preparer<'a> {
     plan: &'a Plan,
     seed: u64,
-    broken: Broken,
 }
 
 impl Visitor for Preparer<'_> {
     type Out = Prepared;
 
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
-        let workload = Rc::new(self.broken.workload(workload));
+        let workload = Rc::new(workload);
         let threads = (0..self.plan.threads)
             .map(|thread| {
                 let plan = ThreadPlan {

@@ -5,6 +5,9 @@ use crate::times::Times;
 use libtest_mimic::Trial;
 use std::sync::Arc;
 
+/// What is wrong with a design, if anything.
+type Finds = Box<dyn Fn(&Planted) -> Option<String> + Send + Sync>;
+
 /// Something to be run under one design, which finds nothing unless a bug is planted.
 pub struct Check {
     pub suite: &'static str,
@@ -13,8 +16,7 @@ pub struct Check {
     pub design: &'static str,
     /// About how long it takes, beside the other cases.
     pub weight: u64,
-    /// What is wrong with the design, if anything.
-    pub finds: Box<dyn Fn(&Planted) -> Option<String> + Send + Sync>,
+    pub finds: Finds,
 }
 
 impl Check {

@@ -29,7 +29,7 @@ pub fn recovers() -> Vec<Check> {
 
 /// What crash exploration finds first.
 pub fn explored(planted: &Planted, spec: &Spec, points: Points) -> Option<String> {
-    finding(|| {
+    finding(planted, || {
         let failure = first_failure(spec, points, &|spec| planted.observe(spec))?;
         Ok(failure.map(|failure| format!("{}; strandline {}", failure.why, failure.replay)))
     })

@@ -6,6 +6,7 @@ mod axes;
 mod case;
 mod covering;
 mod exploration;
+mod measure;
 mod models;
 mod mutants;
 mod planted;
@@ -21,6 +22,9 @@ use times::Times;
 fn main() {
     let arguments = Arguments::from_args();
     quiet::install();
+    if std::env::var_os("STRANDLINE_MEASURE").is_some() {
+        return measure::print(&checks());
+    }
     let times = Arc::new(Times::default());
     let trials = cases().into_iter().map(|case| case.trial(times.clone())).collect();
     let conclusion = run(&arguments, trials);

@@ -1,12 +1,13 @@
 //! A design as it is registered, or with a bug planted, under whatever a suite runs.
 
-use crate::mutants::altered::{Altered, Change};
+use crate::mutants::altered::Altered;
 use crate::mutants::table::{Broken, Mutant};
 use crate::quiet::quietly;
 use strandline_crash::litmus::{Registered, Subject};
 use strandline_design::{About, Design};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome};
+use strandline_rules::{breaking, Rule};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
 
 /// A design, the bug that is planted, if any, and the parameters that are set.
@@ -55,34 +56,25 @@ impl Planted {
         design.configure(sets)?;
         Ok(match self.bug {
             Some(Broken::Design(change, ..)) => Altered::boxed(design, change),
-            Some(Broken::Part(rule)) => Altered::boxed(design, Change::Part(rule)),
             _ => design,
         })
     }
 
-    /// The machine's rule that is broken.
-    pub fn machine_rule(&self) -> Option<strandline_machine::Rule> {
+    /// The rule that is broken, of those that code asks about.
+    pub fn rule(&self) -> Option<Rule> {
         match self.bug {
-            Some(Broken::Machine(rule)) => Some(rule),
+            Some(Broken::Rule(rule)) => Some(rule),
             _ => None,
         }
     }
 
     /// Runs a workload under it.
     pub fn observe(&self, spec: &Spec) -> Result<Observation, Error> {
-        let broken = strandline_sim::Broken {
-            machine: self.machine_rule(),
-            log: match self.bug {
-                Some(Broken::Log(rule)) => Some(rule),
-                _ => None,
-            },
-            patience: Some(PATIENCE),
-        };
         let sets = spec
             .set
             .iter()
             .filter_map(|set| set.strip_prefix("design.")?.split_once('='));
-        observe_design(spec, self.design(sets)?, broken)
+        observe_design(spec, self.design(sets)?, PATIENCE)
     }
 }
 
@@ -93,17 +85,13 @@ impl Subject for Planted {
 
     fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
         let sets = self.sets.iter().map(|(key, value)| (*key, value.as_str()));
-        let options = Options {
-            broken: self.machine_rule(),
-            ..options
-        };
         play(self.design(sets)?, machine, program, options)
     }
 }
 
-/// What a run finds wrong, if anything. One that gets stuck or stops (on a count below zero, say) is wrong, too.
-pub fn finding(run: impl FnOnce() -> Result<Option<String>, Error>) -> Option<String> {
-    match quietly(run) {
+/// What a run of it finds wrong, if anything. One that gets stuck or stops (on a count below zero, say) is wrong, too.
+pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<String>, Error>) -> Option<String> {
+    match quietly(|| breaking(planted.rule(), run)) {
         Ok(Ok(found)) => found,
         Ok(Err(Error::Stuck(why))) => Some(why),
         Ok(Err(error)) => panic!("{error}"),

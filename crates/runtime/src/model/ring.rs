@@ -6,8 +6,8 @@
 
 use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
-use crate::rules::{Broken, Rule};
 use strandline_isa::{Addr, Cpu, Intent, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 /// One lane's log.
 pub(crate) struct Ring<'c, C: Cpu> {
@@ -29,12 +29,11 @@ pub(crate) struct Ring<'c, C: Cpu> {
     head_block: W<'c, C>,
     /// The block of the head as it was when everything was last durable.
     durable_block: W<'c, C>,
-    broken: Broken,
 }
 
 impl<'c, C: Cpu> Ring<'c, C> {
     /// Opens the log of `lane` where it ends: everything in it is committed.
-    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let base = layout.base(lane);
         let word = match cpu.lowering().log {
             true => cpu.word(base.0 + head::LAST).load().await,
@@ -59,7 +58,6 @@ impl<'c, C: Cpu> Ring<'c, C> {
             head_position: position,
             head_block: block,
             durable_block: block,
-            broken,
         }
     }
 
@@ -100,7 +98,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         entry.at(field::INFO).store(info).await;
         let state = (self.position << POSITION_SHIFT) + VALID;
         entry.at(field::STATE).store(state).await;
-        if !self.broken.is(Rule::EntriesFlushed) {
+        if !broken(Rule::EntriesFlushed) {
             entry.flush().await;
         }
     }
@@ -155,7 +153,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
             .store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER))
             .await;
         state.flush().await;
-        if !self.broken.is(Rule::MarkerBeforeInvalidation) {
+        if !broken(Rule::MarkerBeforeInvalidation) {
             self.durable().await;
         }
     }
@@ -173,7 +171,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
             self.head.at(field::STATE).store(state).await;
             self.head.flush().await;
         }
-        if self.broken.is(Rule::MarkerBeforeInvalidation) {
+        if broken(Rule::MarkerBeforeInvalidation) {
             self.durable().await;
         }
         self.cpu.intent(Intent::LogBeforeUpdate).await;

@@ -1,29 +1,21 @@
 //! What no workload does: two steps of a region that write one line, and a crash in the second; and what no run under x86 shows: a
 //! redo-logged region that is lost while one that has read what it wrote is not.
 
-use super::table::Broken;
-use crate::planted::Planted;
 use strandline_design::Design;
 use strandline_designs::X86;
 use strandline_isa::{Addr, CoreId, Cpu, Image};
-use strandline_runtime::{
-    block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Rule, Runtime, Step, UndoLog,
-};
+use strandline_runtime::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog};
 
 /// What is not recovered.
-pub fn run(planted: &Planted) -> Option<String> {
-    let rule = match planted.broken() {
-        Some(Broken::Log(rule)) => Some(rule),
-        _ => None,
-    };
-    if !restores_a_line_of_two_steps(rule) {
+pub fn run() -> Option<String> {
+    if !restores_a_line_of_two_steps() {
         return Some("a line of two steps is not restored".to_owned());
     }
-    (!undoes_what_builds_on_a_lost_region(rule)).then(|| "what builds on a lost region is not undone".to_owned())
+    (!undoes_what_builds_on_a_lost_region()).then(|| "what builds on a lost region is not undone".to_owned())
 }
 
 /// Whether recovery takes back the second region, as all that the first lane wrote was lost.
-fn undoes_what_builds_on_a_lost_region(rule: Option<Rule>) -> bool {
+fn undoes_what_builds_on_a_lost_region() -> bool {
     let mut heap = Heap::new(&BuildPlan {
         threads: 2,
         window: None,
@@ -34,7 +26,7 @@ fn undoes_what_builds_on_a_lost_region(rule: Option<Rule>) -> bool {
         },
     });
     let (lines, lock) = (heap.pm(128), heap.dram(8));
-    let logs = LogLayout::allot(&mut heap, 2, 16).breaking(rule);
+    let logs = LogLayout::allot(&mut heap, 2, 16);
     let memory = heap.memory();
     let before = memory.clone();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
@@ -62,10 +54,10 @@ async fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
 }
 
 /// Whether recovery leaves the line as the region found it.
-fn restores_a_line_of_two_steps(rule: Option<Rule>) -> bool {
+fn restores_a_line_of_two_steps() -> bool {
     let mut heap = Heap::default();
     let line = heap.pm(64);
-    let logs = LogLayout::allot(&mut heap, 1, 8).breaking(rule);
+    let logs = LogLayout::allot(&mut heap, 1, 8);
     let memory = heap.memory();
     let cpu = Plain::new(&memory, CoreId(0), X86.lowering());
     block_on(two_steps(&cpu, &logs, line)).expect("nobody to wait for");

@@ -16,6 +16,7 @@ use strandline_crash::litmus::random;
 use strandline_crash::Points;
 use strandline_designs::abouts;
 use strandline_order::{shelf, Entry};
+use strandline_rules::{breaking, Rule};
 use strandline_sim::Spec;
 use table::{Broken, Catcher, Mutant, MUTANTS};
 
@@ -43,7 +44,7 @@ pub fn caught() -> Vec<Case> {
         .iter()
         .flat_map(|mutant| mutant.caught_by.iter().map(move |catcher| (mutant, *catcher)));
     let case = |(mutant, catcher): (&'static Mutant, Catcher)| {
-        let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', '-'));
+        let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', "-"));
         Case::new("mutants", name, 100, move || {
             let found = finds(catcher, mutant, &Planted::of(mutant));
             found.map(drop).ok_or_else(|| "nothing is found".to_owned())
@@ -63,7 +64,7 @@ pub fn unbroken() -> Vec<Case> {
             .filter(|catcher| matches!(catcher, Catcher::Exploration | Catcher::Program));
         for catcher in own {
             if seen.insert((*catcher, mutant.design, mutant.sets, mutant.runtime())) {
-                let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', '-'));
+                let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', "-"));
                 cases.push(Case::new("unbroken", name, 100, move || {
                     match finds(*catcher, mutant, &Planted::unbroken(mutant.design)) {
                         Some(found) => Err(found),
@@ -80,9 +81,9 @@ pub fn unbroken() -> Vec<Case> {
 pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<String> {
     match catcher {
         Catcher::Exploration => exploration(mutant, planted),
-        Catcher::Program if matches!(mutant.broken, Broken::Log(_)) => log::run(planted),
-        Catcher::Program => programs::run(planted, mutant.sets),
-        Catcher::Litmus => litmus(mutant, &planted.clone().with(mutant.design_sets())),
+        Catcher::Program if mutant.is_of_log() => breaking(planted.rule(), log::run),
+        Catcher::Program => breaking(planted.rule(), || programs::run(planted, mutant.sets)),
+        Catcher::Litmus => litmus(&planted.clone().with(mutant.design_sets())),
         Catcher::Random => wrong(&planted.clone().with(mutant.design_sets()), RANDOM),
     }
 }
@@ -104,37 +105,37 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<String> {
 }
 
 /// A litmus test that finds the mutant, tried first on a few machines each.
-fn litmus(mutant: &Mutant, planted: &Planted) -> Option<String> {
+fn litmus(planted: &Planted) -> Option<String> {
     let tests = shelf();
     let on = |machines: u64| {
         tests
             .iter()
             .find_map(|entry: &Entry| conformed(planted, entry, machines))
     };
-    let _ = mutant;
     on(4).or_else(|| on(MACHINES))
 }
 
 /// That the table is whole, and that the page says what it does.
 pub fn tables() -> Vec<Case> {
     vec![
-        Case::new("tables", "every_rule_and_every_design_has_its_mutants", 1, || {
-            Ok(has_mutants())
-        }),
+        Case::new("tables", "every_rule_and_every_design_has_its_mutants", 1, has_mutants),
         Case::new("tables", "docs_mutants_md_is_the_table", 1, docs::is_current),
         Case::new(
             "tables",
             "a_random_program_that_fails_is_shrunk_and_comes_again",
             50,
-            || Ok(comes_again()),
+            comes_again,
         ),
-        Case::new("tables", "a_design_that_gets_stuck_says_who_waits_for_whom", 10, || {
-            Ok(says_who_waits())
-        }),
+        Case::new(
+            "tables",
+            "a_design_that_gets_stuck_says_who_waits_for_whom",
+            10,
+            says_who_waits,
+        ),
     ]
 }
 
-fn has_mutants() {
+fn has_mutants() -> Result<(), String> {
     let names: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.name).collect();
     assert_eq!(names.len(), MUTANTS.len(), "names are unique");
     for about in abouts() {
@@ -144,16 +145,8 @@ fn has_mutants() {
             about.name
         );
     }
-    for rule in strandline_design::Rule::ALL {
-        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Part(broken) if broken == *rule);
-        assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
-    }
-    for rule in strandline_machine::Rule::ALL {
-        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Machine(broken) if broken == *rule);
-        assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
-    }
-    for rule in strandline_runtime::Rule::ALL {
-        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Log(broken) if broken == *rule);
+    for rule in Rule::ALL {
+        let breaks = |mutant: &Mutant| matches!(mutant.broken, Broken::Rule(broken) if broken == *rule);
         assert!(MUTANTS.iter().any(breaks), "nobody breaks {rule:?}");
     }
     for mutant in MUTANTS {
@@ -164,9 +157,10 @@ fn has_mutants() {
             mutant.name
         );
     }
+    Ok(())
 }
 
-fn comes_again() {
+fn comes_again() -> Result<(), String> {
     let mutant = MUTANTS
         .iter()
         .find(|mutant| mutant.name == "x86/sfence-passes")
@@ -180,6 +174,7 @@ fn comes_again() {
     assert!((2..=5).contains(&found.size), "{}\n{:#?}", found.program, found.detail);
     let again = first(found.seed, 1);
     assert_eq!((again.program, again.detail), (found.program, found.detail));
+    Ok(())
 }
 
 /// It breaks no rule that a model knows: it only gets stuck.
@@ -195,9 +190,10 @@ const NEVER_ACKNOWLEDGED: Mutant = table::mutant(
     &[Catcher::Random],
 );
 
-fn says_who_waits() {
-    let message = finding(|| {
-        let report = random(&Planted::of(&NEVER_ACKNOWLEDGED), 1, 200)?;
+fn says_who_waits() -> Result<(), String> {
+    let planted = Planted::of(&NEVER_ACKNOWLEDGED);
+    let message = finding(&planted, || {
+        let report = random(&planted, 1, 200)?;
         Ok(report.violations.first().map(|found| found.detail.join(" ")))
     });
     let message = message.expect("some program flushes");
@@ -208,4 +204,5 @@ fn says_who_waits() {
     ] {
         assert!(message.contains(words), "{words}: {message}");
     }
+    Ok(())
 }

@@ -190,7 +190,6 @@ fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> 
     let options = Options {
         seed,
         journal: true,
-        broken: planted.machine_rule(),
         ..Options::default()
     };
     let memory = Memory::new(LINE_BYTES, 4 * LINE_BYTES);
