@@ -47,6 +47,25 @@ pub fn explore_with(spec: &Spec, points: Points, observe: Observe<'_>) -> Result
     Ok(report)
 }
 
+/// The first failure that [`explore_with`] would meet, as it is found: neither shrunk, nor are more runs made.
+///
+/// # Errors
+/// As [`explore`].
+pub fn first_failure(spec: &Spec, points: Points, observe: Observe<'_>) -> Result<Option<Failure>, Error> {
+    let spec = with_tasks(spec, tasks(spec));
+    for number in 0..RUNS {
+        let run = Run::of(&spec, number, observe)?;
+        let chosen = run.chosen(points.share(number, RUNS));
+        let mut walk = run.walk();
+        let finding = chosen.into_iter().find_map(|event| run.point(&mut walk, event));
+        drop(walk);
+        if let Some(finding) = finding {
+            return Ok(Some(Failure::of(&Failing { run, finding })));
+        }
+    }
+    Ok(None)
+}
+
 /// Visits one crash state, which a failure's `replay` names as `RUN:EVENT`.
 ///
 /// # Errors
@@ -159,11 +178,7 @@ impl Survey {
     }
 
     fn visit(&mut self, run: Run, points: Points) {
-        let mut chosen = points.of(run.events(), run.observation.record.ran.seed);
-        // The model has judged all of them.
-        chosen.extend(run.disorder().map(|finding| finding.event));
-        chosen.sort_unstable();
-        chosen.dedup();
+        let chosen = run.chosen(points);
         self.report.visited(run.events(), chosen.len());
         let mut walk = run.walk();
         let findings: Vec<_> = chosen

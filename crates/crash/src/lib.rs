@@ -22,7 +22,7 @@ mod sizes;
 mod verdict;
 mod walk;
 
-pub use explore::{explore, explore_with, recovers, replay};
+pub use explore::{explore, explore_with, first_failure, recovers, replay};
 pub use points::Points;
 pub use report::{Failure, Report};
 pub use request::{run, Request};

@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::order::{judge, Models};
+use crate::points::Points;
 use crate::regions::Regions;
 use crate::shake::{seed, shake};
 use crate::sizes::small;
@@ -62,9 +63,13 @@ impl Run {
         Walk::new(&run.journal, &self.regions, &run.initial, &*run.program)
     }
 
-    /// The earliest crash state that the design's model does not allow. All states of the run have been looked at.
-    pub fn disorder(&self) -> Option<&Finding> {
-        self.disorder.as_ref()
+    /// The crash points that are recovered and judged, in order. The model has judged all there are: where it says no is one of them.
+    pub fn chosen(&self, points: Points) -> Vec<usize> {
+        let mut chosen = points.of(self.events(), self.observation.record.ran.seed);
+        chosen.extend(self.disorder.as_ref().map(|finding| finding.event));
+        chosen.sort_unstable();
+        chosen.dedup();
+        chosen
     }
 
     /// What is wrong with the crash after `event` durable events, to which `walk` goes.

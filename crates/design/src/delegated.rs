@@ -85,11 +85,6 @@ impl<const EAGER: bool> Design for Delegated<EAGER> {
         self.buffers.set(params);
     }
 
-    #[cfg(feature = "mutants")]
-    fn breaking(&mut self, rule: crate::Rule) {
-        self.buffers.breaking(rule);
-    }
-
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         self.buffers.storage(machine)
     }
@@ -118,8 +113,8 @@ impl<const EAGER: bool> Design for Delegated<EAGER> {
         self.buffers.flushed(hw, core, tag);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
-        self.buffers.asked(hw, owner, requester, line, access)
+    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
+        self.buffers.asked(hw, owner, requester, line)
     }
 
     fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, _: Line, reply: Reply) {

@@ -15,7 +15,6 @@ mod counters;
 mod delegated;
 mod persist_buffer;
 mod recovery_table;
-mod rules;
 mod services;
 mod strands;
 mod trait_design;
@@ -32,8 +31,6 @@ pub use counters::{Counters, Occupancy};
 pub use delegated::Delegated;
 pub use persist_buffer::{Carries, EpochId, PersistBuffers, BUFFER_ENTRIES};
 pub use recovery_table::{Handling, RecoveryTable};
-#[cfg(feature = "mutants")]
-pub use rules::Rule;
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
 pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 pub use trait_design::{AsAny, Design};

@@ -1,8 +1,8 @@
 //! A controller's recovery table: how values that came too early are undone, and those that came out of order wait.
 
-use crate::rules::{Broken, Rule};
 use crate::EpochId;
 use strandline_isa::{Line, LineData};
+use strandline_rules::{broken, Rule};
 
 /// Undo and delay records (ASAP, HPCA 2022, sections IV-D, IV-F, V-A to V-E and Table I).
 ///
@@ -12,7 +12,6 @@ use strandline_isa::{Line, LineData};
 pub struct RecoveryTable {
     capacity: usize,
     records: Vec<Record>,
-    broken: Broken,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,20 +51,14 @@ impl RecoveryTable {
         RecoveryTable {
             capacity,
             records: Vec::new(),
-            broken: Broken::default(),
         }
-    }
-
-    /// The same, with a rule broken.
-    pub(crate) fn breaking(self, broken: Broken) -> RecoveryTable {
-        RecoveryTable { broken, ..self }
     }
 
     /// A safe flush has arrived, or the value of a delay record whose epoch commits.
     pub fn safe(&mut self, owner: EpochId, line: Line, data: LineData) -> Handling {
         // The paper has a later epoch's value in memory wherever there is an undo record. It may be this very epoch's, from when it
         // was not safe yet: this one is newer, and nothing of a safe epoch needs to be undone.
-        if !self.broken.is(Rule::SafeReplacesOwnRecords) {
+        if !broken(Rule::SafeReplacesOwnRecords) {
             self.records.retain(|r| r.owner != owner || r.line != line);
         }
         match self.undo_of(line) {
@@ -80,20 +73,17 @@ impl RecoveryTable {
 
     /// An early flush has arrived, where memory holds `old`.
     pub fn early(&mut self, owner: EpochId, line: Line, data: LineData, old: LineData) -> Handling {
-        if self.broken.is(Rule::EarlyIsUndone) {
-            return Handling::Write;
-        }
         // Behind a delay record of its own epoch, even where the undo record has gone that made that one wait: when the epoch
         // commits, the older value must not come last.
         let mut delays = self.records.iter_mut().filter(|r| r.kind == Kind::Delay);
         if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
-            if !self.broken.is(Rule::EpochsDelaysCoalesce) {
+            if !broken(Rule::EpochsDelaysCoalesce) {
                 own.data = data;
                 return Handling::Record;
             }
         }
         let kind = match self.undo_of(line).is_some() {
-            true if self.broken.is(Rule::CollisionDelays) => return Handling::Record,
+            true if broken(Rule::CollisionDelays) => return Handling::Record,
             true => Kind::Delay,
             false => Kind::Undo { unread: false },
         };
@@ -116,7 +106,7 @@ impl RecoveryTable {
     /// An epoch commits: its undo records go, and its delay records are handed out, oldest first, to be handled as safe flushes
     /// that arrive now (V-C).
     pub fn commit(&mut self, owner: EpochId) -> Vec<(Line, LineData)> {
-        let kept = self.broken.is(Rule::CommitForgetsUndo);
+        let kept = broken(Rule::CommitForgetsUndo);
         let mut delayed = Vec::new();
         self.records.retain(|record| match record.kind {
             _ if record.owner != owner => true,

@@ -56,12 +56,6 @@ pub trait Design: AsAny {
         let _ = params;
     }
 
-    /// Breaks a rule of a shared part, in tests of the checkers.
-    #[cfg(feature = "mutants")]
-    fn breaking(&mut self, rule: crate::Rule) {
-        let _ = rule;
-    }
-
     /// The structures that it adds to a machine of these sizes: their names and bytes of storage, of all cores and controllers.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let _ = machine;

@@ -117,11 +117,6 @@ impl Design for NoPersistQueue {
         self.shape = Shape::of(params);
     }
 
-    #[cfg(feature = "mutants")]
-    fn breaking(&mut self, rule: strandline_design::Rule) {
-        self.shape = self.shape.breaking(rule);
-    }
-
     /// The strand buffers of each core (section VI-A), and the tail indices on each entry of its write-back buffer.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let tails = (machine.writeback_buffer_entries * self.shape.tail_bits()).div_ceil(8);
@@ -167,7 +162,7 @@ impl Design for NoPersistQueue {
     }
 
     fn hands_over_clean(&self) -> bool {
-        self.shape.hands_over_clean()
+        true
     }
 
     fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {

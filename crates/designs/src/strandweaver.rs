@@ -106,7 +106,7 @@ impl StrandWeaver {
         while self.cores.len() <= core.index() {
             let number = self.cores.len() as u16;
             self.cores.push(Core {
-                queue: PersistQueue::new(self.queue_entries, self.shape),
+                queue: PersistQueue::new(self.queue_entries),
                 unit: StrandUnit::new(CoreId(number), self.shape),
                 marks: VecDeque::new(),
                 waits: [false; 2],
@@ -170,11 +170,6 @@ impl Design for StrandWeaver {
     fn set(&mut self, params: &Params) {
         self.shape = Shape::of(params);
         self.queue_entries = params.get(QUEUE_ENTRIES.name) as usize;
-    }
-
-    #[cfg(feature = "mutants")]
-    fn breaking(&mut self, rule: strandline_design::Rule) {
-        self.shape = self.shape.breaking(rule);
     }
 
     /// The persist queue and the strand buffers of each core (section VI-A), and the tail indices on each entry of its
@@ -268,7 +263,7 @@ impl Design for StrandWeaver {
     }
 
     fn hands_over_clean(&self) -> bool {
-        self.shape.hands_over_clean()
+        true
     }
 
     fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {

@@ -8,7 +8,6 @@ mod events;
 mod keys;
 mod params;
 mod rng;
-mod rules;
 mod stats;
 mod type_name;
 

@@ -9,7 +9,6 @@ mod core;
 mod crash_image;
 mod journal;
 mod memory;
-mod rules;
 mod stats;
 mod system;
 mod trace;
@@ -17,8 +16,6 @@ mod trace;
 pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
-#[cfg(feature = "mutants")]
-pub use rules::Rule;
 pub use stats::Stats;
 pub use system::{CoreView, Flushing, Joined, Options, Outcome, Program, Queued, Stuck, System};
 pub use trace::{Op, OpId, Seen, Trace};

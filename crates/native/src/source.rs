@@ -42,7 +42,7 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // What workloads use, and what that uses.
-    straight! { "runtime": alloc heap layout list lock log random recovery region rules runtimes thread workload }
+    straight! { "runtime": alloc heap layout list lock log random recovery region runtimes thread workload }
 
     pub mod model {
         straight! { "runtime/model": entry layout ledger replay rollback scan set }

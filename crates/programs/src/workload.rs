@@ -21,9 +21,6 @@ pub struct Plan {
     pub logging: Logging,
     /// Seed of the structure's contents and of the tasks.
     pub seed: u64,
-    /// The rule of the undo log that is broken, in tests of the checkers.
-    #[cfg(feature = "mutants")]
-    pub broken: Option<strandline_runtime::Rule>,
 }
 
 /// Builds the workload that the user calls `name`: an alias may bring parameters of its own. `set` are the user's
@@ -46,21 +43,6 @@ pub fn workload<'a>(
 }
 
 impl Plan {
-    /// The workload, with the broken log if there is one.
-    #[cfg(feature = "mutants")]
-    fn altered<W: Workload + 'static>(self, workload: W) -> impl Workload + 'static {
-        strandline_runtime::Mutant {
-            workload,
-            rule: self.broken,
-        }
-    }
-
-    /// The workload as it is.
-    #[cfg(not(feature = "mutants"))]
-    fn altered<W: Workload>(self, workload: W) -> W {
-        workload
-    }
-
     fn thread(self, thread: u64) -> ThreadPlan {
         ThreadPlan {
             thread: thread as usize,
@@ -76,7 +58,7 @@ impl Visitor for Plan {
     type Out = Prepared;
 
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Prepared {
-        let workload = Rc::new(self.altered(workload));
+        let workload = Rc::new(workload);
         let threads = (0..self.threads).map(|thread| thread_of(workload.clone(), self.thread(thread), self.sharing));
         Prepared {
             memory,

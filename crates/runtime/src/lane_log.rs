@@ -24,8 +24,8 @@ impl<'c, C: Cpu> Log<'c, C> {
             return Log::Undo(UndoLog::open(cpu, layout, lane).await);
         };
         match model.logging.runtime {
-            Runtime::Redo => Log::Redo(RedoLog::open(cpu, model, lane, layout.broken).await),
-            _ => Log::Pairs(PairLog::open(cpu, model, lane, layout.broken).await),
+            Runtime::Redo => Log::Redo(RedoLog::open(cpu, model, lane).await),
+            _ => Log::Pairs(PairLog::open(cpu, model, lane).await),
         }
     }
 

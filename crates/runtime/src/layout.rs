@@ -2,7 +2,6 @@
 
 use crate::list::List;
 use crate::model::layout::ModelLayout;
-use crate::rules::Broken;
 use crate::{Heap, Runtime};
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -57,7 +56,6 @@ pub struct LogLayout {
     lists: Addr,
     records: u64,
     lanes: u64,
-    pub(crate) broken: Broken,
     /// The logs in place of these, where the runtime is another.
     pub(crate) model: Option<ModelLayout>,
 }
@@ -84,18 +82,7 @@ impl LogLayout {
             lists: heap.dram(lanes * StepLists::BYTES),
             records,
             lanes,
-            broken: Broken::default(),
             model,
-        }
-    }
-
-    /// The same logs, written and recovered with a rule broken.
-    #[cfg(feature = "mutants")]
-    #[must_use]
-    pub fn breaking(self, rule: Option<crate::Rule>) -> LogLayout {
-        LogLayout {
-            broken: rule.into(),
-            ..self
         }
     }
 

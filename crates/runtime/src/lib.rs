@@ -19,7 +19,6 @@ mod plain;
 mod random;
 mod recovery;
 mod region;
-mod rules;
 mod runtimes;
 mod thread;
 mod workload;
@@ -35,10 +34,6 @@ pub use plain::{block_on, Plain, Stuck};
 pub use random::Random;
 pub use recovery::recover;
 pub use region::{Step, UndoRegion};
-#[cfg(feature = "mutants")]
-pub use rules::Rule;
 pub use runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, ThreadPlan, ThreadState};
-#[cfg(feature = "mutants")]
-pub use workload::Mutant;
 pub use workload::{BuildPlan, Workload};

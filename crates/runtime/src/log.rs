@@ -13,9 +13,9 @@
 
 use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
-use crate::rules::{Broken, Rule};
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 sites! {
     TRAILER_IS_OWN = 0xf4ce_3a2f;
@@ -41,7 +41,6 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) lists: StepLists,
     /// The lines of the open step once more, for assertions only: empty where there are none.
     pub(crate) logged: Vec<Line>,
-    pub(crate) broken: Broken,
     /// The region before has not been waited for: a broken rule.
     pub(crate) owes: bool,
     /// The open region has ordered a step that is not its last.
@@ -71,7 +70,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             used: (0, 0),
             lists: layout.step_lists(lane),
             logged: Vec::new(),
-            broken: layout.broken,
             owes: false,
             stepped: false,
             begun: cpu.word(0),
@@ -98,7 +96,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline]
     pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
         // A region that owes the wait for the one before begins once it has waited.
-        if !(self.broken.is(Rule::DurableBeforeRelease) && self.owes) {
+        if !(broken(Rule::DurableBeforeRelease) && self.owes) {
             self.cpu.note(Note::RegionBegin);
         }
         if self.cpu.lowering().log {
@@ -113,7 +111,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     }
 
     /// Waits for the region before, which should have been waited for: a broken rule. The open region begins here.
-    #[cfg(feature = "mutants")]
     pub(crate) async fn pay(&mut self) {
         self.cpu.intent(strandline_isa::Intent::Durable).await;
         self.cpu.note(Note::RegionDurable);
@@ -154,7 +151,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         slot.at(field::SEQUENCE).store(self.cpu.word(0)).await;
         let target = if offset == 0 { at } else { at + offset };
         slot.at(field::TARGET).store(target).await;
-        let trailer = match self.broken.is(Rule::RecordKeepsTrailer) {
+        let trailer = match broken(Rule::RecordKeepsTrailer) {
             true => self.cpu.word(0),
             false => trailer,
         };
@@ -188,13 +185,12 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             let (slot, own) = (list.get(at, 0).await, list.get(at, 1).await);
             slot.at(field::META).store(common + own).await;
             slot.at(field::SEQUENCE).store(self.clock).await;
-            if !self.broken.is(Rule::RecordsFlushed) && !self.broken.is(Rule::FlushBeforeFence) {
+            if !broken(Rule::RecordsFlushed) && !broken(Rule::FlushBeforeFence) {
                 slot.flush().await;
             }
             at = at + List::<2>::ITEM;
         }
-        #[cfg(feature = "mutants")]
-        if self.broken.is(Rule::FlushBeforeFence) {
+        if broken(Rule::FlushBeforeFence) {
             self.flush_late(end).await;
         }
         list.clear(self.cpu).await;
@@ -218,7 +214,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     }
 
     /// Flushes the step's records behind the fence that should have waited for that: a broken rule.
-    #[cfg(feature = "mutants")]
     async fn flush_late(&self, end: W<'c, C>) {
         self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
         let mut at = self.cpu.word(0);
@@ -268,10 +263,10 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             let line = list.get(at, 0).await;
             let next = at + List::<1>::ITEM;
             let (first, last) = (at.bits() == 0, next.bits() == end.bits());
-            if self.cpu.lowering().log && (first || !self.broken.is(Rule::EveryTrailerWritten)) {
+            if self.cpu.lowering().log && (first || !broken(Rule::EveryTrailerWritten)) {
                 line.at(TRAILER).store(self.clock).await;
             }
-            if !(last && self.broken.is(Rule::EveryUpdateFlushed)) {
+            if !(last && broken(Rule::EveryUpdateFlushed)) {
                 line.flush().await;
             }
             at = next;

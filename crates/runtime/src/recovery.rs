@@ -7,10 +7,10 @@
 
 use crate::layout::Record;
 use crate::model::{replay::replay, rollback::roll_back};
-use crate::rules::{Broken, Rule};
 use crate::{LogLayout, Runtime};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
+use strandline_rules::{broken, Rule};
 
 /// The newest region of one lane: its steps by sequence number.
 struct Newest {
@@ -25,20 +25,19 @@ struct Newest {
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
     if let Some(model) = &logs.model {
         return match model.logging.runtime {
-            Runtime::Redo => replay(image, model, logs.broken),
-            _ => roll_back(image, model, logs.broken),
+            Runtime::Redo => replay(image, model),
+            _ => roll_back(image, model),
         };
     }
     let newest: Vec<Newest> = (0..logs.lanes()).map(|lane| scan(image, logs, lane)).collect();
-    let broken = logs.broken;
-    let threads = if broken.is(Rule::EveryThreadRecovered) {
+    let threads = if broken(Rule::EveryThreadRecovered) {
         1
     } else {
         newest.len()
     };
     for region in newest.iter().take(threads) {
-        if !region.committed(image, broken) {
-            region.undo(image, broken);
+        if !region.committed(image) {
+            region.undo(image);
         }
     }
     for (lane, region) in newest.iter().enumerate() {
@@ -60,7 +59,7 @@ fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
     {
         if record.meta.region > region {
             region = record.meta.region;
-            if !logs.broken.is(Rule::OlderRegionsStand) {
+            if !broken(Rule::OlderRegionsStand) {
                 steps.clear();
             }
         }
@@ -76,23 +75,23 @@ fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
 }
 
 impl Newest {
-    fn committed(&self, image: &dyn Image, broken: Broken) -> bool {
+    fn committed(&self, image: &dyn Image) -> bool {
         self.steps.last_key_value().is_some_and(|(sequence, records)| {
             let written = |record: &Record| image.word(record.trailer()) >= *sequence;
-            if broken.is(Rule::EveryLineDecides) {
+            if broken(Rule::EveryLineDecides) {
                 return records[0].meta.last && records.iter().any(written);
             }
-            let last = records[0].meta.last || broken.is(Rule::LastStepDecides);
+            let last = records[0].meta.last || broken(Rule::LastStepDecides);
             last && records.iter().all(written)
         })
     }
 
-    fn undo(&self, image: &dyn Image, broken: Broken) {
+    fn undo(&self, image: &dyn Image) {
         let steps = || self.steps.values();
-        if broken.is(Rule::NewestUndoneFirst) {
+        if broken(Rule::NewestUndoneFirst) {
             return steps().flatten().for_each(|record| record.undo(image));
         }
-        if broken.is(Rule::EveryRecordUndone) {
+        if broken(Rule::EveryRecordUndone) {
             return steps().rev().flatten().take(1).for_each(|record| record.undo(image));
         }
         steps().rev().flatten().for_each(|record| record.undo(image));

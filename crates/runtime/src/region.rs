@@ -1,9 +1,9 @@
 //! A failure-atomic region, as a program writes it: steps of log, order, update, finish.
 
 use crate::layout::{OWN_WORD, RECORD_WORDS};
-use crate::rules::Rule;
 use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 /// Whether more steps of the region follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
         let log = &mut *self.log;
-        #[cfg(feature = "mutants")]
-        if log.owes {
+        if broken(Rule::DurableBeforeRelease) && log.owes {
             log.pay().await;
         }
         log.keep(line).await;
@@ -36,15 +35,15 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         }
         let trailer = line.at(TRAILER).load().await;
         log.follow_own_step(trailer).await;
-        if !log.broken.is(Rule::ClockPassesTrailers) {
+        if !broken(Rule::ClockPassesTrailers) {
             log.clock = log.clock.max(trailer);
         }
-        if log.broken.is(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
+        if broken(Rule::EveryLineLogged) && log.lists.records.end(log.cpu).await.bits() > 0 {
             return;
         }
         let mut done = 0;
         let mut words = bytes.div_ceil(8);
-        if log.broken.is(Rule::EveryWordLogged) {
+        if broken(Rule::EveryWordLogged) {
             words = words.min(RECORD_WORDS);
         }
         while done < words {
@@ -75,7 +74,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         if self.log.cpu.lowering().log {
             self.log.seal(step).await;
         }
-        if self.log.broken.is(Rule::FlushBeforeFence) {
+        if broken(Rule::FlushBeforeFence) {
             return;
         }
         let alone = !std::mem::replace(&mut self.log.stepped, step == Step::More);
@@ -150,8 +149,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
                 value.bits() & ((1 << (8 * size)) - 1)
             },
         });
-        #[cfg(feature = "mutants")]
-        if self.log.broken.is(Rule::TrailerLast) && self.log.cpu.lowering().log {
+        if broken(Rule::TrailerLast) && self.log.cpu.lowering().log {
             let line = self.log.cpu.word(Addr(at.bits()).line().addr().0);
             line.at(TRAILER).store(self.log.clock).await;
         }
@@ -163,7 +161,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     #[inline]
     pub async fn finish(&mut self) {
         self.log.settle().await;
-        if self.log.broken.is(Rule::DurableBeforeRelease) && self.step == Step::Last {
+        if broken(Rule::DurableBeforeRelease) && self.step == Step::Last {
             self.log.owes = true;
             return;
         }

@@ -1,6 +1,5 @@
 //! One run: a program, a design and a machine in, a record out. The only place where they are wired together.
 
-mod broken;
 mod error;
 mod needs;
 mod play;
@@ -12,7 +11,6 @@ mod settings;
 mod sharing;
 mod spec;
 
-pub use broken::Broken;
 pub use error::Error;
 pub use needs::check as check_needs;
 pub use play::{play, Play};

@@ -2,7 +2,7 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, Broken, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
+use crate::{needs, recording, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -34,8 +34,12 @@ pub struct Observation {
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
-    let prepared = prepare(spec, &plan, Broken::default())?;
-    let options = patient(&plan, Broken::default().options(spec.seed, false));
+    let prepared = prepare(spec, &plan)?;
+    let options = Options {
+        seed: spec.seed,
+        patience: patience(&plan),
+        ..Options::default()
+    };
     Ok(execute(spec, &plan, prepared, options, registered(spec, &plan.sets)?)?.0)
 }
 
@@ -44,7 +48,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), true, |sets| registered(spec, sets))
+    observed(spec, true, None, |sets| registered(spec, sets))
 }
 
 /// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
@@ -52,31 +56,34 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
-    observed(spec, Broken::default(), false, |sets| registered(spec, sets))
+    observed(spec, false, None, |sets| registered(spec, sets))
 }
 
-/// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it.
+/// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it. A run in which no task ends for
+/// `patience` is without progress.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn observe_design(spec: &Spec, design: Box<dyn Design>, broken: Broken) -> Result<Observation, Error> {
-    observed(spec, broken, true, |_| Ok(design))
+pub fn observe_design(spec: &Spec, design: Box<dyn Design>, patience: Cycles) -> Result<Observation, Error> {
+    observed(spec, true, Some(patience), |_| Ok(design))
 }
 
 fn observed(
     spec: &Spec,
-    broken: Broken,
     trace: bool,
+    limit: Option<Cycles>,
     design: impl FnOnce(&Sets) -> Result<Box<dyn Design>, Error>,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
-    let prepared = prepare(spec, &plan, broken)?;
+    let prepared = prepare(spec, &plan)?;
     let initial = prepared.memory.clone();
     let program = prepared.program.clone();
     let options = Options {
+        seed: spec.seed,
+        journal: true,
         trace,
-        ..patient(&plan, broken.options(spec.seed, true))
+        patience: limit.unwrap_or_else(|| patience(&plan)),
     };
     let (record, outcome, about) = execute(spec, &plan, prepared, options, design(&plan.sets)?)?;
     Ok(Observation {
@@ -90,10 +97,10 @@ fn observed(
 }
 
 /// Makes the plan's program ready, a workload or a recording.
-fn prepare(spec: &Spec, plan: &Plan, broken: Broken) -> Result<Prepared, Error> {
+fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     match &plan.source {
         Source::Workload(_) => {
-            let program = plan.program(spec.seed, broken);
+            let program = plan.program(spec.seed);
             Ok(strandline_programs::workload(
                 &spec.workload,
                 plan.sets.of(Scope::Workload),
@@ -105,12 +112,11 @@ fn prepare(spec: &Spec, plan: &Plan, broken: Broken) -> Result<Prepared, Error> 
 }
 
 /// A recording may have no tasks, by whose ends progress is told.
-fn patient(plan: &Plan, options: Options) -> Options {
-    let patience = match plan.source {
-        Source::Workload(_) => options.patience,
+fn patience(plan: &Plan) -> Cycles {
+    match plan.source {
+        Source::Workload(_) => Options::default().patience,
         Source::Recording(_) => Cycles(u64::MAX),
-    };
-    Options { patience, ..options }
+    }
 }
 
 /// The registered design that `spec` names, with the parameters that the user set.

@@ -176,9 +176,8 @@ impl Plan {
         })
     }
 
-    /// What of it the workload's program needs; `broken` is consulted by tests of the checkers.
-    #[cfg_attr(not(feature = "mutants"), allow(unused_variables))]
-    pub(crate) fn program(&self, seed: u64, broken: crate::Broken) -> strandline_programs::Plan {
+    /// What of it the workload's program needs.
+    pub(crate) fn program(&self, seed: u64) -> strandline_programs::Plan {
         strandline_programs::Plan {
             threads: self.threads,
             tasks: self.tasks,
@@ -186,8 +185,6 @@ impl Plan {
             sharing: self.sharing,
             logging: self.logging,
             seed,
-            #[cfg(feature = "mutants")]
-            broken: broken.log,
         }
     }
 

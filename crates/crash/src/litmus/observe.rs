@@ -46,7 +46,6 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         journal: true,
         trace: true,
         patience: PATIENCE,
-        ..Options::default()
     };
     let outcome = subject.play(&machine, program, options)?;
     Ok(Observed {

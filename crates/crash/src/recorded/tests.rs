@@ -6,10 +6,10 @@ use crate::points::Points;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::PathBuf;
-use strandline_designs::{abouts, X86};
-use strandline_machine::Rule;
+use strandline_designs::abouts;
 use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, RecordError, Recording, Region, Writer};
-use strandline_sim::{observe, observe_design, Broken};
+use strandline_rules::{breaking, Rule};
+use strandline_sim::observe;
 
 /// Where the pool is mapped, and how far one thread's list is from the next one's.
 const POOL: u64 = 0x7000_0000_0000;
@@ -232,13 +232,8 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
         (right.judged, right.disorders.len(), right.not_judged.as_str()),
         (8, 0, "")
     );
-    let broken = Broken {
-        machine: Some(Rule::FenceWaitsForAll),
-        ..Broken::default()
-    };
-    let wrong = judge_runs(&recording, &spec, 8, &|spec| {
-        observe_design(spec, Box::new(X86), broken)
-    });
+    let judged = || judge_runs(&recording, &spec, 8, &observe);
+    let wrong = breaking(Some(Rule::FenceWaitsForAll), judged);
     assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
     assert!(!wrong.disorders.is_empty());
     // Both words of the breach are of the list, by the names of the pool's places.

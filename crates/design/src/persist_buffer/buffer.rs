@@ -1,8 +1,8 @@
 //! One core's persist buffer.
 
-use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_isa::{Line, LineData};
+use strandline_rules::{broken, Rule};
 
 /// A write that leaves a buffer for its controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,6 @@ pub struct Buffer {
     capacity: usize,
     entries: VecDeque<Entry>,
     next: u64,
-    broken: Broken,
 }
 
 /// An entry.
@@ -66,13 +65,7 @@ impl Buffer {
             capacity,
             entries: VecDeque::new(),
             next: 0,
-            broken: Broken::default(),
         }
-    }
-
-    /// The same, with a rule broken.
-    pub(crate) fn breaking(self, broken: Broken) -> Buffer {
-        Buffer { broken, ..self }
     }
 
     /// Whether it takes a store to this line in this epoch: into an entry that it joins, or a free one.
@@ -103,7 +96,7 @@ impl Buffer {
 
     /// The entry that a store coalesces with: the youngest of its line and epoch, if it is not on its way.
     fn joins(&self, line: Line, epoch: u64) -> Option<usize> {
-        let any_epoch = self.broken.is(Rule::EpochsCoalesceApart);
+        let any_epoch = broken(Rule::EpochsCoalesceApart);
         let same = |e: &Entry| e.write.line == line && (e.epoch == epoch || any_epoch);
         let youngest = self.entries.iter().rposition(same)?;
         (!self.entries[youngest].is_sent()).then_some(youngest)

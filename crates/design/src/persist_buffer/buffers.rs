@@ -6,10 +6,10 @@ use super::{
     POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES,
 };
 use crate::bloom::FILTER_BYTES;
-use crate::rules::{Broken, Rule};
-use crate::{Access, Admission, Asked, Counters, Departure, Entry, Gate, Occupancy, Reply, Services, Sizes, Until};
+use crate::{Admission, Asked, Counters, Departure, Entry, Gate, Occupancy, Reply, Services, Sizes, Until};
 use strandline_isa::{Addr, CoreId, Line, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
+use strandline_rules::{broken, Rule};
 
 /// Persist buffers with what orders them: HOPS's or ASAP's.
 ///
@@ -28,7 +28,6 @@ pub struct PersistBuffers {
     pub(super) writers: Writers,
     /// With eager flushing.
     pub(super) speculation: Option<Speculation>,
-    pub(super) broken: Broken,
     epochs: u64,
     dependences: u64,
 }
@@ -54,7 +53,7 @@ impl PersistBuffers {
     #[must_use]
     pub fn eager(carries: Carries) -> PersistBuffers {
         let mut buffers = PersistBuffers::of(carries, Some(EPOCH_ENTRIES.default as usize), Resolution::Told);
-        buffers.speculation = Some(Speculation::new(TABLE_ENTRIES.default as usize, Broken::default()));
+        buffers.speculation = Some(Speculation::new(TABLE_ENTRIES.default as usize));
         buffers
     }
 
@@ -71,7 +70,6 @@ impl PersistBuffers {
             sides: Vec::new(),
             writers: Writers::default(),
             speculation: None,
-            broken: Broken::default(),
             epochs: 0,
             dependences: 0,
         }
@@ -96,7 +94,7 @@ impl PersistBuffers {
         self.shape.gather_time = params.get(GATHER_TIME.name);
         if self.speculation.is_some() {
             self.shape.epochs = Some(params.get(EPOCH_ENTRIES.name) as usize);
-            self.speculation = Some(Speculation::new(params.get(TABLE_ENTRIES.name) as usize, self.broken));
+            self.speculation = Some(Speculation::new(params.get(TABLE_ENTRIES.name) as usize));
         } else {
             self.shape.resolution = Resolution::Polled {
                 period: params.get(POLL_PERIOD.name),
@@ -105,19 +103,9 @@ impl PersistBuffers {
         }
     }
 
-    /// Breaks a rule.
-    #[cfg(feature = "mutants")]
-    pub fn breaking(&mut self, rule: Rule) {
-        self.broken = Some(rule).into();
-        self.speculation = self
-            .speculation
-            .as_ref()
-            .map(|speculation| Speculation::new(speculation.entries(), self.broken));
-    }
-
     pub(super) fn side(&mut self, core: CoreId) -> &mut Side {
         for number in self.sides.len()..=core.index() {
-            let side = Side::new(CoreId(number as u16), self.shape.entries, self.broken);
+            let side = Side::new(CoreId(number as u16), self.shape.entries);
             self.sides.push(side);
         }
         &mut self.sides[core.index()]
@@ -167,7 +155,7 @@ impl PersistBuffers {
         }
         let side = self.side(core);
         side.writes();
-        if side.buffer.takes(addr.line(), side.epochs.current()) || self.broken.is(Rule::FullBufferHoldsStore) {
+        if side.buffer.takes(addr.line(), side.epochs.current()) || broken(Rule::FullBufferHoldsStore) {
             return Departure::Go;
         }
         self.side(core).waits_for_room = true;
@@ -184,7 +172,7 @@ impl PersistBuffers {
             Carries::Releases => Rule::LinesDepend,
             Carries::Conflicts => Rule::StrandsOfALineInOrder,
         };
-        if self.broken.is(rule) {
+        if broken(rule) {
             return None;
         }
         let last = self.writers.last(line)?;
@@ -229,7 +217,7 @@ impl PersistBuffers {
         }
         let strands = self.carries == Carries::Conflicts;
         let all = if strands { Follows::All } else { Follows::Current };
-        let joins = self.broken.is(Rule::ReleaseBeginsEpoch);
+        let joins = broken(Rule::ReleaseBeginsEpoch);
         self.counted(core, |side| match primitive {
             Primitive::Setctx(context) => side.switch(context),
             Primitive::PersistBarrier => _ = side.epochs.begin(Follows::Current),
@@ -298,15 +286,8 @@ impl PersistBuffers {
 
     /// Another core asks for a line: if this core's epochs carry a dependence there that is not durable, the note names the
     /// epoch that the requester's next one awaits. In a full epoch table the request waits.
-    pub fn asked(
-        &mut self,
-        hw: &mut dyn Services,
-        owner: CoreId,
-        requester: CoreId,
-        line: Line,
-        access: Access,
-    ) -> Asked {
-        let Some(written) = self.carried(owner, line, access) else {
+    pub fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line) -> Asked {
+        let Some(written) = self.carried(owner, line) else {
             return Asked::Give(None);
         };
         if self.side(owner).epochs.is_settled(written) {
@@ -325,18 +306,11 @@ impl PersistBuffers {
     }
 
     /// The owner's epoch that makes the requester's next one wait, if the access is such a one.
-    fn carried(&self, owner: CoreId, line: Line, access: Access) -> Option<u64> {
+    fn carried(&self, owner: CoreId, line: Line) -> Option<u64> {
         match self.carries {
-            Carries::EveryLine => {
-                let unseen = access == Access::Read && self.broken.is(Rule::ReadsDepend)
-                    || !line.is_persistent() && self.broken.is(Rule::VolatileLinesDepend);
-                self.writers.wrote_last(owner, line).filter(|_| !unseen)
-            }
+            Carries::EveryLine => self.writers.wrote_last(owner, line),
             Carries::Conflicts => None,
-            Carries::Releases => {
-                let released = self.writers.released_last(owner, line);
-                released.filter(|_| !self.broken.is(Rule::ReleasesDepend))
-            }
+            Carries::Releases => self.writers.released_last(owner, line),
         }
     }
 

@@ -1,9 +1,9 @@
 //! One core's epochs that are not complete.
 
-use crate::rules::{Broken, Rule};
 use crate::ControllerId;
 use std::collections::{BTreeSet, VecDeque};
 use strandline_isa::CoreId;
+use strandline_rules::{broken, Rule};
 
 /// An epoch of some core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,6 @@ pub struct Epochs {
     epochs: VecDeque<Epoch>,
     /// The epochs before this one come before every strand (the last join).
     joined: u64,
-    broken: Broken,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -71,13 +70,7 @@ impl Epochs {
             core,
             epochs: VecDeque::from([Epoch::default()]),
             joined: 0,
-            broken: Broken::default(),
         }
-    }
-
-    /// The same, with a rule broken.
-    pub(crate) fn breaking(self, broken: Broken) -> Epochs {
-        Epochs { broken, ..self }
     }
 
     /// The current epoch.
@@ -121,7 +114,7 @@ impl Epochs {
 
     /// Those of its own epochs that a new one awaits.
     fn own(&self, which: impl Fn(&Epoch) -> bool) -> Vec<EpochId> {
-        if self.broken.is(Rule::EpochsInOrder) {
+        if broken(Rule::EpochsInOrder) {
             return Vec::new();
         }
         let core = self.core;
@@ -191,18 +184,18 @@ impl Epochs {
                 epoch.dependents.push(requester);
             }
         }
-        if number == current && !self.broken.is(Rule::DependenceSplitsEpochs) {
+        if number == current && !broken(Rule::DependenceSplitsEpochs) {
             self.begin(Follows::Current);
         }
     }
 
     /// Begins an epoch that awaits the current one and this one, another core's or one of its own.
     pub fn depend(&mut self, on: EpochId) {
-        if on.core == self.core || !self.broken.is(Rule::DependenceSplitsEpochs) {
+        if on.core == self.core || !broken(Rule::DependenceSplitsEpochs) {
             self.begin(Follows::Current);
         }
         if let Some(epoch) = self.epochs.back_mut() {
-            if on.core == self.core || !self.broken.is(Rule::EpochAwaitsOthers) {
+            if on.core == self.core || !broken(Rule::EpochAwaitsOthers) {
                 epoch.awaits.push(on);
             }
         }

@@ -4,10 +4,10 @@ use super::buffers::{epoch, fence, room};
 use super::speculation::Arriving;
 use super::{EpochId, Flush, PersistBuffers, Shape};
 use crate::recovery_table::Handling;
-use crate::rules::Rule;
 use crate::{Acceptance, ControllerId, Eviction, Gate, Level, Message, Services, Supply, Until, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
 
 /// A core hears that another core's epoch is durable.
 const RESOLVED: u32 = 0;
@@ -46,7 +46,6 @@ impl PersistBuffers {
 
     /// Sends what may be sent.
     fn send(&mut self, hw: &mut dyn Services, core: CoreId) {
-        let broken = self.broken;
         let most = self.shape.gather;
         let speculates = self.speculation.is_some();
         loop {
@@ -68,10 +67,10 @@ impl PersistBuffers {
                     speculation.counts.early += 1;
                 }
             }
-            if broken.is(Rule::EntryKeepsBytes) {
+            if broken(Rule::EntryKeepsBytes) {
                 write.data = hw.visible_line(write.line);
             }
-            if broken.is(Rule::EpochAwaitsWrites) {
+            if broken(Rule::EpochAwaitsWrites) {
                 self.side(core).epochs.acknowledged(entry.epoch);
             }
             hw.write(core, write.line, write.data, write.id);
@@ -113,7 +112,7 @@ impl PersistBuffers {
             let at = hw.now() + hw.to_controller();
             hw.send(at, naming(COMMIT, controller, committing));
         }
-        if self.broken.is(Rule::CommitAwaitsControllers) {
+        if broken(Rule::CommitAwaitsControllers) {
             self.durable(hw, committing);
         }
     }
@@ -139,7 +138,7 @@ impl PersistBuffers {
         if let Some(owner) = delivered {
             return self.answered(hw, owner);
         }
-        let early = self.broken.is(Rule::EpochAwaitsWrites);
+        let early = broken(Rule::EpochAwaitsWrites);
         let side = self.side(core);
         if let Some(number) = side.buffer.acknowledged(tag) {
             if !early {
@@ -211,7 +210,7 @@ impl PersistBuffers {
 
     /// A write was refused: until its epoch is durable the core flushes conservatively (ASAP V-D).
     fn refused(&mut self, hw: &mut dyn Services, core: CoreId, id: u64) {
-        if self.broken.is(Rule::RefusedComesAgain) {
+        if broken(Rule::RefusedComesAgain) {
             return self.flushed(hw, core, id);
         }
         let side = self.side(core);

@@ -1,7 +1,6 @@
 //! One core's side of persist buffers.
 
 use super::{Buffer, Epochs, Follows};
-use crate::rules::Broken;
 use crate::Occupancy;
 use std::collections::BTreeMap;
 use strandline_isa::CoreId;
@@ -50,10 +49,10 @@ struct Contexts {
 }
 
 impl Side {
-    pub(crate) fn new(core: CoreId, entries: usize, broken: Broken) -> Side {
+    pub(crate) fn new(core: CoreId, entries: usize) -> Side {
         Side {
-            buffer: Buffer::new(entries).breaking(broken),
-            epochs: Epochs::new(core).breaking(broken),
+            buffer: Buffer::new(entries),
+            epochs: Epochs::new(core),
             waits_for_room: false,
             waits_for_epoch: false,
             fence: None,
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
 
     fn side() -> Side {
-        Side::new(CoreId(0), 4, Broken::default())
+        Side::new(CoreId(0), 4)
     }
 
     fn write(side: &mut Side) {

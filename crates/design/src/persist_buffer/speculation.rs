@@ -3,10 +3,10 @@
 use super::{EpochId, Flush};
 use crate::bloom::CountingBloom;
 use crate::recovery_table::{Handling, RecoveryTable};
-use crate::rules::{Broken, Rule};
 use crate::ControllerId;
 use std::collections::BTreeMap;
 use strandline_isa::{Line, LineData};
+use strandline_rules::{broken, Rule};
 
 /// The tags of writes that recovery tables make begin here; buffers never number so many.
 const DELAYED: u64 = 1 << 39;
@@ -22,7 +22,6 @@ pub struct Speculation {
     next: u64,
     /// Flushes sent early, undo records, delay records, refusals, the most records in a table.
     pub counts: Counts,
-    broken: Broken,
 }
 
 /// What happened so far.
@@ -60,14 +59,13 @@ pub struct Arriving {
 }
 
 impl Speculation {
-    pub(crate) fn new(entries: usize, broken: Broken) -> Speculation {
+    pub(crate) fn new(entries: usize) -> Speculation {
         Speculation {
             entries,
             controllers: Vec::new(),
             delayed: BTreeMap::new(),
             next: DELAYED,
             counts: Counts::default(),
-            broken,
         }
     }
 
@@ -81,7 +79,7 @@ impl Speculation {
         let index = usize::from(controller.0);
         if self.controllers.len() <= index {
             let side = Side {
-                table: RecoveryTable::new(self.entries).breaking(self.broken),
+                table: RecoveryTable::new(self.entries),
                 refused: CountingBloom::default(),
             };
             self.controllers.resize(index + 1, side);
@@ -114,10 +112,9 @@ impl Speculation {
             Flush::Sent { early, refused } => (early, refused),
             Flush::Waits { .. } => (false, false),
         };
-        let broken = self.broken;
         let side = self.side(controller);
         let before = side.table.occupied();
-        let is_behind = side.refused.may_hold(line) && !broken.is(Rule::RefusedInOrder);
+        let is_behind = side.refused.may_hold(line) && !broken(Rule::RefusedInOrder);
         let handling = match early {
             true if is_behind => Handling::Refuse,
             true => side.table.early(owner, line, data, old),

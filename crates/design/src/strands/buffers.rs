@@ -1,10 +1,10 @@
 //! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
 
 use super::ENTRY_BYTES;
-use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_isa::Line;
 use strandline_kernel::{Param, Params};
+use strandline_rules::{broken, Rule};
 
 /// `--set design.buffers=N`.
 pub const BUFFERS: Param = Param {
@@ -31,8 +31,6 @@ pub struct Shape {
     pub buffers: usize,
     /// Entries of each.
     pub entries: usize,
-    /// The rule that is broken.
-    pub(crate) broken: Broken,
 }
 
 impl Default for Shape {
@@ -40,7 +38,6 @@ impl Default for Shape {
         Shape {
             buffers: BUFFERS.default as usize,
             entries: ENTRIES.default as usize,
-            broken: Broken::default(),
         }
     }
 }
@@ -52,22 +49,7 @@ impl Shape {
         Shape {
             buffers: params.get(BUFFERS.name) as usize,
             entries: params.get(ENTRIES.name) as usize,
-            ..Shape::default()
         }
-    }
-
-    /// The same, with a rule broken.
-    #[cfg(feature = "mutants")]
-    #[must_use]
-    pub fn breaking(self, rule: crate::Rule) -> Shape {
-        let broken = Some(rule).into();
-        Shape { broken, ..self }
-    }
-
-    /// Whether a dirty line that gets a new owner is written back on its way.
-    #[must_use]
-    pub fn hands_over_clean(self) -> bool {
-        !self.broken.is(Rule::HandedOverClean)
     }
 
     /// Bytes of the entries: 144 for four buffers of four (section VI-A).
@@ -114,7 +96,6 @@ pub struct StrandBuffers {
     buffers: Vec<Buffer>,
     entries: usize,
     current: usize,
-    broken: Broken,
 }
 
 impl StrandBuffers {
@@ -125,7 +106,6 @@ impl StrandBuffers {
             buffers: vec![Buffer::default(); shape.buffers],
             entries: shape.entries,
             current: 0,
-            broken: shape.broken,
         }
     }
 
@@ -183,8 +163,7 @@ impl StrandBuffers {
     fn issuable(&self) -> Option<(usize, usize)> {
         self.buffers.iter().enumerate().find_map(|(number, buffer)| {
             let slots = buffer.slots.iter().enumerate();
-            let before_barriers =
-                slots.take_while(|(_, slot)| slot.line.is_some() || self.broken.is(Rule::BarrierHoldsBuffer));
+            let before_barriers = slots.take_while(|(_, slot)| slot.line.is_some() || broken(Rule::BarrierHoldsBuffer));
             let mut may = before_barriers
                 .filter(|(_, slot)| slot.line.is_some() && !slot.has_issued && self.is_oldest_of_its_line(slot));
             may.next().map(|(index, _)| (number, index))
@@ -192,7 +171,7 @@ impl StrandBuffers {
     }
 
     fn is_oldest_of_its_line(&self, slot: &Slot) -> bool {
-        if self.broken.is(Rule::LineInOrderAcrossStrands) {
+        if broken(Rule::LineInOrderAcrossStrands) {
             return true;
         }
         let all = self.buffers.iter().flat_map(|buffer| &buffer.slots);
@@ -216,7 +195,7 @@ impl StrandBuffers {
         let mut done = Vec::new();
         for buffer in &mut self.buffers {
             while let Some(slot) = buffer.slots.front().copied() {
-                let early = slot.has_issued && self.broken.is(Rule::BarrierAwaitsAll);
+                let early = slot.has_issued && broken(Rule::BarrierAwaitsAll);
                 match slot.line {
                     None => done.push(slot.id),
                     Some(_) if slot.completed || early => {}
@@ -290,11 +269,7 @@ mod tests {
 
     #[test]
     fn buffers_are_taken_in_turn_and_have_so_many_entries() {
-        let mut unit = StrandBuffers::new(Shape {
-            buffers: 2,
-            entries: 1,
-            ..Shape::default()
-        });
+        let mut unit = StrandBuffers::new(Shape { buffers: 2, entries: 1 });
         unit.flush(1, A);
         assert!(!unit.has_room());
         unit.new_strand();

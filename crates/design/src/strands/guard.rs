@@ -1,10 +1,10 @@
 //! What waits for a core's strand buffers so that neither an eviction nor another core overtakes its flushes (StrandWeaver,
 //! section IV, "Managing cache writebacks" and "Enabling inter-thread persist order").
 
-use super::{Shape, StrandBuffers, Tails};
-use crate::rules::{Broken, Rule};
+use super::{StrandBuffers, Tails};
 use crate::{Asked, Eviction, Gate, Services, Until};
 use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///
@@ -14,7 +14,6 @@ use strandline_isa::{CoreId, Line};
 #[derive(Clone, Debug)]
 pub struct Guard {
     core: CoreId,
-    broken: Broken,
     next_gate: u64,
     evictions: Vec<(Line, Tails, Gate)>,
     snoops: Vec<Snoop>,
@@ -31,10 +30,9 @@ struct Snoop {
 impl Guard {
     /// The guard of this core.
     #[must_use]
-    pub fn new(core: CoreId, shape: Shape) -> Guard {
+    pub fn new(core: CoreId) -> Guard {
         Guard {
             core,
-            broken: shape.broken,
             next_gate: (u64::from(core.0) + 1) << 40,
             evictions: Vec::new(),
             snoops: Vec::new(),
@@ -49,7 +47,7 @@ impl Guard {
     /// A dirty line leaves the core's caches.
     pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction {
         let tails = buffers.tails();
-        if buffers.drained(&tails) || self.broken.is(Rule::EvictionAwaitsTails) {
+        if buffers.drained(&tails) {
             return Eviction::WriteBack;
         }
         let gate = self.gate();
@@ -69,9 +67,6 @@ impl Guard {
             return Asked::Wait(Until::Open(gate));
         }
         let tails = buffers.tails();
-        if self.broken.is(Rule::SnoopAwaitsTails) {
-            return Asked::Give(None);
-        }
         if buffers.drained(&tails) || !line.is_persistent() || !hw.holds_modified(self.core, line) {
             return Asked::Give(None);
         }
@@ -92,7 +87,7 @@ impl Guard {
             .snoops
             .iter()
             .any(|snoop| snoop.line == line && snoop.waits.is_some());
-        held && !self.broken.is(Rule::SnoopHoldsStores)
+        held && !broken(Rule::SnoopHoldsStores)
     }
 
     /// A store of the core to this line becomes visible: what other cores were promised of it is void.

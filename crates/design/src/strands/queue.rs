@@ -1,10 +1,10 @@
 //! The persist queue of one core (StrandWeaver, section IV, "Persist queue").
 
-use super::{Shape, StrandBuffers, ENTRY_BYTES};
-use crate::rules::{Broken, Rule};
+use super::{StrandBuffers, ENTRY_BYTES};
 use std::collections::VecDeque;
 use strandline_isa::Line;
 use strandline_kernel::Param;
+use strandline_rules::{broken, Rule};
 
 /// `--set design.queue=N`.
 pub const QUEUE_ENTRIES: Param = Param {
@@ -51,18 +51,16 @@ pub struct PersistQueue {
     entries: VecDeque<Entry>,
     capacity: usize,
     newest: u64,
-    broken: Broken,
 }
 
 impl PersistQueue {
     /// An empty queue of so many entries, before strand buffers of this shape.
     #[must_use]
-    pub fn new(capacity: usize, shape: Shape) -> PersistQueue {
+    pub fn new(capacity: usize) -> PersistQueue {
         PersistQueue {
             entries: VecDeque::new(),
             capacity,
             newest: 0,
-            broken: shape.broken,
         }
     }
 
@@ -85,7 +83,7 @@ impl PersistQueue {
             id: self.newest,
             operation,
             retired: false,
-            store: store.filter(|_| !self.broken.is(Rule::FlushAwaitsStore)),
+            store: store.filter(|_| !broken(Rule::FlushAwaitsStore)),
             stores_done: false,
             has_issued: false,
             completed: false,
@@ -174,7 +172,7 @@ impl PersistQueue {
     /// have issued to the strand buffers.
     pub fn barrier_lets_pass(&mut self, id: u64) -> bool {
         self.stores_done(id);
-        if self.broken.is(Rule::BarrierHoldsStores) {
+        if broken(Rule::BarrierHoldsStores) {
             return true;
         }
         let mut before = self.entries.iter().take_while(|entry| entry.id < id);
@@ -185,7 +183,7 @@ impl PersistQueue {
     pub fn join_lets_pass(&mut self, id: u64) -> bool {
         self.stores_done(id);
         self.leave();
-        if self.broken.is(Rule::JoinAwaitsCompletion) {
+        if broken(Rule::JoinAwaitsCompletion) {
             let mut before = self.entries.iter().take_while(|entry| entry.id < id);
             return before.all(|entry| entry.has_issued);
         }

@@ -1,9 +1,9 @@
 //! A core's strand buffers with all that stands around them, whatever feeds them: what designs with strands have in common.
 
 use super::{Guard, Shape, StrandBuffers};
-use crate::rules::{Broken, Rule};
 use crate::{Asked, Departure, Eviction, Gate, Services, Until};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_rules::{broken, Rule};
 
 /// A core's strand buffer unit.
 #[derive(Clone, Debug)]
@@ -12,7 +12,6 @@ pub struct StrandUnit {
     /// The buffers.
     pub buffers: StrandBuffers,
     guard: Guard,
-    broken: Broken,
     /// Each flush's context, by its number, until it is acknowledged.
     contexts: Vec<(u64, u8)>,
     /// A store waits for a flush of its line, or for another core's request.
@@ -26,8 +25,7 @@ impl StrandUnit {
         StrandUnit {
             core,
             buffers: StrandBuffers::new(shape),
-            guard: Guard::new(core, shape),
-            broken: shape.broken,
+            guard: Guard::new(core),
             contexts: Vec::new(),
             store_waits: false,
         }
@@ -79,7 +77,7 @@ impl StrandUnit {
     /// paper is silent).
     pub fn store(&mut self, hw: &mut dyn Services, line: Line, flushes_first: bool) -> Departure {
         let flushes_first = flushes_first || self.buffers.waits_to_flush(line);
-        let awaits_flush = flushes_first && !self.broken.is(Rule::StoreAwaitsFlush);
+        let awaits_flush = flushes_first && !broken(Rule::StoreAwaitsFlush);
         if awaits_flush || self.guard.holds_store(line) {
             self.store_waits = true;
             return Departure::Wait(Until::Open(self.store_gate()));

@@ -15,13 +15,13 @@ pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
-use crate::rules::{Broken, Rule};
 use crate::trace::{Op, Seen, Tracer};
 use predictor::{Predictor, Targets};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use strandline_design::{Admission, Places, Until};
 use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive, Rmw};
+use strandline_rules::{any_broken, broken, Rule};
 
 /// What a program asks of the system when it cannot go on by itself.
 #[derive(Clone, Copy, Debug)]
@@ -173,8 +173,6 @@ pub struct Core {
     /// Stores that hit leave the queue without the system: nobody else wants to see them.
     drains_by_itself: bool,
     prefetches_stores: bool,
-    /// The rule that is broken.
-    pub broken: Broken,
 }
 
 struct Latencies {
@@ -203,9 +201,8 @@ impl Core {
     pub fn new(id: CoreId, machine: &Machine, memory: Rc<Memory>, lowering: Lowering, wants: Wants) -> Core {
         let core = &machine.core;
         let private_l2 = machine.l2.as_ref();
-        let broken = wants.broken;
         let tso = core.consistency == Consistency::Tso;
-        let in_order = tso && !broken.is(Rule::StoresInOrder);
+        let in_order = tso && !broken(Rule::StoresInOrder);
         Core {
             id,
             window: Window::new(
@@ -214,7 +211,7 @@ impl Core {
                 core.rob_entries,
                 core.load_queue_entries,
             ),
-            queue: RefCell::new(StoreQueue::new(broken)),
+            queue: RefCell::new(StoreQueue::new()),
             private: RefCell::new(Private::new(&machine.l1, private_l2)),
             memory,
             lowering,
@@ -252,9 +249,8 @@ impl Core {
             queue_entries: core.store_queue_entries as usize,
             places: wants.places,
             drains_in_order: in_order,
-            drains_by_itself: in_order && !wants.places.stores && !wants.every_store && !broken.any(),
+            drains_by_itself: in_order && !wants.places.stores && !wants.every_store && !any_broken(),
             prefetches_stores: core.store_prefetch,
-            broken,
         }
     }
 
@@ -392,7 +388,7 @@ impl Core {
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
     pub fn holds(&self, until: Until) -> bool {
         match until {
-            Until::Drained(context) if self.broken.is(Rule::FenceWaitsForAll) => self.pending(context) <= 1,
+            Until::Drained(context) if broken(Rule::FenceWaitsForAll) => self.pending(context) <= 1,
             Until::Drained(context) => self.pending(context) == 0,
             Until::Open(_) => false,
         }
@@ -411,7 +407,7 @@ impl Core {
             }
             Admission::HoldLoads(until) => {
                 self.held.set(Some(until));
-                self.holds_loads.set(!self.broken.is(Rule::MfenceHoldsLoads));
+                self.holds_loads.set(true);
                 Fate::Hold
             }
             Admission::EnterHeld { until, loads } => {
@@ -483,6 +479,4 @@ pub struct Wants {
     pub writes: Rc<Counted>,
     /// Where what the core executes is to be written down.
     pub tracer: Option<Rc<Tracer>>,
-    /// The rule that is broken.
-    pub broken: Broken,
 }

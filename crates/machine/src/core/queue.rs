@@ -1,9 +1,9 @@
 //! The store queue.
 
-use crate::rules::{Broken, Rule};
 use crate::trace::Seen;
 use std::collections::VecDeque;
 use strandline_isa::{Addr, Flush, Line, Primitive};
+use strandline_rules::{broken, Rule};
 
 /// What a store-queue entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,6 @@ pub struct StoreQueue {
     filter: Filter,
     /// Entries that take no room.
     riders: usize,
-    broken: Broken,
 }
 
 struct Filter(Box<[u16; FILTER]>);
@@ -96,9 +95,8 @@ impl Filter {
 }
 
 impl StoreQueue {
-    pub fn new(broken: Broken) -> StoreQueue {
+    pub fn new() -> StoreQueue {
         StoreQueue {
-            broken,
             ..StoreQueue::default()
         }
     }
@@ -177,7 +175,7 @@ impl StoreQueue {
     /// that it takes bytes from is ready; `None` if no store here writes any of them.
     #[inline(always)]
     pub fn forward(&mut self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
-        if *self.filter.count(addr) == 0 || self.broken.is(Rule::LoadSeesOwnStores) {
+        if *self.filter.count(addr) == 0 || broken(Rule::LoadSeesOwnStores) {
             return None;
         }
         self.search(addr, size, memory)
@@ -186,7 +184,7 @@ impl StoreQueue {
     /// From the youngest store to the oldest, until each byte is found. An access lies within one aligned word.
     fn search(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
         let wanted = mask(addr, size);
-        let oldest = self.broken.is(Rule::ForwardsYoungest);
+        let oldest = broken(Rule::ForwardsYoungest);
         let (mut word, mut taken, mut found) = (0, 0, None);
         for entry in self.entries.iter().rev() {
             let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {

@@ -2,10 +2,10 @@
 
 use super::media::Media;
 use crate::config::Machine;
-use crate::rules::{Broken, Rule};
 use std::collections::VecDeque;
 use strandline_design::WriteId;
 use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
 
 /// A controller.
 pub struct Controller {
@@ -24,7 +24,6 @@ pub struct Controller {
     pub look_at: u64,
     /// The media.
     pub media: Media,
-    broken: Broken,
 }
 
 #[derive(Clone, Copy)]
@@ -53,7 +52,7 @@ pub struct Issued {
 }
 
 impl Controller {
-    pub fn new(machine: &Machine, broken: Broken) -> Controller {
+    pub fn new(machine: &Machine) -> Controller {
         Controller {
             queue: VecDeque::new(),
             issued: Vec::new(),
@@ -64,7 +63,6 @@ impl Controller {
             commits: Vec::new(),
             look_at: u64::MAX,
             media: Media::new(machine),
-            broken,
         }
     }
 
@@ -83,10 +81,10 @@ impl Controller {
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let mut queued = self.queue.iter().rev().filter(|q| q.line == line);
         let newest = queued.next().filter(|queued| may_coalesce(queued.write));
-        if let Some(queued) = newest.filter(|_| !self.broken.is(Rule::MediaOrderOfALine)) {
+        if let Some(queued) = newest.filter(|_| !broken(Rule::MediaOrderOfALine)) {
             return Some(queued.write);
         }
-        if self.broken.is(Rule::CoalescingBeforeIssue) {
+        if broken(Rule::CoalescingBeforeIssue) {
             return self.issued.iter().find(|q| q.line == line).map(|issued| issued.write);
         }
         None
@@ -122,7 +120,7 @@ impl Controller {
         if self.is_full() {
             return None;
         }
-        if self.broken.is(Rule::WaitingWritesInOrder) {
+        if broken(Rule::WaitingWritesInOrder) {
             return self.waiting.pop_back().map(|w| w.0);
         }
         self.waiting.pop_front().map(|w| w.0)
@@ -137,7 +135,7 @@ impl Controller {
             return Err(self.port);
         }
         let mut again = u64::MAX;
-        let newest_first = self.broken.is(Rule::MediaOrderOfALine);
+        let newest_first = broken(Rule::MediaOrderOfALine);
         for index in 0..self.queue.len() {
             let index = if newest_first {
                 self.queue.len() - 1 - index
@@ -202,7 +200,7 @@ impl Controller {
     /// Takes the commits that wait for nothing any more.
     pub fn take_commits(&mut self) -> Vec<(CoreId, u64)> {
         let mut done = Vec::new();
-        let early = self.broken.is(Rule::CommitAwaitsMedia) && self.queue.is_empty();
+        let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();
         self.commits.retain(|c| {
             let answered = c.left == 0 || early;
             if answered {

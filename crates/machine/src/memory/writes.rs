@@ -1,10 +1,10 @@
 //! Writes on their way to persistent memory.
 
-use crate::rules::{Broken, Rule};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use strandline_design::{WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
+use strandline_rules::{broken, Rule};
 
 /// Who waits for a write's acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,6 @@ pub struct Writes {
     free: Vec<u32>,
     /// Lines with writes that no controller has accepted: how many, the latest, and when it arrives.
     unaccepted: HashMap<Line, Tail, BuildHasherDefault<LineHasher>>,
-    broken: Broken,
 }
 
 #[derive(Clone, Copy)]
@@ -83,11 +82,8 @@ struct Tail {
 }
 
 impl Writes {
-    pub fn new(broken: Broken) -> Writes {
-        Writes {
-            broken,
-            ..Writes::default()
-        }
+    pub fn new() -> Writes {
+        Writes { ..Writes::default() }
     }
 
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
@@ -115,7 +111,7 @@ impl Writes {
         tail.count += 1;
         tail.last = id;
         tail.arrives = arrives.max(tail.arrives + 1);
-        if self.broken.is(Rule::WritesOfALineInOrder) {
+        if broken(Rule::WritesOfALineInOrder) {
             return (id, arrives);
         }
         (id, tail.arrives)

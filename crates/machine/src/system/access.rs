@@ -4,9 +4,9 @@ use super::hardware::HeldEviction;
 use super::run::System;
 use crate::cache::{Fill, LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
-use crate::rules::Rule;
 use strandline_design::{Access, Asked, Eviction, Level, Supply, Until};
 use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
 
 /// Why a request for a line must be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl System {
                 Access::Own => private.remove(line),
                 Access::Read => private.set_state(line, State::Shared),
             };
-            entry.dirty |= dirty && !self.hw.broken.is(Rule::TakenLineStaysDirty);
+            entry.dirty |= dirty && !broken(Rule::TakenLineStaysDirty);
         }
         if access == Access::Own {
             entry.sharers = Sharers::only(core);
@@ -227,11 +227,10 @@ impl System {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
-        let stays_dirty = goes && !self.hw.broken.is(Rule::VictimStaysDirty);
         let here = self.hw.last.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
-            entry.dirty |= stays_dirty;
+            entry.dirty |= goes;
         });
         if goes && !here {
             self.write_back(victim.line, at);
@@ -251,7 +250,7 @@ impl System {
         for hart in &self.hw.harts {
             if entry.sharers.contains(hart.core.id) && hart.core.private.borrow_mut().remove(line) {
                 owner = Some(hart.core.id);
-                dirty |= !self.hw.broken.is(Rule::BackInvalidationWritesBack);
+                dirty |= !broken(Rule::BackInvalidationWritesBack);
             }
         }
         self.hw.last.remove(line);

@@ -4,9 +4,9 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Core, Entry, Kind};
-use crate::rules::Rule;
 use strandline_design::{self as design, Access, Departure, Domain, Until};
 use strandline_isa::{CoreId, Flush, Primitive};
+use strandline_rules::{broken, Rule};
 
 impl System {
     /// Lets the entry whose turn has come leave, or says when to look again.
@@ -265,7 +265,7 @@ fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
 
 /// A flush that is ready before its turn and leaves all the same: a broken rule.
 fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
-    if !core.broken.is(Rule::FlushBehindStores) {
+    if !broken(Rule::FlushBehindStores) {
         return None;
     }
     let flush = |e: &Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
@@ -300,7 +300,7 @@ fn eligible(core: &Core) -> Vec<(usize, u64)> {
             break;
         }
         let older_to_line = || queue.iter().take(index).any(|older| older.line() == entry.line());
-        if core.broken.is(Rule::SameLineInOrder) || !older_to_line() {
+        if broken(Rule::SameLineInOrder) || !older_to_line() {
             found.push((index, core.leaves_at(entry.ready.max(entry.owned), entry.rides)));
             if entry.lost {
                 break;

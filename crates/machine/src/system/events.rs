@@ -3,10 +3,10 @@
 use super::hardware::{Command, Front};
 use super::run::System;
 use crate::memory::{Origin, Waiting};
-use crate::rules::Rule;
 use strandline_design::{Acceptance, ControllerId, Domain, Message, Until, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
 
 /// An event outside of the cores.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl System {
         let (design, writes) = (&*self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
-            if self.hw.broken.is(Rule::AcknowledgedAfterAcceptance) {
+            if broken(Rule::AcknowledgedAfterAcceptance) {
                 let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
                 self.acknowledge(waiting);
             }
@@ -112,7 +112,7 @@ impl System {
     /// Whether a write that joins a queued one leaves it as it is: never, unless a rule is broken.
     fn keeps_queued_bytes(&self, controller: ControllerId, queued: WriteId) -> bool {
         let issued = || self.hw.controllers[controller.0 as usize].has_issued(queued);
-        self.hw.broken.is(Rule::CoalescingTakesNewer) || self.hw.broken.is(Rule::CoalescingBeforeIssue) && issued()
+        broken(Rule::CoalescingTakesNewer) || broken(Rule::CoalescingBeforeIssue) && issued()
     }
 
     /// A write is in the write queue (or in the bytes of one that is): with ADR it is durable.
@@ -120,13 +120,13 @@ impl System {
         let now = self.hw.now;
         let request = self.hw.writes.get(write).request;
         match self.design.domain() {
-            Domain::Caches if self.hw.broken.is(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
+            Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
                 let data = self.hw.memory.line(request.line);
                 self.durable(now, request.line, data);
             }
-            Domain::Controllers if self.hw.broken.is(Rule::AdrSavesQueue) => {}
-            Domain::Controllers if self.hw.broken.is(Rule::AdrSavesUnissued) => {}
+            Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
+            Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
             Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
             Domain::Controllers => {}
         }
@@ -172,7 +172,7 @@ impl System {
                         bytes,
                     };
                     self.hw.events.post(Cycles(issued.done), event);
-                    if self.hw.broken.is(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
+                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
                         let request = self.hw.writes.get(write).request;
                         self.durable(now, request.line, request.data);
                     }
@@ -194,7 +194,7 @@ impl System {
         self.hw.tally.pm_write_bytes += bytes;
         self.hw.controllers[controller.0 as usize].complete(write);
         let request = self.hw.writes.remove(write).request;
-        let saved = self.hw.machine.controllers.adr && !self.hw.broken.is(Rule::AdrSavesQueue);
+        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
         if !saved && self.design.domain() == Domain::Controllers {
             self.durable(now, request.line, request.data);
         }

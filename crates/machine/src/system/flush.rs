@@ -6,10 +6,10 @@ use super::run::System;
 use crate::cache::Sharers;
 use crate::core::Entry;
 use crate::memory::Origin;
-use crate::rules::{Broken, Rule};
 use strandline_design::{Access, Asked, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
 
 impl Origin {
     /// The acknowledgement.
@@ -42,14 +42,14 @@ impl System {
                 true => Rule::FullBufferKeepsFlush,
                 false => Rule::SameLineFlushWaits,
             };
-            if self.hw.broken.is(dropped) {
+            if broken(dropped) {
                 self.settle(core, entry.context);
                 return Ok(true);
             }
             return Ok(false);
         }
         let found = self.look_up_flush(core, line, kind, at)?;
-        let is_head = kind == Flush::Clflush && !self.hw.broken.is(Rule::ClflushBlocksQueue);
+        let is_head = kind == Flush::Clflush && !broken(Rule::ClflushBlocksQueue);
         let hart = self.hw.hart(core);
         let slot = hart.new_slot();
         hart.buffer.push(Buffered {
@@ -93,13 +93,13 @@ impl System {
         let write = if found.dirty {
             let data = self.hw.memory.line(line);
             Some(self.hw.send_write(line, data, Some(core), tag, found.at))
-        } else if self.hw.broken.is(Rule::CleanFlushWaitsForFlight) {
+        } else if broken(Rule::CleanFlushWaitsForFlight) {
             None
         } else {
             self.hw.writes.unaccepted(line)
         };
         match write {
-            Some(_) if self.hw.broken.is(Rule::AcknowledgedAfterBackend) => {
+            Some(_) if broken(Rule::AcknowledgedAfterBackend) => {
                 let at = Cycles(found.at + self.hw.to_controller());
                 self.hw.events.post(at, origin.done());
                 true
@@ -127,7 +127,7 @@ impl System {
             }
         }
         let mut dirty = false;
-        let own_only = self.hw.broken.is(Rule::FlushFindsOtherCores);
+        let own_only = broken(Rule::FlushFindsOtherCores);
         let holders = self.hw.harts.iter().filter(|h| sharers.contains(h.core.id));
         for hart in holders.filter(|h| !own_only || h.core.id == core) {
             let mut private = hart.core.private.borrow_mut();
@@ -137,7 +137,7 @@ impl System {
                 private.remove(line)
             };
         }
-        if !self.hw.broken.is(Rule::FlushFindsSharedLevel) {
+        if !broken(Rule::FlushFindsSharedLevel) {
             self.hw
                 .last
                 .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
@@ -145,7 +145,7 @@ impl System {
         if kind != Flush::Clwb {
             self.hw.last.remove(line);
         }
-        dirty &= kind == Flush::Clwb || !self.hw.broken.is(Rule::ClflushoptWritesBack);
+        dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
         let at = own + 2 * self.hw.hop() + self.hw.last.latency;
         Ok(Found { dirty, at })
     }
@@ -201,7 +201,7 @@ impl System {
                 hart.combining.len() - 1
             }
         };
-        let uncounted = awaits_no_combined(self.hw.broken);
+        let uncounted = awaits_no_combined();
         let hart = self.hw.hart(core);
         let buffer = &mut hart.combining[index];
         if !uncounted {
@@ -221,7 +221,7 @@ impl System {
 
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        if !self.hw.hart(core).core.combines.get() || self.hw.broken.is(Rule::FenceSendsCombined) {
+        if !self.hw.hart(core).core.combines.get() || broken(Rule::FenceSendsCombined) {
             return;
         }
         let open: Vec<u64> = self
@@ -249,7 +249,7 @@ impl System {
             self.hw.dram.write(at);
             self.hw.events.post(Cycles(at + 1), Event::BufferDone { core, slot });
         }
-        if self.hw.broken.is(Rule::CombiningKeepsRest) {
+        if broken(Rule::CombiningKeepsRest) {
             self.zero_unwritten(line, mask);
         }
     }
@@ -269,8 +269,8 @@ impl System {
 }
 
 /// Whether non-temporal stores count as done once they have joined a write-combining buffer: a broken rule.
-fn awaits_no_combined(broken: Broken) -> bool {
-    broken.is(Rule::FenceSendsCombined) || broken.is(Rule::FenceAwaitsCombined)
+fn awaits_no_combined() -> bool {
+    broken(Rule::FenceSendsCombined) || broken(Rule::FenceAwaitsCombined)
 }
 
 /// The bytes of its line that an access covers, one bit each.

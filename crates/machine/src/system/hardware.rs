@@ -6,7 +6,6 @@ use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
-use crate::rules::Broken;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ControllerId, Gate, Level, Until};
@@ -41,7 +40,6 @@ pub struct Hardware {
     /// Writes that programs wait for.
     pub writes_counted: Rc<Counted>,
     pub tally: Tally,
-    pub broken: Broken,
 }
 
 /// A core, and what the system knows of it.

@@ -4,11 +4,11 @@ use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
 use crate::core::{Fate, Kind, Request, Response};
-use crate::rules::Rule;
 use crate::trace::{Op, Seen};
 use strandline_design::{Access, Admission, Answer, Departure, Entry, Forward};
 use strandline_isa::{Addr, CoreId, Primitive, Rmw};
 use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
 
 impl System {
     /// Looks at a core's request at its front time; true if its program can go on at once.
@@ -177,7 +177,7 @@ impl System {
     ) -> Option<Result<Response, Blocked>> {
         let hart = self.hw.hart(core);
         let shared = hart.core.clone();
-        if shared.queue.borrow().len() > 0 && !shared.broken.is(Rule::LockedDrainsQueue) {
+        if shared.queue.borrow().len() > 0 && !broken(Rule::LockedDrainsQueue) {
             hart.front = Front::Empty(request);
             return None;
         }
@@ -205,7 +205,7 @@ impl System {
             let written = shared.trace_locked(addr, old, new);
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
             let done = done + beyond_a_load.0;
-            if self.hw.broken.is(Rule::LockedIsAtomic) {
+            if broken(Rule::LockedIsAtomic) {
                 shared.enqueue(addr, Kind::Store { size: 8, value: new }, done);
             } else {
                 self.store_locked(core, addr, new, now, written);

@@ -8,7 +8,6 @@ use crate::core::{Core, Counted, SimCpu, Wants};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
-use crate::rules::Broken;
 use crate::stats::Stats;
 use crate::trace::Tracer;
 use std::collections::VecDeque;
@@ -35,18 +34,6 @@ pub struct Options {
     pub trace: bool,
     /// Cycles without the end of a task after which the run is given up.
     pub patience: Cycles,
-    /// The rule that is broken, in tests of the checkers.
-    #[cfg(feature = "mutants")]
-    pub broken: Option<crate::Rule>,
-}
-
-impl Options {
-    fn broken(&self) -> Broken {
-        #[cfg(feature = "mutants")]
-        return self.broken.into();
-        #[cfg(not(feature = "mutants"))]
-        Broken::default()
-    }
 }
 
 impl Default for Options {
@@ -56,8 +43,6 @@ impl Default for Options {
             journal: false,
             trace: false,
             patience: Cycles(100_000_000),
-            #[cfg(feature = "mutants")]
-            broken: None,
         }
     }
 }
@@ -111,7 +96,6 @@ impl System {
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),
-            broken: options.broken(),
         };
         let lowering = design.lowering();
         let harts = (0..cores)
@@ -132,11 +116,11 @@ impl System {
             harts,
             last: Last::new(&machine.llc),
             controllers: (0..machine.controllers.count)
-                .map(|_| Controller::new(machine, wants.broken))
+                .map(|_| Controller::new(machine))
                 .collect(),
             dram: Dram::new(&machine.dram, &machine.core),
             events: Events::default(),
-            writes: Writes::new(wants.broken),
+            writes: Writes::new(),
             rng: Rng::new(options.seed),
             crash_image,
             opened: Vec::new(),
@@ -145,7 +129,6 @@ impl System {
             recent: VecDeque::new(),
             writes_counted: writes,
             tally: Tally::default(),
-            broken: wants.broken,
             machine: machine.clone(),
         };
         System {

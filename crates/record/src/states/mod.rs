@@ -2,7 +2,7 @@
 //!
 //! The recording is one execution with one order in which stores became visible. Each moment at which something becomes
 //! surely durable ends an *interval*; the interval's states are the sets of pending stores that the design's model
-//! allows. For one thread they are exactly what `models/px86.cat` and `models/eadr.cat` allow (`crates/crash/tests/recordings.rs`
+//! allows. For one thread they are exactly what `models/px86.cat` and `models/eadr.cat` allow (`crates/crash/tests/single/recordings.rs`
 //! compares them); for several threads they are those of this one order of visibility.
 
 mod audit;

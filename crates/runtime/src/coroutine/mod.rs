@@ -10,13 +10,13 @@ mod task;
 
 pub use library::{Library, UnknownLibrary};
 
-use crate::rules::{Broken, Rule};
 use crate::{Heap, Log, Random, ThreadPlan, ThreadState, Workload};
 use library::Place;
 use pace::Pace;
 use std::future::Future;
 use std::pin::Pin;
 use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
+use strandline_rules::{broken, Rule};
 use task::{Task, Why};
 
 /// The most tasks that share a thread.
@@ -57,8 +57,8 @@ pub struct Sharing {
 /// Runs one thread whose tasks share it: warming tasks, the start line, the tasks that count.
 pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan: ThreadPlan, sharing: Sharing) {
     let most = sharing.window.most() as usize;
-    let (logs, broken) = (workload.logs(), workload.logs().broken);
-    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8, broken)).collect();
+    let logs = workload.logs();
+    let tasks: Vec<Task<'_, C>> = (0..most).map(|slot| Task::new(cpu, slot as u8)).collect();
     let mut lanes = Vec::with_capacity(most);
     for (slot, task) in tasks.iter().enumerate() {
         let lane = plan.thread * most + slot;
@@ -71,11 +71,7 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
             log: Log::open(
                 task,
                 &logs,
-                if broken.is(Rule::OwnLog) {
-                    plan.thread * most
-                } else {
-                    lane
-                },
+                if broken(Rule::OwnLog) { plan.thread * most } else { lane },
             )
             .await,
         };
@@ -95,7 +91,6 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
         scheduler: plan.threads * most + plan.thread,
         fences: 0,
         pace: Pace::new(sharing.window),
-        broken,
     };
     pool.prime().await;
     pool.run(plan.warm_tasks).await;
@@ -128,7 +123,6 @@ struct Pool<'a, C: Cpu, F> {
     /// Yields before fences so far.
     fences: u64,
     pace: Pace,
-    broken: Broken,
 }
 
 impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
@@ -150,13 +144,13 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             let before = self.fences;
             let slots = self.pace.window().max(self.used());
             for slot in 0..slots {
-                if self.broken.is(Rule::FenceEndsRound) && slot + 1 == slots {
+                if broken(Rule::FenceEndsRound) && slot + 1 == slots {
                     self.fence_round(before).await;
                 }
                 let block = self.library.next(self.cpu, self.place(slot), slots as u64).await;
                 self.turn(slot, block, &mut left).await;
             }
-            if !self.broken.is(Rule::FenceEndsRound) {
+            if !broken(Rule::FenceEndsRound) {
                 self.fence_round(before).await;
             }
             if self.pace.look(self.cpu, self.fences) {
@@ -169,7 +163,7 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
     /// One fence for all tasks that have yielded before one in this round, which began after so many such yields.
     async fn fence_round(&self, before: u64) {
         let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
-        if fences && !self.broken.is(Rule::RoundFenced) {
+        if fences && !broken(Rule::RoundFenced) {
             self.cpu.primitive(Primitive::Sfence).await;
         }
     }

@@ -1,11 +1,11 @@
 //! The back end of a task that shares its thread with others.
 
-use crate::rules::{Broken, Rule};
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::pin::Pin;
 use std::task::Poll;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, Tasking, W};
+use strandline_rules::{broken, Rule};
 
 /// Why a task lets another one go on. It goes on behind that place: to the predictor of jumps each is a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +39,15 @@ pub struct Task<'c, C: Cpu> {
     inner: &'c C,
     /// The context of its stores, flushes and fences.
     context: u8,
-    broken: Broken,
     yields: Cell<Option<Why>>,
 }
 
 impl<'c, C: Cpu> Task<'c, C> {
     /// A task on `inner`, in this context.
-    pub fn new(inner: &'c C, context: u8, broken: Broken) -> Self {
+    pub fn new(inner: &'c C, context: u8) -> Self {
         Task {
             inner,
             context,
-            broken,
             yields: Cell::new(None),
         }
     }
@@ -75,7 +73,7 @@ impl<'c, C: Cpu> Task<'c, C> {
             Poll::Pending
         })
         .await;
-        if self.broken.is(Rule::ContextSetAgain) && why != Why::Ended {
+        if broken(Rule::ContextSetAgain) && why != Why::Ended {
             return;
         }
         for primitive in self.inner.lowering().resumed {
@@ -155,7 +153,7 @@ impl<C: Cpu> Cpu for Task<'_, C> {
                     _ => Why::Durable,
                 })
                 .await;
-                if lowering.tasking == Tasking::Batched || self.broken.is(Rule::FenceAfterYield) {
+                if lowering.tasking == Tasking::Batched || broken(Rule::FenceAfterYield) {
                     continue;
                 }
             }

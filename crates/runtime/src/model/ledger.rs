@@ -6,10 +6,10 @@
 //! committed once all that it depends on stays; within a lane in order. The oldest of all uncommitted regions always may.
 
 use super::layout::ModelLayout;
-use crate::rules::{Broken, Rule};
 use crate::MAX_LANES;
 use std::collections::VecDeque;
 use strandline_isa::{sites, Addr, Cpu, Intent, W};
+use strandline_rules::{broken, Rule};
 
 sites! {
     STAMP_IS_NOT_DURABLE = 0x2bd6_d77f;
@@ -41,7 +41,6 @@ pub(crate) struct Ledger<'c, C: Cpu> {
     pub clock: W<'c, C>,
     /// Regions of each section that has ended and is not committed: for notes only.
     regions: VecDeque<u64>,
-    broken: Broken,
 }
 
 /// A lane's sections up to here may be committed.
@@ -60,7 +59,7 @@ pub(crate) struct Ready<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Ledger<'c, C> {
     /// The empty ledger of `lane`.
-    pub fn new(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+    pub fn new(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let zero = cpu.word(0);
         Ledger {
             cpu,
@@ -72,7 +71,6 @@ impl<'c, C: Cpu> Ledger<'c, C> {
             ended: zero,
             clock: zero,
             regions: VecDeque::new(),
-            broken,
         }
     }
 
@@ -98,7 +96,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         if stamp.is(0).branch(HAS_NO_STAMP) {
             return;
         }
-        if !self.broken.is(Rule::ClockPassesStamps) {
+        if !broken(Rule::ClockPassesStamps) {
             self.clock = self.clock.max(stamp);
         }
         if (stamp & (MAX_LANES as u64 - 1)).is(self.lane).branch(STAMP_IS_OWN) {
@@ -177,7 +175,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
             let (stamp, end) = (item.load().await, item.at(8).load().await);
             at = at + 1;
             if end.is(0).branch(IS_DEPENDENCE) {
-                let free = self.broken.is(Rule::CommitAwaitsDependences);
+                let free = broken(Rule::CommitAwaitsDependences);
                 if !free && !self.stays(stamp).await {
                     break;
                 }

@@ -21,9 +21,9 @@ use super::ledger::Ledger;
 use super::ring::Ring;
 use super::set::Set;
 use crate::lock::{lock_stamped, unlock_stamped};
-use crate::rules::{Broken, Rule};
 use crate::{Runtime, Step};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0xef6f_b519;
@@ -63,18 +63,17 @@ pub struct PairLog<'c, C: Cpu> {
     written: bool,
     /// Regions of the open section that have ended.
     ended: u64,
-    broken: Broken,
 }
 
 impl<'c, C: Cpu> PairLog<'c, C> {
     /// Opens the log of `lane` where it ends.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         PairLog {
             cpu,
             runtime: layout.logging.runtime,
             batch: layout.logging.batch,
-            ring: Ring::open(cpu, layout, lane, broken).await,
-            ledger: Ledger::new(cpu, layout, lane, broken),
+            ring: Ring::open(cpu, layout, lane).await,
+            ledger: Ledger::new(cpu, layout, lane),
             spans: Set::new(cpu, layout.set(lane, 0), 6),
             updated: Set::new(cpu, layout.set(lane, 1), 6),
             open: None,
@@ -83,7 +82,6 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             fresh: false,
             written: false,
             ended: 0,
-            broken,
         }
     }
 
@@ -327,7 +325,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
             // No update may leave the caches before all entries are durable.
             self.cpu.intent(Intent::Commit).await;
         }
-        if !self.broken.is(Rule::LinesFlushedAtEnd) {
+        if !broken(Rule::LinesFlushedAtEnd) {
             self.flush_updated().await;
         }
         self.updated.clear();
@@ -389,7 +387,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
 
     /// A broken rule.
     async fn pass_head_early(&mut self) {
-        if self.broken.is(Rule::HeadLast) {
+        if broken(Rule::HeadLast) {
             self.ring.write_head(self.ring.end()).await;
         }
     }

@@ -17,9 +17,9 @@ use super::ring::Ring;
 use super::set::{Set, LINE_ITEM};
 use crate::lock::{lock_stamped, unlock_stamped};
 use crate::region::low_bytes;
-use crate::rules::{Broken, Rule};
 use crate::{Step, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Intent, Note, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 sites! {
     LOCK_IS_OUTERMOST = 0x2d09_bd3b;
@@ -43,14 +43,13 @@ pub struct RedoLog<'c, C: Cpu> {
     depth: W<'c, C>,
     /// The clock of the newest region that has ended.
     stamp: W<'c, C>,
-    broken: Broken,
 }
 
 impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Opens the log of `lane` where it ends.
-    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
-        let ring = Ring::open(cpu, layout, lane, broken).await;
-        let mut ledger = Ledger::new(cpu, layout, lane, broken);
+    pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
+        let ring = Ring::open(cpu, layout, lane).await;
+        let mut ledger = Ledger::new(cpu, layout, lane);
         if cpu.lowering().log {
             // Clocks go on from those that recovery has settled: it tells by them what it may forget.
             ledger.clock = ring.settled().load().await;
@@ -63,7 +62,6 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             writes: Set::new(cpu, layout.set(lane, 0), 3),
             depth: cpu.word(0),
             stamp: cpu.word(0),
-            broken,
         }
     }
 
@@ -259,7 +257,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
     /// Makes all regions durable and acknowledges those that depend on nothing that may still be lost: whether there were some. Before
     /// others build on that, it is durable that these need no replay.
     async fn acknowledge(&mut self) -> bool {
-        if !self.broken.is(Rule::GroupDurable) {
+        if !broken(Rule::GroupDurable) {
             self.ring.durable().await;
         }
         let Some(ready) = self.ledger.ready().await else {

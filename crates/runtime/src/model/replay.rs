@@ -9,10 +9,10 @@ use super::entry::{field, Entry, Kind};
 use super::layout::{head, ModelLayout};
 use super::rollback::set_head;
 use super::scan::Scan;
-use crate::rules::{Broken, Rule};
 use crate::{MAX_LANES, TRAILER};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
+use strandline_rules::{broken, Rule};
 
 /// A region of which the log has the committing entry.
 struct Region {
@@ -25,13 +25,13 @@ struct Region {
 }
 
 /// Replays the regions that stand and undoes the others.
-pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
+pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout) {
     let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
     let mut regions: Vec<Region> = Vec::new();
     let mut next = Vec::new();
     for (lane, scan) in scans.iter().enumerate() {
         let settled = image.word(settled(layout, lane));
-        let (old, new): (Vec<_>, Vec<_>) = complete(scan, lane, broken)
+        let (old, new): (Vec<_>, Vec<_>) = complete(scan, lane)
             .into_iter()
             .partition(|region| region.clock <= settled);
         let behind = old.last().map_or(scan.first, |region| region.commit.position + 1);
@@ -39,7 +39,7 @@ pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
         regions.extend(new);
     }
     regions.sort_unstable_by_key(|region| region.clock);
-    let stands = standing(image, layout, &regions, next, broken);
+    let stands = standing(image, layout, &regions, next);
     let (stand, fall): (Vec<_>, Vec<_>) = regions.iter().zip(stands).partition(|(_, stands)| *stands);
     for (region, _) in fall.iter().rev() {
         region.put_back(image);
@@ -72,7 +72,7 @@ fn settled(layout: &ModelLayout, lane: usize) -> Addr {
 }
 
 /// The complete regions in a lane's log.
-fn complete(scan: &Scan, lane: usize, broken: Broken) -> Vec<Region> {
+fn complete(scan: &Scan, lane: usize) -> Vec<Region> {
     let commits = scan
         .entries
         .iter()
@@ -86,7 +86,7 @@ fn complete(scan: &Scan, lane: usize, broken: Broken) -> Vec<Region> {
                 .filter(|entry| entry.position >= first)
                 .copied()
                 .collect();
-            let whole = entries.len() as u64 == commit.count() || broken.is(Rule::ReplayOfWholeRegions);
+            let whole = entries.len() as u64 == commit.count() || broken(Rule::ReplayOfWholeRegions);
             whole.then_some(Region {
                 lane,
                 clock: commit.clock(),
@@ -99,13 +99,7 @@ fn complete(scan: &Scan, lane: usize, broken: Broken) -> Vec<Region> {
 }
 
 /// Which regions stand; they come by their clocks, which follow happens-before. `next` is where each lane's next region begins.
-fn standing(
-    image: &dyn Image,
-    layout: &ModelLayout,
-    regions: &[Region],
-    mut next: Vec<u64>,
-    broken: Broken,
-) -> Vec<bool> {
+fn standing(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut next: Vec<u64>) -> Vec<bool> {
     let mut standing: BTreeSet<u64> = BTreeSet::new();
     let mut stands = Vec::new();
     for region in regions {
@@ -119,7 +113,7 @@ fn standing(
             next[region.lane] = region.commit.position + 1;
             standing.insert(region.clock);
         }
-        stands.push((in_turn && free) || broken.is(Rule::ReplayAwaitsDependences));
+        stands.push((in_turn && free) || broken(Rule::ReplayAwaitsDependences));
     }
     stands
 }

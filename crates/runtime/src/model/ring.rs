@@ -6,8 +6,8 @@
 
 use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
-use crate::rules::{Broken, Rule};
 use strandline_isa::{sites, Addr, Cpu, Intent, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
 
 sites! {
     HAS_ROOM = 0xacec_bd3c;
@@ -40,12 +40,11 @@ pub(crate) struct Ring<'c, C: Cpu> {
     head_block: W<'c, C>,
     /// The block of the head as it was when everything was last durable.
     durable_block: W<'c, C>,
-    broken: Broken,
 }
 
 impl<'c, C: Cpu> Ring<'c, C> {
     /// Opens the log of `lane` where it ends: everything in it is committed.
-    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize, broken: Broken) -> Self {
+    pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let base = layout.base(lane);
         let word = match cpu.lowering().log {
             true => cpu.word(base.0 + head::LAST).load().await,
@@ -70,7 +69,6 @@ impl<'c, C: Cpu> Ring<'c, C> {
             head_position: position,
             head_block: block,
             durable_block: block,
-            broken,
         }
     }
 
@@ -113,7 +111,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         entry.at(field::INFO).store(info).await;
         let state = (self.position << POSITION_SHIFT) + VALID;
         entry.at(field::STATE).store(state).await;
-        if !self.broken.is(Rule::EntriesFlushed) {
+        if !broken(Rule::EntriesFlushed) {
             entry.flush().await;
         }
     }
@@ -170,7 +168,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
             .store(((end >> HEAD_SHIFT) << POSITION_SHIFT) + (VALID | MARKER))
             .await;
         state.flush().await;
-        if !self.broken.is(Rule::MarkerBeforeInvalidation) {
+        if !broken(Rule::MarkerBeforeInvalidation) {
             self.durable().await;
         }
     }
@@ -188,7 +186,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
             self.head.at(field::STATE).store(state).await;
             self.head.flush().await;
         }
-        if self.broken.is(Rule::MarkerBeforeInvalidation) {
+        if broken(Rule::MarkerBeforeInvalidation) {
             self.durable().await;
         }
         self.cpu.intent(Intent::LogBeforeUpdate).await;

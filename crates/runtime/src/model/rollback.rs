@@ -8,16 +8,16 @@
 use super::entry::Entry;
 use super::layout::{head, ModelLayout};
 use super::scan::Scan;
-use crate::rules::{Broken, Rule};
 use strandline_isa::{Addr, Image};
+use strandline_rules::{broken, Rule};
 
 /// Rolls back what was not committed.
-pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout, broken: Broken) {
+pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout) {
     let mut valid: Vec<(u64, u64, Entry)> = Vec::new();
     let mut ends = Vec::new();
     for lane in 0..layout.lanes() {
         let mut scan = Scan::of(image, layout, lane);
-        if !broken.is(Rule::CommitFinished) {
+        if !broken(Rule::CommitFinished) {
             finish_commit(image, &mut scan);
         }
         let entries = scan.entries.iter().filter(|entry| entry.valid);
@@ -25,7 +25,7 @@ pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout, broken: Broken)
         ends.push((lane, scan.end));
     }
     valid.sort_unstable_by_key(|(clock, position, _)| (*clock, *position));
-    if broken.is(Rule::EntriesUndoneInReverse) {
+    if broken(Rule::EntriesUndoneInReverse) {
         valid.reverse();
     }
     for (_, _, entry) in valid.iter().rev() {

@@ -4,8 +4,9 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The rooms, from the foundation up.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "kernel",
+    "rules",
     "isa",
     "capture",
     "record",

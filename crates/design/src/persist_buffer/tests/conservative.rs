@@ -31,7 +31,7 @@ fn a_dfence_with_nothing_before_it_opens_at_once() {
 fn a_dependent_epoch_is_sent_when_the_other_core_says_that_its_own_is_complete() {
     let mut both = both();
     both.store(ZERO, X);
-    assert!(both.ask(ZERO, ONE, X, Access::Read).is_some());
+    assert!(both.ask(ZERO, ONE, X).is_some());
     both.store(ONE, Y);
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
     both.acknowledge();
@@ -45,7 +45,7 @@ fn volatile_lines_carry_dependences() {
     let mut both = both();
     both.store(ZERO, X);
     both.store(ZERO, FLAG);
-    assert!(both.ask(ZERO, ONE, FLAG, Access::Read).is_some());
+    assert!(both.ask(ZERO, ONE, FLAG).is_some());
     both.store(ONE, Y);
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
 }
@@ -54,19 +54,19 @@ fn volatile_lines_carry_dependences() {
 fn who_has_not_written_a_line_or_has_all_durable_gives_no_note() {
     let mut both = both();
     both.store(ZERO, X);
-    assert_eq!(both.ask(ONE, ZERO, X, Access::Own), None);
-    assert_eq!(both.ask(ZERO, ONE, Y, Access::Own), None);
+    assert_eq!(both.ask(ONE, ZERO, X), None);
+    assert_eq!(both.ask(ZERO, ONE, Y), None);
     both.acknowledge();
-    assert_eq!(both.ask(ZERO, ONE, X, Access::Own), None);
+    assert_eq!(both.ask(ZERO, ONE, X), None);
 }
 
 #[test]
 fn a_dependence_passes_through_a_core_that_writes_nothing_persistent() {
     let mut both = both();
     both.store(ZERO, X);
-    both.ask(ZERO, ONE, X, Access::Read);
+    both.ask(ZERO, ONE, X);
     both.store(ONE, FLAG);
-    assert!(both.ask(ONE, TWO, FLAG, Access::Read).is_some());
+    assert!(both.ask(ONE, TWO, FLAG).is_some());
     both.store(TWO, Y);
     both.acknowledge();
     assert_eq!(both.deliver(), 1, "core 1 hears of core 0");
@@ -80,9 +80,9 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     let mut both = both();
     both.store(ZERO, X);
     both.store(ONE, Y);
-    both.ask(ZERO, ONE, X, Access::Own);
+    both.ask(ZERO, ONE, X);
     both.store(ONE, X);
-    both.ask(ONE, ZERO, Y, Access::Own);
+    both.ask(ONE, ZERO, Y);
     both.store(ZERO, Y);
     both.executes(ZERO, Primitive::Dfence);
     both.executes(ONE, Primitive::Dfence);
@@ -153,7 +153,7 @@ fn figure_1b_a_dependent_thread_waits_for_the_source_thread() {
     both.store(ONE, X);
     both.executes(ONE, Primitive::Ofence);
     both.store(ONE, Y);
-    both.ask(ONE, ZERO, Y, Access::Read);
+    both.ask(ONE, ZERO, Y);
     both.store(ZERO, Z);
     both.acknowledge();
     assert_eq!(
@@ -171,7 +171,7 @@ fn a_core_hears_of_another_core_when_it_polls() {
     let mut both = both();
     both.hw.now = 40;
     both.store(ZERO, X);
-    both.ask(ZERO, ONE, X, Access::Read);
+    both.ask(ZERO, ONE, X);
     both.acknowledge();
     // Published 50 cycles later, looked for at 500, read in 50.
     let at: Vec<u64> = both.hw.messages.iter().map(|(at, _)| at.0).collect();
@@ -183,16 +183,12 @@ fn with_release_persistency_only_releases_carry_dependences() {
     let mut both = Both::conservative(Carries::Releases);
     both.store(ZERO, X);
     both.store(ZERO, FLAG);
-    assert_eq!(both.ask(ZERO, ONE, FLAG, Access::Read), None, "an ordinary store");
-    assert_eq!(both.ask(ZERO, ONE, X, Access::Read), None, "an ordinary line");
+    assert_eq!(both.ask(ZERO, ONE, FLAG), None, "an ordinary store");
+    assert_eq!(both.ask(ZERO, ONE, X), None, "an ordinary line");
     both.executes(ZERO, Primitive::Release);
     both.store(ZERO, FLAG);
-    assert!(both.ask(ZERO, ONE, FLAG, Access::Own).is_some());
-    assert_eq!(
-        both.ask(ONE, TWO, FLAG, Access::Read),
-        None,
-        "core 1 has released nothing"
-    );
+    assert!(both.ask(ZERO, ONE, FLAG).is_some());
+    assert_eq!(both.ask(ONE, TWO, FLAG), None, "core 1 has released nothing");
 }
 
 #[test]
@@ -210,7 +206,7 @@ fn with_release_persistency_a_line_is_not_flushed_with_bytes_of_another_core_tha
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    assert_eq!(both.ask(ZERO, ONE, Y, Access::Read), None, "a load may bring it, too");
+    assert_eq!(both.ask(ZERO, ONE, Y), None, "a load may bring it, too");
     both.store(ONE, Y);
     both.acknowledge();
     assert_eq!(

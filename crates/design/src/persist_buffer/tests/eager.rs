@@ -13,7 +13,7 @@ fn figure_1c_epochs_are_sent_at_once_whatever_they_wait_for() {
     both.store(ONE, X);
     both.executes(ONE, Primitive::Ofence);
     both.store(ONE, Y);
-    both.ask(ONE, ZERO, Y, Access::Read);
+    both.ask(ONE, ZERO, Y);
     both.store(ZERO, Z);
     assert_eq!(both.lines_sent(), [(ONE, X.line()), (ONE, Y.line()), (ZERO, Z.line())]);
     let counters = both.buffers.counters(crate::Services::now(&both.hw));
@@ -42,7 +42,7 @@ fn figure_5_writes_of_three_threads_that_arrive_in_the_opposite_order() {
     let mut both = both();
     for (core, value) in [(ZERO, 1), (ONE, 2), (TWO, 3)] {
         if core != ZERO {
-            both.ask(CoreId(core.0 - 1), core, X, Access::Own);
+            both.ask(CoreId(core.0 - 1), core, X);
         }
         both.store_value(core, X, value);
     }
@@ -170,7 +170,7 @@ fn a_request_waits_for_room_in_the_epoch_tables() {
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    let asked = both.buffers.asked(&mut both.hw, ZERO, ONE, Y.line(), Access::Read);
+    let asked = both.buffers.asked(&mut both.hw, ZERO, ONE, Y.line());
     let Asked::Wait(Until::Open(gate)) = asked else {
         panic!("core 0's table is full");
     };
@@ -180,7 +180,7 @@ fn a_request_waits_for_room_in_the_epoch_tables() {
     );
     both.acknowledge();
     assert!(both.has_opened(gate));
-    assert!(both.ask(ZERO, ONE, Y, Access::Read).is_some());
+    assert!(both.ask(ZERO, ONE, Y).is_some());
 }
 
 #[test]
@@ -220,10 +220,10 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     let mut both = both().with(2, 2, 1);
     both.store(ZERO, X);
     both.store(ONE, Y);
-    both.ask(ZERO, ONE, X, Access::Own);
+    both.ask(ZERO, ONE, X);
     both.settle();
     both.store(ONE, X);
-    both.ask(ONE, ZERO, Y, Access::Own);
+    both.ask(ONE, ZERO, Y);
     both.settle();
     both.store(ZERO, Y);
     both.executes(ZERO, Primitive::Dfence);

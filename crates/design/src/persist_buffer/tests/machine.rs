@@ -153,9 +153,9 @@ impl Both {
     }
 
     /// `requester` asks for a line of `owner`'s: the note, which it reads.
-    pub fn ask(&mut self, owner: CoreId, requester: CoreId, addr: Addr, access: Access) -> Option<Reply> {
+    pub fn ask(&mut self, owner: CoreId, requester: CoreId, addr: Addr) -> Option<Reply> {
         let line = addr.line();
-        match self.buffers.asked(&mut self.hw, owner, requester, line, access) {
+        match self.buffers.asked(&mut self.hw, owner, requester, line) {
             Asked::Give(reply) => {
                 if let Some(reply) = reply {
                     self.buffers.told(&mut self.hw, requester, owner, reply);

@@ -5,7 +5,7 @@ mod eager;
 mod machine;
 mod strands;
 
-use crate::{Access, Admission, Asked, Departure, Entry, Gate, Until};
+use crate::{Admission, Asked, Departure, Entry, Gate, Until};
 use machine::Both;
 use strandline_isa::{Addr, CoreId, Primitive, PM_BASE};
 

@@ -57,7 +57,7 @@ fn other_cores_follow_the_strand_that_wrote_the_line() {
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::NewStrand);
     both.store(ZERO, Y);
-    assert_eq!(both.ask(ZERO, ONE, X, Access::Read), None, "reads order nothing");
+    assert_eq!(both.ask(ZERO, ONE, X), None, "reads order nothing");
     both.store(ONE, X);
     assert_eq!(early(&both), 1);
     both.executes(ONE, Primitive::Dfence);

@@ -6,9 +6,10 @@ use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
 use std::path::{Path, PathBuf};
 use strandline_design::{About, Design, Needs};
 use strandline_isa::{Lowering, Primitive};
+use strandline_kernel::Cycles;
 use strandline_machine::Op;
 use strandline_record::Event;
-use strandline_sim::{observe, observe_design, Broken, Observation};
+use strandline_sim::{observe, observe_design, Observation};
 
 const LOCK: u64 = DRAM;
 
@@ -39,7 +40,7 @@ impl Design for Marked {
 }
 
 fn marked(path: &Path) -> Observation {
-    let seen = observe_design(&spec("x86", path), Box::new(Marked), Broken::default());
+    let seen = observe_design(&spec("x86", path), Box::new(Marked), Cycles::NEVER);
     seen.unwrap_or_else(|error| panic!("{error}"))
 }
 

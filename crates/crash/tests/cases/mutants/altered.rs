@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Design, Domain, Entry,
-    Eviction, Forward, Gate, Level, Message, Places, Reply, Rule, Services, Sizes, Supply, Until, WriteRequest,
+    Eviction, Forward, Gate, Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::Cycles;
@@ -11,8 +11,6 @@ use strandline_kernel::Cycles;
 /// The answer that is changed.
 #[derive(Clone, Copy)]
 pub enum Change {
-    /// None.
-    Nothing,
     /// What intents become.
     Lowering(fn(&mut Lowering)),
     /// What becomes of a primitive at dispatch.
@@ -53,8 +51,12 @@ pub enum Change {
     PcommitEachAnswer,
     /// Where the persistence domain begins.
     Domain(Domain),
-    /// A rule of a shared part.
-    Part(Rule),
+    /// These lines are given to whoever asks for them, and nothing is noted.
+    Given(fn(Line, Access) -> bool),
+    /// Dirty lines are handed over as they are.
+    HandedOverDirty,
+    /// Nothing is undone when power fails.
+    NothingUndone,
     /// The design never hears that a flush of its own is acknowledged.
     AcknowledgementsLost,
 }
@@ -86,10 +88,7 @@ const SEND: u32 = 1_001;
 const OWN_TAG: u64 = 1 << 40;
 
 impl Altered {
-    pub fn boxed(mut inner: Box<dyn Design>, change: Change) -> Box<dyn Design> {
-        if let Change::Part(rule) = change {
-            inner.breaking(rule);
-        }
+    pub fn boxed(inner: Box<dyn Design>, change: Change) -> Box<dyn Design> {
         Box::new(Altered {
             inner,
             change,
@@ -271,11 +270,14 @@ impl Design for Altered {
     }
 
     fn hands_over_clean(&self) -> bool {
-        self.inner.hands_over_clean()
+        self.inner.hands_over_clean() && !matches!(self.change, Change::HandedOverDirty)
     }
 
     fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
-        self.inner.asked(hw, owner, requester, line, access)
+        match self.change {
+            Change::Given(which) if which(line, access) => Asked::Give(None),
+            _ => self.inner.asked(hw, owner, requester, line, access),
+        }
     }
 
     fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, line: Line, reply: Reply) {
@@ -340,6 +342,8 @@ impl Design for Altered {
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
-        self.inner.power_fails(image);
+        if !matches!(self.change, Change::NothingUndone) {
+            self.inner.power_fails(image);
+        }
     }
 }

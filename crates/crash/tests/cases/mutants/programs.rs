@@ -1,10 +1,8 @@
 //! Programs of a few instructions, each with what no run of it may leave or see.
 
-use super::design::{Altered, Change};
-use super::table::{Broken, Mutant};
+use crate::planted::Planted;
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_designs::design;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, SimCpu, System};
@@ -152,8 +150,8 @@ const SEEDS: u64 = 12;
 const JITTERS: [&str; 2] = ["0", "2000"];
 
 /// The programs, and only those, in which this design has a word: without flushes only visibility counts.
-fn applies(program: &Program, mutant: &Mutant) -> bool {
-    let sets = |key: &str| mutant.sets.iter().any(|set| set.contains(key));
+fn applies(program: &Program, sets: &[&str]) -> bool {
+    let sets = |key: &str| sets.iter().any(|set| set.contains(key));
     match program.name {
         "two stores seen" => !sets("consistency=weak"),
         "clwb; locked" => sets("lock_orders_flushes=true"),
@@ -162,88 +160,56 @@ fn applies(program: &Program, mutant: &Mutant) -> bool {
     }
 }
 
-/// The first program that leaves on the mutant, or (`sound`) on the machine and design as they are, what it must not.
-pub fn run(mutant: &Mutant, sound: bool) -> Option<&'static str> {
+/// The first program that leaves what it must not, on a machine with these settings.
+pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
+    let runs = (1..=SEEDS).flat_map(|seed| JITTERS.iter().map(move |jitter| (seed, *jitter)));
     let fails = |program: &&Program| {
-        (1..=SEEDS).any(|seed| {
-            JITTERS.iter().any(|jitter| {
-                let case = Case {
-                    mutant,
-                    program,
-                    sound,
-                    seed,
-                    jitter,
-                };
-                case.fails()
-            })
-        })
+        runs.clone()
+            .any(|(seed, jitter)| fails(planted, program, &machine(sets, jitter), seed))
     };
-    let applying = PROGRAMS.iter().filter(|program| applies(program, mutant));
-    applying.into_iter().find(fails).map(|program| program.name)
+    let mut applying = PROGRAMS.iter().filter(|program| applies(program, sets));
+    applying.find(fails).map(|program| program.name.to_owned())
 }
 
-struct Case<'a> {
-    mutant: &'a Mutant,
-    program: &'a Program,
-    sound: bool,
-    seed: u64,
-    jitter: &'a str,
+fn machine(sets: &[&str], jitter: &str) -> Machine {
+    let mut machine = Machine::preset("cosplay").expect("a preset");
+    machine.simulation.slack = Cycles(0);
+    machine.set("simulation.jitter", jitter).expect("a time");
+    // Small caches are made faster.
+    machine.set("l2.bytes", "16KiB").expect("a size");
+    machine.set("llc.bytes", "64KiB").expect("a size");
+    for set in sets.iter().filter_map(|set| set.strip_prefix("machine.")) {
+        let (key, value) = set.split_once('=').expect("KEY=VALUE");
+        machine.set(key, value).expect("a setting");
+    }
+    machine
 }
 
-impl Case<'_> {
-    fn machine(&self) -> Machine {
-        let mut machine = Machine::preset("cosplay").expect("a preset");
-        machine.simulation.slack = Cycles(0);
-        machine.set("simulation.jitter", self.jitter).expect("a time");
-        // Small caches are made faster.
-        machine.set("l2.bytes", "16KiB").expect("a size");
-        machine.set("llc.bytes", "64KiB").expect("a size");
-        for set in self.mutant.sets.iter().filter_map(|set| set.strip_prefix("machine.")) {
-            let (key, value) = set.split_once('=').expect("KEY=VALUE");
-            machine.set(key, value).expect("a setting");
-        }
-        machine
+/// Whether the program leaves what it must not.
+fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> bool {
+    let options = Options {
+        seed,
+        journal: true,
+        ..Options::default()
+    };
+    let memory = Memory::new(LINE_BYTES, 4 * LINE_BYTES);
+    for word in (PM_BASE..PM_BASE + 4 * LINE_BYTES).step_by(8) {
+        memory.set_word(Addr(word), INITIAL);
     }
-
-    /// Whether the program leaves what it must not.
-    fn fails(&self) -> bool {
-        let design = design(self.mutant.design).expect("a registered design");
-        let (change, broken) = match self.mutant.broken {
-            _ if self.sound => (Change::Nothing, None),
-            Broken::Design(change, ..) => (change, None),
-            Broken::Machine(rule) => (Change::Nothing, Some(rule)),
-            Broken::Part(rule) => (Change::Part(rule), None),
-            Broken::Log(_) => (Change::Nothing, None),
-        };
-        let options = Options {
-            seed: self.seed,
-            journal: true,
-            broken,
-            ..Options::default()
-        };
-        let memory = Memory::new(LINE_BYTES, 4 * LINE_BYTES);
-        for word in (PM_BASE..PM_BASE + 4 * LINE_BYTES).step_by(8) {
-            memory.set_word(Addr(word), INITIAL);
-        }
-        let initial = memory.clone();
-        let cores = self.program.threads.len();
-        let mut system = System::new(&self.machine(), Altered::boxed(design, change), cores, memory, options);
-        let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
-        for (index, ops) in self.program.threads.iter().enumerate() {
-            let core = CoreId(index as u16);
-            system.start(
-                core,
-                Box::pin(thread(system.cpu(core), ops, self.seed, registers[index].clone())),
-            );
-        }
-        let journal = system
-            .run()
-            .expect("a program without loops ends")
-            .journal
-            .expect("kept");
-        let registers: Vec<Vec<u64>> = registers.iter().map(|r| r.borrow().clone()).collect();
-        leaves(self.program, &journal, &initial, system.memory(), &registers)
+    let initial = memory.clone();
+    let cores = program.threads.len();
+    let design = planted.design([]).expect("a design as it is");
+    let mut system = System::new(machine, design, cores, memory, options);
+    let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
+    for (index, ops) in program.threads.iter().enumerate() {
+        let core = CoreId(index as u16);
+        let thread = thread(system.cpu(core), ops, seed, registers[index].clone());
+        system.start(core, Box::pin(thread));
     }
+    let outcome = system.run().expect("a program without loops ends");
+    let journal = outcome.journal.expect("kept");
+    let registers: Vec<Vec<u64>> = registers.iter().map(|r| r.borrow().clone()).collect();
+    leaves(program, &journal, &initial, system.memory(), &registers)
 }
 
 async fn thread(cpu: SimCpu, ops: &'static [Op], seed: u64, registers: Rc<RefCell<Vec<u64>>>) {

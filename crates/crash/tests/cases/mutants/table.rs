@@ -1,33 +1,42 @@
 //! All mutants: which rule each breaks, where the rule is written down, and what notices.
 
-use super::design::Change;
-use strandline_design::{Admission, Domain, Level, Rule as Part, Until};
+use super::altered::Change;
+use strandline_design::{Access, Admission, Domain, Level, Until};
 use strandline_isa::Primitive;
-use strandline_machine::Rule as Machine;
-use strandline_runtime::Rule as Log;
+use strandline_rules::{Of, Rule};
 
 /// What is broken.
 #[derive(Clone, Copy)]
 pub enum Broken {
     /// The design: its changed answer, the rule in words, and the rule's source.
     Design(Change, &'static str, &'static str),
-    /// A part that designs share.
-    Part(Part),
-    /// The machine.
-    Machine(Machine),
-    /// The undo log or its recovery, or how tasks share a thread.
-    Log(Log),
+    /// A rule of the machine, of a part that designs share, or of a log.
+    Rule(Rule),
 }
 
 /// What notices a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Catcher {
-    /// Crash exploration: a state does not recover, or the run does not end. Checked here.
+    /// Crash exploration: a state does not recover, or the run does not end.
     Exploration,
-    /// A program of a few instructions in `programs.rs`, or two steps of a region in `undo.rs`. Checked here.
+    /// A program of a few instructions in `programs.rs`, or of a few steps of regions in `log.rs`.
     Program,
-    /// Litmus tests under many timings: the oracle of the design's model refuses a durable state or an output.
+    /// A litmus test of the shelf shows a state that the design's model forbids, or does not end.
     Litmus,
+    /// A random program leaves a state that the design's model forbids, or does not end.
+    Random,
+}
+
+impl Catcher {
+    /// As a reader knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Catcher::Exploration => "crash exploration",
+            Catcher::Program => "small programs",
+            Catcher::Litmus => "litmus tests",
+            Catcher::Random => "random programs",
+        }
+    }
 }
 
 /// A broken variant of a design, with what runs on it and under it.
@@ -49,26 +58,31 @@ impl Mutant {
     pub fn rule(&self) -> &'static str {
         match self.broken {
             Broken::Design(_, rule, _) => rule,
-            Broken::Part(rule) => rule.words(),
-            Broken::Machine(rule) => rule.words(),
-            Broken::Log(rule) => rule.words(),
+            Broken::Rule(rule) => rule.words(),
         }
+    }
+
+    /// Whether it is a log's or its recovery's, or of how tasks share a thread.
+    pub fn is_of_log(&self) -> bool {
+        matches!(self.broken, Broken::Rule(rule) if rule.of() == Of::Log)
     }
 
     /// The runtime under which the rule matters, where it is not the undo log.
     pub fn runtime(&self) -> Option<&'static str> {
         match self.broken {
-            Broken::Log(
-                Log::EntriesFlushed
-                | Log::LinesFlushedAtEnd
-                | Log::MarkerBeforeInvalidation
-                | Log::HeadLast
-                | Log::CommitFinished,
+            Broken::Rule(
+                Rule::EntriesFlushed
+                | Rule::LinesFlushedAtEnd
+                | Rule::MarkerBeforeInvalidation
+                | Rule::HeadLast
+                | Rule::CommitFinished,
             ) => Some("txn"),
-            Broken::Log(Log::EntriesUndoneInReverse | Log::ClockPassesStamps | Log::CommitAwaitsDependences) => {
+            Broken::Rule(Rule::EntriesUndoneInReverse | Rule::ClockPassesStamps | Rule::CommitAwaitsDependences) => {
                 Some("atlas")
             }
-            Broken::Log(Log::GroupDurable | Log::ReplayOfWholeRegions | Log::ReplayAwaitsDependences) => Some("redo"),
+            Broken::Rule(Rule::GroupDurable | Rule::ReplayOfWholeRegions | Rule::ReplayAwaitsDependences) => {
+                Some("redo")
+            }
             _ => None,
         }
     }
@@ -83,9 +97,7 @@ impl Mutant {
     pub fn source(&self) -> &'static str {
         match self.broken {
             Broken::Design(_, _, source) => source,
-            Broken::Part(rule) => rule.source(),
-            Broken::Machine(rule) => rule.source(),
-            Broken::Log(rule) => rule.source(),
+            Broken::Rule(rule) => rule.source(),
         }
     }
 }
@@ -127,8 +139,8 @@ const ONE_RECORD_AT_ONCE: [&str; 4] = [ONE_RECORD[0], ONE_RECORD[1], ONE_RECORD[
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
-use Broken::{Design as D, Log as L, Machine as M, Part as S};
-use Catcher::{Exploration as E, Litmus as T, Program as P};
+use Broken::{Design as D, Rule as B};
+use Catcher::{Exploration as E, Litmus as T, Program as P, Random as R};
 
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
@@ -160,7 +172,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/flush-halved", "x86", D(Change::FlushHalved, "Every flush is sent. Broken: every other one is.", SM), &[], &[E, P, T]),
     mutant("x86/flush-acknowledged-at-departure", "x86", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/flush-sent-late", "x86", D(Change::FlushSentLate, "A flush is sent when it leaves the store queue. Broken: it is acknowledged then and sent later.", "COSPlay 4.3"), &[], &[E, P, T]),
-    mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
     mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
     mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P]),
@@ -176,21 +188,21 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86-pcommit/one-controller", "x86-pcommit", D(Change::PcommitOneController, "A pcommit asks every controller. Broken: the first.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
     mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
     mutant("x86-pcommit/sfence-passes", "x86-pcommit", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for an older pcommit. Broken: for nothing.", SO), &[NO_ADR], &[E, T]),
-    mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", M(Machine::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
-    mutant("x86-pcommit/media-order", "x86-pcommit", M(Machine::MediaOrderOfALine), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", B(Rule::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
+    mutant("x86-pcommit/media-order", "x86-pcommit", B(Rule::MediaOrderOfALine), &[NO_ADR], &[E, R]),
     // eadr.
     mutant("eadr/domain-at-controllers", "eadr", D(Change::Domain(Domain::Controllers), "A visible store is durable. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
     mutant("eadr/durable-unfenced", "eadr", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
     mutant("eadr/no-log", "eadr", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
     mutant("eadr/sfence-passes", "eadr", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
-    mutant("eadr/stores-out-of-order", "eadr", M(Machine::StoresInOrder), &[], &[E, P, T]),
-    mutant("eadr/caches-drain-first", "eadr", M(Machine::CachesDrainLast), &[], &[E, T]),
+    mutant("eadr/stores-out-of-order", "eadr", B(Rule::StoresInOrder), &[], &[E, P, T]),
+    mutant("eadr/caches-drain-first", "eadr", B(Rule::CachesDrainLast), &[], &[E, T]),
     // bbb.
     mutant("bbb/domain-at-controllers", "bbb", D(Change::Domain(Domain::Controllers), "A visible store is durable: the battery saves the buffers. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
     mutant("bbb/durable-unfenced", "bbb", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
     mutant("bbb/no-log", "bbb", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
     mutant("bbb/sfence-passes", "bbb", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
-    mutant("bbb/stores-out-of-order", "bbb", M(Machine::StoresInOrder), &[], &[E, P, T]),
+    mutant("bbb/stores-out-of-order", "bbb", B(Rule::StoresInOrder), &[], &[E, P, T]),
     // cosplay, and freeswitch, which is the same machine.
     mutant("cosplay/log-unfenced", "cosplay", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CP4), &[], &[E, T]),
     mutant("cosplay/context-never-set", "cosplay", D(Change::Lowering(|l| l.resumed = &[]), "A task's stores and flushes belong to its context. Broken: it never sets it.", "COSPlay Figure 4(b)"), &[], &[E]),
@@ -198,8 +210,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("cosplay/cfence-awaits-other-context", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context ^ 1)))), "A cfence waits for stores and flushes of its own context. Broken: for those of another.", CP4), &[], &[E, P, T]),
     mutant("cosplay/cfence-queues", "cosplay", D(Change::Cfence(|_| Admission::Enter), "A cfence waits for flushes to be acknowledged. Broken: it only takes its turn in the store queue.", CP4), &[], &[E, P, T]),
     mutant("cosplay/setctx-ignored", "cosplay", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
-    mutant("cosplay/collisions-unseen", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context)))), "A cfence looks at the counter that its context shares with others. Broken: at one that nobody counts with.", "COSPlay 4.3"), &[FEW_CONTEXTS], &[E, T]),
-    mutant("cosplay/locked-waits-for-nothing", "cosplay", D(Change::LockedWaitsForNothing, "A locked instruction orders its context's flushes where it orders any. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, T]),
+    mutant("cosplay/collisions-unseen", "cosplay", D(Change::Cfence(|context| Admission::Hold(Until::Drained(Some(context)))), "A cfence looks at the counter that its context shares with others. Broken: at one that nobody counts with.", "COSPlay 4.3"), &[FEW_CONTEXTS], &[E, R]),
+    mutant("cosplay/locked-waits-for-nothing", "cosplay", D(Change::LockedWaitsForNothing, "A locked instruction orders its context's flushes where it orders any. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
     mutant("cosplay/flush-acknowledged-at-departure", "cosplay", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("freeswitch/cfence-passes", "freeswitch", D(Change::Cfence(|_| Admission::Pass), "A cfence waits for stores and flushes of its context. Broken: for nothing.", CP4), &[], &[E, P, T]),
     mutant("freeswitch/setctx-ignored", "freeswitch", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
@@ -212,21 +224,21 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("strandweaver/log-unordered", "strandweaver", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no persist barrier between them.", "StrandWeaver Figure 5"), &[], &[E, T]),
     mutant("strandweaver/log-on-another-strand", "strandweaver", D(Change::Lowering(|l| l.log_before_update = &[Primitive::PersistBarrier, Primitive::NewStrand]), "A log record and its update are on one strand. Broken: the update is on the next one.", "StrandWeaver Figure 5"), &[], &[E, T]),
     mutant("strandweaver/durable-unjoined", "strandweaver", D(Change::Lowering(|l| l.durable = &[Primitive::PersistBarrier]), "What is acknowledged is durable. Broken: a persist barrier, which nobody waits for, in place of the join.", "StrandWeaver Figure 5"), &[], &[E, T]),
-    mutant("strandweaver/barrier-holds-no-buffer", "strandweaver", S(Part::BarrierHoldsBuffer), &[], &[T]),
-    mutant("strandweaver/barrier-completes-early", "strandweaver", S(Part::BarrierAwaitsAll), &[], &[E, T]),
-    mutant("strandweaver/line-out-of-order", "strandweaver", S(Part::LineInOrderAcrossStrands), &[], &[T]),
-    mutant("strandweaver/flush-before-store", "strandweaver", S(Part::FlushAwaitsStore), &[], &[E, T]),
-    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", S(Part::BarrierHoldsStores), &[], &[T]),
-    mutant("strandweaver/join-awaits-issue", "strandweaver", S(Part::JoinAwaitsCompletion), &[], &[E, T]),
-    mutant("strandweaver/store-before-flush", "strandweaver", S(Part::StoreAwaitsFlush), &[], &[T]),
-    mutant("strandweaver/eviction-overtakes", "strandweaver", S(Part::EvictionAwaitsTails), &[], &[T]),
-    mutant("strandweaver/snoop-overtakes", "strandweaver", S(Part::SnoopAwaitsTails), &[], &[T]),
-    mutant("strandweaver/snooped-line-stored-to", "strandweaver", S(Part::SnoopHoldsStores), &[], &[T]),
-    mutant("strandweaver/handed-over-dirty", "strandweaver", S(Part::HandedOverClean), &[], &[T]),
+    mutant("strandweaver/barrier-holds-no-buffer", "strandweaver", B(Rule::BarrierHoldsBuffer), &[], &[T]),
+    mutant("strandweaver/barrier-completes-early", "strandweaver", B(Rule::BarrierAwaitsAll), &[], &[E, T]),
+    mutant("strandweaver/line-out-of-order", "strandweaver", B(Rule::LineInOrderAcrossStrands), &[], &[T]),
+    mutant("strandweaver/flush-before-store", "strandweaver", B(Rule::FlushAwaitsStore), &[], &[E, T]),
+    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", B(Rule::BarrierHoldsStores), &[], &[R]),
+    mutant("strandweaver/join-awaits-issue", "strandweaver", B(Rule::JoinAwaitsCompletion), &[], &[E, T]),
+    mutant("strandweaver/store-before-flush", "strandweaver", B(Rule::StoreAwaitsFlush), &[], &[R]),
+    mutant("strandweaver/eviction-overtakes", "strandweaver", D(Change::EvictionsWrittenBack(Level::Private), "A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.", "StrandWeaver IV, managing cache writebacks"), &[], &[T]),
+    mutant("strandweaver/snoop-overtakes", "strandweaver", D(Change::Given(|_, _| true), "A request for a dirty line waits for the recorded tails of its owner's strand buffers. Broken: it is answered at once.", "StrandWeaver IV, enabling inter-thread persist order"), &[], &[T]),
+    mutant("strandweaver/snooped-line-stored-to", "strandweaver", B(Rule::SnoopHoldsStores), &[], &[R]),
+    mutant("strandweaver/handed-over-dirty", "strandweaver", D(Change::HandedOverDirty, "A dirty line that gets a new owner is written back on its way. Broken: it is handed over dirty.", "StrandWeaver III-A, Equation 2"), &[], &[T]),
     mutant("no-persist-queue/no-barrier", "no-persist-queue", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
-    mutant("no-persist-queue/barrier-holds-no-buffer", "no-persist-queue", S(Part::BarrierHoldsBuffer), &[], &[T]),
-    mutant("no-persist-queue/eviction-overtakes", "no-persist-queue", S(Part::EvictionAwaitsTails), &[], &[T]),
+    mutant("no-persist-queue/barrier-holds-no-buffer", "no-persist-queue", B(Rule::BarrierHoldsBuffer), &[], &[T]),
+    mutant("no-persist-queue/eviction-overtakes", "no-persist-queue", D(Change::EvictionsWrittenBack(Level::Private), "A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.", "StrandWeaver IV, managing cache writebacks"), &[], &[T]),
     // hops-ep.
     mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
     mutant("hops-ep/durable-ordered-only", "hops-ep", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", HOPS), &[], &[E, T]),
@@ -238,118 +250,116 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/dfence-awaits-stores", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::HoldLoads(Until::Drained(None))), "A dfence waits for the persist buffer. Broken: only for stores to be visible.", HOPS), &[], &[E, T]),
     mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
     mutant("hops-ep/evicted-lines-forgotten", "hops-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP VI-F"), &[EVICTIONS], &[T]),
-    mutant("hops-ep/epochs-overtake", "hops-ep", S(Part::EpochsInOrder), &[], &[E, T]),
-    mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", S(Part::EpochAwaitsWrites), &[], &[E, T]),
-    mutant("hops-ep/dependences-dropped", "hops-ep", S(Part::EpochAwaitsOthers), &[], &[T]),
-    mutant("hops-ep/reads-do-not-depend", "hops-ep", S(Part::ReadsDepend), &[], &[T]),
-    mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", S(Part::VolatileLinesDepend), &[], &[T]),
-    mutant("hops-ep/epochs-not-split", "hops-ep", S(Part::DependenceSplitsEpochs), &[], &[T]),
-    mutant("hops-ep/epochs-coalesce", "hops-ep", S(Part::EpochsCoalesceApart), &[], &[T]),
-    mutant("hops-ep/entry-sent-as-it-is", "hops-ep", S(Part::EntryKeepsBytes), &[], &[T]),
-    mutant("hops-ep/full-buffer-drops", "hops-ep", S(Part::FullBufferHoldsStore), &["design.entries=1"], &[T]),
-    mutant("hops-ep/locked-not-atomic", "hops-ep", M(Machine::LockedIsAtomic), &[], &[T]),
+    mutant("hops-ep/epochs-overtake", "hops-ep", B(Rule::EpochsInOrder), &[], &[E, T]),
+    mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", B(Rule::EpochAwaitsWrites), &[], &[E, T]),
+    mutant("hops-ep/dependences-dropped", "hops-ep", B(Rule::EpochAwaitsOthers), &[], &[T]),
+    mutant("hops-ep/reads-do-not-depend", "hops-ep", D(Change::Given(|_, access| access == Access::Read), "A read of what another core has written is a dependence, too. Broken: only a write is.", "ASAP IV-A"), &[], &[T]),
+    mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", D(Change::Given(|line, _| !line.is_persistent()), "Volatile lines carry dependences, too. Broken: only persistent ones do.", "ASAP IV-A"), &[], &[R]),
+    mutant("hops-ep/epochs-not-split", "hops-ep", B(Rule::DependenceSplitsEpochs), &[], &[T]),
+    mutant("hops-ep/epochs-coalesce", "hops-ep", B(Rule::EpochsCoalesceApart), &[], &[R]),
+    mutant("hops-ep/entry-sent-as-it-is", "hops-ep", B(Rule::EntryKeepsBytes), &[], &[R]),
+    mutant("hops-ep/full-buffer-drops", "hops-ep", B(Rule::FullBufferHoldsStore), &["design.entries=1"], &[T]),
+    mutant("hops-ep/locked-not-atomic", "hops-ep", B(Rule::LockedIsAtomic), &[], &[T]),
     // hops-rp.
-    mutant("hops-rp/releases-do-not-depend", "hops-rp", S(Part::ReleasesDepend), &[], &[T]),
-    mutant("hops-rp/release-joins-epoch", "hops-rp", S(Part::ReleaseBeginsEpoch), &[], &[T]),
-    mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[T]),
-    mutant("hops-rp/lines-do-not-depend", "hops-rp", S(Part::LinesDepend), &[], &[T]),
+    mutant("hops-rp/releases-do-not-depend", "hops-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &[], &[T]),
+    mutant("hops-rp/release-joins-epoch", "hops-rp", B(Rule::ReleaseBeginsEpoch), &[], &[T]),
+    mutant("hops-rp/acquire-passes", "hops-rp", D(Change::Primitive(Primitive::Acquire, Admission::Pass), "What follows an acquire persists after what it has read. Broken: it does nothing, so a core's own release has no effect.", ASAP), &[], &[R]),
+    mutant("hops-rp/lines-do-not-depend", "hops-rp", B(Rule::LinesDepend), &[], &[R]),
     mutant("hops-rp/dfence-passes", "hops-rp", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &[], &[E, T]),
     // asap-ep.
     mutant("asap-ep/log-unordered", "asap-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/nothing-undone", "asap-ep", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/delays-dropped", "asap-ep", S(Part::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/delays-apart", "asap-ep", S(Part::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-ep/own-records-stay", "asap-ep", S(Part::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-ep/commit-keeps-undo", "asap-ep", S(Part::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/commit-unanswered", "asap-ep", S(Part::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/refused-overtaken", "asap-ep", S(Part::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[T]),
-    mutant("asap-ep/refused-forgotten", "asap-ep", S(Part::RefusedComesAgain), &ONE_RECORD, &[E, T]),
-    mutant("asap-ep/epochs-overtake", "asap-ep", S(Part::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/dependences-dropped", "asap-ep", S(Part::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-ep/nothing-undone", "asap-ep", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/delays-dropped", "asap-ep", B(Rule::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/delays-apart", "asap-ep", B(Rule::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-ep/own-records-stay", "asap-ep", B(Rule::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-ep/commit-keeps-undo", "asap-ep", B(Rule::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/commit-unanswered", "asap-ep", B(Rule::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/refused-overtaken", "asap-ep", B(Rule::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[R]),
+    mutant("asap-ep/refused-forgotten", "asap-ep", B(Rule::RefusedComesAgain), &ONE_RECORD, &[E, T]),
+    mutant("asap-ep/epochs-overtake", "asap-ep", B(Rule::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-ep/dependences-dropped", "asap-ep", B(Rule::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[T]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
-    mutant("asap-rp/releases-do-not-depend", "asap-rp", S(Part::ReleasesDepend), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-rp/lines-do-not-depend", "asap-rp", S(Part::LinesDepend), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-rp/nothing-undone", "asap-rp", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-rp/lines-do-not-depend", "asap-rp", B(Rule::LinesDepend), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-rp/nothing-undone", "asap-rp", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     // asap-strand.
     mutant("asap-strand/barrier-passes", "asap-strand", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders its strand. Broken: it does nothing.", SW), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-strand/ofence-passes", "asap-strand", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence orders all strands. Broken: it does nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-strand/conflicts-concurrent", "asap-strand", S(Part::StrandsOfALineInOrder), &TWO_CONTROLLERS, &[T]),
-    mutant("asap-strand/nothing-undone", "asap-strand", S(Part::EarlyIsUndone), &TWO_CONTROLLERS, &[E, T]),
+    mutant("asap-strand/conflicts-concurrent", "asap-strand", B(Rule::StrandsOfALineInOrder), &TWO_CONTROLLERS, &[T]),
+    mutant("asap-strand/nothing-undone", "asap-strand", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     // Tasks that share a thread.
-    mutant("tasks/one-log", "cosplay", L(Log::OwnLog), &[], &[E]),
-    mutant("tasks/context-not-set-again", "cosplay", L(Log::ContextSetAgain), &[], &[E]),
-    mutant("tasks/fence-left-out-after-yield", "cosplay", L(Log::FenceAfterYield), &[], &[E]),
-    mutant("tasks/round-not-fenced", "sbatch", L(Log::RoundFenced), &[], &[E]),
-    mutant("tasks/round-fenced-early", "sbatch", L(Log::FenceEndsRound), &[], &[E]),
+    mutant("tasks/one-log", "cosplay", B(Rule::OwnLog), &[], &[E]),
+    mutant("tasks/context-not-set-again", "cosplay", B(Rule::ContextSetAgain), &[], &[E]),
+    mutant("tasks/fence-left-out-after-yield", "cosplay", B(Rule::FenceAfterYield), &[], &[E]),
+    mutant("tasks/round-not-fenced", "sbatch", B(Rule::RoundFenced), &[], &[E]),
+    mutant("tasks/round-fenced-early", "sbatch", B(Rule::FenceEndsRound), &[], &[E]),
     // The bounds promise no recovery: only their models can tell.
     mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
     mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
-    mutant("unordered/writes-overtake", "unordered", M(Machine::WritesOfALineInOrder), &[], &[P, T]),
-    mutant("volatile/locked-not-atomic", "volatile", M(Machine::LockedIsAtomic), &[], &[P, T]),
-    mutant("volatile/forwards-oldest", "volatile", M(Machine::ForwardsYoungest), &[], &[P, T]),
+    mutant("unordered/writes-overtake", "unordered", B(Rule::WritesOfALineInOrder), &[], &[P, T]),
+    mutant("volatile/locked-not-atomic", "volatile", B(Rule::LockedIsAtomic), &[], &[P, T]),
+    mutant("volatile/forwards-oldest", "volatile", B(Rule::ForwardsYoungest), &[], &[P, R]),
     // x86: the machine's flushes and writes.
-    mutant("x86/flush-before-stores", "x86", M(Machine::FlushBehindStores), &[], &[E, P, T]),
-    mutant("x86/clean-flush-waits-not", "x86", M(Machine::CleanFlushWaitsForFlight), &[], &[E, T]),
-    mutant("x86/writes-overtake", "x86", M(Machine::WritesOfALineInOrder), &[EVICTIONS, SLOW_FLUSHES], &[E, T]),
-    mutant("x86/waiting-writes-overtake", "x86", M(Machine::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, T]),
-    mutant("x86/coalescing-keeps-older", "x86", M(Machine::CoalescingTakesNewer), &[], &[E, T]),
-    mutant("x86/coalescing-after-issue", "x86", M(Machine::CoalescingBeforeIssue), &[], &[E, P, T]),
-    mutant("x86/adr-loses-queue", "x86", M(Machine::AdrSavesQueue), &[], &[E, P, T]),
-    mutant("x86/adr-loses-unissued", "x86", M(Machine::AdrSavesUnissued), &[], &[E, P, T]),
-    mutant("x86/acknowledged-before-backend", "x86", M(Machine::AcknowledgedAfterBackend), &[BACKEND], &[E, P, T]),
-    mutant("x86/acknowledged-before-acceptance", "x86", M(Machine::AcknowledgedAfterAcceptance), &[SMALL_QUEUE], &[E, P, T]),
-    mutant("x86/clflush-lets-queue-go", "x86", M(Machine::ClflushBlocksQueue), &[], &[P, T]),
-    mutant("x86/clflushopt-drops", "x86", M(Machine::ClflushoptWritesBack), &[], &[P, T]),
-    mutant("x86/flush-own-core", "x86", M(Machine::FlushFindsOtherCores), &[], &[P, T]),
-    mutant("x86/flush-private", "x86", M(Machine::FlushFindsSharedLevel), &SMALL_L1, &[E, P, T]),
-    mutant("x86/combined-not-sent", "x86", M(Machine::FenceSendsCombined), &[], &[P, T]),
-    mutant("x86/combined-not-awaited", "x86", M(Machine::FenceAwaitsCombined), &[], &[P, T]),
-    mutant("x86/combining-zeroes-rest", "x86", M(Machine::CombiningKeepsRest), &[], &[P, T]),
-    mutant("x86/fence-leaves-one", "x86", M(Machine::FenceWaitsForAll), &[], &[E, P, T]),
-    mutant("x86/full-buffer-drops-flush", "x86", M(Machine::FullBufferKeepsFlush), &[ONE_FLUSH], &[E, P, T]),
-    mutant("x86/same-line-flush-merged", "x86", M(Machine::SameLineFlushWaits), &[], &[P, T]),
+    mutant("x86/flush-before-stores", "x86", B(Rule::FlushBehindStores), &[], &[E, P, T]),
+    mutant("x86/clean-flush-waits-not", "x86", B(Rule::CleanFlushWaitsForFlight), &[], &[E, T]),
+    mutant("x86/writes-overtake", "x86", B(Rule::WritesOfALineInOrder), &[EVICTIONS, SLOW_FLUSHES], &[E, T]),
+    mutant("x86/waiting-writes-overtake", "x86", B(Rule::WaitingWritesInOrder), &[SMALL_QUEUE, EVICTIONS, SLOW_FLUSHES], &[E, R]),
+    mutant("x86/coalescing-keeps-older", "x86", B(Rule::CoalescingTakesNewer), &[], &[E, R]),
+    mutant("x86/coalescing-after-issue", "x86", B(Rule::CoalescingBeforeIssue), &[], &[E, P, T]),
+    mutant("x86/adr-loses-queue", "x86", B(Rule::AdrSavesQueue), &[], &[E, P, T]),
+    mutant("x86/adr-loses-unissued", "x86", B(Rule::AdrSavesUnissued), &[], &[E, P, T]),
+    mutant("x86/acknowledged-before-backend", "x86", B(Rule::AcknowledgedAfterBackend), &[BACKEND], &[E, P, T]),
+    mutant("x86/acknowledged-before-acceptance", "x86", B(Rule::AcknowledgedAfterAcceptance), &[SMALL_QUEUE], &[E, P, T]),
+    mutant("x86/clflush-lets-queue-go", "x86", B(Rule::ClflushBlocksQueue), &[], &[P, T]),
+    mutant("x86/clflushopt-drops", "x86", B(Rule::ClflushoptWritesBack), &[], &[P, T]),
+    mutant("x86/flush-own-core", "x86", B(Rule::FlushFindsOtherCores), &[], &[P, T]),
+    mutant("x86/flush-private", "x86", B(Rule::FlushFindsSharedLevel), &SMALL_L1, &[E, P, T]),
+    mutant("x86/combined-not-sent", "x86", B(Rule::FenceSendsCombined), &[], &[P, T]),
+    mutant("x86/combined-not-awaited", "x86", B(Rule::FenceAwaitsCombined), &[], &[P, T]),
+    mutant("x86/combining-zeroes-rest", "x86", B(Rule::CombiningKeepsRest), &[], &[P, T]),
+    mutant("x86/fence-leaves-one", "x86", B(Rule::FenceWaitsForAll), &[], &[E, P, T]),
+    mutant("x86/full-buffer-drops-flush", "x86", B(Rule::FullBufferKeepsFlush), &[ONE_FLUSH], &[E, P, T]),
+    mutant("x86/same-line-flush-merged", "x86", B(Rule::SameLineFlushWaits), &[], &[P, R]),
     // x86: the machine's caches and cores. Programs that follow old pointers may never end: those that break a load are
     // not explored.
-    mutant("x86/back-invalidation-drops", "x86", M(Machine::BackInvalidationWritesBack), &[], &[E, T]),
-    mutant("x86/taken-line-clean", "x86", M(Machine::TakenLineStaysDirty), &[], &[P, T]),
-    mutant("x86/victim-clean", "x86", M(Machine::VictimStaysDirty), &SMALL_L1, &[E, T]),
-    mutant("x86/stores-out-of-order", "x86", M(Machine::StoresInOrder), &[NO_PREFETCH], &[P, T]),
-    mutant("x86/forwards-oldest", "x86", M(Machine::ForwardsYoungest), &[], &[P, T]),
-    mutant("x86/load-misses-queue", "x86", M(Machine::LoadSeesOwnStores), &[], &[P, T]),
-    mutant("x86/loads-pass-mfence", "x86", M(Machine::MfenceHoldsLoads), &[], &[P, T]),
-    mutant("x86/locked-before-stores", "x86", M(Machine::LockedDrainsQueue), &[], &[T]),
-    mutant("x86/locked-not-atomic", "x86", M(Machine::LockedIsAtomic), &[], &[E, P, T]),
-    mutant("x86/same-line-out-of-order", "x86", M(Machine::SameLineInOrder), &[WEAK], &[E, P, T]),
+    mutant("x86/back-invalidation-drops", "x86", B(Rule::BackInvalidationWritesBack), &[], &[E, T]),
+    mutant("x86/taken-line-clean", "x86", B(Rule::TakenLineStaysDirty), &[], &[P, T]),
+    mutant("x86/stores-out-of-order", "x86", B(Rule::StoresInOrder), &[NO_PREFETCH], &[P, R]),
+    mutant("x86/forwards-oldest", "x86", B(Rule::ForwardsYoungest), &[], &[P, R]),
+    mutant("x86/load-misses-queue", "x86", B(Rule::LoadSeesOwnStores), &[], &[P, T]),
+    mutant("x86/locked-before-stores", "x86", B(Rule::LockedDrainsQueue), &[], &[R]),
+    mutant("x86/locked-not-atomic", "x86", B(Rule::LockedIsAtomic), &[], &[E, P, T]),
+    mutant("x86/same-line-out-of-order", "x86", B(Rule::SameLineInOrder), &[WEAK], &[E, P, T]),
     // The undo log and its recovery.
-    mutant("log/line-not-logged", "x86", L(Log::EveryLineLogged), &[], &[E]),
-    mutant("log/word-not-logged", "x86", L(Log::EveryWordLogged), &[], &[E]),
-    mutant("log/old-trailer-lost", "x86", L(Log::RecordKeepsTrailer), &[], &[E]),
-    mutant("log/records-not-flushed", "x86", L(Log::RecordsFlushed), &[], &[E]),
-    mutant("log/records-flushed-late", "x86", L(Log::FlushBeforeFence), &[], &[E]),
-    mutant("log/trailer-first", "x86", L(Log::TrailerLast), &[], &[E]),
-    mutant("log/trailer-missing", "x86", L(Log::EveryTrailerWritten), &[], &[E]),
-    mutant("log/update-not-flushed", "x86", L(Log::EveryUpdateFlushed), &[], &[E]),
-    mutant("log/released-early", "x86", L(Log::DurableBeforeRelease), &[], &[E]),
-    mutant("log/clock-stands-still", "x86", L(Log::ClockPassesTrailers), &[], &[E]),
-    mutant("log/one-line-decides", "x86", L(Log::EveryLineDecides), &[], &[E]),
-    mutant("log/any-step-decides", "x86", L(Log::LastStepDecides), &[], &[E]),
-    mutant("log/older-regions-undone", "x86", L(Log::OlderRegionsStand), &[], &[E]),
-    mutant("log/one-record-undone", "x86", L(Log::EveryRecordUndone), &[], &[E]),
-    mutant("log/oldest-undone-first", "x86", L(Log::NewestUndoneFirst), &[], &[P]),
-    mutant("log/one-thread-recovered", "x86", L(Log::EveryThreadRecovered), &[], &[E]),
+    mutant("log/line-not-logged", "x86", B(Rule::EveryLineLogged), &[], &[E]),
+    mutant("log/word-not-logged", "x86", B(Rule::EveryWordLogged), &[], &[E]),
+    mutant("log/old-trailer-lost", "x86", B(Rule::RecordKeepsTrailer), &[], &[E]),
+    mutant("log/records-not-flushed", "x86", B(Rule::RecordsFlushed), &[], &[E]),
+    mutant("log/records-flushed-late", "x86", B(Rule::FlushBeforeFence), &[], &[E]),
+    mutant("log/trailer-first", "x86", B(Rule::TrailerLast), &[], &[E]),
+    mutant("log/trailer-missing", "x86", B(Rule::EveryTrailerWritten), &[], &[E]),
+    mutant("log/update-not-flushed", "x86", B(Rule::EveryUpdateFlushed), &[], &[E]),
+    mutant("log/released-early", "x86", B(Rule::DurableBeforeRelease), &[], &[E]),
+    mutant("log/clock-stands-still", "x86", B(Rule::ClockPassesTrailers), &[], &[E]),
+    mutant("log/one-line-decides", "x86", B(Rule::EveryLineDecides), &[], &[E]),
+    mutant("log/any-step-decides", "x86", B(Rule::LastStepDecides), &[], &[E]),
+    mutant("log/older-regions-undone", "x86", B(Rule::OlderRegionsStand), &[], &[E]),
+    mutant("log/one-record-undone", "x86", B(Rule::EveryRecordUndone), &[], &[E]),
+    mutant("log/oldest-undone-first", "x86", B(Rule::NewestUndoneFirst), &[], &[P]),
+    mutant("log/one-thread-recovered", "x86", B(Rule::EveryThreadRecovered), &[], &[E]),
     // The logs of the language-level models.
-    mutant("txn/entries-not-flushed", "x86", L(Log::EntriesFlushed), &BATCHES, &[E]),
-    mutant("txn/lines-not-flushed", "x86", L(Log::LinesFlushedAtEnd), &BATCHES, &[E]),
-    mutant("txn/marker-not-awaited", "x86", L(Log::MarkerBeforeInvalidation), &BATCHES, &[E]),
-    mutant("txn/head-first", "x86", L(Log::HeadLast), &BATCHES, &[E]),
-    mutant("txn/commit-not-finished", "x86", L(Log::CommitFinished), &BATCHES, &[E]),
-    mutant("atlas/oldest-undone-first", "x86", L(Log::EntriesUndoneInReverse), &BATCHES, &[E]),
-    mutant("atlas/clock-stands-still", "x86", L(Log::ClockPassesStamps), &BATCHES, &[E]),
-    mutant("atlas/commit-alone", "x86", L(Log::CommitAwaitsDependences), &BATCHES, &[E]),
-    mutant("redo/group-not-awaited", "x86", L(Log::GroupDurable), &BATCHES, &[E]),
-    mutant("redo/part-replayed", "x86", L(Log::ReplayOfWholeRegions), &BATCHES, &[E]),
-    mutant("redo/dependences-ignored", "x86", L(Log::ReplayAwaitsDependences), &BATCHES, &[P]),
+    mutant("txn/entries-not-flushed", "x86", B(Rule::EntriesFlushed), &BATCHES, &[E]),
+    mutant("txn/lines-not-flushed", "x86", B(Rule::LinesFlushedAtEnd), &BATCHES, &[E]),
+    mutant("txn/marker-not-awaited", "x86", B(Rule::MarkerBeforeInvalidation), &BATCHES, &[E]),
+    mutant("txn/head-first", "x86", B(Rule::HeadLast), &BATCHES, &[E]),
+    mutant("txn/commit-not-finished", "x86", B(Rule::CommitFinished), &BATCHES, &[E]),
+    mutant("atlas/oldest-undone-first", "x86", B(Rule::EntriesUndoneInReverse), &BATCHES, &[E]),
+    mutant("atlas/clock-stands-still", "x86", B(Rule::ClockPassesStamps), &BATCHES, &[E]),
+    mutant("atlas/commit-alone", "x86", B(Rule::CommitAwaitsDependences), &BATCHES, &[E]),
+    mutant("redo/group-not-awaited", "x86", B(Rule::GroupDurable), &BATCHES, &[E]),
+    mutant("redo/part-replayed", "x86", B(Rule::ReplayOfWholeRegions), &BATCHES, &[E]),
+    mutant("redo/dependences-ignored", "x86", B(Rule::ReplayAwaitsDependences), &BATCHES, &[P]),
 ];

@@ -1,0 +1,221 @@
+//! What crash exploration combines: each axis from its registry.
+
+use crate::thinning::Amount;
+use strandline_design::About;
+use strandline_designs::{abouts, design};
+use strandline_machine::{preset_names, Machine};
+use strandline_runtime::runtimes;
+use strandline_sim::{check_needs, Found, Spec, Window};
+
+/// A run of crash exploration: a value of each axis.
+#[derive(Clone)]
+pub struct Row {
+    pub design: About,
+    workload: &'static str,
+    runtime: &'static str,
+    threads: u64,
+    machine: &'static str,
+    controllers: Variant,
+    structures: Structures,
+    sharing: Sharing,
+    locks: Variant,
+}
+
+/// What a run sets of its machine, by its name; what is usual has none.
+type Variant = (&'static str, &'static [&'static str]);
+
+const THREADS: [u64; 2] = [4, 1];
+
+const CONTROLLERS: [Variant; 3] = [
+    ("", &[]),
+    (
+        "two-controllers",
+        &["machine.controllers.count=2", "machine.controllers.interleave_bytes=64"],
+    ),
+    ("no-adr", &["machine.controllers.adr=false"]),
+];
+
+/// The sizes of what a design adds.
+#[derive(Clone, Copy, PartialEq)]
+enum Structures {
+    /// As in its paper.
+    Paper,
+    /// Each as small as it may be.
+    Least,
+}
+
+const STRUCTURES: [Structures; 2] = [Structures::Paper, Structures::Least];
+
+/// How tasks share a thread: by its name, the window and the library; without a name as the design has it.
+type Sharing = (&'static str, Option<Window>, Option<&'static str>);
+
+const SHARING: [Sharing; 4] = [
+    ("", None, None),
+    ("window-3-paper", Some(Window::Tasks(3)), Some("paper")),
+    ("window-3-lean", Some(Window::Tasks(3)), Some("lean")),
+    ("auto-lean", Some(Window::Found(Found::Auto)), Some("lean")),
+];
+
+/// Whether locked instructions wait for flushes.
+const LOCKS: [Variant; 2] = [
+    ("", &["machine.core.lock_orders_flushes=false"]),
+    ("locks-order-flushes", &["machine.core.lock_orders_flushes=true"]),
+];
+
+/// The parameters of a design that make what it adds as small as it may be.
+pub fn least(name: &str) -> Vec<(&'static str, String)> {
+    let params = design(name).expect("a registered design").params().iter();
+    params.map(|param| (param.name, param.min.to_string())).collect()
+}
+
+/// A design, and what it can be combined with.
+struct Choice {
+    about: About,
+    has_structures: bool,
+    /// Whether each machine, with each of [`CONTROLLERS`], has what it needs.
+    is_enough: Vec<[bool; CONTROLLERS.len()]>,
+}
+
+/// The axes of runs under some designs.
+pub struct Axes {
+    designs: Vec<Choice>,
+    workloads: Vec<&'static str>,
+    runtimes: Vec<&'static str>,
+    machines: Vec<&'static str>,
+}
+
+impl Axes {
+    /// For the designs that promise recovery, or for the others.
+    pub fn of(promises_recovery: bool) -> Axes {
+        let designs = abouts()
+            .into_iter()
+            .filter(|about| about.promises_recovery == promises_recovery);
+        Axes {
+            designs: designs.map(Choice::of).collect(),
+            workloads: strandline_workloads::names().iter().map(|about| about.name).collect(),
+            runtimes: runtimes().iter().map(|about| about.name).collect(),
+            machines: preset_names(),
+        }
+    }
+
+    /// How many values each axis has.
+    pub fn sizes(&self) -> [usize; 9] {
+        [
+            self.designs.len(),
+            self.workloads.len(),
+            self.runtimes.len(),
+            THREADS.len(),
+            self.machines.len(),
+            CONTROLLERS.len(),
+            STRUCTURES.len(),
+            SHARING.len(),
+            LOCKS.len(),
+        ]
+    }
+
+    /// The run of these values.
+    pub fn row(&self, values: &[usize]) -> Row {
+        Row {
+            design: self.designs[values[0]].about,
+            workload: self.workloads[values[1]],
+            runtime: self.runtimes[values[2]],
+            threads: THREADS[values[3]],
+            machine: self.machines[values[4]],
+            controllers: CONTROLLERS[values[5]],
+            structures: STRUCTURES[values[6]],
+            sharing: SHARING[values[7]],
+            locks: LOCKS[values[8]],
+        }
+    }
+
+    /// Whether some design has all it needs on such a machine, and has structures where they are to be small.
+    pub fn fits(&self, values: &[Option<usize>]) -> bool {
+        let designs = match values[0] {
+            Some(index) => &self.designs[index..=index],
+            None => &self.designs[..],
+        };
+        designs
+            .iter()
+            .any(|design| design.fits(values[4], values[5].unwrap_or(0), values[6]))
+    }
+}
+
+impl Choice {
+    fn of(about: About) -> Choice {
+        let on = |name| CONTROLLERS.map(|controllers| is_enough(&about, name, controllers));
+        Choice {
+            about,
+            has_structures: !least(about.name).is_empty(),
+            is_enough: preset_names().into_iter().map(on).collect(),
+        }
+    }
+
+    fn fits(&self, machine: Option<usize>, controllers: usize, structures: Option<usize>) -> bool {
+        let is_enough = match machine {
+            Some(machine) => self.is_enough[machine][controllers],
+            None => self.is_enough.iter().any(|machine| machine[controllers]),
+        };
+        let is_small = structures.is_some_and(|index| STRUCTURES[index] == Structures::Least);
+        is_enough && (self.has_structures || !is_small)
+    }
+}
+
+fn is_enough(about: &About, name: &str, (_, sets): Variant) -> bool {
+    let mut machine = Machine::preset(name).expect("a preset");
+    for set in sets {
+        let (key, value) = set.split_once('=').expect("KEY=VALUE");
+        let key = key.strip_prefix("machine.").expect("a setting of the machine");
+        machine.set(key, value).expect("a setting");
+    }
+    check_needs(about, &machine).is_ok()
+}
+
+impl Row {
+    /// What tells the run from others.
+    pub fn name(&self) -> String {
+        let structures = match self.structures {
+            Structures::Paper => "",
+            Structures::Least => "least-structures",
+        };
+        let threads = format!("{}-threads", self.threads);
+        let first = [self.design.name, self.workload, self.runtime, &threads, self.machine];
+        let variants = [self.controllers.0, structures, self.sharing.0, self.locks.0];
+        let parts: Vec<&str> = first
+            .into_iter()
+            .chain(variants.into_iter().filter(|name| !name.is_empty()))
+            .collect();
+        parts.join("::")
+    }
+
+    /// The run.
+    pub fn spec(&self, amount: Amount) -> Spec {
+        let mut set: Vec<String> = [self.controllers.1, self.locks.1]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        // Batches end within the run, and logs come round.
+        set.extend(["runtime.log_batch=3", "runtime.log_group=3"].map(str::to_owned));
+        if self.structures == Structures::Least {
+            set.extend(
+                least(self.design.name)
+                    .iter()
+                    .map(|(key, value)| format!("design.{key}={value}")),
+            );
+        }
+        Spec {
+            machine: Some(self.machine.to_owned()),
+            runtime: Some(self.runtime.to_owned()),
+            threads: Some(self.threads),
+            tasks: Some(if self.workload == "tpcc" {
+                amount.tpcc_tasks
+            } else {
+                amount.tasks
+            }),
+            window: self.sharing.1,
+            coroutines: self.sharing.2.map(str::to_owned),
+            set,
+            ..Spec::new(self.workload, self.design.name)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A case: what becomes one test.
+
+use crate::planted::Planted;
+use crate::times::Times;
+use libtest_mimic::Trial;
+use std::sync::Arc;
+
+/// What is wrong with a design, if anything.
+type Finds = Box<dyn Fn(&Planted) -> Option<String> + Send + Sync>;
+
+/// Something to be run under one design, which finds nothing unless a bug is planted.
+pub struct Check {
+    pub suite: &'static str,
+    /// Its name within the suite.
+    pub name: String,
+    pub design: &'static str,
+    /// About how long it takes, beside the other cases.
+    pub weight: u64,
+    pub finds: Finds,
+}
+
+impl Check {
+    /// The test that it finds nothing in the design as it is.
+    pub fn case(self) -> Case {
+        let run = move || match (self.finds)(&Planted::unbroken(self.design)) {
+            None => Ok(()),
+            Some(found) => Err(found),
+        };
+        Case::new(self.suite, self.name, self.weight, run)
+    }
+}
+
+/// A test with its suite and a name.
+pub struct Case {
+    suite: &'static str,
+    name: String,
+    pub weight: u64,
+    run: Box<dyn FnOnce() -> Result<(), String> + Send>,
+}
+
+impl Case {
+    pub fn new(
+        suite: &'static str,
+        name: impl Into<String>,
+        weight: u64,
+        run: impl FnOnce() -> Result<(), String> + Send + 'static,
+    ) -> Case {
+        Case {
+            suite,
+            name: name.into(),
+            weight,
+            run: Box::new(run),
+        }
+    }
+
+    /// As the test harness takes it.
+    pub fn trial(self, times: Arc<Times>) -> Trial {
+        let name = format!("{}::{}", self.suite, self.name);
+        Trial::test(name, move || {
+            times.of(self.suite, self.name, self.run).map_err(Into::into)
+        })
+    }
+}

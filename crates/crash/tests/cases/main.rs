@@ -1,0 +1,62 @@
+//! Generated tests: one for each combination that a suite takes (`thinning.rs`), each planted bug and what catches it.
+//!
+//! `cargo test -p strandline-crash --test cases -- recovers::strandweaver` runs what has this in its name.
+
+mod axes;
+mod case;
+mod covering;
+mod exploration;
+mod measure;
+mod models;
+mod mutants;
+mod planted;
+mod quiet;
+mod thinning;
+mod times;
+
+use case::{Case, Check};
+use libtest_mimic::{run, Arguments};
+use std::sync::Arc;
+use times::Times;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    quiet::install();
+    if std::env::var_os("STRANDLINE_MEASURE").is_some() {
+        return measure::print(&checks());
+    }
+    let times = Arc::new(Times::default());
+    let trials = cases().into_iter().map(|case| case.trial(times.clone())).collect();
+    let conclusion = run(&arguments, trials);
+    if !arguments.list {
+        times.print();
+    }
+    conclusion.exit();
+}
+
+/// Suites that are run over mutants, too, to see what each is worth.
+fn checks() -> Vec<Check> {
+    [exploration::recovers(), models::conforms(), models::random_programs()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// All tests, the longest first, so that no processor waits for one at the end.
+fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = checks().into_iter().map(Check::case).collect();
+    cases.extend(exploration::caught());
+    cases.extend(models::shows());
+    cases.extend(models::models());
+    cases.extend(mutants::caught());
+    cases.extend(mutants::unbroken());
+    cases.extend(mutants::tables());
+    cases.push(Case::new(
+        "tables",
+        "rows_cover_every_pair_and_triple",
+        1,
+        covering::proof,
+    ));
+    cases.sort_by_key(|case| std::cmp::Reverse(case.weight));
+    cases
+}

@@ -1,0 +1,170 @@
+//! Designs before their models: litmus tests and random programs.
+
+use crate::axes::least;
+use crate::case::{Case, Check};
+use crate::planted::{finding, Planted};
+use crate::thinning::amount;
+use std::collections::BTreeSet;
+use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_design::About;
+use strandline_designs::abouts;
+use strandline_order::{allowed, shelf, Entry, Model, Test};
+
+/// The folders of the shelf.
+fn folders() -> BTreeSet<&'static str> {
+    let folder = |entry: Entry| entry.path.split('/').next().unwrap_or_default();
+    shelf().into_iter().map(folder).collect()
+}
+
+/// Each design with the tests of each folder that are for it.
+pub fn conforms() -> Vec<Check> {
+    let machines = amount().machines;
+    let pairs = abouts()
+        .into_iter()
+        .flat_map(|about| folders().into_iter().map(move |folder| (about, folder)));
+    let check = |(about, folder): (About, &'static str)| Check {
+        suite: "conforms",
+        name: format!("{}::{folder}", about.name),
+        design: about.name,
+        weight: machines / 2,
+        finds: Box::new(move |planted| {
+            let mut tests = shelf()
+                .into_iter()
+                .filter(|entry| entry.path.split('/').next() == Some(folder));
+            tests.find_map(|entry| conformed(planted, &entry, machines))
+        }),
+    };
+    pairs.map(check).collect()
+}
+
+/// What a litmus test finds.
+pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<String> {
+    let test = entry.test().expect("a right test");
+    finding(planted, || {
+        let Some(conformance) = conform(planted, &test, None, machines, 1)? else {
+            return Ok(None);
+        };
+        assert!(conformance.crash_states >= machines);
+        let violations = conformance.violations;
+        Ok((!violations.is_empty()).then(|| format!("{}: {violations:#?}", entry.path)))
+    })
+}
+
+/// Random programs under each design as in its paper, with each parameter as small as it may be, and with all.
+pub fn random_programs() -> Vec<Check> {
+    abouts()
+        .into_iter()
+        .flat_map(|about| sizes(about.name))
+        .map(|(design, name, sets)| {
+            let programs = amount().programs;
+            Check {
+                suite: "random",
+                name: format!("{design}::{name}"),
+                design,
+                weight: programs / 20,
+                finds: Box::new(move |planted| wrong(&planted.clone().with(sets.clone()), programs)),
+            }
+        })
+        .collect()
+}
+
+type Sets = Vec<(&'static str, String)>;
+
+fn sizes(design: &'static str) -> Vec<(&'static str, String, Sets)> {
+    let all = least(design);
+    let alone = all.iter().filter(|_| all.len() > 1).map(|set| vec![set.clone()]);
+    let mut sizes: Vec<(String, Sets)> = vec![("structures".to_owned(), Vec::new())];
+    sizes.extend(alone.map(|sets| (format!("least-{}", sets[0].0), sets)));
+    if !all.is_empty() {
+        sizes.push(("least-structures".to_owned(), all));
+    }
+    sizes.into_iter().map(|(name, sets)| (design, name, sets)).collect()
+}
+
+/// What random programs find.
+pub fn wrong(planted: &Planted, programs: u64) -> Option<String> {
+    finding(planted, || {
+        let report = random(planted, 1, programs)?;
+        assert!(report.programs == programs || !report.violations.is_empty());
+        Ok((!report.violations.is_empty()).then(|| format!("{:#?}", report.violations)))
+    })
+}
+
+/// Tests that a design must show everything of that its model allows: one that shows less would be tested less than it seems.
+/// Lines leave the caches in any order, and fences hold nothing that is not flushed.
+const REORDERED: [(&str, &str); 9] = [
+    ("x86", "classic/mp+plain+dram"),
+    ("x86", "papers/undo-x86"),
+    ("x86", "classic/sb"),
+    ("x86-pcommit", "classic/mp+plain+dram"),
+    ("eadr", "papers/undo-eadr-nothing"),
+    ("unordered", "classic/mp+clwb+dram"),
+    // Another context's stores and flushes may be under way behind a cfence.
+    ("cosplay", "cfence/ww+clwb.other-cfence"),
+    ("freeswitch", "cfence/ww+clwb.other-cfence"),
+    ("sbatch", "papers/undo-x86"),
+];
+
+/// Machines on which such a test is run: the rarest state shows on one of some thousand.
+const MANY: u64 = 10_000;
+
+/// What may be reordered is reordered.
+pub fn shows() -> Vec<Case> {
+    let case = |(design, path)| {
+        Case::new("shows", format!("{design}::{path}"), 300, move || {
+            shows_all(design, path)
+        })
+    };
+    REORDERED.into_iter().map(case).collect()
+}
+
+fn shows_all(design: &str, path: &str) -> Result<(), String> {
+    let design = Registered::named(design).expect("registered");
+    let test = on_shelf(path);
+    let model = Model::named(design.about().model).expect("a model");
+    let may = allowed(&test, &model).expect("few executions").states;
+    let mut never = may;
+    let mut seed = 1;
+    while !never.is_empty() && seed <= MANY {
+        let ran = conform(&design, &test, None, 100, seed).map_err(|error| error.to_string())?;
+        never = &never - &ran.expect("a test for the design").shown;
+        seed += 100;
+    }
+    match never.is_empty() {
+        true => Ok(()),
+        false => Err(never
+            .iter()
+            .map(|state| test.show_state(state))
+            .collect::<Vec<_>>()
+            .join("; ")),
+    }
+}
+
+fn on_shelf(path: &str) -> Test {
+    let entry = shelf().into_iter().find(|entry| entry.path == path);
+    entry
+        .unwrap_or_else(|| panic!("{path} is on the shelf"))
+        .test()
+        .expect("a right test")
+}
+
+/// That a design's own model, and the one of the intents that it keeps, take tests of the shelf: each more than ten.
+pub fn models() -> Vec<Case> {
+    let case = |about: About| Case::new("models", about.name, 10, move || has_tests(&about));
+    abouts().into_iter().map(case).collect()
+}
+
+fn has_tests(about: &About) -> Result<(), String> {
+    let tests: Vec<Test> = shelf()
+        .iter()
+        .map(|entry| entry.test().expect("a right test"))
+        .collect();
+    for name in [Some(about.model), about.intents].into_iter().flatten() {
+        let model = Model::named(name).map_err(|error| error.to_string())?;
+        let takes = tests.iter().filter(|test| model.takes(test)).count();
+        if takes <= 10 {
+            return Err(format!("{name} takes {takes} tests"));
+        }
+    }
+    Ok(())
+}

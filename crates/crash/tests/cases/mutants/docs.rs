@@ -1,0 +1,45 @@
+//! The page that shows the table of mutants: `make promote` writes it.
+
+use super::table::{Mutant, MUTANTS};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mutants.md");
+
+const INTRODUCTION: &str = "# Mutants
+
+A checker is believed after it has caught planted bugs. Each of these variants breaks one rule, in tests only; each is caught by every
+checker that stands beside it, which a test of its own proves: `cargo test -p strandline-crash --test cases -- mutants::x86/sfence-passes`.
+*Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`), *litmus tests* are those of the shelf
+(`strandline litmus`), *random programs* come before the design's model (`strandline litmus --random`), and *small programs* stand in
+`crates/crash/tests/cases/mutants/`. The page shows the table there (`table.rs`): `make promote` writes it.
+
+| mutant | rule, and how it is broken | source | caught by |
+|---|---|---|---|
+";
+
+/// Whether the page shows the table; with `STRANDLINE_PROMOTE` it is written.
+pub fn is_current() -> Result<(), String> {
+    let page: String = [INTRODUCTION.to_owned()]
+        .into_iter()
+        .chain(MUTANTS.iter().map(line))
+        .collect();
+    if std::env::var_os("STRANDLINE_PROMOTE").is_some() {
+        std::fs::write(PAGE, &page).map_err(|error| format!("{PAGE}: {error}"))?;
+    }
+    match std::fs::read_to_string(PAGE) {
+        Ok(written) if written == page => Ok(()),
+        _ => Err(
+            "docs/mutants.md is not what crates/crash/tests/cases/mutants/table.rs says: run `make promote`".to_owned(),
+        ),
+    }
+}
+
+fn line(mutant: &Mutant) -> String {
+    let rule = mutant.rule().replace("Broken: ", "*Broken:* ");
+    let catchers: Vec<&str> = mutant.caught_by.iter().map(|catcher| catcher.name()).collect();
+    format!(
+        "| `{}` | {rule} | {} | {} |\n",
+        mutant.name,
+        mutant.source(),
+        catchers.join(", ")
+    )
+}

@@ -1,0 +1,100 @@
+//! A design as it is registered, or with a bug planted, under whatever a suite runs.
+
+use crate::mutants::altered::Altered;
+use crate::mutants::table::{Broken, Mutant};
+use crate::quiet::quietly;
+use strandline_crash::litmus::{Registered, Subject};
+use strandline_design::{About, Design};
+use strandline_kernel::Cycles;
+use strandline_machine::{Machine, Options, Outcome};
+use strandline_rules::{breaking, Rule};
+use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
+
+/// A design, the bug that is planted, if any, and the parameters that are set.
+#[derive(Clone)]
+pub struct Planted {
+    about: About,
+    bug: Option<Broken>,
+    sets: Vec<(&'static str, String)>,
+}
+
+/// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
+const PATIENCE: Cycles = Cycles(1_000_000);
+
+impl Planted {
+    /// The design as it is.
+    pub fn unbroken(design: &str) -> Planted {
+        Planted {
+            about: Registered::named(design).expect("a registered design").about(),
+            bug: None,
+            sets: Vec::new(),
+        }
+    }
+
+    /// The design of a mutant, broken.
+    pub fn of(mutant: &Mutant) -> Planted {
+        Planted {
+            bug: Some(mutant.broken),
+            ..Planted::unbroken(mutant.design)
+        }
+    }
+
+    /// The same with parameters of the design set.
+    pub fn with<V: ToString>(mut self, sets: impl IntoIterator<Item = (&'static str, V)>) -> Planted {
+        self.sets
+            .extend(sets.into_iter().map(|(key, value)| (key, value.to_string())));
+        self
+    }
+
+    pub fn broken(&self) -> Option<Broken> {
+        self.bug
+    }
+
+    /// The design with these parameters.
+    pub fn design<'a>(&self, sets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Box<dyn Design>, Error> {
+        let mut design = design_named(self.about.name)?;
+        design.configure(sets)?;
+        Ok(match self.bug {
+            Some(Broken::Design(change, ..)) => Altered::boxed(design, change),
+            _ => design,
+        })
+    }
+
+    /// The rule that is broken, of those that code asks about.
+    pub fn rule(&self) -> Option<Rule> {
+        match self.bug {
+            Some(Broken::Rule(rule)) => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// Runs a workload under it.
+    pub fn observe(&self, spec: &Spec) -> Result<Observation, Error> {
+        let sets = spec
+            .set
+            .iter()
+            .filter_map(|set| set.strip_prefix("design.")?.split_once('='));
+        observe_design(spec, self.design(sets)?, PATIENCE)
+    }
+}
+
+impl Subject for Planted {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
+        let sets = self.sets.iter().map(|(key, value)| (*key, value.as_str()));
+        play(self.design(sets)?, machine, program, options)
+    }
+}
+
+/// What a run of it finds wrong, if anything. One that gets stuck or stops (on a count below zero, say) is wrong, too.
+pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<String>, Error>) -> Option<String> {
+    match quietly(|| breaking(planted.rule(), run)) {
+        Ok(Ok(found)) => found,
+        Ok(Err(Error::Stuck(why))) => Some(why),
+        Ok(Err(error)) => panic!("{error}"),
+        Err(panic) => Some(format!("the run stops: {panic}")),
+    }
+}
