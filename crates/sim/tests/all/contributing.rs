@@ -67,10 +67,10 @@ fn given(section: &str, beginning: &str) -> BTreeSet<String> {
 
 fn check(section: &str, beginning: &str, kind: &[Words]) {
     let (expected, given) = (naming_all(kind), given(section, beginning));
-    for file in expected.difference(&given) {
+    if let Some(file) = expected.difference(&given).next() {
         panic!("CONTRIBUTING.md, \"{section}\", does not name {file}, which names every other one");
     }
-    for file in given.difference(&expected) {
+    if let Some(file) = given.difference(&expected).next() {
         panic!("CONTRIBUTING.md, \"{section}\", names {file}, which does not name every one");
     }
 }

@@ -1,7 +1,6 @@
 //! A test prints to text that parses to the same test.
 
-mod random;
-
+use crate::random;
 use proptest::prelude::*;
 use strandline_order::{shelf, Test};
 

@@ -1,7 +1,6 @@
 //! No text, however wrong, makes the parsers panic or hang, nor a small test that parses the enumeration.
 
-mod random;
-
+use crate::random;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, Index};

@@ -1,6 +1,6 @@
 //! The shelf of litmus tests: what is generated stands there as it is generated, and every condition is true.
 
-#[path = "../examples/generate/cycles/mod.rs"]
+#[path = "../../examples/generate/cycles/mod.rs"]
 mod cycles;
 
 use std::collections::{BTreeMap, BTreeSet};
