@@ -1,6 +1,7 @@
-"""Runs all tests and linters of a group, even if one fails; counts and times them. The last line: `N passed, N failed`.
+"""Runs all tests and linters of a group, even if one fails. The last line: `N passed, N failed`.
 
-Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it, `thorough` the slow suites.
+Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it, `thorough` are the slow
+suites.
 """
 
 from __future__ import annotations

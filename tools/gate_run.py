@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 
 from strandline import _native
+from strandline.engine import RunSpec
 
 
 def main() -> None:
     """Runs `WORKLOAD DESIGN THREADS TASKS` without tasks before the timed region."""
     workload, design, threads, tasks = sys.argv[1:]
-    spec = {"workload": workload, "design": design, "threads": int(threads), "tasks": int(tasks), "warm": 0}
+    spec = RunSpec(workload, design, threads=int(threads), tasks=int(tasks), warm=0)
     print(_native.run(spec)["instructions"])
 
 

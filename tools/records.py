@@ -1,7 +1,7 @@
-"""Runs every design on four workloads and compares the records with those of the commit before, `benches/records.jsonl`.
+"""Compares the records of every design with those of the commit before, which `benches/records.jsonl` keeps.
 
-A record is compared key by key, but for `host_*`. The short runs take seconds and belong to `make test`; the others have
-each workload's own number of tasks. A change that means to move results writes the file anew: `--promote`, and the
+A record is compared key by key, but for `host_*`. The short runs take seconds and belong to `make test`; the others
+have each workload's own number of tasks. A change that means to move results writes the file anew: `--promote`, and the
 difference belongs to the commit.
 """
 

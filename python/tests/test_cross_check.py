@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 
 from cross_check.__main__ import main  # noqa: E402
 from cross_check.encode import allowed_states, belongs, locations  # noqa: E402

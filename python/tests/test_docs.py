@@ -1,12 +1,10 @@
 """The generated parts of the manual."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 
 from docs.regions import REGIONS, Region, rewritten  # noqa: E402
 

@@ -2,11 +2,9 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 
 from check import Counts, count  # noqa: E402
 

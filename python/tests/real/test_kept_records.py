@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import records
+import records
+from strandline.engine import load
 
 
 def test_short_runs_yield_the_records_of_the_commit_before() -> None:
@@ -15,7 +16,7 @@ def test_short_runs_yield_the_records_of_the_commit_before() -> None:
 
 
 def test_every_design_is_kept() -> None:
-    designs = records.load().names("designs")
+    designs = load().names("designs")
     named = {name for name, _ in records.specs(designs, ["full", "short"])}
     missing = named ^ set(records.kept())
     assert not missing, f"{sorted(missing)}: {records.MEND}"

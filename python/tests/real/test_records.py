@@ -7,6 +7,7 @@ import polars
 
 from .conftest import Installed
 
+
 def test_every_column_of_a_figures_records_has_its_keys_type(installed: Installed, tmp_path: Path) -> None:
     assert installed("figure", "cosplay-table-3", "--tasks", "200").code == 0
     folder = tmp_path / "out/cosplay-table-3"
