@@ -67,12 +67,9 @@ RECORDER = (
     Step("real programs", (*PYTEST, "-m", "recorder", "python/tests/recorder"), counts_tests=True),
 )
 
-STRANDLINE = str(Path(PYTHON).parent / "strandline")
 EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
-    Step("litmus tests", (STRANDLINE, "litmus", "-d", "all", "--timings", "1000")),
-    Step("random programs", (STRANDLINE, "litmus", "--random", "1000000")),
     Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
     Step(
         "crash tests",
@@ -80,10 +77,9 @@ THOROUGH = (
         counts_tests=True,
         environment=EVERYTHING,
     ),
-    Step("real engine", (PYTHON, "-m", "pytest", "python/tests/real"), counts_tests=True, environment=EVERYTHING),
     Step(
         "real programs",
-        (PYTHON, "-m", "pytest", "-m", "recorder", "python/tests/recorder"),
+        (*PYTEST, "-m", "recorder", "python/tests/recorder"),
         counts_tests=True,
         environment=EVERYTHING,
     ),
