@@ -53,7 +53,7 @@ figures: setup ## Rerun every figure in experiments/ into out/
 .PHONY: promote
 promote: setup $(VENV)/.dev ## Write anew what is generated: expected litmus states, tables in docs
 	$(VENV)/bin/strandline litmus --promote litmus
-	STRANDLINE_PROMOTE=1 cargo test --quiet --locked -p strandline-crash --test cases -- tables::docs
+	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
 
 .PHONY: promote-records

@@ -71,9 +71,10 @@ EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
     Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
+    # As `make test` builds them: a package alone is built with other features.
     Step(
         "crash tests",
-        ("cargo", "test", "--locked", "-p", "strandline-crash", "--test", "cases"),
+        ("cargo", "test", "--workspace", "--locked", "--test", "cases"),
         counts_tests=True,
         environment=EVERYTHING,
     ),
