@@ -25,6 +25,8 @@ PLACE = "{}"
 TAIL_LINES, TAIL_BYTES = 20, 4096
 AHEAD = 2
 """States written ahead of the checker, for each that it checks at once."""
+INTERRUPT_SECONDS = 0.2
+"""How soon an interrupt is seen at the latest."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,21 @@ def _rest(states: CrashStates, running: _Running, root: Path, jobs: int, done: C
             checks[-1].add_done_callback(lambda check: None if check.cancelled() else done())
             under_way.add(checks[-1])
             if len(under_way) >= jobs * AHEAD:
-                under_way = wait(under_way, return_when=FIRST_COMPLETED).not_done
+                under_way = _without_first_done(under_way)
+        while under_way:
+            under_way = _without_first_done(under_way)
         return [check.result() for check in checks]
     finally:
         # Where an error or Ctrl-C ends this early, nothing may write into the scratch directory that is about to go.
         running.stop()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _without_first_done(under_way: set[Future[Verdict]]) -> set[Future[Verdict]]:
+    """Waits until one is done. An interrupt right before a wait without a limit would be seen only after it."""
+    while not (waited := wait(under_way, timeout=INTERRUPT_SECONDS, return_when=FIRST_COMPLETED)).done:
+        pass
+    return waited.not_done
 
 
 def _some(states: CrashStates, root: Path, most: int) -> Iterator[StateVisit]:

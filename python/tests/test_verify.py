@@ -100,11 +100,11 @@ def test_nothing_is_left_after_an_interrupt(tmp_path: Path, by: signal.Signals) 
         [sys.executable, "-c", f"import sys; sys.path = {path!r}\n{INTERRUPTED}", str(tmp_path)],
         stderr=subprocess.DEVNULL,
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 300
     while not list(tmp_path.glob("*/*/started")) and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(by)
-    assert process.wait(timeout=20) != 0
+    assert process.wait(timeout=300) != 0
     assert list(tmp_path.iterdir()) == []
 
 
