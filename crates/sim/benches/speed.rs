@@ -1,7 +1,6 @@
 //! Host speed: simulated instructions a second, by workload, design and core count.
 //!
-//! `cargo bench -p strandline-sim` prints the table. `speed --count WORKLOAD DESIGN TASKS THREADS` runs once and prints the
-//! instructions simulated: an instruction counter around it gives the host's instructions for each.
+//! `cargo bench -p strandline-sim` prints the table.
 
 use strandline_sim::{run, Record, Spec};
 
@@ -21,7 +20,7 @@ fn fastest(spec: &Spec) -> Record {
     runs.swap_remove(0)
 }
 
-fn table() {
+fn main() {
     println!(
         "{:>6} {:>12} {:>6} {:>10} {:>14}",
         "", "design", "cores", "host MIPS", "host ns/instr"
@@ -39,21 +38,5 @@ fn table() {
             "{workload:>6} {design:>12} {threads:>6} {:>10.1} {ns:>14.1}",
             record.host_mips
         );
-    }
-}
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    match arguments
-        .iter()
-        .position(|a| a == "--count")
-        .map(|at| &arguments[at + 1..])
-    {
-        Some([workload, design, tasks, threads, ..]) => {
-            let number = |text: &String| text.parse().expect("a number");
-            let record = run(&spec(workload, design, number(tasks), number(threads))).expect("a run");
-            println!("{}", record.stats.instructions);
-        }
-        _ => table(),
     }
 }

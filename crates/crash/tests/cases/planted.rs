@@ -18,7 +18,7 @@ pub struct Planted {
     sets: Vec<(&'static str, String)>,
 }
 
-/// A task takes some ten thousand cycles at most; broken locks may keep a thread waiting for ever.
+/// A task takes some ten thousand cycles at most. A broken lock may block a thread for ever.
 const PATIENCE: Cycles = Cycles(1_000_000);
 
 impl Planted {

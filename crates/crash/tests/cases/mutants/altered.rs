@@ -51,7 +51,7 @@ pub enum Change {
     PcommitEachAnswer,
     /// Where the persistence domain begins.
     Domain(Domain),
-    /// These lines are given to whoever asks for them, and nothing is noted.
+    /// The owner gives these lines and notes nothing.
     Given(fn(Line, Access) -> bool),
     /// Dirty lines are handed over as they are.
     HandedOverDirty,
