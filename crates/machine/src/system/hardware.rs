@@ -15,9 +15,11 @@ use strandline_kernel::{Cycles, Events, Rng};
 /// Everything but the design and the programs.
 pub struct Hardware {
     pub machine: Machine,
+    /// The earliest time that anything may be posted for: the event's own under way, or the furthest that a core has come since
+    /// the last event. It goes back at an event, since a core may be ahead of the next one: its program runs ahead of its store
+    /// queue, and within `simulation.slack`.
     pub now: u64,
-    /// The time of the event, of the store queue's departure or of the request that is looked at. `now` may be ahead of it: a
-    /// program runs ahead of its own store queue.
+    /// The time of the event, of the store queue's departure or of the request that is looked at; never after `now`.
     pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,

@@ -384,6 +384,9 @@ impl System {
 pub(super) struct Watch {
     steps: u64,
     tasks: u64,
+    /// The furthest that the run has come, in cycles: `Hardware::now` goes back, patience does not.
+    reached: u64,
+    /// How far the run had come when a task was last seen to end.
     since: u64,
 }
 
@@ -396,12 +399,13 @@ impl Watch {
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());
         }
+        self.reached = self.reached.max(hw.now);
         let tasks = hw.harts.iter().map(|h| h.core.notes.tasks()).sum();
         if tasks != self.tasks {
             self.tasks = tasks;
-            self.since = hw.now;
+            self.since = self.reached;
         }
-        if hw.now - self.since > patience {
+        if self.reached - self.since > patience {
             return Err(describe(hw, design, false));
         }
         Ok(())
