@@ -132,10 +132,12 @@ impl Buffer {
         older.any(|e| e.write.line == entry.write.line && e.epoch == entry.epoch && !comes_first(e))
     }
 
-    /// Of the entries of an epoch that wait to be sent, `after` this one: the oldest, and how many they are.
+    /// Of the entries of an epoch that have not been sent yet, `after` this one: the oldest, and how many they are. One that was
+    /// refused is not among them: others may wait for it already.
     pub fn waiting(&self, epoch: u64, after: Option<u64>) -> Option<(u64, usize)> {
         let mut waiting = self.entries.iter().rev().take_while(|e| e.epoch == epoch);
-        let is_younger = |e: &&Entry| !e.is_sent() && after.is_none_or(|after| e.write.id > after);
+        let is_new = |e: &Entry| e.flush == Flush::Waits { refused: false };
+        let is_younger = |e: &&Entry| is_new(e) && after.is_none_or(|after| e.write.id > after);
         let newest = waiting.by_ref().find(is_younger)?;
         Some(
             waiting
@@ -315,6 +317,17 @@ mod tests {
             (again.write.id, again.write.data, again.flush),
             (sent.write.id, [2; 8], safe)
         );
+    }
+
+    #[test]
+    fn a_refused_write_is_not_kept_for_what_follows() {
+        let mut buffer = Buffer::new(4);
+        buffer.enter(A, [1; 8], 0);
+        let sent = buffer.send(None, |_| Some(true)).expect("a write");
+        buffer.refused(sent.write.id);
+        assert_eq!(buffer.waiting(0, None), None, "no time is set for it to go");
+        buffer.enter(B, [1; 8], 0);
+        assert_eq!(buffer.waiting(0, None), Some((1, 1)));
     }
 
     #[test]
