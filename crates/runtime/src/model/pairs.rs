@@ -12,7 +12,8 @@
 //!   that may still be undone. That is enough: only when a section ends does anyone ask what it depends on, and a section that has
 //!   written nothing and found nothing undoable leaves no entry at all. An acquire within a section does not end it (simplified).
 //!
-//! Between the end of a section's updates and its commit all of it is durable ([`strandline_isa::Intent::Durable`]).
+//! Between the end of a section's updates and its commit all of it is durable ([`strandline_isa::Intent::Durable`]), and so is what
+//! an open section has written when it releases one of its locks: happens-before does not order persists (section III-A).
 
 use super::batches::Batches;
 use super::entry::{field, Kind, ENTRY_WORDS};
@@ -120,6 +121,9 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         };
         if ends {
             self.end_section().await;
+        } else if self.written {
+            // The next holder logs what this section wrote: that entry may not be durable before this section's own.
+            self.ring.durable().await;
         }
         let stamp = match self.runtime {
             // Of a section that has not ended: its clock will be no less.
