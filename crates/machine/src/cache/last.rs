@@ -37,7 +37,12 @@ impl Sharers {
 
     /// All but this core, in order.
     pub fn others(self, core: CoreId) -> impl Iterator<Item = CoreId> {
-        let mut rest = self.0 & !(1 << core.0);
+        Sharers(self.0 & !(1 << core.0)).cores()
+    }
+
+    /// All of them, in order.
+    pub fn cores(self) -> impl Iterator<Item = CoreId> {
+        let mut rest = self.0;
         std::iter::from_fn(move || {
             let next = rest.trailing_zeros();
             (next < 64).then(|| {
@@ -198,10 +203,16 @@ impl Last {
         true
     }
 
-    /// The line that `line`, which is not here, would drive out.
-    pub fn victim_for(&self, line: Line) -> Option<Line> {
-        let tag = self.tags[self.base(line) + self.ways - 1] >> LINE_SHIFT;
-        tag.checked_sub(1).map(Line)
+    /// Whether `line`, which is not here, finds an empty way.
+    pub fn has_room_for(&self, line: Line) -> bool {
+        self.tags[self.base(line) + self.ways - 1] >> LINE_SHIFT == 0
+    }
+
+    /// The lines that `line` could drive out, the least recently used first.
+    pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LastLine)> + '_ {
+        let base = self.base(line);
+        let held = self.tags[base..base + self.ways].iter().rev();
+        held.filter_map(move |tag| Some((Line((tag >> LINE_SHIFT).checked_sub(1)?), self.decode(base, *tag))))
     }
 
     /// Puts a clean line that is not here in as the latest used, over an empty way or the least recently used line.
@@ -265,11 +276,13 @@ mod tests {
     fn the_least_recently_used_line_is_the_victim_and_holes_are_filled_first() {
         let mut last = last();
         last.insert(Line(0));
-        assert_eq!(last.victim_for(Line(2)), None);
+        assert!(last.has_room_for(Line(2)));
         last.insert(Line(2));
         last.touch(Line(0));
-        assert_eq!(last.victim_for(Line(4)), Some(Line(2)));
+        assert!(!last.has_room_for(Line(4)));
+        let victims: Vec<Line> = last.victims_for(Line(4)).map(|(line, _)| line).collect();
+        assert_eq!(victims, [Line(2), Line(0)]);
         last.remove(Line(0));
-        assert_eq!(last.victim_for(Line(4)), None);
+        assert!(last.has_room_for(Line(4)));
     }
 }

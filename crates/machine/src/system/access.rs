@@ -62,6 +62,7 @@ impl System {
         if let Some(held) = self.hw.held_evictions.iter().find(|held| held.line == line) {
             return Err(held.until.into());
         }
+        let victim = self.victim_for(line)?;
         if self.hw.harts.len() > 1 {
             self.await_owner(core, line, at)?;
             self.ask_others(core, line, access)?;
@@ -71,7 +72,7 @@ impl System {
         let entry = match self.hw.last.touch(line) {
             Some(entry) => entry,
             None => {
-                t = self.fetch(core, line, t);
+                t = self.fetch(core, line, victim, t);
                 LastLine::default()
             }
         };
@@ -124,6 +125,36 @@ impl System {
             .others(core)
             .find_map(busy)
             .map_or(Ok(()), |until| Err(Blocked::Filling(until)))
+    }
+
+    /// The line that must leave the shared level for this one, if there must be one: the least recently used that no store waits for
+    /// which has lost it before. Stores of several cores whose lines share a set would else drive each other out for ever. Fails
+    /// until one of those stores is due if all ways are theirs.
+    fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
+        let last = &self.hw.last;
+        if last.peek(line).is_some() || last.has_room_for(line) {
+            return Ok(None);
+        }
+        let mut first = u64::MAX;
+        for (victim, known) in last.victims_for(line) {
+            match known
+                .sharers
+                .cores()
+                .filter(|_| known.owned)
+                .find_map(|core| self.due_again(core, victim))
+            {
+                Some(due) => first = first.min(due),
+                None => return Ok(Some(victim)),
+            }
+        }
+        Err(Blocked::Filling(first))
+    }
+
+    /// When a core's store is due that has had to ask for this line again, if there is one that waits for nothing else.
+    fn due_again(&self, core: CoreId, line: Line) -> Option<u64> {
+        let core = &self.hw.harts[core.index()].core;
+        let due = core.drains.get();
+        (due != u64::MAX && core.has_lost(line)).then_some(due)
     }
 
     /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
@@ -193,9 +224,9 @@ impl System {
         state
     }
 
-    /// Brings a line from memory into the shared level; when it is there.
-    fn fetch(&mut self, core: CoreId, line: Line, at: u64) -> u64 {
-        if let Some(victim) = self.hw.last.victim_for(line) {
+    /// Brings a line from memory into the shared level, over `victim` if it is full; when it is there.
+    fn fetch(&mut self, core: CoreId, line: Line, victim: Option<Line>, at: u64) -> u64 {
+        if let Some(victim) = victim {
             self.drive_out(core, victim, at);
         }
         let supply = if line.is_persistent() {

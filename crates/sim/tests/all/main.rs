@@ -10,5 +10,6 @@ mod pace;
 mod refused;
 mod replay;
 mod rooms;
+mod starving;
 mod strandweaver;
 mod windows;
