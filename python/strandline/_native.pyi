@@ -73,12 +73,13 @@ def machine(name_or_path: str, sets: list[str]) -> list[dict[str, Any]]:
 def litmus(spec: dict[str, Any]) -> dict[str, Any]:
     """Asks models about litmus tests and runs designs on them.
 
-    `{"tests", "models", "designs", "machines", "timings", "seed"}`. `tests` is a list of
+    `{"tests", "models", "designs", "set", "machines", "timings", "seed"}`. `tests` is a list of
     `{"file", "text", "expected"}` or `{"shelf"}`, null for the whole shelf; `file` may be null and is for messages;
     `expected` is what `litmus_read_expected` says of the test in all models, `{MODEL: [STATE]}`, and null where its
     folder has no file `.expected` (the shelf has its own).
     `models` is a list of models and variants (`px86:weak-locks`); null is each model that a test belongs to, without
-    variants; `designs` null is none. A test has an answer from those models only that it belongs to. A design runs a
+    variants; `designs` null is none; `set` are `KEY=VALUE` of their parameters.
+    A test has an answer from those models only that it belongs to. A design runs a
     test that belongs to its own model, and those made of intents if it promises recovery. `machines` and `timings`
     null are the defaults. A violation's `machine` and `seed`, with `timings` 1, show it again.
 
@@ -112,8 +113,9 @@ def litmus_dot(spec: dict[str, Any]) -> dict[str, Any]:
 def random(spec: RandomSpec) -> dict[str, Any]:
     """Runs random programs, one a seed from `first_seed` on, under each design, and judges every crash state.
 
-    `{"designs", "first_seed", "programs"}`. Answers `{"designs": [{"design", "programs", "crash_states"}],
-    "violations": [{"design", "seed", "machine", "size", "program", "detail": [LINE]}]}`; `size` counts instructions.
+    `{"designs", "set", "first_seed", "programs"}`. Answers `{"designs": [{"design", "programs", "crash_states"}],
+    "violations": [{"design", "seed", "machine", "kind", "size", "program", "detail": [LINE]}]}`; `kind` is
+    `forbidden`, `stuck` or `starved`, `size` counts instructions.
     """
 
 def is_recording(name: str) -> bool:

@@ -74,6 +74,8 @@ class LitmusSpec:
     models: tuple[str, ...] | None = None
     """Models and variants such as `px86:weak-locks`; `None` is each model that the test belongs to, no variants."""
     designs: tuple[str, ...] | None = None
+    set: tuple[str, ...] = ()
+    """`KEY=VALUE` of the designs' parameters; others are the paper's, or at a corner."""
     machines: tuple[str, ...] | None = None
     timings: int | None = None
     """Runs of a design on each machine, each with other latencies."""
@@ -81,7 +83,7 @@ class LitmusSpec:
 
     def keys(self) -> dict[str, Any]:
         """The specification as the native module takes it."""
-        rest = {key: getattr(self, key) for key in ("models", "designs", "machines", "timings", "seed")}
+        rest = {key: getattr(self, key) for key in ("models", "designs", "set", "machines", "timings", "seed")}
         return {"tests": [self.source.keys()], **rest}
 
 
@@ -215,6 +217,7 @@ class RandomSpec:
     designs: tuple[str, ...]
     first_seed: int
     programs: int
+    set: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,11 +231,13 @@ class RandomCount:
 
 @dataclass(frozen=True)
 class RandomViolation:
-    """A random program of which a design shows a forbidden state."""
+    """A random program of which a design shows a forbidden state, or which it does not finish."""
 
     design: str
     seed: int
     machine: str
+    kind: str
+    """`forbidden`, `stuck` or `starved`."""
     size: int
     """Instructions."""
     program: str
@@ -255,7 +260,7 @@ def read_random(fields: Mapping[str, Any]) -> RandomResult:
         ),
         tuple(
             RandomViolation(
-                **{key: each[key] for key in ("design", "seed", "machine", "size", "program")},
+                **{key: each[key] for key in ("design", "seed", "machine", "kind", "size", "program")},
                 detail=tuple(each["detail"]),
             )
             for each in fields["violations"]

@@ -213,6 +213,7 @@ def random(spec: dict[str, Any]) -> dict[str, Any]:
                 "design": "non-atomic",
                 "seed": seed,
                 "machine": "cosplay",
+                "kind": "forbidden",
                 "size": max(2, 9 - seed // 100),
                 "program": f"X86 random-{seed}\n P0          ;\n MOV [x],$1  ;\n MOV [z],$1  ;\n",
                 "detail": ["x=0 z=1 is forbidden by px86"],

@@ -81,13 +81,14 @@ def test_designs_are_judged_by_the_model_that_is_not_asked(strandline: Strandlin
 
 
 def test_options_reach_the_native_module(strandline: Strandline, native: FakeNative) -> None:
-    arguments = "litmus papers/mp -d x86,eadr -M px86 -m cosplay,asap --timings 7 --seed 9"
+    arguments = "litmus papers/mp -d x86,eadr -M px86 --set design.a=1 -m cosplay,asap --timings 7 --seed 9"
     assert strandline(*arguments.split()).code == 0
     assert native.specs == [
         {
             "tests": [{"shelf": "papers/mp"}],
             "models": ("px86",),
             "designs": ("x86", "eadr"),
+            "set": ("a=1",),
             "machines": ("cosplay", "asap"),
             "timings": 7,
             "seed": 9,
@@ -317,6 +318,27 @@ def test_the_smallest_random_program_can_be_replayed(strandline: Strandline) -> 
     again = strandline(*replay.split()[1:])
     assert again.code == 1
     assert replay in again.out
+
+
+def test_parameters_of_designs_can_be_set(strandline: Strandline, native: FakeNative) -> None:
+    assert strandline("litmus", "papers/mp", "-d", "x86", "--set", "design.entries=1").code == 0
+    assert native.specs[-1]["set"] == ("entries=1",)
+    found = strandline("litmus", "--random", "250", "-d", "non-atomic", "--set", "design.entries=1", "--json")
+    assert native.specs[-1]["set"] == ("entries=1",)
+    assert found.document["failures"][0]["replay"].endswith("-d non-atomic --set design.entries=1")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not of a design"),
+        (("--set", "design.entries=1"), "--set says how designs are run: name them with -d"),
+    ],
+)
+def test_what_is_set_must_be_of_designs_that_run(strandline: Strandline, words: tuple[str, ...], why: str) -> None:
+    answer = strandline("litmus", "papers/mp", *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert why in answer.err
 
 
 def test_a_built_in_test_needs_no_folder_if_there_is_one_of_its_name(

@@ -1,9 +1,35 @@
 //! What can be wrong with a recovered state.
 
 use crate::regions::RegionName;
+use serde::Serialize;
 use std::fmt;
 use strandline_isa::Addr;
 use strandline_kernel::Cycles;
+
+/// What is reported, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A state that the design's model does not allow.
+    Forbidden,
+    /// A state that recovery does not make whole.
+    Unrecovered,
+    /// A run in which nothing can go on.
+    Stuck,
+    /// A run in which no task ends, however much happens.
+    Starved,
+}
+
+impl Kind {
+    /// Of a run without progress, by what it says.
+    #[must_use]
+    pub fn of_stuck(why: &str) -> Kind {
+        match why.contains("nothing can go on") {
+            true => Kind::Stuck,
+            false => Kind::Starved,
+        }
+    }
+}
 
 /// What is wrong with a recovered state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +84,16 @@ pub enum Fault {
         /// What it should hold.
         expected: u64,
     },
+}
+
+impl Fault {
+    /// In a word.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Fault::Disorder { .. } => Kind::Forbidden,
+            _ => Kind::Unrecovered,
+        }
+    }
 }
 
 impl fmt::Display for Fault {

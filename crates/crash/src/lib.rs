@@ -4,6 +4,7 @@
 //! A recovered state is right if the structure's invariant holds, if every acknowledged failure-atomic region is there,
 //! and if of each region under way all or nothing is. What fails is shrunk to a small case that can be replayed.
 
+mod corners;
 mod explore;
 mod fault;
 mod image;
@@ -23,6 +24,7 @@ mod verdict;
 mod walk;
 
 pub use explore::{explore, explore_with, first_failure, recovers, replay};
+pub use fault::Kind;
 pub use points::Points;
 pub use report::{Failure, Report};
 pub use request::{run, Request};

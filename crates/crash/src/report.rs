@@ -1,5 +1,6 @@
 //! What crash exploration says.
 
+use crate::fault::Kind;
 use crate::replay::{arguments, Place};
 use crate::run::Run;
 use crate::shrink::Failing;
@@ -33,6 +34,8 @@ pub struct Failure {
     pub at_cycles: u64,
     /// The number of the durable event right after which power fails; 0: before the first.
     pub event: u64,
+    /// What is wrong, in a word.
+    pub kind: Kind,
     /// What is wrong.
     pub why: String,
     /// The arguments of `strandline` that show it again, from `crash` on.
@@ -63,6 +66,7 @@ impl Failure {
         Failure {
             at_cycles: finding.at.0,
             event: finding.event as u64,
+            kind: finding.faults[0].kind(),
             why: finding.faults[0].to_string(),
             replay: arguments(&run.spec, place),
             tasks: run.spec.tasks.unwrap_or(run.observation.record.stats.tasks),

@@ -1,7 +1,9 @@
-//! How the machine is shaken: a design must recover however long its flushes take, whatever is evicted when, and however
-//! small the queues are.
+//! How the machine and the design are shaken: a design must recover however long its flushes take, whatever is evicted when, and
+//! however small the queues are, its own and the machine's.
 
+use crate::corners::corners;
 use crate::sizes::is_set;
+use strandline_designs::design;
 use strandline_kernel::Rng;
 use strandline_sim::{Plan, Spec};
 
@@ -13,7 +15,7 @@ const QUEUES: [&str; 4] = [
     "machine.controllers.wpq_entries",
 ];
 
-/// What run `number` sets of the machine, as far as the user has not; run 0 is not shaken.
+/// What run `number` sets of the machine and the design, as far as the user has not; run 0 is not shaken.
 pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     if number == 0 {
         return Vec::new();
@@ -31,11 +33,22 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
             sets.push(format!("{queue}={entries}"));
         }
     }
+    sets.extend(corners_of(spec, number));
     sets.retain(|set| set.split_once('=').is_some_and(|(key, _)| !is_set(spec, key)));
     match fits(spec, &sets) {
         true => sets,
         false => those_that_fit(spec, sets),
     }
+}
+
+/// Corners of what the design declares.
+fn corners_of(spec: &Spec, number: usize) -> Vec<String> {
+    let params = design(&spec.design).map_or(&[][..], |design| design.params());
+    let corners = corners(params.iter(), seed(spec, number));
+    corners
+        .into_iter()
+        .map(|(key, value)| format!("design.{key}={value}"))
+        .collect()
 }
 
 /// Leaves out what contradicts the machine, one setting after the other.

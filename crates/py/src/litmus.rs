@@ -38,6 +38,9 @@ pub struct LitmusSpec {
     tests: Vec<Asked>,
     models: Option<Vec<String>>,
     designs: Option<Vec<String>>,
+    /// `KEY=VALUE` of the designs' parameters.
+    #[serde(default)]
+    set: Vec<String>,
     machines: Option<Vec<String>>,
     timings: Option<u64>,
     seed: u64,
@@ -67,6 +70,9 @@ pub struct DotSpec {
 #[serde(deny_unknown_fields)]
 pub struct RandomSpec {
     designs: Vec<String>,
+    /// `KEY=VALUE` of the designs' parameters.
+    #[serde(default)]
+    set: Vec<String>,
     first_seed: u64,
     programs: u64,
 }
@@ -131,17 +137,18 @@ pub fn litmus(spec: &LitmusSpec) -> Result<Value, Error> {
         .iter()
         .map(|name| Model::named(name).map_err(input))
         .collect::<Result<Vec<_>, _>>()?;
-    let designs = spec
-        .designs
-        .iter()
-        .flatten()
-        .map(|name| Registered::named(name))
-        .collect::<Result<Vec<_>, _>>()?;
+    let designs = registered(spec.designs.iter().flatten(), &spec.set)?;
     let tests = spec
         .tests
         .iter()
         .map(|asked| one(&read(asked)?, &models, &designs, spec));
     Ok(json!({ "tests": tests.collect::<Result<Vec<_>, _>>()? }))
+}
+
+/// The designs of these names, with their parameters set.
+fn registered<'a>(names: impl Iterator<Item = &'a String>, set: &[String]) -> Result<Vec<Registered>, Error> {
+    let sets = || set.iter().filter_map(|set| set.split_once('='));
+    names.map(|name| Registered::named(name)?.with(sets())).collect()
 }
 
 fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec) -> Result<Value, Error> {
@@ -258,8 +265,8 @@ pub fn dot(spec: &DotSpec) -> Result<Value, Error> {
 pub fn programs(spec: &RandomSpec) -> Result<Value, Error> {
     let mut designs = Vec::new();
     let mut violations = Vec::new();
-    for name in &spec.designs {
-        let report = random(&Registered::named(name)?, spec.first_seed, spec.programs)?;
+    for design in registered(spec.designs.iter(), &spec.set)? {
+        let report = random(&design, spec.first_seed, spec.programs)?;
         designs
             .push(json!({"design": report.design, "programs": report.programs, "crash_states": report.crash_states}));
         violations.extend(report.violations);

@@ -14,7 +14,16 @@ from strandline.cli.app import App
 from strandline.cli.litmus_promote import promote, refuse_others
 from strandline.cli.litmus_random import random_programs
 from strandline.cli.litmus_sources import sources, with_expected
-from strandline.cli.options import AT_LEAST_ONE, designs, jobs_option, json_option, machines, models, seed_option
+from strandline.cli.options import (
+    AT_LEAST_ONE,
+    design_setting,
+    designs,
+    jobs_option,
+    json_option,
+    machines,
+    models,
+    seed_option,
+)
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.experiments.shelf import nearest
@@ -29,13 +38,14 @@ EXPLAINED = 20
 #: What an option cannot be combined with.
 EXCLUDES = {
     "random": ("files", "models", "machines", "timings", "dot", "promoting"),
-    "dot": ("designs", "machines", "timings", "promoting"),
-    "promoting": ("designs", "models", "machines", "timings"),
+    "dot": ("designs", "settings", "machines", "timings", "promoting"),
+    "promoting": ("designs", "settings", "models", "machines", "timings"),
 }
 SPELLED = {
     "files": "FILE",
     "designs": "-d",
     "models": "-M",
+    "settings": "--set",
     "machines": "-m",
     "timings": "--timings",
     "dot": "--dot",
@@ -49,6 +59,14 @@ SPELLED = {
 @click.option("-d", "--design", "designs", type=designs, metavar="D1,D2|all", help="Designs to run.")
 @click.option("-M", "--model", "models", type=models, metavar="M1,M2", help="Models to ask, or variants of them.")
 @click.option("-m", "--machine", "machines", type=machines, metavar="NAME|FILE,...", help="Machines to run designs on.")
+@click.option(
+    "--set",
+    "settings",
+    type=design_setting,
+    multiple=True,
+    metavar="design.KEY=VALUE",
+    help="Set a parameter of the designs. [default: the paper's, or now and then its least]",
+)
 @click.option("--timings", type=AT_LEAST_ONE, help="Runs of a design on each machine, with other latencies.")
 @click.option("--dot", metavar="STATE", help='Draw an execution that leaves STATE, such as "x=0 z=1", for Graphviz.')
 @click.option("--random", type=AT_LEAST_ONE, metavar="N", help="Try N random programs instead of FILEs.")
@@ -93,8 +111,8 @@ def _refuse_conflicts(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{SPELLED[option]} takes no {SPELLED[clash[0]]}: leave one of them out")
     if "promoting" in asked and "files" not in asked:
         raise click.UsageError("--promote writes into folders: name one")
-    for key in ("machines", "timings"):
-        if key in asked and "designs" not in asked:
+    for key in ("settings", "machines", "timings"):
+        if key in asked and not asked & {"designs", "random"}:
             raise click.UsageError(f"{SPELLED[key]} says how designs are run: name them with -d")
 
 
@@ -144,14 +162,16 @@ def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], giv
     if not kept:
         raise InputError(_nothing_left(len(tests), chosen, given))
     models = _model_names(kept, given)
-    wrong = report.failures(kept)
+    wrong = report.failures(kept, given["settings"])
     judged = Judged(kept, len(tests) - len(kept), models, chosen, wrong, time.monotonic() - begin)
     _print_json(judged) if given["as_json"] else _print(judged)
     return 1 if wrong else 0
 
 
 def _spec(test: Source, chosen: tuple[str, ...], given: Mapping[str, Any]) -> LitmusSpec:
-    return LitmusSpec(test, given["models"], chosen or None, given["machines"], given["timings"], given["seed"])
+    return LitmusSpec(
+        test, given["models"], chosen or None, given["settings"], given["machines"], given["timings"], given["seed"]
+    )
 
 
 def _shown(test: LitmusTest, given: Mapping[str, Any]) -> LitmusTest:

@@ -36,36 +36,39 @@ def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str
             done(spec.programs)
             return result
 
-        parts = parallel(work, list(_parts(designs, first, programs, given["jobs"])), given["jobs"], lambda: None)
+        parts = parallel(work, list(_parts(designs, first, programs, given)), given["jobs"], lambda: None)
     result = report.together(designs, parts)
     duration = time.monotonic() - begin
-    _print_json(result, programs, duration) if given["as_json"] else _print(result, programs, duration)
+    show = _print_json if given["as_json"] else _print
+    show(result, given, duration)
     return 1 if result.violations else 0
 
 
-def _parts(designs: tuple[str, ...], first: int, programs: int, jobs: int) -> Iterator[RandomSpec]:
+def _parts(designs: tuple[str, ...], first: int, programs: int, given: Mapping[str, Any]) -> Iterator[RandomSpec]:
     """Parts small enough that no core is idle for long at the end."""
-    size = min(AT_ONCE, -(-programs // (4 * jobs)))
+    size = min(AT_ONCE, -(-programs // (4 * given["jobs"])))
     for begin in range(0, programs, size):
-        yield RandomSpec(designs, first + begin, min(size, programs - begin))
+        yield RandomSpec(designs, first + begin, min(size, programs - begin), given["settings"])
 
 
-def _print(result: RandomResult, programs: int, duration: float) -> None:
+def _print(result: RandomResult, given: Mapping[str, Any], duration: float) -> None:
     output.show(report.summary(result))
     if result.violations:
         output.say("")
-        for line in report.explain(result.violations[0]):
+        for line in report.explain(result.violations[0], given["settings"]):
             output.say(line)
     output.say("")
-    output.say(f"{report.tally(result, programs)}, {seconds(duration)}", style="dim")
+    output.say(f"{report.tally(result, given['random'])}, {seconds(duration)}", style="dim")
 
 
-def _print_json(result: RandomResult, programs: int, duration: float) -> None:
+def _print_json(result: RandomResult, given: Mapping[str, Any], duration: float) -> None:
     output.print_json(
         {
-            "failures": [{**asdict(each), "replay": report.replay(each)} for each in result.violations],
+            "failures": [
+                {**asdict(each), "replay": report.replay(each, given["settings"])} for each in result.violations
+            ],
             "designs": [asdict(count) for count in result.designs],
-            "programs": programs,
+            "programs": given["random"],
             "host_seconds": duration,
         }
     )

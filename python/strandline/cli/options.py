@@ -62,6 +62,14 @@ def setting(text: str) -> str:
     return f"{key}={value}"
 
 
+def design_setting(text: str) -> str:
+    """`KEY=VALUE` of a design's parameter, from `design.KEY=VALUE`."""
+    scope, _, rest = setting(text).partition(".")
+    if scope != "design":
+        raise click.BadParameter(f"`{text}` is not of a design: write as design.entries=1")
+    return rest
+
+
 def points(text: str) -> int | str:
     """A number of crash states, or `all`."""
     if text == "all":

@@ -66,9 +66,9 @@ class Missing:
         return [f"{self.file}: expects no states of {those}: run `{first.source.mend}`"]
 
 
-def failures(tests: Sequence[LitmusTest]) -> list[Failure | Missing]:
-    """All that is wrong, in the order of the tests; what files lack comes last."""
-    wrong = [failure for test in tests for failure in (*_violations(test), *_unexpected(test))]
+def failures(tests: Sequence[LitmusTest], settings: Sequence[str] = ()) -> list[Failure | Missing]:
+    """All that is wrong, in the order of the tests, of designs with these settings; what files lack comes last."""
+    wrong = [failure for test in tests for failure in (*_violations(test, settings), *_unexpected(test))]
     return [*wrong, *_missing(tests)]
 
 
@@ -81,17 +81,22 @@ def _missing(tests: Iterable[LitmusTest]) -> Iterator[Missing]:
     return (Missing(file, of) for file, of in files.items())
 
 
-def _violations(test: LitmusTest) -> list[Failure]:
+def _violations(test: LitmusTest, settings: Sequence[str]) -> list[Failure]:
     return [
-        Failure(test, design.model, _replay(test, design, violation), design, violation)
+        Failure(test, design.model, _replay(test, design, violation, settings), design, violation)
         for design in test.designs
         for violation in design.violations
     ]
 
 
-def _replay(test: LitmusTest, design: DesignVerdict, violation: Violation) -> str:
+def set_words(settings: Sequence[str]) -> tuple[str, ...]:
+    """The options that set parameters of a design so."""
+    return tuple(word for setting in settings for word in ("--set", f"design.{setting}"))
+
+
+def _replay(test: LitmusTest, design: DesignVerdict, violation: Violation, settings: Sequence[str]) -> str:
     words = ("strandline", "litmus", test.source.name, "-d", design.design, "-m", violation.machine)
-    return shlex.join((*words, "--timings", "1", "--seed", str(violation.seed)))
+    return shlex.join((*words, *set_words(settings), "--timings", "1", "--seed", str(violation.seed)))
 
 
 def _unexpected(test: LitmusTest) -> list[Failure]:

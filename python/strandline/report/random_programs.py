@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from strandline.litmus import RandomCount, RandomResult, RandomViolation
+from strandline.report.litmus import set_words
 from strandline.report.numbers import counted, whole
 from strandline.report.table import Alarm, Column, Table
 
@@ -37,20 +39,33 @@ def _row(count: RandomCount, violations: Sequence[RandomViolation]) -> tuple[str
     return count.design, whole(count.programs), whole(count.crash_states), Alarm(shown) if mine else shown
 
 
-def replay(violation: RandomViolation) -> str:
-    """The command that shows a violation again."""
-    return f"strandline litmus --random 1 --seed {violation.seed} -d {violation.design}"
+def replay(violation: RandomViolation, settings: Sequence[str]) -> str:
+    """The command that shows a violation again, of a design with these settings."""
+    command = ("strandline", "litmus", "--random", "1", "--seed", str(violation.seed), "-d", violation.design)
+    return shlex.join((*command, *set_words(settings)))
 
 
-def explain(violation: RandomViolation) -> list[str]:
+SHOWN = {
+    "forbidden": "shows a forbidden state",
+    "stuck": "comes to a state in which nothing can go on",
+    "starved": "never ends",
+}
+
+
+def _on(machine: str) -> str:
+    """A run that did not end does not say on which machine."""
+    return f", on machine {machine}" if machine else ""
+
+
+def explain(violation: RandomViolation, settings: Sequence[str]) -> list[str]:
     """A program that goes wrong: the text, what a crash leaves, and the command that shows it again."""
     size = counted(violation.size, "instruction")
     return [
-        f"{violation.design}: a random program shows a forbidden state",
-        f"  smallest case: {size}, seed {violation.seed}, on machine {violation.machine}",
+        f"{violation.design}: a random program {SHOWN[violation.kind]}",
+        f"  smallest case: {size}, seed {violation.seed}{_on(violation.machine)}",
         *(f"    {line}" for line in violation.program.splitlines()),
         *(f"  {line}" for line in violation.detail),
-        f"  again: {replay(violation)}",
+        f"  again: {replay(violation, settings)}",
     ]
 
 

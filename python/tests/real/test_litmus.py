@@ -174,6 +174,8 @@ def test_models_say_who_implements_them(installed: Installed) -> None:
         "litmus mp.litmus -M strand",
         "litmus mp.litmus -d nope",
         "litmus mp.litmus -d x86 -m nope",
+        "litmus mp.litmus -d x86 --set design.nope=1",
+        "litmus mp.litmus -d asap-ep --set design.entries=0",
         "litmus mp.litmus -M px86 --dot x=0",
         "litmus mp.litmus -M px86 --dot nonsense",
         "litmus papers/none-such",

@@ -13,4 +13,4 @@ mod timing;
 
 pub use conform::{conform, Conformance, Violation};
 pub use random::{random, RandomReport, RandomViolation};
-pub use subject::{Registered, Subject};
+pub use subject::{Registered, Sets, Subject};

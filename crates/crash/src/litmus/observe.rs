@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::program::threads;
 use super::subject::Subject;
 use super::timing::Timings;
+use crate::corners::corners;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
@@ -19,6 +20,8 @@ const PATIENCE: Cycles = Cycles(5_000_000);
 pub struct Observed {
     /// The machine.
     pub machine: Machine,
+    /// What was set of the design.
+    pub sets: Vec<(&'static str, u64)>,
     /// What became durable when, what was told, what was executed.
     pub journal: Journal,
     /// Memory at first.
@@ -26,7 +29,8 @@ pub struct Observed {
     layout: Rc<Layout>,
 }
 
-/// Runs a test under a design on the machine that the seed makes, with placements and delays from the seed too.
+/// Runs a test under a design on the machine that the seed makes, with placements, delays and the sizes of what the design adds from the seed
+/// too.
 ///
 /// # Errors
 /// The run makes no progress.
@@ -47,9 +51,11 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         trace: true,
         patience: PATIENCE,
     };
-    let outcome = subject.play(&machine, program, options)?;
+    let sets = corners(subject.free().into_iter(), seed);
+    let outcome = subject.play(&machine, &sets, program, options)?;
     Ok(Observed {
         machine,
+        sets,
         journal: outcome.journal.unwrap_or_default(),
         initial,
         layout,
@@ -107,6 +113,10 @@ impl Observed {
 
     /// The run in words, for who looks at a violation.
     pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
+        let sets = self
+            .sets
+            .iter()
+            .map(|(key, value)| format!("with design.{key}={value}"));
         let name = |line| {
             let here =
                 |id: &_| test.location(*id).kind == LocationKind::Persistent && self.layout.address(*id).line() == line;
@@ -139,6 +149,6 @@ impl Observed {
                 )),
                 _ => None,
             });
-        durable.chain(outputs).collect()
+        sets.chain(durable).chain(outputs).collect()
     }
 }

@@ -4,6 +4,7 @@ use super::observe::observe;
 use super::owners::Owners;
 use super::subject::Subject;
 use super::timing::Timings;
+use crate::fault::Kind;
 use crate::order::{judge_all, Models};
 use serde::Serialize;
 use strandline_isa::Primitive;
@@ -39,6 +40,8 @@ pub struct RandomViolation {
     pub seed: u64,
     /// The preset that the machine was made of.
     pub machine: String,
+    /// What is wrong, in a word.
+    pub kind: Kind,
     /// Instructions of the program.
     pub size: usize,
     /// The program, as a litmus test.
@@ -72,8 +75,8 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
         report.programs += 1;
         report.undefined += u64::from(tried.undefined);
         report.crash_states += tried.crash_states;
-        if tried.wrong.is_some() {
-            report.violations.push(tester.shrunk(test, seed)?);
+        if let Some((kind, _)) = tried.wrong {
+            report.violations.push(tester.shrunk(test, seed, kind)?);
             break;
         }
     }
@@ -95,8 +98,8 @@ struct Tried {
     /// The model says nothing about it.
     undefined: bool,
     machine: String,
-    /// What is wrong, by lines.
-    wrong: Option<Vec<String>>,
+    /// What is wrong: in a word, and by lines.
+    wrong: Option<(Kind, Vec<String>)>,
 }
 
 impl Tester<'_> {
@@ -109,7 +112,7 @@ impl Tester<'_> {
                     crash_states: 0,
                     undefined: false,
                     machine: String::new(),
-                    wrong: Some(vec![why]),
+                    wrong: Some((Kind::of_stuck(&why), vec![why])),
                 })
             }
             Err(error) => return Err(error),
@@ -119,7 +122,7 @@ impl Tester<'_> {
         let wrong = judged.disorder.map(|disorder| {
             let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
             lines.extend(observed.describe(test, disorder.event));
-            lines
+            (Kind::Forbidden, lines)
         });
         Ok(Tried {
             crash_states: match judged.is_undefined {
@@ -132,18 +135,22 @@ impl Tester<'_> {
         })
     }
 
-    fn failing(&mut self, test: &Test, seed: u64) -> Option<u64> {
+    /// A seed with which the program fails in this way.
+    fn failing(&mut self, test: &Test, seed: u64, kind: Kind) -> Option<u64> {
         let mut seeds = std::iter::once(seed).chain(0..TRIES);
-        seeds.find(|seed| matches!(self.run(test, *seed), Ok(Tried { wrong: Some(_), .. })))
+        seeds.find(|seed| {
+            let tried = self.run(test, *seed).ok();
+            tried.and_then(|tried| tried.wrong).is_some_and(|wrong| wrong.0 == kind)
+        })
     }
 
-    /// The smallest program found by leaving instructions out, one after the other.
-    fn shrunk(&mut self, mut test: Test, seed: u64) -> Result<RandomViolation, Error> {
+    /// The smallest program found by leaving instructions out, one after the other, that still fails in this way.
+    fn shrunk(&mut self, mut test: Test, seed: u64, kind: Kind) -> Result<RandomViolation, Error> {
         let mut timing = seed;
         let mut index = 0;
         while index < size(&test) {
             let smaller = without(&test, index);
-            match self.failing(&smaller, timing) {
+            match self.failing(&smaller, timing, kind) {
                 Some(found) => {
                     timing = found;
                     test = smaller;
@@ -157,9 +164,10 @@ impl Tester<'_> {
             design: self.subject.about().name,
             seed,
             machine: tried.machine,
+            kind,
             size: size(&test),
             program: test.to_string(),
-            detail: tried.wrong.unwrap_or_default(),
+            detail: tried.wrong.map(|wrong| wrong.1).unwrap_or_default(),
         })
     }
 }

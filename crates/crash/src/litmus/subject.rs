@@ -1,20 +1,27 @@
 //! What is tested: a design, as it is registered or as a test has broken it.
 
-use strandline_design::About;
-use strandline_designs::abouts;
+use strandline_design::{About, Design};
+use strandline_designs::{abouts, design};
+use strandline_kernel::Param;
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_sim::{design_named, play, Error, Play};
+
+/// Parameters of a design with their values.
+pub type Sets = [(&'static str, u64)];
 
 /// A design that programs can be run under.
 pub trait Subject {
     /// What it is.
     fn about(&self) -> About;
 
-    /// Runs programs under it.
+    /// The parameters of the design that are not set, and may be anything.
+    fn free(&self) -> Vec<&'static Param>;
+
+    /// Runs programs under it, with more of its parameters set.
     ///
     /// # Errors
     /// The run makes no progress.
-    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error>;
+    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error>;
 }
 
 /// A design of the registry.
@@ -22,7 +29,7 @@ pub trait Subject {
 pub struct Registered {
     about: About,
     /// Its parameters, as they are set.
-    sets: Vec<(&'static str, &'static str)>,
+    sets: Vec<(String, String)>,
 }
 
 impl Registered {
@@ -50,11 +57,23 @@ impl Registered {
         }
     }
 
-    /// The same design with a parameter set, which it must have (`design.KEY=VALUE` on the command line).
-    #[must_use]
-    pub fn with(mut self, key: &'static str, value: &'static str) -> Registered {
-        self.sets.push((key, value));
-        self
+    /// The same design with parameters set (`design.KEY=VALUE` on the command line).
+    ///
+    /// # Errors
+    /// It has no such parameter, or not this value.
+    pub fn with<'a>(mut self, sets: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Registered, Error> {
+        self.sets
+            .extend(sets.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        self.design(&[])?;
+        Ok(self)
+    }
+
+    fn design(&self, more: &Sets) -> Result<Box<dyn Design>, Error> {
+        let mut design = design_named(self.about.name)?;
+        let more: Vec<(&str, String)> = more.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let own = self.sets.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        design.configure(own.chain(more.iter().map(|(key, value)| (*key, value.as_str()))))?;
+        Ok(design)
     }
 }
 
@@ -63,9 +82,13 @@ impl Subject for Registered {
         self.about
     }
 
-    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
-        let mut design = design_named(self.about.name)?;
-        design.configure(self.sets.iter().copied())?;
-        play(design, machine, program, options)
+    fn free(&self) -> Vec<&'static Param> {
+        let params = design(self.about.name).map_or(&[][..], |design| design.params());
+        let is_set = |param: &Param| self.sets.iter().any(|(key, _)| key == param.name);
+        params.iter().filter(|param| !is_set(param)).collect()
+    }
+
+    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+        play(self.design(sets)?, machine, program, options)
     }
 }
