@@ -1,12 +1,12 @@
 //! A case: what becomes one test.
 
-use crate::planted::Planted;
+use crate::planted::{Found, Planted};
 use crate::times::Times;
 use libtest_mimic::Trial;
 use std::sync::Arc;
 
 /// What is wrong with a design, if anything.
-type Finds = Box<dyn Fn(&Planted) -> Option<String> + Send + Sync>;
+type Finds = Box<dyn Fn(&Planted) -> Option<Found> + Send + Sync>;
 
 /// Something to be run under one design, which finds nothing unless a bug is planted.
 pub struct Check {
@@ -24,7 +24,7 @@ impl Check {
     pub fn case(self) -> Case {
         let run = move || match (self.finds)(&Planted::unbroken(self.design)) {
             None => Ok(()),
-            Some(found) => Err(found),
+            Some(found) => Err(found.text),
         };
         Case::new(self.suite, self.name, self.weight, run)
     }

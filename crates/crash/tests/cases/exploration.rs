@@ -3,12 +3,12 @@
 use crate::axes::{Axes, Row};
 use crate::case::{Case, Check};
 use crate::covering::rows;
-use crate::planted::{finding, Planted};
+use crate::planted::{finding, Found, Planted};
 use crate::thinning::{amount, Amount};
 use strandline_crash::{explore, first_failure, replay, Points};
-use strandline_sim::{Found, Spec, Window};
+use strandline_sim::{Spec, Window};
 
-const AUTO: Window = Window::Found(Found::Auto);
+const AUTO: Window = Window::Found(strandline_sim::Found::Auto);
 
 /// Every pair (triple) of a design that promises recovery, a workload, a runtime, a number of threads, a machine, its controllers, sizes
 /// of the design's structures, how tasks share a thread, and what locks order.
@@ -28,10 +28,13 @@ pub fn recovers() -> Vec<Check> {
 }
 
 /// What crash exploration finds first.
-pub fn explored(planted: &Planted, spec: &Spec, points: Points) -> Option<String> {
+pub fn explored(planted: &Planted, spec: &Spec, points: Points) -> Option<Found> {
     finding(planted, || {
         let failure = first_failure(spec, points, &|spec| planted.observe(spec))?;
-        Ok(failure.map(|failure| format!("{}; strandline {}", failure.why, failure.replay)))
+        Ok(failure.map(|failure| {
+            let text = format!("{}; strandline {}", failure.why, failure.replay);
+            Found::new(failure.kind, text)
+        }))
     })
 }
 

@@ -2,10 +2,11 @@
 
 use crate::axes::least;
 use crate::case::{Case, Check};
-use crate::planted::{finding, Planted};
+use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
 use std::collections::BTreeSet;
 use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_crash::Kind;
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_order::{allowed, shelf, Entry, Model, Test};
@@ -38,7 +39,7 @@ pub fn conforms() -> Vec<Check> {
 }
 
 /// What a litmus test finds.
-pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<String> {
+pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Found> {
     let test = entry.test().expect("a right test");
     finding(planted, || {
         let Some(conformance) = conform(planted, &test, None, machines, 1)? else {
@@ -46,7 +47,8 @@ pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Stri
         };
         assert!(conformance.crash_states >= machines);
         let violations = conformance.violations;
-        Ok((!violations.is_empty()).then(|| format!("{}: {violations:#?}", entry.path)))
+        let found = || Found::new(Kind::Forbidden, format!("{}: {violations:#?}", entry.path));
+        Ok((!violations.is_empty()).then(found))
     })
 }
 
@@ -62,7 +64,7 @@ pub fn random_programs() -> Vec<Check> {
                 name: format!("{design}::{name}"),
                 design,
                 weight: programs / 20,
-                finds: Box::new(move |planted| wrong(&planted.clone().with(sets.clone()), programs)),
+                finds: Box::new(move |planted| wrong(&planted.clone().with(sets.clone()), 1, programs)),
             }
         })
         .collect()
@@ -82,11 +84,14 @@ fn sizes(design: &'static str) -> Vec<(&'static str, String, Sets)> {
 }
 
 /// What random programs find.
-pub fn wrong(planted: &Planted, programs: u64) -> Option<String> {
+pub fn wrong(planted: &Planted, first_seed: u64, programs: u64) -> Option<Found> {
     finding(planted, || {
-        let report = random(planted, 1, programs)?;
+        let report = random(planted, first_seed, programs)?;
         assert!(report.programs == programs || !report.violations.is_empty());
-        Ok((!report.violations.is_empty()).then(|| format!("{:#?}", report.violations)))
+        let violations = &report.violations;
+        Ok(violations
+            .first()
+            .map(|found| Found::new(found.kind, format!("{violations:#?}"))))
     })
 }
 

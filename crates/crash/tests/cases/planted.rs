@@ -3,9 +3,11 @@
 use crate::mutants::altered::Altered;
 use crate::mutants::table::{Broken, Mutant};
 use crate::quiet::quietly;
-use strandline_crash::litmus::{Registered, Subject};
+use strandline_crash::litmus::{Registered, Sets, Subject};
+use strandline_crash::Kind;
 use strandline_design::{About, Design};
-use strandline_kernel::Cycles;
+use strandline_designs::design;
+use strandline_kernel::{Cycles, Param};
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_rules::{breaking, Rule};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
@@ -83,18 +85,43 @@ impl Subject for Planted {
         self.about
     }
 
-    fn play(&self, machine: &Machine, program: Play, options: Options) -> Result<Outcome, Error> {
-        let sets = self.sets.iter().map(|(key, value)| (*key, value.as_str()));
-        play(self.design(sets)?, machine, program, options)
+    fn free(&self) -> Vec<&'static Param> {
+        let params = design(self.about.name).expect("a registered design").params().iter();
+        let is_set = |param: &Param| self.sets.iter().any(|(key, _)| *key == param.name);
+        params.filter(|param| !is_set(param)).collect()
+    }
+
+    fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+        let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let all = self.sets.iter().chain(&sets).map(|(key, value)| (*key, value.as_str()));
+        play(self.design(all)?, machine, program, options)
     }
 }
 
-/// What a run of it finds wrong, if anything. One that gets stuck or stops (on a count below zero, say) is wrong, too.
-pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<String>, Error>) -> Option<String> {
+/// What was found wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// In a word; `None` where the run stopped (on a count below zero, say), which reports nothing.
+    pub kind: Option<Kind>,
+    /// In words.
+    pub text: String,
+}
+
+impl Found {
+    pub fn new(kind: Kind, text: String) -> Found {
+        Found { kind: Some(kind), text }
+    }
+}
+
+/// What a run of it finds wrong, if anything. One that gets stuck or stops is wrong, too.
+pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<Found>, Error>) -> Option<Found> {
     match quietly(|| breaking(planted.rule(), run)) {
         Ok(Ok(found)) => found,
-        Ok(Err(Error::Stuck(why))) => Some(why),
+        Ok(Err(Error::Stuck(why))) => Some(Found::new(Kind::of_stuck(&why), why)),
         Ok(Err(error)) => panic!("{error}"),
-        Err(panic) => Some(format!("the run stops: {panic}")),
+        Err(panic) => Some(Found {
+            kind: None,
+            text: format!("the run stops: {panic}"),
+        }),
     }
 }

@@ -8,6 +8,8 @@ use strandline_crash::Points;
 /// How much a suite runs.
 #[derive(Clone, Copy)]
 pub struct Amount {
+    /// Whether this is what the thorough suites run.
+    pub thorough: bool,
     /// Values of how many axes stand together in some run.
     pub strength: usize,
     /// Tasks of a run; of tpcc, whose tasks write some hundred lines, `tpcc_tasks`.
@@ -25,6 +27,7 @@ pub struct Amount {
 /// The short suites. A case takes some hundred milliseconds: the model that judges every crash state costs most of it, so
 /// fewer tasks save more than fewer points.
 const SHORT: Amount = Amount {
+    thorough: false,
     strength: 2,
     tasks: 16,
     tpcc_tasks: 4,
@@ -35,6 +38,7 @@ const SHORT: Amount = Amount {
 
 /// The thorough suites: tasks as `strandline crash` has them, so that logs come round several times.
 const THOROUGH: Amount = Amount {
+    thorough: true,
     strength: 3,
     tasks: 64,
     tpcc_tasks: 8,

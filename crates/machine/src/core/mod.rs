@@ -273,7 +273,12 @@ impl Core {
     #[inline(always)]
     pub fn settle(&self, context: u8) {
         let count = &self.pending[context as usize];
-        count.set(count.get() - 1);
+        count.set(
+            count
+                .get()
+                .checked_sub(1)
+                .unwrap_or_else(|| nothing_pending(self.id, context)),
+        );
         self.pending_all.set(self.pending_all.get() - 1);
     }
 
@@ -479,4 +484,11 @@ pub struct Wants {
     pub writes: Rc<Counted>,
     /// Where what the core executes is to be written down.
     pub tracer: Option<Rc<Tracer>>,
+}
+
+/// A design has acknowledged too much: a fence would wait for ever, or for nothing.
+#[cold]
+#[inline(never)]
+fn nothing_pending(core: CoreId, context: u8) -> ! {
+    panic!("{core}: an acknowledgement in context {context}, where nothing is pending");
 }

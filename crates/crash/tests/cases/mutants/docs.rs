@@ -1,6 +1,6 @@
 //! The page that shows the table of mutants: `make promote` writes it.
 
-use super::table::{Mutant, MUTANTS};
+use super::table::{Catcher, Mutant, MUTANTS};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mutants.md");
 
@@ -8,6 +8,9 @@ const INTRODUCTION: &str = "# Mutants
 
 A checker is believed after it has caught planted bugs. Each of these variants breaks one rule, in tests only; each is caught by every
 checker that stands beside it, which a test of its own proves: `cargo test -p strandline-crash --test cases -- mutants::x86/sfence-passes`.
+Each must report what stands in brackets: a state that the design's model forbids, one that is not recovered, a run that stands still.
+A mutant that stops for another reason is not caught.
+
 *Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`), *litmus tests* are those of the shelf
 (`strandline litmus`), *random programs* come before the design's model (`strandline litmus --random`), and *small programs* stand in
 `crates/crash/tests/cases/mutants/`. The page shows the table there (`table.rs`): `make promote` writes it.
@@ -35,7 +38,8 @@ pub fn is_current() -> Result<(), String> {
 
 fn line(mutant: &Mutant) -> String {
     let rule = mutant.rule().replace("Broken: ", "*Broken:* ");
-    let catchers: Vec<&str> = mutant.caught_by.iter().map(|catcher| catcher.name()).collect();
+    let shows = |catcher: &Catcher| format!("{} ({})", catcher.name(), mutant.must_show(*catcher).name());
+    let catchers: Vec<String> = mutant.caught_by.iter().map(shows).collect();
     format!(
         "| `{}` | {rule} | {} | {} |\n",
         mutant.name,

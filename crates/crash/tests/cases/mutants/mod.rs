@@ -10,17 +10,18 @@ pub mod table;
 use crate::case::Case;
 use crate::exploration::explored;
 use crate::models::{conformed, wrong};
-use crate::planted::{finding, Planted};
+use crate::planted::{finding, Found, Planted};
+use crate::thinning::amount;
 use std::collections::BTreeSet;
 use strandline_crash::litmus::random;
-use strandline_crash::Points;
+use strandline_crash::{Kind, Points};
 use strandline_designs::abouts;
 use strandline_order::{shelf, Entry};
 use strandline_rules::{breaking, Rule};
 use strandline_sim::Spec;
-use table::{Broken, Catcher, Mutant, MUTANTS};
+use table::{Broken, Catcher, Mutant, Shows, MUTANTS};
 
-/// The programs that are explored, with their threads, in this order until one fails: of mutants, and of what they are made of.
+/// The programs that are explored, with their threads, in this order until one fails.
 const PROGRAMS: &[(&str, u64)] = &[
     ("sps", 1),
     ("sps", 4),
@@ -30,13 +31,40 @@ const PROGRAMS: &[(&str, u64)] = &[
     ("tpcc", 1),
     ("tpcc", 3),
 ];
-const SOUND_PROGRAMS: &[(&str, u64)] = &[("sps", 4)];
 const POINTS: u64 = 400;
 
 /// Machines on which a mutant runs each litmus test, and the random programs that it runs: the rarest bug shows in one of
 /// several thousand.
 const MACHINES: u64 = 60;
 const RANDOM: u64 = 20_000;
+
+/// How much a catcher runs.
+struct Load {
+    programs: &'static [(&'static str, u64)],
+    machines: u64,
+    random: u64,
+}
+
+/// What a mutant is caught under, and in thorough suites what it is made of is found right under.
+const FULL: Load = Load {
+    programs: PROGRAMS,
+    machines: MACHINES,
+    random: RANDOM,
+};
+
+/// What the designs that mutants are made of are found right under in short suites.
+const PART: Load = Load {
+    programs: &[("sps", 4)],
+    machines: 2,
+    random: 500,
+};
+
+fn load(planted: &Planted) -> &'static Load {
+    match planted.broken().is_some() || amount().thorough {
+        true => &FULL,
+        false => &PART,
+    }
+}
 
 /// A test for each mutant and what catches it.
 pub fn caught() -> Vec<Case> {
@@ -46,8 +74,12 @@ pub fn caught() -> Vec<Case> {
     let case = |(mutant, catcher): (&'static Mutant, Catcher)| {
         let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', "-"));
         Case::new("mutants", name, 100, move || {
-            let found = finds(catcher, mutant, &Planted::of(mutant));
-            found.map(drop).ok_or_else(|| "nothing is found".to_owned())
+            let found = finds(catcher, mutant, &Planted::of(mutant)).ok_or("nothing is found")?;
+            let must = mutant.must_show(catcher);
+            match must.is(&found) {
+                true => Ok(()),
+                false => Err(format!("not {must:?}, but {found:?}")),
+            }
         })
     };
     pairs.map(case).collect()
@@ -58,16 +90,16 @@ pub fn unbroken() -> Vec<Case> {
     let mut seen = BTreeSet::new();
     let mut cases = Vec::new();
     for mutant in MUTANTS {
-        let own = mutant
-            .caught_by
-            .iter()
-            .filter(|catcher| matches!(catcher, Catcher::Exploration | Catcher::Program));
-        for catcher in own {
-            if seen.insert((*catcher, mutant.design, mutant.sets, mutant.runtime())) {
+        for catcher in mutant.caught_by {
+            let (sets, runtime) = match catcher {
+                Catcher::Exploration | Catcher::Program => (mutant.sets.to_vec(), mutant.runtime()),
+                Catcher::Litmus | Catcher::Random => (mutant.design_sets().map(|(key, _)| key).collect(), None),
+            };
+            if seen.insert((*catcher, mutant.design, sets, runtime)) {
                 let name = format!("{}::{}", mutant.name, catcher.name().replace(' ', "-"));
                 cases.push(Case::new("unbroken", name, 100, move || {
                     match finds(*catcher, mutant, &Planted::unbroken(mutant.design)) {
-                        Some(found) => Err(found),
+                        Some(found) => Err(found.text),
                         None => Ok(()),
                     }
                 }));
@@ -78,22 +110,24 @@ pub fn unbroken() -> Vec<Case> {
 }
 
 /// What a catcher finds in a mutant, or in the design that it is made of.
-pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<String> {
+pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Found> {
+    let must = mutant.must_show(catcher);
     match catcher {
         Catcher::Exploration => exploration(mutant, planted),
-        Catcher::Program if mutant.is_of_log() => breaking(planted.rule(), log::run),
-        Catcher::Program => breaking(planted.rule(), || programs::run(planted, mutant.sets)),
-        Catcher::Litmus => litmus(&planted.clone().with(mutant.design_sets())),
-        Catcher::Random => wrong(&planted.clone().with(mutant.design_sets()), RANDOM),
+        Catcher::Program if mutant.is_of_log() => {
+            breaking(planted.rule(), log::run).map(|what| Found::new(Kind::Unrecovered, what))
+        }
+        Catcher::Program => finding(planted, || {
+            let left = programs::run(planted, mutant.sets);
+            Ok(left.map(|program| Found::new(Kind::Forbidden, program.to_owned())))
+        }),
+        Catcher::Litmus => litmus(&planted.clone().with(mutant.design_sets()), must),
+        Catcher::Random => random_programs(&planted.clone().with(mutant.design_sets()), must),
     }
 }
 
-fn exploration(mutant: &Mutant, planted: &Planted) -> Option<String> {
-    let programs = match planted.broken() {
-        Some(_) => PROGRAMS,
-        None => SOUND_PROGRAMS,
-    };
-    programs.iter().find_map(|(workload, threads)| {
+fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
+    let runs = load(planted).programs.iter().filter_map(|(workload, threads)| {
         let spec = Spec {
             threads: Some(*threads),
             runtime: mutant.runtime().map(str::to_owned),
@@ -101,18 +135,41 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<String> {
             ..Spec::new(*workload, mutant.design)
         };
         explored(planted, &spec, Points::Count(POINTS))
-    })
+    });
+    telling(runs, mutant.must_show(Catcher::Exploration))
 }
 
 /// A litmus test that finds the mutant, tried first on a few machines each.
-fn litmus(planted: &Planted) -> Option<String> {
+fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
     let tests = shelf();
     let on = |machines: u64| {
         tests
             .iter()
-            .find_map(|entry: &Entry| conformed(planted, entry, machines))
+            .filter_map(move |entry: &Entry| conformed(planted, entry, machines))
     };
-    on(4).or_else(|| on(MACHINES))
+    telling(on(2).chain(on(load(planted).machines)), must)
+}
+
+/// Random programs that find the mutant.
+fn random_programs(planted: &Planted, must: Shows) -> Option<Found> {
+    const AT_ONCE: u64 = 500;
+    let first_seeds = (1..=load(planted).random).step_by(AT_ONCE as usize);
+    let found = first_seeds.filter_map(|seed| wrong(planted, seed, AT_ONCE));
+    telling(found, must)
+}
+
+/// The first that reports what must be reported, or else the last thing that happened: a run that stops or stands still may come
+/// first.
+fn telling(found: impl Iterator<Item = Found>, must: Shows) -> Option<Found> {
+    let mut last = None;
+    for found in found {
+        let is_it = must.is(&found);
+        last = Some(found);
+        if is_it {
+            break;
+        }
+    }
+    last
 }
 
 /// That the table is whole, and that the page says what it does.
@@ -194,9 +251,10 @@ fn says_who_waits() -> Result<(), String> {
     let planted = Planted::of(&NEVER_ACKNOWLEDGED);
     let message = finding(&planted, || {
         let report = random(&planted, 1, 200)?;
-        Ok(report.violations.first().map(|found| found.detail.join(" ")))
+        let first = report.violations.first();
+        Ok(first.map(|found| Found::new(found.kind, found.detail.join(" "))))
     });
-    let message = message.expect("some program flushes");
+    let message = message.expect("some program flushes").text;
     for words in [
         "no progress at cycle",
         "strand buffer 0 of core",

@@ -1,6 +1,8 @@
 //! All mutants: which rule each breaks, where the rule is written down, and what notices.
 
 use super::altered::Change;
+use crate::planted::Found;
+use strandline_crash::Kind;
 use strandline_design::{Access, Admission, Domain, Level, Until};
 use strandline_isa::Primitive;
 use strandline_rules::{Of, Rule};
@@ -39,6 +41,39 @@ impl Catcher {
     }
 }
 
+/// What a caught mutant shows.
+#[derive(Clone, Copy, Debug)]
+pub enum Shows {
+    /// This is reported.
+    Reported(Kind),
+    /// The machine refuses to go on and says this.
+    Refused(&'static str),
+}
+
+impl Shows {
+    /// Whether it was found so.
+    pub fn is(self, found: &Found) -> bool {
+        match self {
+            Shows::Reported(kind) => found.kind == Some(kind),
+            Shows::Refused(words) => found.kind.is_none() && found.text.contains(words),
+        }
+    }
+
+    /// As a reader knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shows::Reported(Kind::Forbidden) => "forbidden",
+            Shows::Reported(Kind::Unrecovered) => "not recovered",
+            Shows::Reported(Kind::Stuck) => "nothing goes on",
+            Shows::Reported(Kind::Starved) => "no task ends",
+            Shows::Refused(_) => "refused by the machine",
+        }
+    }
+}
+
+/// Every state recovers that exploration meets; the model forbids one of them.
+const FORBIDDEN: Shows = Shows::Reported(Kind::Forbidden);
+
 /// A broken variant of a design, with what runs on it and under it.
 pub struct Mutant {
     /// Its name: the design's, and what is broken.
@@ -51,6 +86,8 @@ pub struct Mutant {
     pub sets: &'static [&'static str],
     /// What notices it.
     pub caught_by: &'static [Catcher],
+    /// What must be reported of it where that is not what its catchers look for.
+    shows: Option<Shows>,
 }
 
 impl Mutant {
@@ -87,6 +124,24 @@ impl Mutant {
         }
     }
 
+    /// What a catcher must report: a mutant that stops for another reason has not been caught.
+    pub fn must_show(&self, catcher: Catcher) -> Shows {
+        let own = match catcher {
+            Catcher::Exploration => Kind::Unrecovered,
+            Catcher::Program if self.is_of_log() => Kind::Unrecovered,
+            Catcher::Program | Catcher::Litmus | Catcher::Random => Kind::Forbidden,
+        };
+        self.shows.unwrap_or(Shows::Reported(own))
+    }
+
+    /// The same, which shows this.
+    const fn shows(self, shows: Shows) -> Mutant {
+        Mutant {
+            shows: Some(shows),
+            ..self
+        }
+    }
+
     /// The design's parameters among its settings.
     pub fn design_sets(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let sets = self.sets.iter().filter_map(|set| set.strip_prefix("design."));
@@ -115,6 +170,7 @@ pub const fn mutant(
         broken,
         sets,
         caught_by,
+        shows: None,
     }
 }
 
@@ -129,6 +185,13 @@ const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
+/// Records of one epoch stand beside one another.
+const MANY_RECORDS: [&str; 4] = [
+    "machine.controllers.count=2",
+    "design.table=32",
+    "design.entries=32",
+    "design.epochs=32",
+];
 const ONE_RECORD: [&str; 3] = [
     "machine.controllers.count=2",
     "machine.controllers.interleave_bytes=64",
@@ -186,7 +249,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86-pcommit/at-once", "x86-pcommit", D(Change::PcommitAtOnce, "A pcommit is done when the controllers have answered. Broken: when it leaves the store queue.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/first-answer", "x86-pcommit", D(Change::PcommitFirstAnswer, "A pcommit is done when every controller has answered. Broken: when one has.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
     mutant("x86-pcommit/one-controller", "x86-pcommit", D(Change::PcommitOneController, "A pcommit asks every controller. Broken: the first.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
-    mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[T]).shows(Shows::Refused("where nothing is pending")),
     mutant("x86-pcommit/sfence-passes", "x86-pcommit", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for an older pcommit. Broken: for nothing.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", B(Rule::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/media-order", "x86-pcommit", B(Rule::MediaOrderOfALine), &[NO_ADR], &[E, R]),
@@ -195,14 +258,14 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("eadr/durable-unfenced", "eadr", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
     mutant("eadr/no-log", "eadr", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
     mutant("eadr/sfence-passes", "eadr", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
-    mutant("eadr/stores-out-of-order", "eadr", B(Rule::StoresInOrder), &[], &[E, P, T]),
-    mutant("eadr/caches-drain-first", "eadr", B(Rule::CachesDrainLast), &[], &[E, T]),
+    mutant("eadr/stores-out-of-order", "eadr", B(Rule::StoresInOrder), &[], &[E, P, T]).shows(FORBIDDEN),
+    mutant("eadr/caches-drain-first", "eadr", B(Rule::CachesDrainLast), &[], &[E, T]).shows(FORBIDDEN),
     // bbb.
     mutant("bbb/domain-at-controllers", "bbb", D(Change::Domain(Domain::Controllers), "A visible store is durable: the battery saves the buffers. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
     mutant("bbb/durable-unfenced", "bbb", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is visible. Broken: it may be in the store queue.", "ASAP II-C"), &[], &[E, T]),
     mutant("bbb/no-log", "bbb", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", "ASAP II-C"), &[], &[E]),
     mutant("bbb/sfence-passes", "bbb", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits until stores are visible. Broken: for nothing.", "ASAP II-C"), &[], &[E, P, T]),
-    mutant("bbb/stores-out-of-order", "bbb", B(Rule::StoresInOrder), &[], &[E, P, T]),
+    mutant("bbb/stores-out-of-order", "bbb", B(Rule::StoresInOrder), &[], &[E, P, T]).shows(FORBIDDEN),
     // cosplay, and freeswitch, which is the same machine.
     mutant("cosplay/log-unfenced", "cosplay", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CP4), &[], &[E, T]),
     mutant("cosplay/context-never-set", "cosplay", D(Change::Lowering(|l| l.resumed = &[]), "A task's stores and flushes belong to its context. Broken: it never sets it.", "COSPlay Figure 4(b)"), &[], &[E]),
@@ -216,7 +279,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("freeswitch/cfence-passes", "freeswitch", D(Change::Cfence(|_| Admission::Pass), "A cfence waits for stores and flushes of its context. Broken: for nothing.", CP4), &[], &[E, P, T]),
     mutant("freeswitch/setctx-ignored", "freeswitch", D(Change::SetctxIgnored, "Stores and flushes behind a setctx belong to its context. Broken: all belong to context 0.", CP4), &[], &[E, P, T]),
     // sbatch.
-    mutant("sbatch/sfence-passes", "sbatch", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]),
+    mutant("sbatch/sfence-passes", "sbatch", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]).shows(FORBIDDEN),
     mutant("sbatch/durable-unfenced", "sbatch", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: a task goes on without waiting for the round's fence.", "COSPlay 5"), &[], &[E, T]),
     // strandweaver, and the same strand buffers without the persist queue.
     mutant("strandweaver/no-barrier", "strandweaver", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
@@ -255,7 +318,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/dependences-dropped", "hops-ep", B(Rule::EpochAwaitsOthers), &[], &[T]),
     mutant("hops-ep/reads-do-not-depend", "hops-ep", D(Change::Given(|_, access| access == Access::Read), "A read of what another core has written is a dependence, too. Broken: only a write is.", "ASAP IV-A"), &[], &[T]),
     mutant("hops-ep/volatile-lines-do-not-depend", "hops-ep", D(Change::Given(|line, _| !line.is_persistent()), "Volatile lines carry dependences, too. Broken: only persistent ones do.", "ASAP IV-A"), &[], &[R]),
-    mutant("hops-ep/epochs-not-split", "hops-ep", B(Rule::DependenceSplitsEpochs), &[], &[T]),
+    mutant("hops-ep/epochs-not-split", "hops-ep", B(Rule::DependenceSplitsEpochs), &[], &[T]).shows(Shows::Reported(Kind::Stuck)),
     mutant("hops-ep/epochs-coalesce", "hops-ep", B(Rule::EpochsCoalesceApart), &[], &[R]),
     mutant("hops-ep/entry-sent-as-it-is", "hops-ep", B(Rule::EntryKeepsBytes), &[], &[R]),
     mutant("hops-ep/full-buffer-drops", "hops-ep", B(Rule::FullBufferHoldsStore), &["design.entries=1"], &[T]),
@@ -270,7 +333,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/log-unordered", "asap-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/nothing-undone", "asap-ep", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/delays-dropped", "asap-ep", B(Rule::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/delays-apart", "asap-ep", B(Rule::EpochsDelaysCoalesce), &TWO_CONTROLLERS, &[R]),
+    mutant("asap-ep/delays-apart", "asap-ep", B(Rule::EpochsDelaysCoalesce), &MANY_RECORDS, &[R]),
     mutant("asap-ep/own-records-stay", "asap-ep", B(Rule::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[R]),
     mutant("asap-ep/commit-keeps-undo", "asap-ep", B(Rule::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/commit-unanswered", "asap-ep", B(Rule::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
@@ -299,7 +362,7 @@ pub const MUTANTS: &[Mutant] = &[
     // The bounds promise no recovery: only their models can tell.
     mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
     mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
-    mutant("unordered/writes-overtake", "unordered", B(Rule::WritesOfALineInOrder), &[], &[P, T]),
+    mutant("unordered/writes-overtake", "unordered", B(Rule::WritesOfALineInOrder), &[], &[P]),
     mutant("volatile/locked-not-atomic", "volatile", B(Rule::LockedIsAtomic), &[], &[P, T]),
     mutant("volatile/forwards-oldest", "volatile", B(Rule::ForwardsYoungest), &[], &[P, R]),
     // x86: the machine's flushes and writes.
