@@ -46,6 +46,7 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         journal: true,
         trace: true,
         patience: PATIENCE,
+        ..Options::default()
     };
     let outcome = subject.play(&machine, program, options)?;
     Ok(Observed {

@@ -230,6 +230,10 @@ fn locate(slot: &mut Slot, moves: &mut Moves, code: u8, raw: &[u8], distances: &
         address::EXPECTED => slot.last.wrapping_add(moves.expected(slot, slot.mode)),
         _ => surprise(slot, moves, code, raw, distances)?,
     };
+    // Where the end of an access could wrap around, whoever walks it from line to line would not come to its end.
+    if to >> 63 != 0 {
+        return Err(Bad("an access is at no address of a program"));
+    }
     moves.moved(slot, to);
     Ok(to)
 }

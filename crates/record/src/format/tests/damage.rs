@@ -13,6 +13,14 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Plan, RecordError> {
     read(&Recording::from_bytes(bytes)?)
 }
 
+/// A plan that is always the same.
+fn whole_plan() -> Plan {
+    plan()
+        .new_tree(&mut TestRunner::deterministic())
+        .expect("a plan")
+        .current()
+}
+
 /// Recordings that are always the same.
 fn samples(count: usize) -> Vec<Vec<u8>> {
     let mut runner = TestRunner::deterministic();
@@ -79,6 +87,17 @@ fn a_damaged_block_is_refused_with_its_offset_and_file() {
     );
     let missing = Recording::open(&path).expect_err("it is gone").to_string();
     assert!(missing.starts_with(&format!("{file}: cannot be read: ")), "{missing}");
+}
+
+#[test]
+fn a_block_of_code_with_more_instructions_than_bytes_is_refused() {
+    let mut plan = Plan {
+        threads: Vec::new(),
+        ..whole_plan()
+    };
+    plan.blocks[0].instructions = u32::MAX;
+    let error = write(&plan).expect_err("they would fill memory");
+    assert!(error.what().contains("more instructions than bytes"), "{error}");
 }
 
 /// Where the blocks of a recording are.
