@@ -1,5 +1,6 @@
 //! Where in the program's source an instruction is, from the DWARF of the files that were mapped as code.
 
+use crate::symbols::Symbols;
 use crate::Module;
 use addr2line::Loader;
 use object::{Object, ObjectSegment};
@@ -36,6 +37,7 @@ pub struct Source {
 /// A mapped file.
 struct Loaded {
     loader: Loader,
+    symbols: Symbols,
     /// Of each segment its place in the file, its bytes there and its address.
     segments: Vec<(u64, u64, u64)>,
 }
@@ -100,6 +102,7 @@ impl Loaded {
         });
         Some(Loaded {
             segments: segments.collect(),
+            symbols: Symbols::of(&file),
             loader,
         })
     }
@@ -125,7 +128,7 @@ impl Loaded {
         let caller = |(symbol, file, line): Frame| Some(format!("{} ({}:{})", symbol?, base_name(&file?), line?));
         site.inlined_in = frames.filter_map(caller).collect();
         site.symbol = site.symbol.take().or_else(|| {
-            let name = self.loader.find_symbol(address)?;
+            let name = self.symbols.name(address)?;
             Some(addr2line::demangle_auto(name.into(), None).into_owned())
         });
     }
