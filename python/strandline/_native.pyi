@@ -46,8 +46,8 @@ class RecordingStates:
         that the model allows; `intervals` are null where runs have shown them. `judged` is how many runs were held
         against the model, `not_judged` why no more, `disorders` what it does not allow (`run` is `StateVisit`'s).
         SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset", "in_library"`,
-        the first a text, `inlined_in` an array of texts, `in_library` whether the module is a shared library, the others
-        but `pc` null where unknown.
+        the first a text, `inlined_in` an array of texts, `in_library` whether the module is a shared library, the
+        others but `pc` null where unknown.
         `taken_together`: some lines were stored to more than 512 times without becoming
         durable, and old stores of theirs are not told apart.
         """

@@ -13,8 +13,7 @@ def store(site: str, *, library: bool = False) -> dict[str, Any]:
 
 def state(name: str, has: list[dict[str, Any]], lacks: list[dict[str, Any]], differs: int = 0) -> StateVisit:
     interval = int(name.partition(":")[0])
-    counts = {"has_stores": len(has), "lacks_stores": len(lacks)}
-    return StateVisit(name, interval, 0, differs, ["pool"], None, None, has, lacks, **counts)
+    return StateVisit(name, interval, 0, differs, ["pool"], None, None, has, lacks, len(has), len(lacks))
 
 
 def examined(*states: StateVisit) -> Examined:
@@ -41,7 +40,7 @@ def test_what_a_state_lacks_explains_it_if_the_state_with_everything_is_right() 
     more = state("8:none,3=1", [BUG, BUG], MANY, differs=1)
     assert [failure.state.name for failure in examined(more, lacks).failures] == ["7:all,3=0", "8:none,3=1"]
     everything = state("7:all", [BUG, BUG, BUG, BUG], [])
-    assert [failure.state.name for failure in examined(lacks, more, everything).failures][0] == "8:none,3=1"
+    assert examined(lacks, more, everything).failures[0].state.name == "8:none,3=1"
 
 
 def test_of_as_many_stores_the_programs_own_come_first() -> None:

@@ -71,8 +71,8 @@ class Examined:
 def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int]:
     """How much there is to say of a state: the stores that it has beside the durable ones, or those that it lacks.
 
-    Of `hopeless` intervals the state with all stores fails, too, and what another one lacks explains nothing. Of as many
-    stores those of the program come before a library's. Of simulated runs the state earliest in its run is the clearest.
+    Of `hopeless` intervals the state with all stores fails, too, and what another one lacks explains nothing. Of as
+    many stores those of the program come before a library's. Of simulated runs the earliest state is the clearest.
     """
     if state.run:
         return 0, state.run["event"], state.run["run"]
