@@ -3,11 +3,14 @@
 use super::random::{plan, write, Plan};
 use super::round::read;
 use crate::format::seal::{Head, Kind, Sealer, HEAD_BYTES};
+use crate::order::{Interleaved, Places};
+use crate::replay::Replayed;
 use crate::{RecordError, Recording};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use std::sync::Arc;
 
 fn read_bytes(bytes: Vec<u8>) -> Result<Plan, RecordError> {
     read(&Recording::from_bytes(bytes)?)
@@ -19,6 +22,14 @@ fn whole_plan() -> Plan {
         .new_tree(&mut TestRunner::deterministic())
         .expect("a plan")
         .current()
+}
+
+/// Makes a recording ready to be replayed, and puts its operations into an order.
+fn follow(bytes: Vec<u8>) -> Result<(), RecordError> {
+    let recording = Recording::from_bytes(bytes)?;
+    let places = Arc::new(Places::of(recording.regions()));
+    Interleaved::new(&Arc::new(recording.clone()), &places)?.try_for_each(|op| op.map(drop))?;
+    Replayed::new(recording).map(drop)
 }
 
 /// Recordings that are always the same.
@@ -186,6 +197,6 @@ proptest! {
         let forged = forged(&bytes, which, &changes);
         // Either outcome is right; a panic or an endless loop is not.
         let _ = read_bytes(forged.clone());
-        let _ = with_index(&forged).map(read_bytes);
+        let _ = with_index(&forged).map(|bytes| read_bytes(bytes.clone()).and_then(|_| follow(bytes)));
     }
 }
