@@ -124,5 +124,5 @@ def collect(source: str, out: str, advance: Callable[[int], None]) -> dict[str, 
     """Reads a recorder's packets from the file or pipe `source` to its end and writes the recording `out`.
 
     `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes",
-    "program", "status", "threads", "totals", "warnings"}`; see `recorder.Recorded`.
+    "program", "status", "threads", "totals", "warnings", "files"}`; see `recorder.Recorded`.
     """
