@@ -155,9 +155,9 @@ def test_what_the_kernel_writes_into_persistent_memory_is_warned_of(tmp_path: Pa
     pool = tmp_path / "pool"
     recording, done = record(tmp_path, "kernel", str(pool), options=("--pm", str(pool)))
     assert done.returncode == 0
-    told = [warning.split(",")[0] for warning in recording.warnings]
+    said = [warning.split(",")[0] for warning in recording.warnings]
     wrote = "the kernel wrote {} bytes into persistent memory"
-    assert told == [f"{call}: {wrote.format(size)}" for call, size in (("pwrite", 5), ("read", 4196), ("readv", 10))]
+    assert said == [f"{call}: {wrote.format(size)}" for call, size in (("pwrite", 5), ("read", 4196), ("readv", 10))]
 
 
 @pytest.mark.parametrize("flags", [(), ("-s",), ("-static",), ("-no-pie", "-s")])

@@ -504,7 +504,7 @@ fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
     };
     let mut s = System::new(&machine(), Box::new(Polls), 1, memory(), options);
     put(&mut s, 0, persist_one_then_store);
-    let stuck = s.run().expect_err("the fence waits for ever");
+    let stuck = s.run().expect_err("no gate is opened");
     assert!(!stuck.dead && stuck.at < 1_000_000, "{stuck}");
 }
 
