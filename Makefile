@@ -31,10 +31,9 @@ RECORDER := $(VENV)/share/strandline/recorder
 RECORDER_BUILT := target/recorder/release
 
 .PHONY: recorder
-recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake and libclang)
+recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandline record' uses (needs cmake, compilers and libclang)
 	@command -v cargo >/dev/null || { echo "strandline: cargo not found: install Rust 1.85 or newer from https://rustup.rs and try again" >&2; exit 2; }
-	@command -v cmake >/dev/null || { echo "strandline: cmake not found: run 'sudo apt-get install cmake libclang-dev' and try again" >&2; exit 2; }
-	@tools/has_libclang.sh || { echo "strandline: libclang not found: run 'sudo apt-get install cmake libclang-dev' and try again" >&2; exit 2; }
+	@$(PY) tools/recorder_needs.py
 	cd recorder && cargo build --release --locked
 	@mkdir -p $(RECORDER)
 	@rm -f $(RECORDER)/*

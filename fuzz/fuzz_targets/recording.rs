@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use strandline_record::replay::Replayed;
 use strandline_record::{RecordError, Recording};
 
 fn read(bytes: &[u8]) -> Result<(), RecordError> {
@@ -12,7 +13,7 @@ fn read(bytes: &[u8]) -> Result<(), RecordError> {
         let mut stream = recording.stream(thread)?;
         while stream.next()?.is_some() {}
     }
-    Ok(())
+    Replayed::new(recording).map(drop)
 }
 
 fuzz_target!(|bytes: &[u8]| {

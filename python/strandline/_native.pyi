@@ -45,8 +45,9 @@ class RecordingStates:
         beyond 2^100. `runs` is how many simulated runs have shown the states, null where they are those
         that the model allows; `intervals` are null where runs have shown them. `judged` is how many runs were held
         against the model, `not_judged` why no more, `disorders` what it does not allow (`run` is `StateVisit`'s).
-        SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset"`,
-        the first a text, `inlined_in` an array of texts, the others but `pc` null where unknown.
+        SITE is `"site", "pc", "symbol", "file", "line", "inlined_in", "module", "offset", "in_library"`,
+        the first a text, `inlined_in` an array of texts, `in_library` whether the module is a shared library, the
+        others but `pc` null where unknown.
         `taken_together`: some lines were stored to more than 512 times without becoming
         durable, and old stores of theirs are not told apart.
         """
@@ -125,5 +126,5 @@ def collect(source: str, out: str, advance: Callable[[int], None]) -> dict[str, 
     """Reads a recorder's packets from the file or pipe `source` to its end and writes the recording `out`.
 
     `advance` is called now and then with the instructions since the call before. Answers `{"recording", "bytes",
-    "program", "status", "threads", "totals", "warnings"}`; see `recorder.Recorded`.
+    "program", "status", "threads", "totals", "warnings", "files"}`; see `recorder.Recorded`.
     """

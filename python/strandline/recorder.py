@@ -35,7 +35,7 @@ class RecordSpec:
     pm_ranges: tuple[str, ...] = ()
     """Ranges of addresses that are, as `START:END`."""
     begin: str | None = None
-    """The function at which recording begins, or `marker`."""
+    """Where recording begins: a function's name, `start` or `marker`; at `main` if nothing is said."""
     max_instructions: int | None = None
     quiet_stdout: bool = False
     """Whether what the program prints goes to stderr, so that stdout is ours alone."""
@@ -55,6 +55,8 @@ class Recorded:
     totals: dict[str, int]
     """Counts of what was executed."""
     warnings: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    """What was mapped as persistent memory: paths, or empty for a range of addresses."""
 
 
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
@@ -89,6 +91,23 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
             if end >= 0:
                 os.close(end)
     return Recorded(**collected)
+
+
+def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
+    """Why the recording is not worth much: persistent memory that was asked for and is not in it."""
+    found = [
+        f"--pm {path}: the program mapped no such file while it was recorded" for path in _unmapped(spec, recorded)
+    ]
+    if recorded.totals["persistent_stores"] == 0:
+        named = "name what it stores to" if spec.pm or spec.pm_ranges else "name its persistent memory by --pm"
+        found.append(f"no store to persistent memory was recorded: {named}, or record more of the program")
+    return found
+
+
+def _unmapped(spec: RecordSpec, recorded: Recorded) -> list[Path]:
+    # The kernel adds this to the name of a file that was removed.
+    files = [Path(file.removesuffix(" (deleted)")) for file in recorded.files if file]
+    return [path for path in spec.pm if not any(file.is_relative_to(path.resolve()) for file in files)]
 
 
 def options(spec: RecordSpec, pipe: str) -> Iterator[str]:

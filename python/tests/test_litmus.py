@@ -98,7 +98,7 @@ def test_options_reach_the_native_module(strandline: Strandline, native: FakeNat
 
 def test_without_options_the_native_module_decides(strandline: Strandline, native: FakeNative) -> None:
     strandline("litmus", "papers/mp")
-    nothing = {"models": None, "designs": None, "machines": None, "timings": None}
+    nothing = {"models": None, "designs": None, "set": (), "machines": None, "timings": None}
     assert native.specs == [{"tests": [{"shelf": "papers/mp"}], **nothing, "seed": 1}]
 
 

@@ -25,7 +25,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
 
     def record(spec: RecordSpec, *_: Any) -> Recorded:
         specs.append(spec)
-        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, [WARNING])
+        files = [str(path.resolve()) for path in spec.pm]
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 2, TOTALS, [WARNING], files)
 
     monkeypatch.setattr("strandline.cli.record.record", record)
     return specs
@@ -41,12 +42,36 @@ def test_a_recording_is_a_table_of_what_was_executed(strandline: Strandline, sna
 def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[RecordSpec]) -> None:
     limits = ("--pm-range", "0x1000:0x2000", "--pm", "pool", "--from", "main", "--max-instructions", "5")
     document = strandline("record", "-o", "b.strand", *limits, "--json", "--", "./app", "--pm").document
-    assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings"}
+    assert set(document) == {"recording", "bytes", "program", "status", "threads", "totals", "warnings", "files"}
     assert strandline("record", "--", "bin/app").code == 0
     given = RecordSpec(
         ("./app", "--pm"), Path("b.strand"), (Path("pool"),), ("0x1000:0x2000",), "main", 5, quiet_stdout=True
     )
     assert asked == [given, RecordSpec(("bin/app",), Path("app.strand"))]
+
+
+@pytest.mark.parametrize(
+    ("mapped", "stores", "warning"),
+    [
+        (["/pm/other"], 3, "--pm /pm/pool: the program mapped no such file while it was recorded"),
+        (["/pm/pool (deleted)"], 0, "no store to persistent memory was recorded: name what it stores to"),
+        ([], 0, "no store to persistent memory was recorded"),
+    ],
+)
+def test_a_recording_without_the_persistent_memory_that_was_asked_for_fails(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, mapped: list[str], stores: int, warning: str
+) -> None:
+    totals = {**TOTALS, "persistent_stores": stores}
+
+    def record(spec: RecordSpec, *_: Any) -> Recorded:
+        return Recorded(str(spec.out), 800, list(spec.program), 0, 1, totals, [], mapped)
+
+    monkeypatch.setattr("strandline.cli.record.record", record)
+    answer = strandline("record", "--pm", "/pm/pool", "--", "./app")
+    assert answer.code == 1
+    assert f"warning: {warning}" in answer.out
+    document = strandline("record", "--pm", "/pm/pool", "--json", "--", "./app").document
+    assert any(warning in line for line in document["warnings"])
 
 
 def test_without_a_program_nothing_is_recorded(strandline: Strandline) -> None:

@@ -151,6 +151,38 @@ def test_persistent_memory_elsewhere_is_not_told(tmp_path: Path) -> None:
     assert recording.maps == []
 
 
+def test_what_the_kernel_writes_into_persistent_memory_is_warned_of(tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    recording, done = record(tmp_path, "kernel", str(pool), options=("--pm", str(pool)))
+    assert done.returncode == 0
+    said = [warning.split(",")[0] for warning in recording.warnings]
+    wrote = "the kernel wrote {} bytes into persistent memory"
+    assert said == [f"{call}: {wrote.format(size)}" for call, size in (("pwrite", 5), ("read", 4196), ("readv", 10))]
+
+
+@pytest.mark.parametrize("flags", [(), ("-s",), ("-static",), ("-no-pie", "-s")])
+def test_recording_begins_at_main(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    recording, _ = record(tmp_path, "count", flags=flags)
+    assert 3000 < recording.instructions < 6000, "the function of 3003 instructions, and the end of the process"
+    assert recording.warnings == []
+    whole, _ = record(tmp_path, "count", flags=flags, options=("--from", "start"))
+    assert whole.instructions > recording.instructions + 10_000
+
+
+def test_a_static_program_without_symbols_is_recorded_from_its_entry(tmp_path: Path) -> None:
+    recording, _ = record(tmp_path, "count", flags=("-static", "-s"))
+    whole, _ = record(tmp_path, "count", flags=("-static", "-s"), options=("--from", "start"))
+    assert recording.instructions == whole.instructions
+    assert "begins at its entry" in recording.warnings[0]
+
+
+def test_a_range_of_addresses_may_be_of_any_size(tmp_path: Path) -> None:
+    start, end = 0x1000_0000, 0x4000_0000_0000
+    recording, done = record(tmp_path, "pool", str(tmp_path / "p"), options=("--pm-range", f"{start}:{end}"))
+    assert done.returncode == 0
+    assert recording.maps == [(start, end - start, 0, "")]
+
+
 def test_code_that_changes_is_defined_anew(tmp_path: Path) -> None:
     recording, done = record(tmp_path, "generated")
     total, cosine, page = done.stdout.split()

@@ -34,10 +34,11 @@ def record(run: Run, out: Path, pm: Path | None = None, max_instructions: int | 
     """Records a run into a file; `pm` is the file that is persistent memory."""
     command = ["record", "--json", "-o", str(out)]
     command += ["--pm", str(pm)] if pm else []
-    command += ["--from", run.begin] if run.begin else []
+    command += ["--from", run.begin or "start"]
     command += ["--max-instructions", str(max_instructions)] if max_instructions else []
     done = strandline([*command, "--", *run.command], run.stdin, dict(run.environment or {}))
-    if done.returncode != 0:
+    # Without persistent memory the status says that nothing was stored to it.
+    if done.returncode != (0 if pm else 1):
         raise InputError(f"strandline record ended with status {done.returncode}: {done.stderr.strip()}")
     return Recorded(out, json.loads(done.stdout))
 

@@ -43,6 +43,7 @@ pub fn describe(path: &str) -> Result<Value, Error> {
         "threads": recording.threads().len(),
         "totals": totals(recording.totals()),
         "warnings": recording.warnings(),
+        "files": recording.regions().iter().map(|region| &region.path).collect::<Vec<_>>(),
     }))
 }
 

@@ -45,6 +45,13 @@ impl RecordError {
         self
     }
 
+    /// The same, in this part of what is recorded.
+    #[must_use]
+    pub(crate) fn within(mut self, part: &str) -> RecordError {
+        self.what = format!("{part}: {}", self.what);
+        self
+    }
+
     /// The place in the file, in bytes, if there is one.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {

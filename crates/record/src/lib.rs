@@ -11,6 +11,7 @@ mod recording;
 pub mod replay;
 mod source;
 pub mod states;
+mod symbols;
 
 pub use collect::{collect, collect_to, Collected};
 pub use error::RecordError;

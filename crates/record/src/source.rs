@@ -1,5 +1,6 @@
 //! Where in the program's source an instruction is, from the DWARF of the files that were mapped as code.
 
+use crate::symbols::Symbols;
 use crate::Module;
 use addr2line::Loader;
 use object::{Object, ObjectSegment};
@@ -26,6 +27,15 @@ pub struct Site {
     pub offset: Option<u64>,
 }
 
+impl Site {
+    /// Whether it is in a shared library, not in the program's own file.
+    #[must_use]
+    pub fn in_library(&self) -> bool {
+        let is_library = |module: &String| module.ends_with(".so") || module.contains(".so.");
+        self.module.as_ref().is_some_and(is_library)
+    }
+}
+
 /// Finds where instructions are. Files are read when they are first asked for; one that is gone is no error.
 pub struct Source {
     modules: Vec<Module>,
@@ -36,6 +46,7 @@ pub struct Source {
 /// A mapped file.
 struct Loaded {
     loader: Loader,
+    symbols: Symbols,
     /// Of each segment its place in the file, its bytes there and its address.
     segments: Vec<(u64, u64, u64)>,
 }
@@ -100,6 +111,7 @@ impl Loaded {
         });
         Some(Loaded {
             segments: segments.collect(),
+            symbols: Symbols::of(&file),
             loader,
         })
     }
@@ -125,7 +137,7 @@ impl Loaded {
         let caller = |(symbol, file, line): Frame| Some(format!("{} ({}:{})", symbol?, base_name(&file?), line?));
         site.inlined_in = frames.filter_map(caller).collect();
         site.symbol = site.symbol.take().or_else(|| {
-            let name = self.loader.find_symbol(address)?;
+            let name = self.symbols.name(address)?;
             Some(addr2line::demangle_auto(name.into(), None).into_owned())
         });
     }
@@ -241,6 +253,16 @@ mod tests {
         };
         assert_eq!(site.to_string(), "flush (list.c:12) in append (list.c:23)");
         assert!(is_own("/home/list.c") && !is_own("/usr/lib/gcc/x86_64-linux-gnu/12/include/clwbintrin.h"));
+    }
+
+    #[test]
+    fn a_librarys_instructions_are_told_from_the_programs() {
+        let of = |module: &str| Site {
+            module: Some(module.to_owned()),
+            ..Site::default()
+        };
+        assert!(of("libpmem.so.1.0.0").in_library() && of("libfast.so").in_library());
+        assert!(!of("list").in_library() && !of("a.sort").in_library() && !Site::default().in_library());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use strandline_design::{About, Design};
 use strandline_designs::abouts;
 use strandline_isa::Memory;
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, Outcome};
+use strandline_machine::{Journal, Machine, Options, Outcome, Progress};
 use strandline_programs::Prepared;
 
 /// A run with all that crash exploration needs of it.
@@ -37,7 +37,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     let prepared = prepare(spec, &plan)?;
     let options = Options {
         seed: spec.seed,
-        patience: patience(&plan),
+        progress: progress(&plan),
         ..Options::default()
     };
     Ok(execute(spec, &plan, prepared, options, registered(spec, &plan.sets)?)?.0)
@@ -83,7 +83,8 @@ fn observed(
         seed: spec.seed,
         journal: true,
         trace,
-        patience: limit.unwrap_or_else(|| patience(&plan)),
+        patience: limit.unwrap_or(Options::default().patience),
+        progress: progress(&plan),
     };
     let (record, outcome, about) = execute(spec, &plan, prepared, options, design(&plan.sets)?)?;
     Ok(Observation {
@@ -111,11 +112,11 @@ fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     }
 }
 
-/// A recording may have no tasks, by whose ends progress is told.
-fn patience(plan: &Plan) -> Cycles {
+/// A recording need not have tasks, but has an end: each of its instructions is progress.
+fn progress(plan: &Plan) -> Progress {
     match plan.source {
-        Source::Workload(_) => Options::default().patience,
-        Source::Recording(_) => Cycles(u64::MAX),
+        Source::Workload(_) => Progress::Tasks,
+        Source::Recording(_) => Progress::Instructions,
     }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
-from strandline.recorder import Recorded, RecordSpec, record, stem
+from strandline.recorder import Recorded, RecordSpec, record, shortcomings, stem
 from strandline.report import recordings
 
 
@@ -34,7 +34,10 @@ from strandline.report import recordings
     help="Addresses that are persistent memory, as 0x...:0x....",
 )
 @click.option(
-    "--from", "begin", metavar="SYMBOL|marker", help="Begin at this function, or at the program's own marker."
+    "--from",
+    "begin",
+    metavar="FUNCTION|start|marker",
+    help="Begin at this function, as the process starts, or at the program's own marker. [default: main]",
 )
 @click.option(
     "--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions."
@@ -45,20 +48,27 @@ from strandline.report import recordings
 def record_(app: App, /, **given: Any) -> None:
     """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
 
-    With --json the program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool
+    Exits 1 if no store to persistent memory was recorded, or a --pm was not mapped. With --json the program's own
+    output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool
     -- ./server --port 80
     """
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")
-    recorded = _recorded(app, given)
+    spec = _spec(given)
+    with output.counter("recording", "instructions") as advance:
+        recorded = record(spec, app.engine.collect, advance)
+    lacking = shortcomings(spec, recorded)
+    recorded = replace(recorded, warnings=[*recorded.warnings, *lacking])
     if given["as_json"]:
         output.print_json(asdict(recorded))
-        return
-    _print(recorded)
+    else:
+        _print(recorded)
+    if lacking:
+        raise click.exceptions.Exit(1)
 
 
-def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
-    spec = RecordSpec(
+def _spec(given: Mapping[str, Any]) -> RecordSpec:
+    return RecordSpec(
         program=given["program"],
         out=given["out"] or Path(stem(given["program"])),
         pm=given["pm"],
@@ -67,8 +77,6 @@ def _recorded(app: App, given: Mapping[str, Any]) -> Recorded:
         max_instructions=given["max_instructions"],
         quiet_stdout=given["as_json"],
     )
-    with output.counter("recording", "instructions") as advance:
-        return record(spec, app.engine.collect, advance)
 
 
 def _print(recorded: Recorded) -> None:

@@ -56,12 +56,10 @@ class Examined:
 
     @property
     def failures(self) -> list[Verdict]:
-        """States that the checker does not accept or the model does not allow, the smallest first.
-
-        That is one that differs in few lines; of a simulated run, one early in its run.
-        """
+        """States that the checker does not accept or the model does not allow, the clearest first: see `_size`."""
         failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
-        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state))
+        hopeless = {verdict.state.interval for verdict in failing if not verdict.state.lacks_stores}
+        return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, hopeless))
 
     @property
     def initial(self) -> Verdict | None:
@@ -70,8 +68,17 @@ class Examined:
         return next((verdict for verdict in initial if verdict.why), None)
 
 
-def _size(state: StateVisit) -> tuple[int, int]:
-    return (state.run["event"], state.run["run"]) if state.run else (state.differs, 0)
+def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int]:
+    """How much there is to say of a state: the stores that it has beside the durable ones, or those that it lacks.
+
+    Of `hopeless` intervals the state with all stores fails, too, and what another one lacks explains nothing. Of as
+    many stores those of the program come before a library's. Of simulated runs the earliest state is the clearest.
+    """
+    if state.run:
+        return 0, state.run["event"], state.run["run"]
+    by_lacks = state.interval not in hopeless and state.lacks_stores < state.has_stores
+    total, shown = (state.lacks_stores, state.lacks) if by_lacks else (state.has_stores, state.has)
+    return total, sum(store["in_library"] for store in shown), state.differs
 
 
 def states(plan: dict[str, Any]) -> str:
@@ -154,9 +161,9 @@ def _operation(operation: dict[str, Any]) -> str:
 
 
 def stores(state: StateVisit) -> list[str]:
-    """Which stores the state lacks, and which it has of those that it could lack."""
-    lacks = _stores("lacks", state.lacks, state.lacks_stores)
-    return lacks + _stores("has", state.has, state.has_stores)
+    """Which stores the state lacks, and which it has of those that it could lack: the fewer first."""
+    sides = [("lacks", state.lacks, state.lacks_stores), ("has", state.has, state.has_stores)]
+    return [line for side in sorted(sides, key=lambda side: side[2]) for line in _stores(*side)]
 
 
 def _stores(verb: str, shown: list[dict[str, Any]], total: int) -> list[str]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from real_programs.build import Built
-from real_programs.recorder import strandline
+from real_programs.count import Run
+from real_programs.recorder import record, strandline
 from real_programs.recordings import case, names, record_case
 
 from .amounts import STATES
 
 pytestmark = pytest.mark.recorder
+
+PROGRAMS = Path(__file__).parent / "programs"
 
 SECONDS = "3600"
 """For one state: how fast the machine is decides nothing."""
@@ -51,3 +56,15 @@ def test_the_good_list_is_not_broken(built: Built, shm: Path, tmp_path: Path) ->
 def test_libpmemobj_recovers_from_every_crash(name: str, built: Built, shm: Path, tmp_path: Path) -> None:
     code, answer = crash(name, built, shm, tmp_path, str(STATES.now))
     assert (code, answer["failures"]) == (0, [])
+
+
+def test_an_instruction_behind_a_functions_end_is_not_the_functions(shm: Path, tmp_path: Path) -> None:
+    program, pool = tmp_path / "behind", shm / "pool"
+    compiler = shutil.which("gcc") or "gcc"
+    subprocess.run([compiler, "-O1", "-o", program, PROGRAMS / "behind.c"], check=True)
+    recorded = record(Run((str(program), str(pool))), tmp_path / "behind.strand", pool)
+    done = strandline(["crash", str(recorded.path), "-d", "x86", "--json"])
+    flushes = [entry for entry in json.loads(done.stdout)["audit"] if entry["instruction"] == "clwb"]
+    flushes.sort(key=lambda entry: int(entry["pc"]))
+    assert [entry["symbol"] for entry in flushes] == ["flush", None]
+    assert flushes[1]["site"] == f"behind+{flushes[1]['offset']:#x}"

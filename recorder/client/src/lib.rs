@@ -8,6 +8,7 @@ mod atomic;
 mod block;
 mod emit;
 mod instrument;
+mod kernel;
 mod lock;
 mod options;
 mod pm;
@@ -87,8 +88,12 @@ pub struct Recorder {
     births: Lock<Vec<Birth>>,
     /// Persistent memory that is mapped.
     mappings: Lock<Vec<pm::Mapping>>,
+    /// What the kernel has written into it.
+    written_by_kernel: Lock<kernel::Written>,
     /// Addresses of the function with which recording begins.
     symbols: Lock<BTreeSet<u64>>,
+    /// Where the C library's start is, which is given the address of `main`.
+    libc_start: AtomicU64,
     /// Instructions that were written.
     written: AtomicU64,
     process: u64,
@@ -237,7 +242,9 @@ pub unsafe extern "C" fn dr_client_main(_id: client_id_t, _count: c_int, _argume
             begun: AtomicU64::new(0),
             births: Lock::new(Vec::new()),
             mappings: Lock::new(mappings),
+            written_by_kernel: Lock::new(kernel::Written::default()),
             symbols: Lock::new(BTreeSet::new()),
+            libc_start: AtomicU64::new(0),
             written: AtomicU64::new(0),
             process: syscall::process(),
             folder: folder(),
@@ -378,8 +385,13 @@ unsafe extern "C" fn exit() {
         return;
     }
     let mut stream = recorder.stream.lock();
+    recorder.written_by_kernel.lock().tell(&mut stream);
     if recorder.state() == State::Waiting {
         let what = match &recorder.options.from {
+            options::From::Main => {
+                "the program never entered its function main: nothing was recorded; record it with --from start"
+                    .to_owned()
+            }
             options::From::Symbol(name) => {
                 format!("the program never entered a function named {name}: nothing was recorded")
             }

@@ -8,8 +8,10 @@ const SETTINGS: &str = "STRANDLINE_RECORDER=";
 /// When recording begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum From {
-    /// At once.
+    /// When the program's function `main` is entered.
     #[default]
+    Main,
+    /// At once.
     Start,
     /// When the program says so by a marker.
     Marker,
@@ -50,6 +52,8 @@ pub fn read() -> Option<Options> {
                 let (start, end) = value.split_once(':')?;
                 options.ranges.push((start.parse().ok()?, end.parse().ok()?));
             }
+            "from" if value == "main" => options.from = From::Main,
+            "from" if value == "start" => options.from = From::Start,
             "from" if value == "marker" => options.from = From::Marker,
             "from" => options.from = From::Symbol(value),
             "max-instructions" => options.max_instructions = value.parse().ok(),

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ops::Range;
 
-use dynamorio_sys::dr_safe_read;
+use dynamorio_sys::{dr_mem_info_t, dr_mem_type_t_DR_MEMTYPE_FREE, dr_query_memory_ex, dr_safe_read, DR_MEMPROT_READ};
 use strandline_capture::{Control, Kind, PAGE_BYTES};
 
 use crate::stream::{words, Stream};
@@ -155,10 +155,40 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
         0,
         &[words(&[start, end - start, mapping.offset]), mapping.path.as_bytes()],
     );
+    for part in readable(&(start & !(PAGE_BYTES - 1)..end)) {
+        pages(stream, mapping, part);
+    }
+}
+
+/// The parts of a range of addresses that can be read: of one that the user named, little may be mapped.
+fn readable(range: &Range<u64>) -> Vec<Range<u64>> {
+    let (mut at, mut parts) = (range.start, Vec::new());
+    while at < range.end {
+        // SAFETY: zeros are a description that is filled.
+        let mut info: dr_mem_info_t = unsafe { std::mem::zeroed() };
+        // SAFETY: asking is safe.
+        if unsafe { dr_query_memory_ex(at as *const u8, &mut info) } == 0 {
+            break;
+        }
+        let end = (info.base_pc as u64).saturating_add(info.size as u64).min(range.end);
+        if info.type_ != dr_mem_type_t_DR_MEMTYPE_FREE && info.prot & DR_MEMPROT_READ != 0 {
+            parts.push(at..end);
+        }
+        if end <= at {
+            break;
+        }
+        at = end;
+    }
+    parts
+}
+
+/// Says what the pages of a part of a mapping hold.
+fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
+    let start = mapping.range.start;
     let file = sys::Holes::open(&mapping.path);
-    let mut page = start & !(PAGE_BYTES - 1);
+    let mut page = part.start;
     let mut bytes = [0u8; PAGE_BYTES as usize];
-    while page < end {
+    while page < part.end {
         // A hole of the file is skipped unread: reading would fill it.
         let here = mapping.offset + page.saturating_sub(start);
         let data = file.data_after(here) & !(PAGE_BYTES - 1);
@@ -175,6 +205,27 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
         }
         page += PAGE_BYTES;
     }
+}
+
+/// How many bytes of this range are persistent.
+pub fn bytes_within(range: &Range<u64>) -> u64 {
+    let mappings = recorder().mappings.lock();
+    let within = |mapping: &Mapping| {
+        let (start, end) = (mapping.range.start.max(range.start), mapping.range.end.min(range.end));
+        end.saturating_sub(start)
+    };
+    mappings.iter().map(within).sum()
+}
+
+/// Whether the file of a descriptor is mapped as persistent memory.
+pub fn maps(descriptor: i32) -> bool {
+    let is_any = recorder()
+        .mappings
+        .lock()
+        .iter()
+        .any(|mapping| !mapping.path.is_empty());
+    let path = if is_any { sys::file_of(descriptor) } else { None };
+    path.is_some_and(|path| recorder().mappings.lock().iter().any(|mapping| mapping.path == path))
 }
 
 /// A range of addresses was made durable.

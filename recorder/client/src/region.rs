@@ -5,7 +5,8 @@ use std::fs;
 use std::sync::atomic::Ordering;
 
 use dynamorio_sys::*;
-use object::read::elf::ElfFile64;
+use object::elf::PT_INTERP;
+use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 use strandline_capture::{Kind, Marker};
 
@@ -22,7 +23,12 @@ pub enum Watch {
     Begin = 0,
     /// The region ends.
     End = 1,
+    /// The C library starts the program and is given the address of `main`.
+    LibcStarts = 2,
 }
+
+/// The function of C libraries that is given the address of `main`.
+const LIBC_START: &str = "__libc_start_main";
 
 /// All of the program's addresses.
 const EVERYTHING: usize = usize::MAX;
@@ -40,8 +46,11 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
             (From::Marker, State::Recording) => {
                 (access::marker(instruction) == Some(Marker::RegionEnd)).then_some(Watch::End)
             }
-            (From::Symbol(_), State::Waiting) => {
+            (From::Symbol(_) | From::Main, State::Waiting) => {
                 let pc = instr_get_app_pc(instruction) as u64;
+                if pc == recorder.libc_start.load(Ordering::Relaxed) {
+                    return Some(Watch::LibcStarts);
+                }
                 recorder.symbols.lock().contains(&pc).then_some(Watch::Begin)
             }
             _ => None,
@@ -94,9 +103,10 @@ pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
 
 /// The program enters a block that is watched, whose address comes in two halves.
 pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
-    match watch == Watch::Begin as i32 {
-        true => begin(),
-        false => stop(),
+    match watch {
+        _ if watch == Watch::LibcStarts as i32 => return libc_starts(),
+        _ if watch == Watch::Begin as i32 => begin(),
+        _ => stop(),
     }
     again(low, high);
 }
@@ -112,6 +122,19 @@ fn again(low: i32, high: i32) {
         context.__bindgen_anon_10.pc = (u64::from(high as u32) << 32 | u64::from(low as u32)) as *mut u8;
         dr_redirect_execution(&mut context);
     }
+}
+
+/// The first argument is the address of `main`.
+fn libc_starts() {
+    // SAFETY: in a clean call that wants the program's registers.
+    let main = unsafe {
+        let mut context: dr_mcontext_t = std::mem::zeroed();
+        context.size = std::mem::size_of::<dr_mcontext_t>();
+        context.flags = dr_mcontext_flags_t::DR_MC_INTEGER;
+        dr_get_mcontext(dr_get_current_drcontext(), &mut context);
+        context.__bindgen_anon_1.xdi
+    };
+    recorder().symbols.lock().insert(main);
 }
 
 fn begin() {
@@ -147,26 +170,83 @@ pub fn forget_code() {
 /// # Safety
 /// DynamoRIO's description of a module.
 pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
-    let recorder = recorder();
-    let From::Symbol(name) = &recorder.options.from else {
-        return;
-    };
-    let mut found = Vec::new();
-    // SAFETY: the module is mapped.
+    // SAFETY: the caller's promise.
     unsafe {
-        let start = module.__bindgen_anon_1.start as u64;
-        if let Ok(name) = CString::new(name.as_str()) {
-            found.extend(
-                dr_get_proc_address(module.__bindgen_anon_1.handle, name.as_ptr())
-                    .map(|function| function as usize as u64),
-            );
-        }
-        if found.is_empty() {
-            let bias = start.wrapping_sub(module.preferred_base as u64);
-            found.extend(in_file(path, name).iter().map(|address| address.wrapping_add(bias)));
+        match &recorder().options.from {
+            From::Symbol(name) => recorder().symbols.lock().extend(addresses(module, path, name)),
+            From::Main => look_for_main(module, path),
+            From::Start | From::Marker => {}
         }
     }
-    recorder.symbols.lock().extend(found);
+}
+
+/// `main` by its symbol. A program that was stripped of it is started by a library that is given its address; one that is static,
+/// too, is recorded from its entry.
+unsafe fn look_for_main(module: &module_data_t, path: &str) {
+    let recorder = recorder();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_program(module) {
+            if let Some(start) = exported(module, LIBC_START) {
+                recorder.libc_start.store(start, Ordering::Relaxed);
+            }
+            return;
+        }
+        let mut found = addresses(module, path, "main");
+        if found.is_empty() && !has_interpreter(path) {
+            let what = "the program has no symbol main and no shared C library: recording begins at its entry";
+            recorder.stream.lock().packet(Kind::Warning, 0, &[what.as_bytes()]);
+            found.push(module.entry_point as u64);
+        }
+        recorder.symbols.lock().extend(found);
+    }
+}
+
+/// Whether this module is the program itself.
+unsafe fn is_program(module: &module_data_t) -> bool {
+    // SAFETY: DynamoRIO's own copy, given back.
+    unsafe {
+        let program = dr_get_main_module();
+        if program.is_null() {
+            return false;
+        }
+        let same = (*program).__bindgen_anon_1.start == module.__bindgen_anon_1.start;
+        dr_free_module_data(program);
+        same
+    }
+}
+
+/// The address of a function that a module exports.
+unsafe fn exported(module: &module_data_t, name: &str) -> Option<u64> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the module is mapped.
+    let function = unsafe { dr_get_proc_address(module.__bindgen_anon_1.handle, name.as_ptr()) };
+    function.map(|function| function as usize as u64)
+}
+
+/// The addresses of a module's functions of this name: exported, or in the symbol table of its file.
+unsafe fn addresses(module: &module_data_t, path: &str, name: &str) -> Vec<u64> {
+    // SAFETY: the module is mapped.
+    unsafe {
+        if let Some(function) = exported(module, name) {
+            return vec![function];
+        }
+        let bias = (module.__bindgen_anon_1.start as u64).wrapping_sub(module.preferred_base as u64);
+        let found = in_file(path, name);
+        found.iter().map(|address| address.wrapping_add(bias)).collect()
+    }
+}
+
+/// Whether another program, the dynamic loader, loads this one's libraries.
+fn has_interpreter(path: &str) -> bool {
+    let Ok(data) = fs::read(path) else { return false };
+    let Ok(file) = ElfFile64::<Endianness>::parse(data.as_slice()) else {
+        return false;
+    };
+    let endian = file.endian();
+    file.elf_program_headers()
+        .iter()
+        .any(|header| header.p_type(endian) == PT_INTERP)
 }
 
 fn in_file(path: &str, name: &str) -> Vec<u64> {

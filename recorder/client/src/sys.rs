@@ -5,15 +5,24 @@ use std::arch::asm;
 /// Numbers of system calls (x86-64 Linux).
 #[allow(missing_docs, reason = "each is what it is called")]
 pub mod number {
+    pub const READ: i32 = 0;
+    pub const WRITE: i32 = 1;
     pub const OPEN: i32 = 2;
     pub const CLOSE: i32 = 3;
     pub const LSEEK: i32 = 8;
     pub const MMAP: i32 = 9;
     pub const MUNMAP: i32 = 11;
     pub const RT_SIGPROCMASK: i32 = 14;
+    pub const PREAD64: i32 = 17;
+    pub const PWRITE64: i32 = 18;
+    pub const READV: i32 = 19;
+    pub const WRITEV: i32 = 20;
     pub const MREMAP: i32 = 25;
     pub const MSYNC: i32 = 26;
     pub const GETPID: i32 = 39;
+    pub const SENDFILE: i32 = 40;
+    pub const RECVFROM: i32 = 45;
+    pub const RECVMSG: i32 = 47;
     pub const CLONE: i32 = 56;
     pub const FORK: i32 = 57;
     pub const VFORK: i32 = 58;
@@ -28,7 +37,15 @@ pub mod number {
     pub const GETTID: i32 = 186;
     pub const FUTEX: i32 = 202;
     pub const EXIT_GROUP: i32 = 231;
+    pub const SPLICE: i32 = 275;
+    pub const PREADV: i32 = 295;
+    pub const PWRITEV: i32 = 296;
+    pub const PROCESS_VM_READV: i32 = 310;
+    pub const GETRANDOM: i32 = 318;
     pub const EXECVEAT: i32 = 322;
+    pub const COPY_FILE_RANGE: i32 = 326;
+    pub const PREADV2: i32 = 327;
+    pub const PWRITEV2: i32 = 328;
     pub const CLONE3: i32 = 435;
 }
 

@@ -9,7 +9,7 @@ use strandline_capture::{Control, Kind};
 use crate::stream::words;
 use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
-use crate::{pm, recorder, region, State};
+use crate::{kernel, pm, recorder, region, State};
 
 /// The system call that a thread is in: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
         ),
         number::MSYNC if third & MS_SYNC != 0 => pm::synced(thread, &(first..first + second)),
         number::FSYNC | number::FDATASYNC => pm::file_synced(thread, first as i32),
-        _ => {}
+        _ => kernel::returned(number, thread.call.arguments, result),
     }
 }
 
@@ -132,6 +132,7 @@ fn replaced() {
         return;
     }
     let mut stream = recorder.stream.lock();
+    recorder.written_by_kernel.lock().tell(&mut stream);
     stream.packet(
         Kind::Warning,
         0,

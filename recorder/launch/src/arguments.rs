@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const USAGE: &str =
-    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from SYMBOL|marker] \
+    "usage: strandline-launch --pipe PATH [--pm PATH]... [--pm-range START:END]... [--from main|start|marker|SYMBOL] \
     [--max-instructions N] -- PROGRAM ARGS...";
 
 /// What to do.

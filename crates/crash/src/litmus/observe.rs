@@ -50,6 +50,7 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         journal: true,
         trace: true,
         patience: PATIENCE,
+        ..Options::default()
     };
     let sets = corners(subject.free().into_iter(), seed);
     let outcome = subject.play(&machine, &sets, program, options)?;

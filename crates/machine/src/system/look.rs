@@ -86,7 +86,7 @@ impl System {
             if !self.step(cycle)? {
                 return Ok(false);
             }
-            self.watch.look(&self.hw, &*self.design, self.options.patience.0)?;
+            self.watch.look(&self.hw, &*self.design, &self.options)?;
         }
     }
 

@@ -32,8 +32,30 @@ pub struct Options {
     pub journal: bool,
     /// Whether the journal keeps the trace too: what the cores executed. Without a journal nothing is kept.
     pub trace: bool,
-    /// Cycles without the end of a task after which the run is given up.
+    /// Cycles without progress after which the run is given up.
     pub patience: Cycles,
+    /// What progress is.
+    pub progress: Progress,
+}
+
+/// By what the watchdog sees that a run gets on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Tasks end. A program that spins executes instructions and gets nowhere.
+    Tasks,
+    /// Instructions are dispatched: of a program that has so many and no loop, which need not have tasks.
+    Instructions,
+}
+
+impl Progress {
+    /// How far the cores have come.
+    fn of(self, hw: &Hardware) -> u64 {
+        let cores = hw.harts.iter().map(|hart| &hart.core);
+        match self {
+            Progress::Tasks => cores.map(|core| core.notes.tasks()).sum(),
+            Progress::Instructions => cores.map(|core| core.window.count()).sum(),
+        }
+    }
 }
 
 impl Default for Options {
@@ -43,6 +65,7 @@ impl Default for Options {
             journal: false,
             trace: false,
             patience: Cycles(100_000_000),
+            progress: Progress::Tasks,
         }
     }
 }
@@ -181,7 +204,7 @@ impl System {
     pub fn run(&mut self) -> Result<Outcome, Stuck> {
         self.end_idle_cores();
         while self.step(u64::MAX)? {
-            self.watch.look(&self.hw, &*self.design, self.options.patience.0)?;
+            self.watch.look(&self.hw, &*self.design, &self.options)?;
         }
         Ok(self.outcome())
     }
@@ -379,14 +402,15 @@ impl System {
     }
 }
 
-/// Looks now and then whether tasks still end.
+/// Looks now and then whether there is progress.
 #[derive(Default)]
 pub(super) struct Watch {
     steps: u64,
-    tasks: u64,
+    /// What counts as progress, so far.
+    done: u64,
     /// The furthest that the run has come, in cycles: `Hardware::now` goes back, patience does not.
     reached: u64,
-    /// How far the run had come when a task was last seen to end.
+    /// How far the run had come when there was last more of it.
     since: u64,
 }
 
@@ -394,18 +418,18 @@ pub(super) struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    pub(super) fn look(&mut self, hw: &Hardware, design: &dyn Design, patience: u64) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, design: &dyn Design, options: &Options) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());
         }
         self.reached = self.reached.max(hw.now);
-        let tasks = hw.harts.iter().map(|h| h.core.notes.tasks()).sum();
-        if tasks != self.tasks {
-            self.tasks = tasks;
+        let done = options.progress.of(hw);
+        if done != self.done {
+            self.done = done;
             self.since = self.reached;
         }
-        if self.reached - self.since > patience {
+        if self.reached - self.since > options.patience.0 {
             return Err(describe(hw, design, false));
         }
         Ok(())

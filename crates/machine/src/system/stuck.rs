@@ -10,7 +10,7 @@ use strandline_design::Design;
 pub struct Stuck {
     /// When, in cycles.
     pub at: u64,
-    /// Whether nothing can happen any more (or no task ends, however much happens).
+    /// Whether nothing can happen any more (or there is no progress, however much happens).
     pub dead: bool,
     /// Who waits for whom, a line a core.
     pub waits: Vec<String>,
@@ -21,7 +21,7 @@ impl fmt::Display for Stuck {
         let what = if self.dead {
             "nothing can go on"
         } else {
-            "no task ends any more"
+            "it goes on and gets nowhere"
         };
         write!(f, "no progress at cycle {}: {what}; {}", self.at, self.waits.join("; "))
     }

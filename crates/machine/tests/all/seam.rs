@@ -7,7 +7,7 @@ use strandline_design::{
 };
 use strandline_isa::{sites, Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Op, Options, Outcome, Seen, SimCpu, System};
+use strandline_machine::{Machine, Op, Options, Outcome, Progress, Seen, SimCpu, System};
 
 sites! {
     SEES_TWO = 0x4db9_6dde;
@@ -464,6 +464,48 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
 async fn persist_one_then_store(cpu: SimCpu) {
     persist_one(cpu.clone()).await;
     cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
+}
+
+#[test]
+fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
+    struct Polls;
+    impl Design for Polls {
+        fn about(&self) -> About {
+            crate::common::Plain.about()
+        }
+        fn lowering(&self) -> Lowering {
+            crate::common::Plain.lowering()
+        }
+        fn places(&self) -> Places {
+            Places {
+                primitives: true,
+                ..Places::default()
+            }
+        }
+        fn primitive(&mut self, hw: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
+            self.message(
+                hw,
+                Message {
+                    kind: 0,
+                    to: 0,
+                    body: 0,
+                },
+            );
+            Admission::Hold(SHUT)
+        }
+        fn message(&mut self, hw: &mut dyn Services, message: Message) {
+            hw.send(hw.now() + Cycles(100), message);
+        }
+    }
+    let options = Options {
+        patience: Cycles(200_000),
+        progress: Progress::Instructions,
+        ..Options::default()
+    };
+    let mut s = System::new(&machine(), Box::new(Polls), 1, memory(), options);
+    put(&mut s, 0, persist_one_then_store);
+    let stuck = s.run().expect_err("no gate is opened");
+    assert!(!stuck.dead && stuck.at < 1_000_000, "{stuck}");
 }
 
 #[test]

@@ -167,6 +167,7 @@ fn run(seed: u64, cores: u64, length: u64, trace: bool) -> Ran {
         journal: true,
         trace,
         patience: Cycles(50_000_000),
+        ..Options::default()
     };
     let mut system = System::new(&machine, Box::new(design), cores as usize, initial(), options);
     let deeds: Vec<Deeds> = (0..cores).map(|_| Deeds::default()).collect();

@@ -61,6 +61,7 @@ fn site(source: &mut Source, pc: u64) -> Value {
     json!({
         "site": site.to_string(), "pc": site.pc, "symbol": site.symbol, "file": site.file, "line": site.line,
         "inlined_in": site.inlined_in, "module": site.module, "offset": site.offset,
+        "in_library": site.in_library(),
     })
 }
 
@@ -87,7 +88,11 @@ fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value>
         value["times"] = json!(store.times);
         value
     };
-    stores.iter().take(MOST_STORES).map(store).collect()
+    let mut stores: Vec<Value> = stores.iter().map(store).collect();
+    // What the program itself stored says more than what a library did for it.
+    stores.sort_by_key(|store| store["in_library"] == true);
+    stores.truncate(MOST_STORES);
+    stores
 }
 
 /// Adds an object's keys to another's.

@@ -230,6 +230,10 @@ fn locate(slot: &mut Slot, moves: &mut Moves, code: u8, raw: &[u8], distances: &
         address::EXPECTED => slot.last.wrapping_add(moves.expected(slot, slot.mode)),
         _ => surprise(slot, moves, code, raw, distances)?,
     };
+    // The end of an access must not wrap around: a walk over its lines would not come to it.
+    if to >> 63 != 0 {
+        return Err(Bad("an access is at no address of a program"));
+    }
     moves.moved(slot, to);
     Ok(to)
 }

@@ -194,6 +194,11 @@ impl Recording {
         &self.contents.index.threads
     }
 
+    /// Whether a thread may wait for another one.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.threads().len() > 1 || self.contents.index.places.iter().any(|place| place.kind == Kind::Sync)
+    }
+
     /// How often what was done.
     #[must_use]
     pub fn totals(&self) -> &Totals {

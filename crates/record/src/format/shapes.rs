@@ -72,6 +72,9 @@ pub(crate) fn check(block: &Block) -> Result<(), &'static str> {
     if block.accesses.len() > MAX_ACCESSES {
         return Err("a block of code has too many accesses");
     }
+    if block.instructions as usize > block.code.len() {
+        return Err("a block of code has more instructions than bytes");
+    }
     let inside = |instruction: u16| u32::from(instruction) < block.instructions;
     if !block.accesses.iter().all(|access| inside(access.instruction))
         || !block.fences.iter().all(|fence| inside(*fence))

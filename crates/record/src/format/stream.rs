@@ -114,7 +114,12 @@ impl Stream {
                 Ok(Some(read)) => break read,
                 Ok(None) if self.load()? => {}
                 Ok(None) => return self.end(),
-                Err(bad) => return self.contents.at(self.offset, Err(bad)),
+                Err(bad) => {
+                    return self
+                        .contents
+                        .at(self.offset, Err(bad))
+                        .map_err(|error| self.named(error))
+                }
             }
         };
         let step = self.step;
@@ -130,7 +135,7 @@ impl Stream {
         self.instructions += u64::from(instructions);
         self.turns.clear();
         if self.syncs.next.is_some_and(|sync| sync.step() <= step) {
-            self.take_turns(step)?;
+            self.take_turns(step, block, instructions)?;
         }
         self.classes.clear();
         if self.contents.shapes.blocks[block as usize].fences > 0 {
@@ -165,18 +170,28 @@ impl Stream {
     }
 
     fn damaged<T>(&self, what: &'static str) -> Result<T, RecordError> {
-        self.contents
-            .at(self.contents.index_offset(), Err(super::bytes::Bad(what)))
+        let damaged = self
+            .contents
+            .at(self.contents.index_offset(), Err(super::bytes::Bad(what)));
+        damaged.map_err(|error| self.named(error))
     }
 
-    fn take_turns(&mut self, step: u64) -> Result<(), RecordError> {
+    /// The error with the thread and the step that it is about.
+    fn named(&self, error: RecordError) -> RecordError {
+        error.within(&format!("thread {}, step {}", self.thread, self.step))
+    }
+
+    fn take_turns(&mut self, step: u64, block: u32, instructions: u32) -> Result<(), RecordError> {
+        let contents = Arc::clone(&self.contents);
+        let executed = &contents.blocks()[block as usize].accesses[..self.decoder.addresses.len()];
+        let executed = executed.partition_point(|access| u32::from(access.instruction) < instructions);
         while let Some(sync) = self.syncs.next.filter(|sync| sync.step() <= step) {
             let Sync::Turn(at) = sync else {
                 return self.damaged("a wait comes after its step");
             };
             let last = self.turns.last().map(|turn| turn.access);
             let in_order = last.is_none_or(|last| last < at.turn.access);
-            if at.step != step || !in_order || usize::from(at.turn.access) >= self.decoder.addresses.len() {
+            if at.step != step || !in_order || usize::from(at.turn.access) >= executed {
                 return self.damaged("a turn is of no access");
             }
             self.turns.push(at.turn);

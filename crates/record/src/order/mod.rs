@@ -8,6 +8,7 @@ mod thread;
 pub use op::{Fence, Flush, Op, Piece, Place, What, LINE, OFFSET_BITS};
 pub use places::{Places, PoolFile};
 
+use crate::error::RECORD_AGAIN;
 use crate::{RecordError, Recording};
 use code::{points, Point};
 use std::collections::{HashMap, VecDeque};
@@ -74,11 +75,24 @@ impl Interleaved {
         }
         match waiting {
             0 => Ok(false),
-            _ => Err(RecordError::new(
-                format!("the recording's {waiting} threads that have not ended wait for each other"),
-                "record again",
-            )),
+            _ => Err(self.stuck(waiting)),
         }
+    }
+
+    /// No thread that has not ended may go on.
+    fn stuck(&self, waiting: usize) -> RecordError {
+        let waits: Vec<String> = self
+            .runners
+            .iter()
+            .filter_map(|runner| runner.waits(&self.recording))
+            .collect();
+        let first = waits.first().map_or("", String::as_str);
+        let others = match waiting - 1 {
+            0 => String::new(),
+            1 => "; 1 more thread waits".to_owned(),
+            others => format!("; {others} more threads wait"),
+        };
+        RecordError::new(format!("{first}, and nothing brings that about{others}"), RECORD_AGAIN)
     }
 }
 
@@ -98,6 +112,16 @@ impl Iterator for Interleaved {
         }
         self.ready.pop_front().map(Ok)
     }
+}
+
+/// Walks through all that the threads of a recording wait for, in a legal order. Waits count what has happened: if they all end in
+/// one order, they end in every order.
+///
+/// # Errors
+/// The recording is damaged: a wait never ends.
+pub(crate) fn check_waits(recording: &Recording) -> Result<(), RecordError> {
+    let places = Arc::new(Places::default());
+    Interleaved::new(&Arc::new(recording.clone()), &places)?.try_for_each(|op| op.map(drop))
 }
 
 #[cfg(test)]

@@ -154,5 +154,10 @@ fn a_thread_waits_for_a_signal_and_a_cycle_is_refused() {
     let mut cycle = writer();
     cycle.event(0, Event::Wait { number: 1, times: 1 }).expect("it fits");
     let error = ops(cycle, Ending::default()).expect_err("nobody signals");
-    assert!(error.to_string().contains("wait for each other"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("thread 0 waits for signal 1 to be given 1 times"),
+        "{error}"
+    );
 }

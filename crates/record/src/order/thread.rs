@@ -111,6 +111,24 @@ impl Runner {
         }
     }
 
+    /// What it waits for, if it does.
+    pub fn waits(&self, recording: &Recording) -> Option<String> {
+        let thread = self.thread;
+        match &self.held {
+            Held::Nothing => None,
+            Held::Signal(number, times) => Some(format!(
+                "thread {thread} waits for signal {number} to be given {times} times"
+            )),
+            Held::Block(stopped) => {
+                let pc = recording.blocks()[stopped.block as usize].pc;
+                Some(format!(
+                    "thread {thread} waits in block {} ({pc:#x}) for its turn",
+                    stopped.block
+                ))
+            }
+        }
+    }
+
     fn event(&mut self, sink: &mut Sink<'_>, event: Event) -> Ran {
         match event {
             Event::Syscall(_) => {}

@@ -14,6 +14,7 @@ pub use space::{Lookup, Space};
 
 use crate::code::address_of;
 use crate::micro::Code;
+use crate::order::check_waits;
 use crate::{RecordError, Recording, PAGE_BYTES};
 use marks::Synced;
 use std::collections::BTreeMap;
@@ -43,6 +44,9 @@ impl Replayed {
     /// # Errors
     /// The file is damaged.
     pub fn new(recording: Recording) -> Result<Replayed, RecordError> {
+        if recording.may_wait() {
+            check_waits(&recording)?;
+        }
         let synced = Synced::of(&recording)?;
         let space = Space::new(recording.regions(), recording.volatile_pages(), synced.signals.clone());
         Ok(Replayed {
@@ -85,8 +89,9 @@ impl Replayed {
     /// Simulated memory as the recording began.
     ///
     /// # Errors
-    /// The file is damaged.
+    /// The file is damaged, or its memory has no room in the host's.
     pub fn start(&self) -> Result<Start, RecordError> {
+        self.space.has_room()?;
         let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
         let mut filled = Vec::new();
         for (recorded, bytes) in self.recording.initial_pages()? {

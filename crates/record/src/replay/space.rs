@@ -1,6 +1,6 @@
 //! Recorded addresses as simulated ones.
 
-use crate::{Region, PAGE_BYTES};
+use crate::{RecordError, Region, PAGE_BYTES};
 use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES, PM_BASE};
 
@@ -90,6 +90,26 @@ impl Space {
     #[must_use]
     pub fn pm_bytes(&self) -> u64 {
         self.pm_bytes
+    }
+
+    /// Whether simulated memory of this size can be had: a range of addresses that the user named may be larger than any host.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn has_room(&self) -> Result<(), RecordError> {
+        let words = self.dram_bytes.saturating_add(self.pm_bytes).div_ceil(8);
+        let fits = self.dram_bytes <= PM_BASE && self.pm_bytes <= PM_BASE;
+        let taken = usize::try_from(words).is_ok_and(|words| Vec::<u64>::new().try_reserve_exact(words).is_ok());
+        match fits && taken {
+            true => Ok(()),
+            false => Err(RecordError::new(
+                format!(
+                    "the recorded program has {} bytes of persistent memory and touches {} bytes of other memory, which is more than this host can hold",
+                    self.pm_bytes, self.dram_bytes
+                ),
+                "record it with a smaller --pm-range, or run it on a larger host",
+            )),
+        }
     }
 
     fn delta(&self, recorded: u64) -> u64 {
@@ -209,6 +229,23 @@ mod tests {
         assert_eq!(space.signal(7), Some(Addr(6 * PAGE_BYTES + 64)));
         assert_eq!(space.signal(5), None);
         assert_eq!(space.dram_bytes(), 6 * PAGE_BYTES + 128);
+    }
+
+    #[test]
+    fn memory_that_no_host_has_is_refused() {
+        let space = Space::new(&[region(0x1000_0000_0000, 1 << 43)], &[], Vec::new());
+        let error = space
+            .has_room()
+            .expect_err("8 TiB are more than the machine's addresses")
+            .to_string();
+        assert!(
+            error.contains("8796093022208 bytes") && error.contains("--pm-range"),
+            "{error}"
+        );
+        assert_eq!(
+            Space::new(&[region(0x1000, 0x1000)], &[], Vec::new()).has_room(),
+            Ok(())
+        );
     }
 
     #[test]

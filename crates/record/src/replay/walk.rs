@@ -91,6 +91,12 @@ impl<'s> Cursor<'s> {
         }
     }
 
+    /// Whether the next access has a turn.
+    #[inline(always)]
+    pub(super) fn has_turn(&self) -> bool {
+        self.access == self.turn_at
+    }
+
     /// The address of the next access.
     #[inline(always)]
     fn address(&self) -> Option<u64> {
@@ -262,7 +268,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     /// Waits for the turn of the next access, if it has one.
     #[inline(always)]
     async fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
-        if at.access == at.turn_at {
+        if at.has_turn() {
             let word = self.simulated(Turn::word(recorded));
             let before = at.executed.turns[at.turn].before;
             self.cpu.written(word, before).await;
@@ -272,7 +278,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     /// The next write counts, if it has a turn.
     #[inline(always)]
     pub(super) fn count_write(&self, at: &Cursor<'_>) {
-        if at.access == at.turn_at {
+        if at.has_turn() {
             self.cpu.count_next();
         }
     }
@@ -280,7 +286,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     /// The access is issued; the next one comes.
     #[inline(always)]
     fn passed(&mut self, at: &mut Cursor<'_>) {
-        if at.access == at.turn_at {
+        if at.has_turn() {
             at.turn += 1;
             let next = at.executed.turns.get(at.turn);
             at.turn_at = next.map_or(usize::MAX, |turn| usize::from(turn.access));
@@ -306,7 +312,7 @@ impl<'r, C: Replay> Walk<'r, C> {
                 let more = self.simulated(line);
                 let loaded = self.cpu.load(more, address, 8).await.tag();
                 done = self.cpu.both(done, loaded);
-                line += LINE_BYTES;
+                line = line.saturating_add(LINE_BYTES);
             }
         }
         done

@@ -22,7 +22,8 @@ impl<C: Replay> Walk<'_, C> {
             }
         }
         let line = first.line().0;
-        let again = at.repeats && std::mem::replace(&mut self.string.store, line) == line;
+        // A write that others wait for is one of its own.
+        let again = at.repeats && std::mem::replace(&mut self.string.store, line) == line && !at.has_turn();
         let size = u64::from(op.size);
         let done = if again {
             0

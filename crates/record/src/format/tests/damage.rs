@@ -3,14 +3,33 @@
 use super::random::{plan, write, Plan};
 use super::round::read;
 use crate::format::seal::{Head, Kind, Sealer, HEAD_BYTES};
+use crate::order::{Interleaved, Places};
+use crate::replay::Replayed;
 use crate::{RecordError, Recording};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use std::sync::Arc;
 
 fn read_bytes(bytes: Vec<u8>) -> Result<Plan, RecordError> {
     read(&Recording::from_bytes(bytes)?)
+}
+
+/// A plan that is always the same.
+fn whole_plan() -> Plan {
+    plan()
+        .new_tree(&mut TestRunner::deterministic())
+        .expect("a plan")
+        .current()
+}
+
+/// Makes a recording ready to be replayed, and puts its operations into an order.
+fn follow(bytes: Vec<u8>) -> Result<(), RecordError> {
+    let recording = Recording::from_bytes(bytes)?;
+    let places = Arc::new(Places::of(recording.regions()));
+    Interleaved::new(&Arc::new(recording.clone()), &places)?.try_for_each(|op| op.map(drop))?;
+    Replayed::new(recording).map(drop)
 }
 
 /// Recordings that are always the same.
@@ -79,6 +98,17 @@ fn a_damaged_block_is_refused_with_its_offset_and_file() {
     );
     let missing = Recording::open(&path).expect_err("it is gone").to_string();
     assert!(missing.starts_with(&format!("{file}: cannot be read: ")), "{missing}");
+}
+
+#[test]
+fn a_block_of_code_with_more_instructions_than_bytes_is_refused() {
+    let mut plan = Plan {
+        threads: Vec::new(),
+        ..whole_plan()
+    };
+    plan.blocks[0].instructions = u32::MAX;
+    let error = write(&plan).expect_err("they would fill memory");
+    assert!(error.what().contains("more instructions than bytes"), "{error}");
 }
 
 /// Where the blocks of a recording are.
@@ -167,6 +197,6 @@ proptest! {
         let forged = forged(&bytes, which, &changes);
         // Either outcome is right; a panic or an endless loop is not.
         let _ = read_bytes(forged.clone());
-        let _ = with_index(&forged).map(read_bytes);
+        let _ = with_index(&forged).map(|bytes| read_bytes(bytes.clone()).and_then(|_| follow(bytes)));
     }
 }

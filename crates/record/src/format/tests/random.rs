@@ -124,7 +124,7 @@ fn did(blocks: &[Block], (which, how, number): Seed) -> Did {
         block: block as u32,
         instructions,
         fences: fences.map(|_| class).collect(),
-        turns: if accesses > 0 && how & 7 == 7 {
+        turns: if accesses > 0 && how & 7 == 7 && u32::from(known.accesses[0].instruction) < instructions {
             vec![turn]
         } else {
             vec![]

@@ -1,7 +1,9 @@
 //! Recorded programs under the simulator.
 
 mod bytes;
+mod damage;
 mod fences;
+mod forge;
 mod input;
 mod marks;
 mod tape;

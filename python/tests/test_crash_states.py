@@ -1,0 +1,49 @@
+"""Which failing crash state of a recording is shown, and in which words."""
+
+from typing import Any
+
+from strandline.engine import StateVisit
+from strandline.report.crash_states import Examined, explain
+from strandline.verify import Verdict
+
+
+def store(site: str, *, library: bool = False) -> dict[str, Any]:
+    return {"site": site, "place": "pool+0x40", "times": 1, "in_library": library}
+
+
+def state(name: str, has: list[dict[str, Any]], lacks: list[dict[str, Any]], differs: int = 0) -> StateVisit:
+    interval = int(name.partition(":")[0])
+    return StateVisit(name, interval, 0, differs, ["pool"], None, None, has, lacks, len(has), len(lacks))
+
+
+def examined(*states: StateVisit) -> Examined:
+    verdicts = [Verdict(state, "the checker exited with status 1") for state in states]
+    return Examined("list.strand", "x86", {}, len(verdicts), verdicts)
+
+
+MANY = [store(f"memcpy (libc.so.6+{number:#x})", library=True) for number in range(98)]
+BUG = store("append (list.c:31)")
+
+
+def test_the_state_of_one_store_is_shown_and_not_that_with_everything() -> None:
+    everything = state("21:all", [BUG, *MANY], [])
+    alone = state("21:none,f015=3", [BUG], MANY, differs=1)
+    result = examined(everything, alone)
+    assert [failure.state.name for failure in result.failures] == ["21:none,f015=3", "21:all"]
+    lines = explain(result, "again")
+    assert lines[1].startswith("  smallest case: state 21:none,f015=3")
+    assert lines[3] == "  has   append (list.c:31), at pool+0x40"
+
+
+def test_what_a_state_lacks_explains_it_if_the_state_with_everything_is_right() -> None:
+    lacks = state("7:all,3=0", [BUG, BUG, BUG], [store("fill (list.c:12)")], differs=1)
+    more = state("8:none,3=1", [BUG, BUG], MANY, differs=1)
+    assert [failure.state.name for failure in examined(more, lacks).failures] == ["7:all,3=0", "8:none,3=1"]
+    everything = state("7:all", [BUG, BUG, BUG, BUG], [])
+    assert examined(lacks, more, everything).failures[0].state.name == "8:none,3=1"
+
+
+def test_of_as_many_stores_the_programs_own_come_first() -> None:
+    library = state("3:none,1=1", MANY[:1], [BUG, BUG], differs=1)
+    own = state("9:none,2=1", [BUG], MANY[:2], differs=1)
+    assert [failure.state.name for failure in examined(library, own).failures] == ["9:none,2=1", "3:none,1=1"]

@@ -1,0 +1,115 @@
+//! What the kernel writes into persistent memory for the program, which no instruction of the program shows: it is counted and
+//! the user is warned.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ops::Range;
+
+use dynamorio_sys::dr_safe_read;
+use strandline_capture::Kind;
+
+use crate::stream::Stream;
+use crate::sys::number;
+use crate::{pm, recorder, State};
+
+/// Where a system call's data is.
+#[derive(Clone, Copy)]
+enum Data {
+    /// The kernel fills the buffer that this argument names.
+    Buffer(usize),
+    /// The kernel fills the buffers of the list that this argument names, and so many are in the next argument.
+    Buffers(usize),
+    /// The kernel fills the buffers of the message that this argument names.
+    Message(usize),
+    /// The kernel writes to the file of this argument.
+    File(usize),
+}
+
+/// The calls that write: number, name, and where.
+const CALLS: [(i32, &str, Data); 17] = [
+    (number::READ, "read", Data::Buffer(1)),
+    (number::PREAD64, "pread", Data::Buffer(1)),
+    (number::READV, "readv", Data::Buffers(1)),
+    (number::PREADV, "preadv", Data::Buffers(1)),
+    (number::PREADV2, "preadv2", Data::Buffers(1)),
+    (number::RECVFROM, "recv", Data::Buffer(1)),
+    (number::RECVMSG, "recvmsg", Data::Message(1)),
+    (number::GETRANDOM, "getrandom", Data::Buffer(0)),
+    (number::PROCESS_VM_READV, "process_vm_readv", Data::Buffers(1)),
+    (number::WRITE, "write", Data::File(0)),
+    (number::PWRITE64, "pwrite", Data::File(0)),
+    (number::WRITEV, "writev", Data::File(0)),
+    (number::PWRITEV, "pwritev", Data::File(0)),
+    (number::PWRITEV2, "pwritev2", Data::File(0)),
+    (number::SENDFILE, "sendfile", Data::File(0)),
+    (number::SPLICE, "splice", Data::File(2)),
+    (number::COPY_FILE_RANGE, "copy_file_range", Data::File(2)),
+];
+
+/// Bytes that system calls have written into persistent memory, by the call's name.
+#[derive(Default)]
+pub struct Written(BTreeMap<&'static str, u64>);
+
+impl Written {
+    /// Warns of each kind of call.
+    pub fn tell(&mut self, stream: &mut Stream) {
+        for (name, bytes) in std::mem::take(&mut self.0) {
+            let what = format!(
+                "{name}: the kernel wrote {bytes} bytes into persistent memory, which are not in the recording: crash \
+                 states hold there what was before"
+            );
+            stream.packet(Kind::Warning, 0, &[what.as_bytes()]);
+        }
+    }
+}
+
+/// A system call has returned, and this many bytes went through it.
+pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
+    let recorder = recorder();
+    if bytes == 0 || recorder.state() != State::Recording {
+        return;
+    }
+    let Some((_, name, data)) = CALLS.iter().find(|(number, ..)| *number == call) else {
+        return;
+    };
+    let written = match *data {
+        Data::Buffer(at) => pm::bytes_within(&(arguments[at]..arguments[at].saturating_add(bytes))),
+        Data::Buffers(at) => into_buffers(arguments[at], arguments[at + 1], bytes),
+        Data::Message(at) => {
+            // The list of buffers and their number come after the address and its length.
+            let list = words(arguments[at] + 16);
+            list.map_or(0, |[buffers, count]| into_buffers(buffers, count, bytes))
+        }
+        Data::File(at) if pm::maps(arguments[at] as i32) => bytes,
+        Data::File(_) => 0,
+    };
+    if written > 0 {
+        *recorder.written_by_kernel.lock().0.entry(name).or_default() += written;
+    }
+}
+
+/// How many of these bytes, filled into buffers one after the other, are persistent.
+fn into_buffers(list: u64, count: u64, mut bytes: u64) -> u64 {
+    let mut persistent = 0;
+    for index in 0..count {
+        let Some([start, length]) = words(list + 16 * index) else {
+            break;
+        };
+        let filled = length.min(bytes);
+        let range: Range<u64> = start..start.saturating_add(filled);
+        persistent += pm::bytes_within(&range);
+        bytes -= filled;
+        if bytes == 0 {
+            break;
+        }
+    }
+    persistent
+}
+
+/// Two words of the program's memory.
+fn words(at: u64) -> Option<[u64; 2]> {
+    let (mut words, mut done) = ([0u64; 2], 0);
+    // SAFETY: reading is safe.
+    let read = unsafe { dr_safe_read(at as *const c_void, 16, words.as_mut_ptr().cast(), &mut done) };
+    (read != 0).then_some(words)
+}

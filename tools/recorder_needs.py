@@ -1,0 +1,118 @@
+"""Whether this host has what building the recorder needs: one line says what is missing, before DynamoRIO is built.
+
+DynamoRIO is built by cmake with compilers of C and C++; its bindings are made by bindgen, which parses its headers with
+libclang, clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+INSTALL = "run 'sudo apt-get install cmake make gcc g++ libc6-dev libclang-dev' and try again"
+
+C = "#include <stddef.h>\n#include <stdio.h>\nsize_t size;\n"
+CXX = "#include <cstddef>\n#include <new>\nstd::size_t size;\n"
+
+LIBRARIES = ("libclang.so", "libclang-*.so", "libclang.so.*", "libclang-*.so.*")
+FOLDERS = (
+    "/usr/local/llvm*/lib*",
+    *(f"/usr{local}/lib*{below}" for local in ("/local", "") for below in ("/*/*", "/*", "")),
+)
+"""Where bindgen looks for libclang (its crate clang-sys), after what the environment names."""
+
+ERROR = 3
+"""The severity from which on clang does not go on."""
+
+
+def missing() -> str | None:
+    """What is missing, or nothing."""
+    if shutil.which("cmake") is None:
+        return "cmake not found"
+    compilers = (("CC", "cc", "c", C), ("CXX", "c++", "c++", CXX))
+    for variable, default, language, source in compilers:
+        compiler = os.environ.get(variable, default)
+        if not compiles(compiler, language, source):
+            return (
+                f"{compiler} compiles no {'C++' if language == 'c++' else 'C'} program that includes a standard header"
+            )
+    libraries = list(libclangs())
+    if not libraries:
+        return "libclang not found (libclang-cpp is another library)"
+    if not parses(libraries[0]):
+        return f"{libraries[0]} finds no standard headers (stddef.h, stdio.h)"
+    return None
+
+
+def compiles(compiler: str, language: str, source: str) -> bool:
+    """Whether a compiler takes this program."""
+    command = [*shlex.split(compiler), "-x", language, "-c", "-o", os.devnull, "-"]
+    try:
+        return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def libclangs() -> Iterator[Path]:
+    """The libraries that bindgen would take, in the order in which it looks."""
+    named = os.environ.get("LIBCLANG_PATH")
+    if named and Path(named).is_file():
+        yield Path(named)
+        return
+    for folder in [named] if named else _folders():
+        for pattern in LIBRARIES:
+            found = sorted(glob.glob(f"{folder}/{pattern}"))  # noqa: PTH207 (folders are patterns, too)
+            yield from (Path(path) for path in found if "-cpp." not in path)
+
+
+def _folders() -> Iterator[str]:
+    if config := shutil.which("llvm-config"):
+        prefix = subprocess.run([config, "--prefix"], capture_output=True, text=True, check=False).stdout.strip()
+        yield from (f"{prefix}/lib", f"{prefix}/lib64")
+    yield from filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+    yield from FOLDERS
+
+
+def parses(library: Path) -> bool:
+    """Whether this libclang parses a C program that includes standard headers."""
+    try:
+        clang = ctypes.CDLL(str(library))
+    except OSError:
+        return False
+    for name in ("clang_createIndex", "clang_parseTranslationUnit", "clang_getDiagnostic"):
+        getattr(clang, name).restype = ctypes.c_void_p
+    arguments = [argument.encode() for argument in _arguments()]
+    with tempfile.NamedTemporaryFile("w", suffix=".c") as file:
+        file.write(C)
+        file.flush()
+        index = ctypes.c_void_p(clang.clang_createIndex(0, 0))
+        words = (ctypes.c_char_p * len(arguments))(*arguments)
+        unit = clang.clang_parseTranslationUnit(index, file.name.encode(), words, len(arguments), None, 0, 0)
+    if not unit:
+        return False
+    unit = ctypes.c_void_p(unit)
+    diagnostics = (clang.clang_getDiagnostic(unit, number) for number in range(clang.clang_getNumDiagnostics(unit)))
+    return all(clang.clang_getDiagnosticSeverity(ctypes.c_void_p(diagnostic)) < ERROR for diagnostic in diagnostics)
+
+
+def _arguments() -> list[str]:
+    """What bindgen is given, and, as it asks a `clang` that is there for its headers, where those are."""
+    arguments = shlex.split(os.environ.get("BINDGEN_EXTRA_CLANG_ARGS", ""))
+    if clang := shutil.which("clang"):
+        done = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=False)
+        arguments += ["-isystem", f"{done.stdout.strip()}/include"]
+    return arguments
+
+
+if __name__ == "__main__":
+    if what := missing():
+        print(f"strandline: the recorder cannot be built: {what}: {INSTALL}", file=sys.stderr)
+        sys.exit(2)
