@@ -78,6 +78,9 @@ impl Request {
     }
 }
 
+/// How often a core waits for one line to arrive at another core.
+const MOST_WAITS: u32 = 16;
+
 /// What the system answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Response {
@@ -151,6 +154,8 @@ pub struct Core {
     context_ready: Cell<u64>,
     /// Lines whose stores the design wants to be asked about, once for each time that it has said so.
     pub asked_lines: RefCell<Vec<Line>>,
+    /// How often the program has found its line on its way to another core, one time after the other.
+    pub waited: Cell<u32>,
     /// Stores that the design has pointed at so far.
     pub pointed: Cell<u64>,
     /// The next store or locked instruction counts as a write of its word.
@@ -229,6 +234,7 @@ impl Core {
             context: Cell::new(0),
             context_ready: Cell::new(0),
             asked_lines: RefCell::default(),
+            waited: Cell::new(0),
             pointed: Cell::new(0),
             counts_next: Cell::new(false),
             writes: wants.writes,
@@ -305,6 +311,7 @@ impl Core {
             ready,
             owned: 0,
             lost: false,
+            waited: 0,
             op: self.trace(|| Op::entering(addr, kind)),
             rides,
             counted: !rides && self.counts_next.replace(false),
@@ -383,6 +390,13 @@ impl Core {
             .borrow()
             .iter()
             .any(|entry| entry.lost && entry.line() == line)
+    }
+
+    /// Whether the program, or the oldest store, has waited so often for this line to arrive at another core that it waits no more:
+    /// that core may lose the line and have its loads bring it back for ever.
+    pub fn has_waited(&self, line: Line) -> bool {
+        let store = |entry: &Entry| entry.waited >= MOST_WAITS && entry.line() == line;
+        self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
     }
 
     /// Whether the oldest store has had to ask for its line again.

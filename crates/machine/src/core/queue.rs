@@ -34,6 +34,8 @@ pub struct Entry {
     /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries, and loads that
     /// miss, wait, so that they do not drive it out for ever.
     pub lost: bool,
+    /// How often, when its turn had come, its line was on its way to another core.
+    pub waited: u32,
     /// Its index in the trace, if one is written.
     pub op: u32,
     /// Further bytes of the store before it: it takes no room and leaves right behind it.
@@ -243,6 +245,7 @@ mod tests {
             ready: addr,
             owned: 0,
             lost: false,
+            waited: 0,
             op: addr as u32,
             rides: false,
             counted: false,

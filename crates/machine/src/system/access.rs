@@ -110,10 +110,11 @@ impl System {
         };
         // A load asks as it is dispatched, for a time to come; a store as it drains.
         let now = at.min(self.hw.harts[core.index()].core.front.get());
+        let has_waited = self.hw.harts[core.index()].core.has_waited(line);
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
             let filled = owner.private.borrow().misses.filled(line, at);
-            if filled > at {
+            if filled > at && !(has_waited && !owner.awaits_own(line)) {
                 return Some(filled);
             }
             let due = owner.drains.get();

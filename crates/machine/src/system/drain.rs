@@ -44,7 +44,7 @@ impl System {
     }
 
     fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) {
-        if !shared.private.borrow_mut().store_hit(entry.line(), at) {
+        if !store_hits(shared, entry, at) {
             match self.access(core, entry.line(), Access::Own, at) {
                 Ok(done) => {
                     if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
@@ -56,6 +56,7 @@ impl System {
                 Err(Blocked::Filling(filled)) => {
                     if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
                         e.owned = filled + 1;
+                        e.waited += 1;
                     }
                     shared.drains.set(next_time(shared));
                 }
@@ -248,6 +249,14 @@ impl System {
             hart.core.drains.set(next.max(now));
         }
     }
+}
+
+/// Whether a store finds its line in the first level, or in the second when it has waited for it to come from there before: its own
+/// core's loads could take its place in the first level for ever.
+fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
+    let mut private = core.private.borrow_mut();
+    let line = entry.line();
+    private.store_hit(line, at) || entry.lost && private.owns(line) && private.store_hit(line, at)
 }
 
 /// The entry whose turn it is at `at`.

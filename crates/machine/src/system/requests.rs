@@ -97,11 +97,13 @@ impl System {
         let go = match answer {
             Ok(response) => {
                 hart.core.response.set(response);
+                hart.core.waited.set(0);
                 hart.front = Front::Runnable;
                 true
             }
             Err(Blocked::Filling(filled)) => {
                 hart.core.front.set(filled + 1);
+                hart.core.waited.set(hart.core.waited.get() + 1);
                 hart.front = Front::Again(again);
                 false
             }
@@ -238,6 +240,7 @@ impl System {
             ready: at,
             owned: at,
             lost: false,
+            waited: 0,
             op,
             rides: false,
             counted: self.hw.hart(core).core.counts_next.replace(false),
