@@ -26,6 +26,7 @@ mod walk;
 pub use explore::{explore, explore_with, first_failure, recovers, replay};
 pub use fault::Kind;
 pub use points::Points;
+pub use replay::command;
 pub use report::{Failure, Report};
 pub use request::{run, Request};
 pub use run::Observe;

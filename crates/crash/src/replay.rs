@@ -41,6 +41,12 @@ impl FromStr for Place {
 
 /// The arguments of `strandline` that show this crash point again.
 pub fn arguments(spec: &Spec, place: Place) -> String {
+    format!("{} --replay {place}", command(spec))
+}
+
+/// The arguments of `strandline` that explore this again, from `crash` on.
+#[must_use]
+pub fn command(spec: &Spec) -> String {
     let mut words = vec![
         "crash".to_owned(),
         spec.workload.clone(),
@@ -61,7 +67,6 @@ pub fn arguments(spec: &Spec, place: Place) -> String {
     for set in &spec.set {
         option("--set", Some(set.clone()));
     }
-    option("--replay", Some(place.to_string()));
     words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
 }
 

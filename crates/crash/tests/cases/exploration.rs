@@ -63,7 +63,8 @@ fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
         return Err("nothing is found".to_owned());
     }
     for failure in &report.failures {
-        let (again, place) = read(spec, &failure.replay);
+        let words: Vec<&str> = failure.replay.split(' ').collect();
+        let (again, place) = read(&words);
         let again = replay(&again, &place).map_err(|error| error.to_string())?;
         let same = again
             .failures
@@ -81,14 +82,12 @@ fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
     }
 }
 
-/// The failing command's options, as the front end reads them, and the crash point.
-fn read(spec: &Spec, command: &str) -> (Spec, String) {
-    let words: Vec<&str> = command.split(' ').collect();
-    assert_eq!(
-        words[..4],
-        ["crash", spec.workload.as_str(), "-d", spec.design.as_str()]
-    );
-    let (mut again, mut place) = (Spec::new(&spec.workload, &spec.design), String::new());
+/// A command's options, as the front end reads them, and the crash point.
+pub fn read(words: &[&str]) -> (Spec, String) {
+    let ["crash", workload, "-d", design, ..] = words else {
+        panic!("{words:?} is no command")
+    };
+    let (mut again, mut place) = (Spec::new(*workload, *design), String::new());
     for option in words[4..].chunks(2) {
         let value = option[1].to_owned();
         match option[0] {

@@ -4,6 +4,7 @@
 
 mod axes;
 mod case;
+mod commands;
 mod covering;
 mod exploration;
 mod measure;
@@ -36,10 +37,14 @@ fn main() {
 
 /// Suites that are run over mutants, too, to see what each is worth.
 fn checks() -> Vec<Check> {
-    [exploration::recovers(), models::conforms(), models::random_programs()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let suites = [
+        exploration::recovers(),
+        models::conforms(),
+        models::random_programs(),
+        commands::random_commands(),
+        commands::found(),
+    ];
+    suites.into_iter().flatten().collect()
 }
 
 /// All tests, the longest first, so that no processor waits for one at the end.
@@ -51,6 +56,7 @@ fn cases() -> Vec<Case> {
     cases.extend(mutants::caught());
     cases.extend(mutants::unbroken());
     cases.extend(mutants::tables());
+    cases.extend(commands::proofs());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",

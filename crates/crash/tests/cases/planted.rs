@@ -70,13 +70,23 @@ impl Planted {
         }
     }
 
+    /// Whether states that it leaves are to be recovered.
+    pub fn promises_recovery(&self) -> bool {
+        self.about.promises_recovery
+    }
+
     /// Runs a workload under it.
     pub fn observe(&self, spec: &Spec) -> Result<Observation, Error> {
+        self.observe_for(spec, PATIENCE)
+    }
+
+    /// As [`Planted::observe`], until no task ends for so long.
+    pub fn observe_for(&self, spec: &Spec, patience: Cycles) -> Result<Observation, Error> {
         let sets = spec
             .set
             .iter()
             .filter_map(|set| set.strip_prefix("design.")?.split_once('='));
-        observe_design(spec, self.design(sets)?, PATIENCE)
+        observe_design(spec, self.design(sets)?, patience)
     }
 }
 

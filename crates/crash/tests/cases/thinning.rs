@@ -22,6 +22,8 @@ pub struct Amount {
     pub machines: u64,
     /// Random programs under one design with one set of parameters.
     pub programs: u64,
+    /// Random commands under one design.
+    pub commands: u64,
 }
 
 /// The short suites. A case takes some hundred milliseconds: the model that judges every crash state costs most of it, so
@@ -34,6 +36,7 @@ const SHORT: Amount = Amount {
     points: Points::Count(160),
     machines: 30,
     programs: 1_000,
+    commands: 2,
 };
 
 /// The thorough suites: tasks as `strandline crash` has them, so that logs come round several times.
@@ -45,6 +48,7 @@ const THOROUGH: Amount = Amount {
     points: Points::Count(1_000),
     machines: 300,
     programs: 20_000,
+    commands: 30,
 };
 
 /// What is asked for.

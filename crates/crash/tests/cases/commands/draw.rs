@@ -1,0 +1,130 @@
+//! Commands at random: what a user might type, with the corners of what can be set.
+
+use std::collections::BTreeSet;
+use strandline_design::About;
+use strandline_designs::design;
+use strandline_kernel::Rng;
+use strandline_machine::{preset_names, Machine};
+use strandline_runtime::runtimes;
+use strandline_sim::{check_needs, Found, Spec, Window};
+
+/// Corners of the machine: settings that belong together.
+const CORNERS: &[&[&str]] = &[
+    &["core.rob_entries=4"],
+    &["core.load_queue_entries=1"],
+    &["core.store_queue_entries=1"],
+    &["core.store_queue_entries=2"],
+    &["core.writeback_buffer_entries=1"],
+    &["core.write_combining_buffers=1"],
+    &["core.store_prefetch=false"],
+    &["core.lock_orders_flushes=true"],
+    &["core.consistency=weak"],
+    &["core.dispatch_width=1", "core.retire_width=1"],
+    &["l1.mshrs=1"],
+    &["llc.mshrs=1"],
+    &[
+        "l1.bytes=128",
+        "l1.ways=2",
+        "l2.bytes=256",
+        "l2.ways=2",
+        "llc.bytes=4096",
+        "llc.ways=4",
+    ],
+    &["l1.bytes=64", "l1.ways=1", "l2.bytes=0"],
+    &["l2.bytes=65536", "llc.bytes=65536", "llc.ways=2"],
+    &["interconnect.coherence=snoop"],
+    &["interconnect.hop_latency=0"],
+    &["controllers.count=2", "controllers.interleave_bytes=64"],
+    &["controllers.count=5", "controllers.interleave_bytes=256"],
+    &["controllers.wpq_entries=1"],
+    &["controllers.read_queue_entries=1"],
+    &["controllers.bmo_latency=2000"],
+    &["controllers.adr=false"],
+    &["pm.banks=1"],
+    &["pm.write_latency=1"],
+    &["pm.write_latency=5000"],
+    &["simulation.evict_one_in=2"],
+    &["simulation.jitter=0"],
+];
+
+/// The most corners of a machine at once.
+const MOST_CORNERS: u64 = 4;
+
+/// Sizes at which structures wrap round and threads meet.
+const WORKLOADS: &[&[&str]] = &[&[], &[], &["operations=2"], &["operations=3"]];
+
+/// A command for a design. A few ask for what a design or a machine does not have.
+pub fn command(about: &About, seed: u64) -> Spec {
+    let mut rng = Rng::new(
+        about
+            .name
+            .bytes()
+            .fold(seed, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)),
+    );
+    let workload = pick(&mut rng, strandline_workloads::names()).name;
+    let machine = pick(&mut rng, &machines(about)).to_string();
+    let window = window(&mut rng);
+    let set = sets(about, &mut rng);
+    // Where every access misses, a run is long and says no more.
+    let is_small = set.iter().any(|set| set == "machine.llc.bytes=4096");
+    let (threads, tasks) = match (workload, is_small) {
+        ("tpcc", true) => (2, 2),
+        ("tpcc", false) => (16, 4),
+        (_, true) => (4, 8),
+        (_, false) => (16, 40),
+    };
+    Spec {
+        machine: Some(machine),
+        runtime: (!rng.one_in(4)).then(|| pick(&mut rng, runtimes()).name.to_owned()),
+        threads: Some([1, 2, 3, 4, 8, 16][rng.below(6) as usize].min(threads)),
+        tasks: Some(1 + rng.below(tasks)),
+        window,
+        coroutines: (window.is_some() && rng.one_in(3)).then(|| "lean".to_owned()),
+        seed: rng.below(1_000),
+        set,
+        ..Spec::new(workload, about.name)
+    }
+}
+
+fn machines(about: &About) -> Vec<&'static str> {
+    let has = |name: &&str| Machine::preset(name).is_some_and(|machine| check_needs(about, &machine).is_ok());
+    preset_names().into_iter().filter(has).collect()
+}
+
+fn pick<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
+    &all[rng.below(all.len() as u64) as usize]
+}
+
+fn window(rng: &mut Rng) -> Option<Window> {
+    match rng.below(6) {
+        0 => Some(Window::Found(Found::Auto)),
+        1..=3 => Some(Window::Tasks(1 + rng.below(4))),
+        _ => None,
+    }
+}
+
+fn sets(about: &About, rng: &mut Rng) -> Vec<String> {
+    let mut sets = Vec::new();
+    for _ in 0..rng.below(MOST_CORNERS + 1) {
+        let corner = pick(rng, CORNERS).iter();
+        sets.extend(corner.map(|set| format!("machine.{set}")));
+    }
+    for param in design(about.name).map_or(&[][..], |design| design.params()) {
+        let corner = [param.min, 2, 3, param.default, param.default][rng.below(5) as usize];
+        if corner != param.default {
+            sets.push(format!("design.{}={}", param.name, corner.clamp(param.min, param.max)));
+        }
+    }
+    sets.extend(pick(rng, WORKLOADS).iter().map(|set| format!("workload.{set}")));
+    if rng.one_in(2) {
+        sets.push(format!("runtime.log_batch={}", 1 + rng.below(4)));
+    }
+    without_second(sets)
+}
+
+/// Each key once: the first counts.
+fn without_second(sets: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let key = |set: &String| set.split('=').next().unwrap_or_default().to_owned();
+    sets.into_iter().filter(|set| seen.insert(key(set))).collect()
+}

@@ -1,0 +1,107 @@
+//! Whole `crash` commands at random, under each design: nothing a user can type stands still, panics or is judged wrong.
+
+mod draw;
+mod found;
+mod shrink;
+
+use crate::case::{Case, Check};
+use crate::mutants::table::MUTANTS;
+use crate::planted::{finding, Found, Planted};
+use crate::thinning::amount;
+use strandline_crash::litmus::Subject;
+use strandline_crash::{command, first_failure, Kind, Points};
+use strandline_design::About;
+use strandline_designs::abouts;
+use strandline_kernel::Cycles;
+use strandline_sim::{check_needs, Error, Plan, Spec};
+
+/// Crash states of a command that are recovered; the model judges all there are.
+const POINTS: Points = Points::Count(24);
+
+/// Cycles without the end of a task: on the slowest machine drawn a task takes some ten thousand.
+const PATIENCE: Cycles = Cycles(1_000_000);
+
+/// Random commands under each design.
+pub fn random_commands() -> Vec<Check> {
+    let amount = amount();
+    let seeds = move |about: About| (0..amount.commands).map(move |seed| (about, seed));
+    let check = |(about, seed): (About, u64)| Check {
+        suite: "commands",
+        name: format!("{}::{seed}", about.name),
+        design: about.name,
+        weight: 300,
+        finds: Box::new(move |planted| wrong(planted, draw::command(&about, seed))),
+    };
+    abouts().into_iter().flat_map(seeds).map(check).collect()
+}
+
+/// Commands that once failed.
+pub fn found() -> Vec<Check> {
+    found::COMMANDS
+        .iter()
+        .map(|(name, words)| found::check(name, words))
+        .collect()
+}
+
+/// What goes wrong in a command, and the shortest that goes wrong in the same way.
+fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
+    let first = tried(planted, &spec)?;
+    let same = |spec: &Spec| tried(planted, spec).is_some_and(|found| found.kind == first.kind);
+    let shortest = shrink::shortest(spec, same);
+    let text = tried(planted, &shortest).map_or(first.text, |found| found.text);
+    Some(Found {
+        kind: first.kind,
+        text: format!("strandline {}: {text}", command(&shortest)),
+    })
+}
+
+/// What goes wrong in a command; a refused one is as it should be, and so is a state that a design without a promise does not
+/// recover.
+fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
+    let found = finding(planted, || {
+        match first_failure(spec, POINTS, &|spec| planted.observe_for(spec, PATIENCE)) {
+            Err(Error::Input(_)) => Ok(None),
+            other => Ok(other?.map(|failure| Found::new(failure.kind, failure.why))),
+        }
+    })?;
+    let is_bound = !planted.promises_recovery() && found.kind == Some(Kind::Unrecovered);
+    (!is_bound).then_some(found)
+}
+
+/// That the generator is worth something: most of what it draws is run, and a planted bug is found and shrunk.
+pub fn proofs() -> Vec<Case> {
+    vec![
+        Case::new("tables", "most_random_commands_are_run", 10, most_are_run),
+        Case::new("tables", "random_commands_find_a_planted_bug", 100, finds_a_bug),
+    ]
+}
+
+fn most_are_run() -> Result<(), String> {
+    const DRAWN: u64 = 40;
+    let refused = |about: &About, seed: u64| {
+        let plan = Plan::of(&draw::command(about, seed));
+        plan.and_then(|plan| check_needs(about, &plan.machine)).err()
+    };
+    for about in abouts() {
+        let refused: Vec<Error> = (0..DRAWN).filter_map(|seed| refused(&about, seed)).collect();
+        if refused.len() as u64 > DRAWN / 3 {
+            return Err(format!("{}: {refused:#?}", about.name));
+        }
+    }
+    Ok(())
+}
+
+fn finds_a_bug() -> Result<(), String> {
+    let mutant = MUTANTS
+        .iter()
+        .find(|mutant| mutant.name == "x86/flush-dropped")
+        .expect("a mutant");
+    let planted = Planted::of(mutant);
+    let about = planted.about();
+    let found = (0..20).find_map(|seed| wrong(&planted, draw::command(&about, seed)));
+    let found = found.ok_or("nothing is found")?;
+    match found.text.contains("--threads 1 --tasks 1 ") && !found.text.contains("--set") {
+        true => Ok(()),
+        false => Err(found.text),
+    }
+}
