@@ -38,11 +38,11 @@ const CORNERS: &[&[&str]] = &[
     &["controllers.count=5", "controllers.interleave_bytes=256"],
     &["controllers.wpq_entries=1"],
     &["controllers.read_queue_entries=1"],
-    &["controllers.bmo_latency=2000"],
+    &["controllers.bmo_latency=500"],
     &["controllers.adr=false"],
     &["pm.banks=1"],
     &["pm.write_latency=1"],
-    &["pm.write_latency=5000"],
+    &["pm.write_latency=2000"],
     &["simulation.evict_one_in=2"],
     &["simulation.jitter=0"],
 ];

@@ -18,8 +18,8 @@ use strandline_sim::{check_needs, Error, Plan, Spec};
 /// Crash states of a command that are recovered; the model judges all there are.
 const POINTS: Points = Points::Count(24);
 
-/// Cycles without the end of a task: on the slowest machine drawn a task takes some ten thousand.
-const PATIENCE: Cycles = Cycles(1_000_000);
+/// Cycles without the end of a task: on the slowest machine drawn a task of some hundred stores takes a million.
+const PATIENCE: Cycles = Cycles(4_000_000);
 
 /// Random commands under each design.
 pub fn random_commands() -> Vec<Check> {
