@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
+from strandline.experiments.shelf import repository_shelf
 from strandline.report import files
 
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
@@ -85,3 +86,42 @@ def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> No
     lines = (tmp_path / "mine/records.jsonl").read_text().splitlines()
     assert {json.loads(line)["tasks"] for line in lines} == {6}
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def copied(strandline_file: Path, figure: str = "cosplay/table-3") -> str:
+    """A copy of a figure's file, as a user's own."""
+    strandline_file.parent.mkdir(parents=True, exist_ok=True)
+    text = (repository_shelf().folder / f"{figure}.toml").read_text(encoding="utf-8")
+    strandline_file.write_text(text, encoding="utf-8")
+    return str(strandline_file)
+
+
+def test_a_figure_of_ones_own_runs_from_its_file(strandline: Strandline, tmp_path: Path) -> None:
+    answer = strandline("figure", copied(tmp_path / "study" / "fences.toml"), "--tasks", "5", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    assert (answer.document["figure"], answer.document["out"]) == ("study-fences", "out/study-fences")
+    assert answer.document["claims"] == [], "claims are measured on the papers' figures"
+    assert {path.name for path in (tmp_path / "out/study-fences").iterdir()} == FILES
+
+
+def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> None:
+    path = str(repository_shelf().folder / "cosplay/table-3.toml")
+    by_file = strandline("figure", path, "--out", "a", "--json").document
+    by_id = strandline("figure", "cosplay-table-3", "--out", "b", "--json").document
+    assert by_file["figure"] == by_id["figure"] == "cosplay-table-3"
+    assert by_file["claims"] == by_id["claims"] != []
+
+
+def test_a_figures_file_that_is_not_there_is_bad_input(strandline: Strandline) -> None:
+    answer = strandline("figure", "no/such.toml")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.endswith("no/such.toml: cannot be read: No such file or directory\n")
+
+
+def test_an_unknown_claim_of_a_figures_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    copied(path)
+    path.write_text(path.read_text().replace('"cosplay-table3"', '"cosplay-tabl3"'))
+    answer = strandline("figure", str(path))
+    assert (answer.code, answer.out) == (2, "")
+    assert "mine.toml: unknown claim `cosplay-tabl3`: did you mean `cosplay-table3`?" in answer.err

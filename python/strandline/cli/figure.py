@@ -20,7 +20,7 @@ from strandline.report.files import NAMES, replacing
 
 
 @click.command()
-@click.argument("figure_id", metavar="ID")
+@click.argument("figure_id", metavar="ID|FILE")
 @tasks_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write. [default: out/ID]")
 @seed_option
@@ -38,14 +38,16 @@ def figure(
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Rerun a paper's figure or table.
+    """Rerun a paper's figure or table, or run a figure of your own.
+
+    ID is one of `strandline list figures`, FILE the path of a figure's TOML file, whose id is FOLDER-NAME.
 
     Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
 
     A figure of litmus tests exits with 1 where `strandline litmus` does.
     """
     spec = app.shelf.any_figure(figure_id)
-    folder = out or Path("out") / figure_id
+    folder = out or Path("out") / spec.id
     if isinstance(spec, LitmusFigure):
         if tasks is not None:
             raise click.UsageError(
@@ -79,8 +81,9 @@ def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int,
 
 def _outcomes(app: App, data: FigureData) -> list[Outcome]:
     claims = app.shelf.claims()
-    mine = [claims[claim_id] for claim_id in data.spec.claims]
-    return [measured(claim, data) for claim in mine if claim.id in MEASURES]
+    # A figure of the user's own may show other places than those that a claim is measured on.
+    own = [claim for claim in data.spec.claims if claim in MEASURES and MEASURES[claim].figure == data.spec.id]
+    return [measured(claims[claim], data) for claim in own]
 
 
 def _document(data: FigureData, outcomes: list[Outcome], folder: Path) -> dict[str, Any]:

@@ -1,10 +1,16 @@
 """The whole way, from the command line to the simulated media and back."""
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import strandline
 
 from test_readme import commands, expected_code
 
@@ -90,3 +96,24 @@ def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
     lines = (tmp_path / "out/cosplay-table-3/records.jsonl").read_text().splitlines()
     runs = [(record["workload"], record["design"]) for record in map(json.loads, lines)]
     assert runs == [(workload, design) for workload in WORKLOADS for design in ("x86", "cosplay")]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the package alone, as an installed wheel does: no checkout is around it."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    shutil.copytree(Path(strandline.__file__).parent, folder / "strandline")
+    return folder
+
+
+@pytest.mark.parametrize("arguments", ["list figures", "claims cosplay-table3 --tasks 50", "figure strandweaver-2"])
+def test_figures_and_claims_travel_with_the_package(package: Path, tmp_path: Path, arguments: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONSAFEPATH": "1"}
+    where = "import strandline; print(strandline.__file__)"
+    found = subprocess.run([sys.executable, "-c", where], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout.startswith(str(package))
+    command = [sys.executable, "-m", "strandline", *arguments.split()]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout
+    assert done.returncode in (0, 1)
