@@ -19,6 +19,12 @@ class StuckError(Exception):
 def run(spec: RunSpec) -> dict[str, Any]:
     """Runs one program under one design. Answers one record."""
 
+def origin(spec: RunSpec) -> dict[str, Any]:
+    """What the record of this run will say of its origin: `version`, `commit` and `spec`, with every choice made."""
+
+def build() -> dict[str, str]:
+    """The `version`, and the `commit` that this is built from."""
+
 def crash(request: CrashSpec) -> dict[str, Any]:
     """Crash-tests one program under one design; `engine.CrashResult` lists the keys."""
 

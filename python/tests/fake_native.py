@@ -35,6 +35,7 @@ SHARING = 40
 """Cycles that each further thread adds to a task under the designs that have coroutines."""
 SWITCH_INSTRUCTIONS = 450
 """Of a task with two fences or more."""
+BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
 
@@ -53,6 +54,13 @@ class FakeNative:
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
         return _record(asdict(spec))
+
+    def build(self) -> dict[str, str]:
+        return dict(BUILD)
+
+    def origin(self, spec: RunSpec, /) -> dict[str, Any]:
+        _check(asdict(spec))
+        return _origin(asdict(spec))
 
     def crash(self, request: CrashSpec, /) -> dict[str, Any]:
         self.specs.append(asdict(request))
@@ -135,6 +143,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
     work, stalls = _work(spec, window), _stalls(spec, window)
     cycles = (work + stalls) * tasks // threads
     return {
+        **_origin(spec),
         "figure": spec["figure"],
         "workload": spec["workload"],
         "design": spec["design"],
@@ -162,6 +171,13 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "host_mips": 60.25,
         "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
     }
+
+
+def _origin(spec: dict[str, Any]) -> dict[str, Any]:
+    """The run with every choice made, of which there are few."""
+    chosen = {"machine": spec["machine"] or "cosplay", "tasks": spec["tasks"] or 10_000, "set": list(spec["set"])}
+    parameters = {"machine.core.rob_entries": "224", **dict(each.split("=") for each in spec["set"])}
+    return {**BUILD, "spec": {**spec, **chosen, "threads": spec["threads"] or 1, "parameters": parameters}}
 
 
 def _window(spec: dict[str, Any]) -> int:

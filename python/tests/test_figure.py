@@ -3,6 +3,7 @@
 import errno
 import json
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -11,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from conftest import Strandline
 from fake_native import FakeNative
 from strandline.experiments.shelf import repository_shelf
+from strandline.record import Record
 from strandline.report import files
 
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
@@ -48,11 +50,19 @@ def test_runs_are_the_figures(strandline: Strandline, native: FakeNative) -> Non
 
 
 def test_same_bytes_twice(strandline: Strandline) -> None:
-    def contents(jobs: str) -> dict[str, bytes]:
-        assert strandline("figure", "cosplay-table-3", "--jobs", jobs).code == 0
+    def contents() -> dict[str, bytes]:
+        assert strandline("figure", "cosplay-table-3").code == 0
         return {path.name: path.read_bytes() for path in Path("out/cosplay-table-3").iterdir()}
 
-    assert contents("1") == contents("3")
+    assert contents() == contents()
+
+
+def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:
+    def results(jobs: str) -> list[dict[str, Any]]:
+        records = strandline("figure", "cosplay-table-3", "--jobs", jobs, "--json").document["records"]
+        return [Record(record).result for record in records]
+
+    assert results("1") == results("3")
 
 
 def test_an_old_result_stays_when_the_new_one_fails(

@@ -2,7 +2,7 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
+use crate::{needs, recording, resolved, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -120,7 +120,7 @@ fn patience(plan: &Plan) -> Cycles {
 }
 
 /// The registered design that `spec` names, with the parameters that the user set.
-fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
+pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
     let mut design = design_named(&spec.design)?;
     design.configure(sets.of(Scope::Design))?;
     Ok(design)
@@ -136,6 +136,7 @@ fn execute(
     let started = Instant::now();
     let about = design.about();
     needs::check(&about, &plan.machine)?;
+    let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
     let program = Play {
@@ -150,6 +151,7 @@ fn execute(
     }
     let outcome = played?;
     let measured = Measured {
+        resolved,
         storage,
         drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),

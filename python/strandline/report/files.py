@@ -79,7 +79,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mapping[str, Any]] = ()) -> None:
-    """Writes `records.jsonl` and `records.parquet`; in the latter `params`, if there, is a column of JSON text.
+    """Writes `records.jsonl` and `records.parquet`; in the latter maps, as `params`, are columns of JSON text.
 
     A column in which no record has a value has the type that `keys`, the listing of that name, gives it.
     """
@@ -95,5 +95,4 @@ def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mappin
 
 
 def _row(record: Record) -> dict[str, Any]:
-    params = record.fields.get("params")
-    return {**record.fields, **({} if params is None else {"params": json.dumps(params)})}
+    return {key: json.dumps(value) if isinstance(value, dict) else value for key, value in record.fields.items()}

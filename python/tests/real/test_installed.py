@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import strandline
-
+from strandline.record import Record
 from test_readme import commands, expected_code
 
 from .conftest import Installed
@@ -19,10 +19,6 @@ from .conftest import Installed
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 
 WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
-
-
-def without_host(record: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in record.items() if not key.startswith("host_")}
 
 
 @pytest.mark.parametrize("command", commands())
@@ -47,7 +43,7 @@ def test_fences_cost_time(installed: Installed, workload: str) -> None:
 def test_same_inputs_same_bytes(installed: Installed) -> None:
     run = ("run", "sps", "-d", "x86,eadr,unordered", "--tasks", "500", "--threads", "2", "--json")
     results = [installed(*run, "--jobs", jobs).document["records"] for jobs in ("1", "1", "3")]
-    once, again, parallel = ([json.dumps(without_host(record)) for record in records] for records in results)
+    once, again, parallel = ([json.dumps(Record(record).result) for record in records] for records in results)
     assert once == again == parallel
 
 

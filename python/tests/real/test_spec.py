@@ -14,7 +14,7 @@ from strandline.experiments import spec as figures
 from .conftest import Installed
 
 #: Keys of a run that no option of the command line sets.
-INNER = {"figure", "warm", "recovers"}
+INNER = {"figure", "warm", "recovers", "parameters", "checksum"}
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,13 @@ def declared() -> Mapping[str, Any]:
 
 def key(field: "dataclasses.Field[Any]") -> dict[str, Any]:
     """A dataclass' field as the native module declares one."""
-    required = field.default is dataclasses.MISSING
+    default = {} if field.default_factory is dict else field.default
+    required = default is dataclasses.MISSING
     return {
         "name": field.name,
-        "type": str(field.type).replace("tuple[str, ...]", "list[str]"),
+        "type": str(field.type).replace("tuple[str, ...]", "list[str]").replace("Mapping[str, str]", "dict"),
         "required": required,
-        "default": None if required else list(field.default) if isinstance(field.default, tuple) else field.default,
+        "default": None if required else list(default) if isinstance(default, tuple) else default,
     }
 
 
