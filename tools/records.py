@@ -1,8 +1,8 @@
 """Compares the records of every design with those of the commit before, which `benches/records.jsonl` keeps.
 
-A record is compared key by key, but for `host_*` and its origin. The short runs take seconds and belong to `make test`; the others
-have each workload's own number of tasks. A change that means to move results writes the file anew: `--promote`, and the
-difference belongs to the commit.
+A record is compared key by key, but for `host_*` and its origin. The short runs take seconds and belong to `make test`;
+the others have each workload's own number of tasks. A change that means to move results writes the file anew:
+`--promote`, and the difference belongs to the commit.
 """
 
 from __future__ import annotations

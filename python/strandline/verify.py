@@ -14,10 +14,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from strandline.engine import CrashStates, StateVisit
 from strandline.errors import InputError
+from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
 
 PLACE = "{}"
 """Stands for the pool's path in a checker's command."""
@@ -25,8 +25,6 @@ PLACE = "{}"
 TAIL_LINES, TAIL_BYTES = 20, 4096
 AHEAD = 2
 """States written ahead of the checker, for each that it checks at once."""
-INTERRUPT_SECONDS = 0.2
-"""How soon an interrupt is seen at the latest."""
 
 
 @dataclass(frozen=True)
@@ -196,26 +194,10 @@ def _scratch(asked: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"--scratch {where}: cannot be written ({error.strerror}): name a folder that can") from error
     try:
-        with _terminated_as_interrupted():
+        with terminated_as_interrupted():
             yield root
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[StateVisit]:

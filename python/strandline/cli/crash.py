@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from strandline.cli import crash_recording, output
 from strandline.cli.app import App
-from strandline.cli.options import points, run_options_of, run_specs
+from strandline.cli.options import demand, points, refuse, run_options_of, run_specs
 from strandline.engine import CrashResult, CrashSpec
 from strandline.report import crashes
 from strandline.sweep import parallel
@@ -24,7 +23,7 @@ ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 
 @click.command()
-@run_options_of(design_required=False)
+@run_options_of(workload_required=True)
 @click.option(
     "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Crash states to check."
 )
@@ -54,26 +53,15 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
     if app.engine.is_recording(given["workload"]):
-        _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
+        refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
-    _refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
-    if not given["designs"]:
-        raise click.MissingParameter(ctx=ctx, param=_parameter(ctx, "designs"))
+    refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
+    demand(ctx, "designs")
     specs = [CrashSpec(run, given["points"], given["replay"]) for run in run_specs(given, recovers=False)]
     with output.progress("crashing", len(specs)) as done:
         results = parallel(app.engine.crash, specs, given["jobs"], done)
     _print_json(results) if given["as_json"] else _print(results)
     ctx.exit(1 if any(result.failures for result in results) else 0)
-
-
-def _parameter(ctx: click.Context, name: str) -> click.Parameter:
-    return next(parameter for parameter in ctx.command.params if parameter.name == name)
-
-
-def _refuse(ctx: click.Context, names: Sequence[str], why: str) -> None:
-    for name in names:
-        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            raise click.BadOptionUsage(name, f"{_parameter(ctx, name).opts[-1]} {why}", ctx=ctx)
 
 
 def _print(results: Sequence[CrashResult]) -> None:

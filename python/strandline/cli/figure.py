@@ -9,13 +9,14 @@ import click
 
 from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
-from strandline.cli.figures import run_figures
-from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
+from strandline.cli.figures import Target, run_figures, tasks_of
+from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, tasks_option
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
 from strandline.experiments.spec import FigureSpec, LitmusFigure
 from strandline.experiments.values import with_means
+from strandline.journal import keeping
 from strandline.report.files import NAMES, replacing
 
 
@@ -23,6 +24,8 @@ from strandline.report.files import NAMES, replacing
 @click.argument("figure_id", metavar="ID|FILE")
 @tasks_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write. [default: out/ID]")
+@click.option("--force", is_flag=True, help="Replace what is in DIR, another figure or a longer run of this one.")
+@fresh_option
 @seed_option
 @jobs_option
 @json_option
@@ -34,6 +37,8 @@ def figure(
     figure_id: str,
     tasks: int | None,
     out: Path | None,
+    force: bool,
+    fresh: bool,
     seed: int,
     jobs: int,
     as_json: bool,
@@ -42,7 +47,8 @@ def figure(
 
     ID is one of `strandline list figures`, FILE the path of a figure's TOML file, whose id is FOLDER-NAME.
 
-    Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
+    Writes records, a table and a plot to DIR, whose old content stays until the new is complete. Runs that an
+    interrupted call has finished are not run again.
 
     A figure of litmus tests exits with 1 where `strandline litmus` does.
     """
@@ -53,14 +59,15 @@ def figure(
             raise click.UsageError(
                 f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out"
             )
-        ctx.exit(figure_litmus.show(app, spec, folder, seed, jobs, as_json))
-    _show(app, spec, Options(seed, tasks), folder, jobs, as_json)
+        ctx.exit(figure_litmus.show(app, spec, Target(folder, force, fresh), seed, jobs, as_json))
+    _show(app, spec, Options(seed, tasks), Target(folder, force, fresh), jobs, as_json)
 
 
-def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int, as_json: bool) -> None:
-    claims = app.shelf.claims()
-    with replacing(folder) as staging:
-        data = run_figures(app, [spec], options, jobs)[spec.id]
+def _show(app: App, spec: FigureSpec, options: Options, target: Target, jobs: int, as_json: bool) -> None:
+    claims, folder = app.shelf.claims(), target.folder
+    with keeping(folder, target.fresh) as journal, replacing(folder) as staging:
+        target.check(spec.id, tasks_of(app.engine, spec, options))
+        data = run_figures(app, [spec], options, jobs, journal=journal)[spec.id]
         shown = drawing.chart(data, claims)
         table = drawing.table(shown)
         outcomes = _outcomes(app, data)

@@ -58,8 +58,8 @@ def execute(arguments: Sequence[str], app: App) -> int:
         return _complain(_one_line(str(error)), BAD_INPUT)
     except StuckError as error:
         return _complain(_one_line(str(error)), FAILED)
-    except InterruptError:
-        return _complain("interrupted: nothing was written", INTERRUPTED)
+    except InterruptError as error:
+        return _complain(str(error) or "interrupted: nothing was written", INTERRUPTED)
 
 
 def _one_line(text: str) -> str:

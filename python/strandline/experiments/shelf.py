@@ -1,4 +1,4 @@
-"""The figures and claims on the shelf, which travels in the package; `experiments/` of the repository is a link to it."""
+"""The figures and claims on the shelf, which is in the package; `experiments/` of the repository links to it."""
 
 from __future__ import annotations
 

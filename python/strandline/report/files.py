@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,30 @@ def replacing(folder: Path) -> Iterator[Path]:
         raise InputError(f"--out {folder}: cannot be written: {error.strerror}: choose another folder") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a folder of a figure holds."""
+
+    figure: str | None
+    """`None` where it is empty."""
+    tasks: int
+    """Of all its runs; 0 of a figure of litmus tests."""
+
+
+def contents(folder: Path) -> Contents:
+    """What is in a folder, of which `replacing` has seen that it holds nothing but a figure's files."""
+    if not any(folder.iterdir()):
+        return Contents(None, 0)
+    try:
+        lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines]
+        return Contents(
+            records[0]["figure"], sum((record.get("spec") or record).get("tasks") or 0 for record in records)
+        )
+    except (OSError, ValueError, LookupError):
+        return Contents("that cannot be read", 0)
 
 
 def _refuse_foreign(folder: Path) -> None:

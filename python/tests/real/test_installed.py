@@ -94,6 +94,43 @@ def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
     assert runs == [(workload, design) for workload in WORKLOADS for design in ("x86", "cosplay")]
 
 
+def test_a_record_is_repeated_without_the_machines_file(installed: Installed, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('base = "asap"\nname = "mine"\n[core]\nrob_entries = 64\n')
+    designs = ("run", "tatp", "-d", "x86,hops-rp,cosplay", "-m", "mine.toml", "--threads", "2", "--tasks", "200")
+    for name in ("r.csv", "r.json"):
+        assert installed(*designs, "--out", name).code == 0
+    mine.unlink()
+    for name in ("r.csv", "r.json"):
+        done = installed("run", "--from", name)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.count(": the same\n") == 3
+    kept = tmp_path / "r.json"
+    kept.write_text(kept.read_text().replace('"machine.core.rob_entries": "64"', '"machine.core.rob_entries": "8"'))
+    done = installed("run", "--from", "r.json")
+    assert (done.code, done.err) == (1, "")
+    assert "tatp under x86: DIFFERENT: " in done.out
+
+
+def test_the_record_of_a_recording_is_repeated_on_that_recording(installed: Installed, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.strand"
+    shutil.copy(RECORDINGS / "list-good.strand", mine)
+    assert installed("run", "mine.strand", "-d", "x86,eadr", "--out", "r.jsonl").code == 0
+    assert installed("run", "--from", "r.jsonl").code == 0
+    shutil.copy(RECORDINGS / "list-bad.strand", mine)
+    done = installed("run", "--from", "r.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert "mine.strand: is another recording than the one that ran" in done.err
+
+
+@pytest.mark.parametrize("workload", ["sps", "queue", "nstore-rd", "tpcc"])
+def test_the_record_of_a_crash_test_is_repeated(installed: Installed, tmp_path: Path, workload: str) -> None:
+    done = installed("crash", workload, "-d", "x86,asap-rp", "--points", "50", "--json")
+    assert (done.code, done.err) == (0, "")
+    (tmp_path / "c.json").write_text(done.out)
+    assert installed("run", "--from", "c.json").code == 0
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds the package alone, as an installed wheel does: no checkout is around it."""
