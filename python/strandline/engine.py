@@ -53,6 +53,7 @@ class CrashSpec:
     run: RunSpec
     points: int | str
     replay: str | None = None
+    max_failures: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class CrashResult:
     durable_events: int
     """Events that changed what is durable, over all runs."""
     runs: int
+    complete: bool
+    """Whether all crash states asked for were judged: neither interrupted, nor with enough failures before."""
     failures: list[CrashFailure]
     record: Record
 
@@ -120,6 +123,12 @@ class StateVisit:
     """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
+class NativeStop(Protocol):
+    """`Stop` of the native module: ends crash tests that have begun, which then answer with what they have found."""
+
+    def set(self) -> None: ...
+
+
 class NativeStates(Protocol):
     """`RecordingStates` of the native module."""
 
@@ -151,7 +160,8 @@ class Native(Protocol):
     def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]: ...
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
+    def Stop(self) -> NativeStop: ...  # noqa: N802
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
@@ -188,9 +198,13 @@ class Engine:
     def _record(self, fields: dict[str, Any]) -> Record:
         return Record({**fields, "command": self.command})
 
-    def crash(self, spec: CrashSpec) -> CrashResult:
-        """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(spec))
+    def stop(self) -> NativeStop:
+        """What ends crash tests early."""
+        return self.native.Stop()
+
+    def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
+        """Visits crash states of one program under one design, until `stop`."""
+        answer = self._ask(lambda: self.native.crash(spec, stop))
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)

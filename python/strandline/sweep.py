@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
-from strandline.interrupts import INTERRUPT_SECONDS
+from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
 from strandline.journal import Journal
 from strandline.record import Record
 
@@ -36,6 +36,28 @@ def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, d
         return [future.result() for future in futures if future.done()]
     finally:
         # Waiting here would hold up an error or Ctrl-C until the longest run is over.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def until_interrupted(
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done, stop: Callable[[], None]
+) -> tuple[list[Result], bool]:
+    """As `parallel`, and whether it was interrupted: `stop` then ends the work that has begun, whose results count."""
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    futures = [pool.submit(work, item) for item in items]
+    for future in futures:
+        future.add_done_callback(lambda finished: None if finished.cancelled() else done())
+    interrupted = False
+    try:
+        with terminated_as_interrupted():
+            try:
+                _wait(futures)
+            except KeyboardInterrupt:
+                interrupted = True
+                stop()
+                _wait([future for future in futures if not future.cancel()])
+        return [future.result() for future in futures if future.done() and not future.cancelled()], interrupted
+    finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, NativeStates, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus import RandomSpec
 
 InputError = fake_litmus.InputError
@@ -62,14 +65,22 @@ class FakeNative:
         _check(asdict(spec))
         return _origin(asdict(spec))
 
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]:
+    def Stop(self) -> threading.Event:  # noqa: N802
+        return threading.Event()
+
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]:
         self.specs.append(asdict(request))
         spec = asdict(request.run)
         _check(spec)
         failures = [_failure(5), _failure(3)] if spec["design"] == "unordered" else []
         points = 1 if request.replay else 40 if request.points == "all" else request.points
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
-        return {**answer, "runs": 3, "failures": failures, "record": _record(spec)}
+        assert isinstance(stop, threading.Event)
+        if begun := os.environ.get("STRANDLINE_TEST_BEGUN"):
+            Path(f"{begun}-{spec['design']}").touch()
+        complete = not stop.wait(self._seconds_a_run)
+        failures = failures[: request.max_failures]
+        return {**answer, "runs": 3, "complete": complete, "failures": failures, "record": _record(spec)}
 
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]:
         raise InputError(f"{source}: nothing was recorded into {out}")

@@ -1,5 +1,6 @@
 """The command as a process: pipes, terminals, Ctrl-C."""
 
+import json
 import os
 import pty
 import re
@@ -161,6 +162,37 @@ def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> 
     assert b"another strandline is writing it" in done.stderr
     process.kill()
     process.communicate(timeout=300)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_interrupted_crash_test_shows_what_it_found(
+    by: signal.Signals, form: tuple[str, ...], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        command("crash", "sps", "-d", "unordered,x86,eadr", "--jobs", "2", *form, seconds=300),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**ENVIRONMENT, "STRANDLINE_TEST_BEGUN": str(tmp_path / "begun")},
+    )
+    for _ in range(6000):
+        if len(list(tmp_path.iterdir())) == 2:
+            break
+        time.sleep(0.05)
+    process.send_signal(by)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, err) == (
+        130,
+        b"strandline: interrupted: the report has what was found until then, of 2 of 3 designs\n",
+    )
+    if form:
+        document = json.loads(out)
+        assert document["interrupted"]
+        assert [(each["complete"], each["recovers"]) for each in document["results"]] == [(False, False), (False, None)]
+    else:
+        assert b"FAILS" in out
+        assert b"not finished" in out
+        assert b"again: strandline crash sps -d unordered" in out
 
 
 def test_without_the_native_module_help_still_helps() -> None:

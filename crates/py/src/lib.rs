@@ -68,9 +68,27 @@ fn build() -> Answer<Value> {
     Answer(json!({"version": VERSION, "commit": COMMIT}))
 }
 
+/// Ends crash tests that have begun: they answer with what they have found.
+#[pyclass(frozen)]
+struct Stop(strandline_crash::Stop);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop(strandline_crash::Stop::default())
+    }
+
+    /// Ends them.
+    fn set(&self) {
+        self.0.set();
+    }
+}
+
 #[pyfunction]
-fn crash(py: Python<'_>, request: Given<Request>) -> Answered {
-    let report = py.detach(|| request.0.answer());
+fn crash(py: Python<'_>, request: Given<Request>, stop: &Bound<'_, Stop>) -> Answered {
+    let stop = stop.get().0.clone();
+    let report = py.detach(|| request.0.answer(stop));
     answer(report.map(|report| {
         let record = built_here(report.record);
         json!(Report { record, ..report })
@@ -152,6 +170,7 @@ fn is_recording(name: &str) -> bool {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
