@@ -13,11 +13,12 @@ fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
-    if let Some(log) = git(
-        &root,
-        &["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"],
-    ) {
-        println!("cargo::rerun-if-changed={log}");
+    // A new commit shows in these. A file that is not there would have this run each time.
+    for name in ["HEAD", "logs/HEAD"] {
+        let path = git(&root, &["rev-parse", "--path-format=absolute", "--git-path", name]);
+        if let Some(path) = path.filter(|path| Path::new(path).exists()) {
+            println!("cargo::rerun-if-changed={path}");
+        }
     }
     let commit = commit(&root).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=STRANDLINE_COMMIT={commit}");

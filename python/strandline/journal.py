@@ -41,6 +41,7 @@ class Journal:
         text = _whole_lines(file)
         self._end = len(text)
         self._kept = {key_of(fields): Record(fields) for fields in map(json.loads, text.splitlines())}
+        self._before = frozenset(self._kept)
 
     def find(self, origin: Mapping[str, Any]) -> Record | None:
         """The record of a run that an earlier call has finished."""
@@ -70,6 +71,12 @@ class Journal:
         """How many of the runs that were asked for are kept."""
         with self._lock:
             return len(self._asked & self._kept.keys())
+
+    @property
+    def reused(self) -> int:
+        """How many of them an earlier call has finished."""
+        with self._lock:
+            return len(self._asked & self._before)
 
     def close(self, complete: bool) -> None:
         """Removes what the complete result has, and keeps what other calls have yet to use."""

@@ -43,7 +43,9 @@ def interrupted(strandline: Strandline, native: FakeNative) -> None:
 
 @pytest.mark.usefixtures("interrupted")
 def test_finished_runs_are_not_made_again(strandline: Strandline, native: FakeNative) -> None:
-    assert strandline(*TABLE).code == 0
+    answer = strandline(*TABLE)
+    assert (answer.code, answer.err) == (0, "")
+    assert "4 runs had finished before, and were not made again" in answer.out
     assert len(native.specs) == 10, "in both calls together"
     assert not KEPT.exists()
     assert len(Path("out/cosplay-table-3/records.jsonl").read_text().splitlines()) == 10

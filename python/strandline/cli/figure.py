@@ -18,6 +18,7 @@ from strandline.experiments.spec import FigureSpec, LitmusFigure
 from strandline.experiments.values import with_means
 from strandline.journal import keeping
 from strandline.report.files import NAMES, replacing
+from strandline.report.numbers import counted
 
 
 @click.command()
@@ -83,6 +84,8 @@ def _show(app: App, spec: FigureSpec, options: Options, target: Target, jobs: in
         output.say("")
         output.show(verdicts.outcomes(outcomes))
     output.say("")
+    if journal.reused:
+        output.say(f"{counted(journal.reused, 'run')} had finished before, and were not made again", style="dim")
     output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 

@@ -1,6 +1,8 @@
 """What may be asked of a run is declared once, in the native module: all of Python's sides agree with it."""
 
 import dataclasses
+import importlib.metadata
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,3 +69,9 @@ def test_a_runtimes_parameter_is_set_from_the_command_line(installed: Installed,
     done = installed(*command.split(), "--runtime", "atlas", "--set", "runtime.log_batch=4", "--json")
     assert (done.code, done.err) == (0, "")
     assert [record["params"]["runtime.log_batch"] for record in done.document["records"]] == ["4"]
+
+
+def test_the_build_is_a_version_and_a_commit() -> None:
+    build = engine.load().build()
+    assert build["version"] == importlib.metadata.version("strandline")
+    assert re.fullmatch(r"[0-9a-f]{12}(-dirty-[0-9a-f]{8})?|unknown", build["commit"])
