@@ -19,8 +19,20 @@ class StuckError(Exception):
 def run(spec: RunSpec) -> dict[str, Any]:
     """Runs one program under one design. Answers one record."""
 
-def crash(request: CrashSpec) -> dict[str, Any]:
-    """Crash-tests one program under one design; `engine.CrashResult` lists the keys."""
+def origin(spec: RunSpec) -> dict[str, Any]:
+    """What the record of this run will say of its origin: `version`, `commit` and `spec`, with every choice made."""
+
+def build() -> dict[str, str]:
+    """The `version`, and the `commit` that this is built from."""
+
+class Stop:
+    """Ends crash tests that have begun: they answer with what they have found."""
+
+    def set(self) -> None:
+        """Ends them."""
+
+def crash(request: CrashSpec, stop: Stop) -> dict[str, Any]:
+    """Crash-tests one program under one design, until `stop`; `engine.CrashResult` lists the keys."""
 
 def spec_fields() -> dict[str, Any]:
     """What `run` and `crash` take: `{"run": [FIELD], "crash": [FIELD], "scopes"}`.

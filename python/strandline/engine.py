@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -37,6 +37,13 @@ class RunSpec:
     figure: str | None = None
     warm: int | None = None
     recovers: bool = False
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    checksum: str | None = None
+
+    @classmethod
+    def of(cls, keys: Mapping[str, Any]) -> RunSpec:
+        """A run from its keys, as `spec` of a record has them; a `TypeError` where they are others."""
+        return cls(**{**keys, "set": tuple(keys["set"])})
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class CrashSpec:
     run: RunSpec
     points: int | str
     replay: str | None = None
+    max_failures: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,8 @@ class CrashResult:
     durable_events: int
     """Events that changed what is durable, over all runs."""
     runs: int
+    complete: bool
+    """Whether all crash states asked for were judged: neither interrupted, nor with enough failures before."""
     failures: list[CrashFailure]
     record: Record
 
@@ -113,6 +123,12 @@ class StateVisit:
     """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
+class NativeStop(Protocol):
+    """`Stop` of the native module: ends crash tests that have begun, which then answer with what they have found."""
+
+    def set(self) -> None: ...
+
+
 class NativeStates(Protocol):
     """`RecordingStates` of the native module."""
 
@@ -142,7 +158,10 @@ class Native(Protocol):
     @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
     def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]: ...
+    def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def build(self) -> dict[str, str]: ...
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
+    def Stop(self) -> NativeStop: ...  # noqa: N802
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
@@ -161,16 +180,33 @@ class Engine:
     """The simulator. Safe to use from several threads."""
 
     native: Native
+    command: str | None = None
+    """The command line that asks, for the records."""
 
     def run(self, spec: RunSpec) -> Record:
         """Runs one program under one design."""
-        return Record(self._ask(lambda: self.native.run(spec)))
+        return self._record(self._ask(lambda: self.native.run(spec)))
 
-    def crash(self, spec: CrashSpec) -> CrashResult:
-        """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(spec))
+    def origin(self, spec: RunSpec) -> dict[str, Any]:
+        """`version`, `commit` and `spec` as the record of this run will have them."""
+        return self._ask(lambda: self.native.origin(spec))
+
+    def build(self) -> dict[str, str]:
+        """The `version`, and the `commit` that the simulator was built from."""
+        return self.native.build()
+
+    def _record(self, fields: dict[str, Any]) -> Record:
+        return Record({**fields, "command": self.command})
+
+    def stop(self) -> NativeStop:
+        """What ends crash tests early."""
+        return self.native.Stop()
+
+    def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
+        """Visits crash states of one program under one design, until `stop`."""
+        answer = self._ask(lambda: self.native.crash(spec, stop))
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
-        answer["record"] = Record(answer["record"])
+        answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:

@@ -10,4 +10,4 @@ class StuckError(Exception):
 
 
 class InterruptError(Exception):
-    """The user pressed Ctrl-C. The command line exits 130."""
+    """The user pressed Ctrl-C; says what is kept, if something is. The command line exits 130."""

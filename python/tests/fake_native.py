@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, NativeStates, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus import RandomSpec
 
 InputError = fake_litmus.InputError
@@ -35,6 +38,7 @@ SHARING = 40
 """Cycles that each further thread adds to a task under the designs that have coroutines."""
 SWITCH_INSTRUCTIONS = 450
 """Of a task with two fences or more."""
+BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
 
@@ -54,14 +58,29 @@ class FakeNative:
         time.sleep(self._seconds_a_run)
         return _record(asdict(spec))
 
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]:
+    def build(self) -> dict[str, str]:
+        return dict(BUILD)
+
+    def origin(self, spec: RunSpec, /) -> dict[str, Any]:
+        _check(asdict(spec))
+        return _origin(asdict(spec))
+
+    def Stop(self) -> threading.Event:  # noqa: N802
+        return threading.Event()
+
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]:
         self.specs.append(asdict(request))
         spec = asdict(request.run)
         _check(spec)
         failures = [_failure(5), _failure(3)] if spec["design"] == "unordered" else []
         points = 1 if request.replay else 40 if request.points == "all" else request.points
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
-        return {**answer, "runs": 3, "failures": failures, "record": _record(spec)}
+        assert isinstance(stop, threading.Event)
+        if begun := os.environ.get("STRANDLINE_TEST_BEGUN"):
+            Path(f"{begun}-{spec['design']}").touch()
+        complete = not stop.wait(self._seconds_a_run)
+        failures = failures[: request.max_failures]
+        return {**answer, "runs": 3, "complete": complete, "failures": failures, "record": _record(spec)}
 
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]:
         raise InputError(f"{source}: nothing was recorded into {out}")
@@ -135,6 +154,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
     work, stalls = _work(spec, window), _stalls(spec, window)
     cycles = (work + stalls) * tasks // threads
     return {
+        **_origin(spec),
         "figure": spec["figure"],
         "workload": spec["workload"],
         "design": spec["design"],
@@ -162,6 +182,13 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "host_mips": 60.25,
         "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
     }
+
+
+def _origin(spec: dict[str, Any]) -> dict[str, Any]:
+    """The run with every choice made, of which there are few."""
+    chosen = {"machine": spec["machine"] or "cosplay", "tasks": spec["tasks"] or 10_000, "set": list(spec["set"])}
+    parameters = {"machine.core.rob_entries": "224", **dict(each.split("=") for each in spec["set"])}
+    return {**BUILD, "spec": {**spec, **chosen, "threads": spec["threads"] or 1, "parameters": parameters}}
 
 
 def _window(spec: dict[str, Any]) -> int:

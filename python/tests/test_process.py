@@ -1,5 +1,6 @@
 """The command as a process: pipes, terminals, Ctrl-C."""
 
+import json
 import os
 import pty
 import re
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 MAIN = Path(__file__).parent / "fake_main.py"
 ENVIRONMENT = {
@@ -113,6 +116,83 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, b"")
     assert err == b"strandline: interrupted: nothing was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
+    """A figure of ten runs into `folder`, one after the other, as soon as so many have finished."""
+    process = subprocess.Popen(
+        command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(folder / "new"), seconds=0.5),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    kept = folder / "new.partial.jsonl"
+    for _ in range(6000):
+        if kept.exists() and kept.read_bytes().count(b"\n") >= runs:
+            break
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals) -> None:
+    process = begun(tmp_path, 2)
+    process.send_signal(by)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (130, b"")
+    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs, and .*\n", err)
+    assert [path.name for path in tmp_path.iterdir()] == ["new.partial.jsonl"]
+
+
+def test_a_killed_process_keeps_its_runs_and_locks_nobody_out(tmp_path: Path) -> None:
+    process = begun(tmp_path, 2)
+    process.kill()
+    process.communicate(timeout=300)
+    again = command("figure", "cosplay-table-3", "--out", str(tmp_path / "new"))
+    subprocess.run(again, check=True, capture_output=True, env=ENVIRONMENT)
+    assert len((tmp_path / "new" / "records.jsonl").read_text().splitlines()) == 10
+    assert not (tmp_path / "new.partial.jsonl").exists()
+
+
+def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> None:
+    process = begun(tmp_path, 1)
+    second = command("figure", "cosplay-1", "--out", str(tmp_path / "new"))
+    done = subprocess.run(second, check=False, capture_output=True, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"another strandline is writing it" in done.stderr
+    process.kill()
+    process.communicate(timeout=300)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_interrupted_crash_test_shows_what_it_found(
+    by: signal.Signals, form: tuple[str, ...], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        command("crash", "sps", "-d", "unordered,x86,eadr", "--jobs", "2", *form, seconds=300),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**ENVIRONMENT, "STRANDLINE_TEST_BEGUN": str(tmp_path / "begun")},
+    )
+    for _ in range(6000):
+        if len(list(tmp_path.iterdir())) == 2:
+            break
+        time.sleep(0.05)
+    process.send_signal(by)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, err) == (
+        130,
+        b"strandline: interrupted: the report has what was found until then, of 2 of 3 designs\n",
+    )
+    if form:
+        document = json.loads(out)
+        assert document["interrupted"]
+        assert [(each["complete"], each["recovers"]) for each in document["results"]] == [(False, False), (False, None)]
+    else:
+        assert b"FAILS" in out
+        assert b"not finished" in out
+        assert b"again: strandline crash sps -d unordered" in out
 
 
 def test_without_the_native_module_help_still_helps() -> None:

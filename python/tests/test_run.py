@@ -1,9 +1,12 @@
 """`strandline run`."""
 
+from typing import Any
+
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
+from strandline.record import Record
 
 
 def test_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -58,6 +61,8 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "figure": None,
             "warm": None,
             "recovers": True,
+            "parameters": {},
+            "checksum": None,
         }
     ]
 
@@ -68,5 +73,8 @@ def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, na
 
 
 def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:
-    run = ("run", "sps", "-d", "x86,unordered,eadr,volatile", "--json")
-    assert strandline(*run, "--jobs", "1").out == strandline(*run, "--jobs", "4").out
+    def results(jobs: str) -> list[dict[str, Any]]:
+        answer = strandline("run", "sps", "-d", "x86,unordered,eadr,volatile", "--json", "--jobs", jobs)
+        return [Record(record).result for record in answer.document["records"]]
+
+    assert results("1") == results("4")

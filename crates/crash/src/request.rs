@@ -1,7 +1,7 @@
 //! What the user may ask of crash exploration.
 
-use crate::{explore, recovers, replay, Points, Report};
-use strandline_sim::{request, Error, Record, Spec};
+use crate::{explore_until, recovers, replay, Points, Report, Stop, Until};
+use strandline_sim::{observe, request, Error, Record, Spec};
 
 request! {
     /// A crash test as the user asks for it.
@@ -14,18 +14,20 @@ request! {
     defaults {
         /// The one crash state to judge, as a failure names it; those that `points` says if `None`.
         replay: Option<String> = None,
+        /// Failing crash states after which no more are looked for; all are if `None`.
+        max_failures: Option<u64> = None,
     }
 }
 
 impl Request {
-    /// Visits the crash states that are asked for.
+    /// Visits the crash states that are asked for, until `stop`.
     ///
     /// # Errors
     /// Bad input, or a run without progress.
-    pub fn answer(&self) -> Result<Report, Error> {
+    pub fn answer(&self, stop: Stop) -> Result<Report, Error> {
         match &self.replay {
             Some(place) => replay(&self.run, place),
-            None => explore(&self.run, self.points),
+            None => explore_until(&self.run, self.points, &Until::new(self.max_failures, stop), &observe),
         }
     }
 }

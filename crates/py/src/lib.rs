@@ -10,9 +10,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{json, Value};
-use strandline_crash::Request;
+use strandline_crash::{Report, Request};
 use strandline_machine::Machine;
-use strandline_sim::{Error, Scope, Spec};
+use strandline_sim::{Error, Record, Scope, Spec};
 use value::{Answer, Given};
 
 create_exception!(
@@ -27,6 +27,9 @@ create_exception!(
     PyException,
     "The simulated machine made no progress; one line."
 );
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const COMMIT: &str = env!("STRANDLINE_COMMIT");
 
 fn raise(error: Error) -> PyErr {
     match error {
@@ -43,12 +46,53 @@ fn answer(value: Result<Value, Error>) -> Answered {
 
 #[pyfunction]
 fn run(py: Python<'_>, spec: Given<Spec>) -> Answered {
-    answer(py.detach(|| strandline_crash::run(&spec.0).map(|record| json!(record))))
+    answer(py.detach(|| strandline_crash::run(&spec.0).map(|record| json!(built_here(record)))))
+}
+
+/// A record with the commit of this build.
+fn built_here(mut record: Record) -> Record {
+    COMMIT.clone_into(&mut record.origin.commit);
+    record
+}
+
+/// What builds a record, and the run with every choice made, as its record has them.
+#[pyfunction]
+fn origin(spec: Given<Spec>) -> Answered {
+    let spec = strandline_sim::resolve(&spec.0);
+    answer(spec.map(|spec| json!({"version": VERSION, "commit": COMMIT, "spec": spec})))
+}
+
+/// The version, and the commit that this is built from.
+#[pyfunction]
+fn build() -> Answer<Value> {
+    Answer(json!({"version": VERSION, "commit": COMMIT}))
+}
+
+/// Ends crash tests that have begun: they answer with what they have found.
+#[pyclass(frozen)]
+struct Stop(strandline_crash::Stop);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop(strandline_crash::Stop::default())
+    }
+
+    /// Ends them.
+    fn set(&self) {
+        self.0.set();
+    }
 }
 
 #[pyfunction]
-fn crash(py: Python<'_>, request: Given<Request>) -> Answered {
-    answer(py.detach(|| request.0.answer().map(|report| json!(report))))
+fn crash(py: Python<'_>, request: Given<Request>, stop: &Bound<'_, Stop>) -> Answered {
+    let stop = stop.get().0.clone();
+    let report = py.detach(|| request.0.answer(stop));
+    answer(report.map(|report| {
+        let record = built_here(report.record);
+        json!(Report { record, ..report })
+    }))
 }
 
 #[pyfunction]
@@ -126,9 +170,12 @@ fn is_recording(name: &str) -> bool {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
+    m.add_function(wrap_pyfunction!(origin, m)?)?;
+    m.add_function(wrap_pyfunction!(build, m)?)?;
     m.add_function(wrap_pyfunction!(spec_fields, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;

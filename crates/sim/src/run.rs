@@ -2,7 +2,7 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
+use crate::{needs, recording, resolved, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
@@ -121,7 +121,7 @@ fn progress(plan: &Plan) -> Progress {
 }
 
 /// The registered design that `spec` names, with the parameters that the user set.
-fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
+pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
     let mut design = design_named(&spec.design)?;
     design.configure(sets.of(Scope::Design))?;
     Ok(design)
@@ -137,6 +137,7 @@ fn execute(
     let started = Instant::now();
     let about = design.about();
     needs::check(&about, &plan.machine)?;
+    let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
     let program = Play {
@@ -151,6 +152,7 @@ fn execute(
     }
     let outcome = played?;
     let measured = Measured {
+        resolved,
         storage,
         drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -47,6 +49,7 @@ for command in (run, record_, list_, figure, claims, crash, litmus):
 
 def execute(arguments: Sequence[str], app: App) -> int:
     """Runs one command line and answers its exit code; errors are one line on stderr."""
+    app = replace(app, command=shlex.join(("strandline", *arguments)))
     try:
         return commands.main(list(arguments), prog_name="strandline", standalone_mode=False, obj=app) or 0
     except click.UsageError as error:
@@ -55,8 +58,8 @@ def execute(arguments: Sequence[str], app: App) -> int:
         return _complain(_one_line(str(error)), BAD_INPUT)
     except StuckError as error:
         return _complain(_one_line(str(error)), FAILED)
-    except InterruptError:
-        return _complain("interrupted: nothing was written", INTERRUPTED)
+    except InterruptError as error:
+        return _complain(str(error) or "interrupted: nothing was written", INTERRUPTED)
 
 
 def _one_line(text: str) -> str:

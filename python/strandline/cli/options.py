@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from strandline.engine import SCOPES, RunSpec
 from strandline.sweep import default_jobs
@@ -119,24 +121,57 @@ _RUN_OPTIONS = (
 )
 
 
-def run_options_of(design_required: bool) -> Callable[[Command], Command]:
-    """Everything that describes runs of one workload under several designs, which may have to be named."""
-    design = click.option(
-        "-d", "--design", "designs", type=designs, required=design_required, metavar="D1,D2", help="Designs to compare."
-    )
+out_file_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the records: .json, .jsonl or .csv.",
+)
+from_option = click.option(
+    "--from",
+    "record",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Repeat the runs of a file's records and say whether they are the same.",
+)
+fresh_option = click.option("--fresh", is_flag=True, help="Run anew what an interrupted call has kept beside --out.")
+
+
+def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
+    """Everything that describes runs of one workload under several designs; `demand` says what must be there."""
+    workload = click.argument("workload", metavar="WORKLOAD", required=workload_required)
+    design = click.option("-d", "--design", "designs", type=designs, metavar="D1,D2", help="Designs to compare.")
 
     def describe(command: Command) -> Command:
-        for option in reversed((click.argument("workload"), design, *_RUN_OPTIONS)):
+        for option in reversed((workload, design, *_RUN_OPTIONS)):
             command = option(command)
         return command
 
     return describe
 
 
-run_options = run_options_of(design_required=True)
+def parameter(ctx: click.Context, name: str) -> click.Parameter:
+    """The command's parameter of that name."""
+    return next(parameter for parameter in ctx.command.params if parameter.name == name)
+
+
+def demand(ctx: click.Context, *names: str) -> None:
+    """A usage error where one of these is not given."""
+    for name in names:
+        if not ctx.params[name]:
+            raise click.MissingParameter(ctx=ctx, param=parameter(ctx, name))
+
+
+def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
+    """A usage error where one of these is given."""
+    for name in names:
+        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            given = parameter(ctx, name)
+            shown = given.opts[-1] if isinstance(given, click.Option) else given.human_readable_name
+            raise click.BadOptionUsage(name, f"{shown} {why}", ctx=ctx)
 
 
 def run_specs(given: Mapping[str, Any], recovers: bool) -> list[RunSpec]:
-    """One run a design, from the values of `run_options`."""
+    """One run a design, from the values of `run_options_of`."""
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
     return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in given["designs"]]

@@ -1,4 +1,4 @@
-"""The figures and claims on the shelf: `experiments/` in the repository."""
+"""The figures and claims on the shelf, which is in the package; `experiments/` of the repository links to it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Shelf:
         return [figure for figure in found if isinstance(figure, FigureSpec)]
 
     def any_figure(self, figure_id: str) -> FigureSpec | LitmusFigure:
-        """The figure of that id, of timed runs or of litmus tests."""
+        """The figure of that id or in that file, of timed runs or of litmus tests."""
+        if figure_id.endswith(".toml"):
+            return self._of_file(Path(figure_id).resolve())
         paths = self._paths()
         if figure_id not in paths:
             raise nearest("figure", figure_id, paths, "strandline list figures")
@@ -55,9 +57,20 @@ class Shelf:
         """All claims by id, in the order of the file."""
         return claims.load(self.folder / "claims.toml")
 
+    def _of_file(self, path: Path) -> FigureSpec | LitmusFigure:
+        """The figure in a file, which may name claims of the shelf; an `InputError` where there are none such."""
+        figure = load(path)
+        if isinstance(figure, FigureSpec):
+            known = self.claims()
+            papers = (metric.paper for metric in figure.metrics if metric.paper)
+            for claim in (*figure.claims, *papers):
+                if claim not in known:
+                    raise InputError(f"{path}: {nearest('claim', claim, known, 'strandline claims')}")
+        return figure
+
     def _paths(self) -> dict[str, Path]:
         if not self.folder.is_dir():
-            raise InputError(f"{self.folder}: no such folder: run strandline from a checkout set up with `make setup`")
+            raise InputError(f"{self.folder}: no such folder: install strandline anew")
         return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
 
 
@@ -67,5 +80,5 @@ def _by_number(figure_id: str) -> list[str | int]:
 
 
 def repository_shelf() -> Shelf:
-    """`experiments/` of the checkout that this package lies in."""
-    return Shelf(Path(__file__).resolve().parents[3] / "experiments")
+    """What comes with strandline."""
+    return Shelf(Path(__file__).resolve().parents[1] / "shelf")
