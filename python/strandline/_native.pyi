@@ -16,8 +16,26 @@ class InputError(Exception):
 class StuckError(Exception):
     """The simulated machine made no progress; the message is one line: who waits for whom."""
 
-def run(spec: RunSpec) -> dict[str, Any]:
+class FaultError(Exception):
+    """A fault of strandline itself; the message is one line: what went wrong, and where in its source."""
+
+class Progress:
+    """How far a run has come, to be read by other threads."""
+
+    def share(self) -> float:
+        """The share of the run's tasks that have ended, 0 to 1."""
+
+def run(spec: RunSpec, progress: Progress) -> dict[str, Any]:
     """Runs one program under one design. Answers one record."""
+
+def memory(spec: RunSpec) -> dict[str, Any]:
+    """What a run takes of the host's memory: `{"parts": {"program", "caches", "queues", "journal"}, "total"}`, in bytes."""
+
+def crash_memory(request: CrashSpec) -> dict[str, Any]:
+    """What one of a crash test's runs takes of the host's memory, as `memory` says it."""
+
+def nearest(written: str, names: list[str]) -> str | None:
+    """The name that was most likely meant; `None` if no name is near."""
 
 def crash(request: CrashSpec) -> dict[str, Any]:
     """Crash-tests one program under one design; `engine.CrashResult` lists the keys."""

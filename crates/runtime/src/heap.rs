@@ -101,6 +101,12 @@ impl Heap {
         self.filled.push((addr, word));
     }
 
+    /// Bytes of all that was allotted, volatile and persistent.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.dram + self.pm
+    }
+
     /// The memory that holds all that was allotted: zeroed, but for what its allotter has filled in.
     #[must_use]
     pub fn memory(&self) -> Memory {

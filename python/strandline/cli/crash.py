@@ -11,8 +11,9 @@ import click
 from click.core import ParameterSource
 
 from strandline.cli import crash_recording, output
+from strandline.cli.admitted import admitted, demand_memory
 from strandline.cli.app import App
-from strandline.cli.options import points, run_options_of, run_specs
+from strandline.cli.options import points, run_options_of
 from strandline.engine import CrashResult, CrashSpec
 from strandline.report import crashes
 from strandline.sweep import parallel
@@ -53,16 +54,21 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
+    if given["replay"]:
+        _refuse(ctx, ("points",), "says how many crash states to check, and --replay names one: leave one of them out")
     if app.engine.is_recording(given["workload"]):
         _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
     _refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
     if not given["designs"]:
         raise click.MissingParameter(ctx=ctx, param=_parameter(ctx, "designs"))
-    specs = [CrashSpec(run, given["points"], given["replay"]) for run in run_specs(given, recovers=False)]
+    engine = app.engine
+    runs, left_out = admitted(engine, given, recovers=False)
+    specs = [CrashSpec(run, given["points"], given["replay"]) for run in runs]
+    demand_memory(map(engine.crash_memory, specs), given["jobs"])
     with output.progress("crashing", len(specs)) as done:
-        results = parallel(app.engine.crash, specs, given["jobs"], done)
-    _print_json(results) if given["as_json"] else _print(results)
+        results = parallel(engine.crash, specs, given["jobs"], done)
+    _print_json(results) if given["as_json"] else _print(results, left_out)
     ctx.exit(1 if any(result.failures for result in results) else 0)
 
 
@@ -76,8 +82,10 @@ def _refuse(ctx: click.Context, names: Sequence[str], why: str) -> None:
             raise click.BadOptionUsage(name, f"{_parameter(ctx, name).opts[-1]} {why}", ctx=ctx)
 
 
-def _print(results: Sequence[CrashResult]) -> None:
+def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
     output.show(crashes.verdicts(results))
+    if left_out:
+        output.say(f"left out: {', '.join(left_out)}", style="dim")
     for result in results:
         if result.failures:
             output.say("")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from strandline.cli import output
+from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.experiments.figure import FigureData, Options, gather, plan
 from strandline.experiments.spec import FigureSpec, Labels
@@ -21,6 +22,8 @@ def run_figures(
     if keep is not None:
         plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
     runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
-    with output.progress("running", len(unique(runs))) as done:
-        records = run_all(app.engine, runs, jobs, done)
+    engine, once = app.engine, unique(runs)
+    demand_memory(map(engine.memory, once), jobs)
+    with output.progress("running", len(once), engine.under_way) as done:
+        records = run_all(engine, once, jobs, done)
     return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from strandline.report.table import Table
@@ -23,6 +34,35 @@ def console() -> Console:
     """The console on stdout. In a pipe nobody wraps lines, so neither do we."""
     width = None if sys.stdout.isatty() else ENDLESS
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+class Closed(io.TextIOBase):
+    """In place of an output that was closed before the command began."""
+
+    def write(self, _text: str) -> int:
+        """Takes nothing."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def flush(self) -> None:
+        """Says so, too."""
+        self.write("")
+
+
+def open_closed() -> None:
+    """Puts something in the place of outputs that are closed; nobody reads what stderr would be told."""
+    if sys.stdout is None:
+        sys.stdout = Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def refusal() -> str | None:
+    """Why what was printed cannot be written, if it cannot."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return f"standard output cannot be written ({error.strerror}): send it to a file or a pipe with room"
+    return None
 
 
 def show(table: Table) -> None:
@@ -68,18 +108,42 @@ class Advance(Protocol):
         """Counts them."""
 
 
+class Moving(Progress):
+    """A bar that also moves with what is under way; it asks whenever it is drawn."""
+
+    under_way: Callable[[], float]
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar as it is now."""
+        for task in self.tasks:
+            self.update(task.id, completed=task.fields["done"] + self.under_way())
+        return super().get_renderables()
+
+    def ended(self, task: TaskID, count: int) -> None:
+        """Counts what has ended."""
+        with self._lock:
+            self.update(task, done=self._tasks[task].fields["done"] + count)
+
+
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Advance]:
-    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends."""
-    bar = Progress(
+def progress(label: str, total: int, under_way: Callable[[], float] = lambda: 0.0) -> Iterator[Advance]:
+    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends.
+
+    `under_way` says how much is done of the runs that have not ended, in runs.
+    """
+    bar = Moving(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[done]}/{task.total:.0f}"),
         TimeElapsedColumn(),
+        TextColumn("to go"),
+        TimeRemainingColumn(),
         console=Console(file=sys.stderr),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
+    bar.under_way = under_way
     with bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count=1: bar.advance(task, count)
+        task = bar.add_task(label, total=total, done=0)
+        yield lambda count=1: bar.ended(task, count)

@@ -8,7 +8,8 @@ import click
 
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.cli.options import run_options, run_specs
+from strandline.cli.admitted import admitted, demand_memory
+from strandline.cli.options import run_options
 from strandline.report import runs
 from strandline.sweep import parallel
 
@@ -20,12 +21,14 @@ def run(app: App, /, **given: Any) -> None:
     """Run WORKLOAD under several designs and compare them.
 
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
-    speedup column; `recovers` says whether crash states recover, which `strandline crash` says of a recording. Of a
+    speedup column (`-d all`: all that can run it here); `recovers` says whether crash states recover, which `strandline crash` says of a recording. Of a
     recording a second table says where in its source the first design's fences stall it.
     """
-    specs = run_specs(given, recovers=True)
-    with output.progress("running", len(specs)) as done:
-        records = parallel(app.engine.run, specs, given["jobs"], done)
+    engine = app.engine
+    specs, left_out = admitted(engine, given, recovers=True)
+    demand_memory(map(engine.memory, specs), given["jobs"])
+    with output.progress("running", len(specs), engine.under_way) as done:
+        records = parallel(engine.run, specs, given["jobs"], done)
     if given["as_json"]:
         output.print_json({"records": [record.fields for record in records]})
         return
@@ -35,3 +38,5 @@ def run(app: App, /, **given: Any) -> None:
         output.show(stalls)
         output.say("")
     output.say(runs.circumstances(records), style="dim")
+    if left_out:
+        output.say(f"left out: {', '.join(left_out)}", style="dim")

@@ -14,7 +14,7 @@ COLUMNS = (
     Column("speedup"),
     Column("cycles"),
     Column("instructions"),
-    Column("fence stalls"),
+    Column("fence stalls (of all cores' cycles)"),
     Column("PM writes"),
     Column("recovers", numeric=False),
 )
@@ -62,7 +62,7 @@ STALLS = (
     Column("fence"),
     Column("times"),
     Column("stall cycles"),
-    Column("of the run"),
+    Column("of all cores' cycles"),
     Column("where", numeric=False, long=True),
 )
 

@@ -5,6 +5,7 @@ use super::program::threads;
 use super::subject::Subject;
 use super::timing::Timings;
 use std::rc::Rc;
+use std::sync::Arc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Journal, Machine, Options};
@@ -40,6 +41,7 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         memory: initial.clone(),
         footprint: if rng.one_in(2) { layout.lines() } else { Vec::new() },
         threads: threads(test, &layout, &mut rng),
+        ended: Arc::default(),
     };
     let options = Options {
         seed,

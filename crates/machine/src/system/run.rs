@@ -15,6 +15,8 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use strandline_design::{ControllerId, Design, Domain, Places, Until, WriteId};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
@@ -172,6 +174,11 @@ impl System {
     /// Memory as the cores see it.
     pub fn memory(&self) -> &Memory {
         &self.hw.memory
+    }
+
+    /// Has the run write to `ended`, now and then, how many tasks have ended. No result depends on it.
+    pub fn tell(&mut self, ended: Arc<AtomicU64>) {
+        self.watch.ended = ended;
     }
 
     /// Runs until every program has ended and every store and flush is done.
@@ -385,6 +392,8 @@ pub(super) struct Watch {
     steps: u64,
     tasks: u64,
     since: u64,
+    /// The tasks that have ended, for other threads to read.
+    ended: Arc<AtomicU64>,
 }
 
 /// Steps between two looks.
@@ -399,6 +408,7 @@ impl Watch {
         let tasks = hw.harts.iter().map(|h| h.core.notes.tasks()).sum();
         if tasks != self.tasks {
             self.tasks = tasks;
+            self.ended.store(tasks, Ordering::Relaxed);
             self.since = hw.now;
         }
         if hw.now - self.since > patience {
