@@ -25,11 +25,11 @@ class Progress:
     def share(self) -> float:
         """The share of the run's tasks that have ended, 0 to 1."""
 
-def run(spec: RunSpec, progress: Progress) -> dict[str, Any]:
+def run(spec: RunSpec, progress: Progress | None = None) -> dict[str, Any]:
     """Runs one program under one design. Answers one record."""
 
 def memory(spec: RunSpec) -> dict[str, Any]:
-    """What a run takes of the host's memory: `{"parts": {"program", "caches", "queues", "journal"}, "total"}`, in bytes."""
+    """Bytes that a run takes of the host's memory: `{"parts": {"program", "caches", "queues", "journal"}, "total"}`."""
 
 def crash_memory(request: CrashSpec) -> dict[str, Any]:
     """What one of a crash test's runs takes of the host's memory, as `memory` says it."""

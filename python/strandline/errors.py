@@ -30,7 +30,7 @@ class StuckError(Exception):
 
 
 class FaultError(Exception):
-    """A fault of strandline itself: what went wrong, where in its source, and in which run. The command line exits 3."""
+    """A fault of strandline itself: what went wrong, where in its source, in which run. The command line exits 3."""
 
 
 class InterruptError(Exception):

@@ -21,7 +21,7 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int | None:
-    """Bytes of memory that this process may still take, by the kernel and by its control group; `None` if nothing says."""
+    """Bytes of memory that this process may still take, by kernel and control group; `None` if nothing says."""
     limits = [_available_of_host(meminfo), _left_of_group(cgroup)]
     known = [limit for limit in limits if limit is not None]
     return min(known) if known else None
@@ -59,16 +59,16 @@ def demand_room(needs: Iterable[MemoryNeed], jobs: int, room: int | None) -> Non
         raise InputError(_alone(largest[0], room))
     if (together := sum(need.total for need in largest)) > room:
         raise InputError(
-            f"--jobs {jobs}: {len(largest)} runs at once need {size(together)} of memory and {size(room)} are available: "
-            f"give --jobs {_at_once(largest, room)}"
+            f"--jobs {jobs}: {len(largest)} runs at once need {size(together)} of memory and {size(room)} are "
+            f"available: give --jobs {_at_once(largest, room)}"
         )
 
 
 def _alone(need: MemoryNeed, room: int) -> str:
     most = max(need.parts, key=lambda part: need.parts[part])
     return (
-        f"{need.run.workload} under {need.run.design} needs {size(need.total)} of memory, {size(need.parts[most])} of it "
-        f"for the {most}, and {size(room)} are available: {SMALLER[most]}"
+        f"{need.run.workload} under {need.run.design} needs {size(need.total)} of memory, "
+        f"{size(need.parts[most])} of it for the {most}, and {size(room)} are available: {SMALLER[most]}"
     )
 
 

@@ -58,13 +58,19 @@ class FakeNative:
     FaultError = FaultError
     Progress = FakeProgress
     bytes_of_a_run = 1 << 20
+    """What `memory` says, whatever the run."""
 
     def __init__(self, seconds_a_run: float = 0.0) -> None:
         self.specs: list[dict[str, Any]] = []
+        self.cannot_run: dict[str, str] = {}
+        """What designs need that no machine has."""
         self._seconds_a_run = seconds_a_run
 
     def memory(self, spec: RunSpec, /) -> dict[str, Any]:
-        _check(asdict(spec))
+        if needed := self.cannot_run.get(spec.design):
+            raise InputError(
+                f"design {spec.design} needs {needed}, which machine cosplay does not have; choose another"
+            )
         parts = {"program": self.bytes_of_a_run, "caches": 0, "queues": 0, "journal": 0}
         return {"parts": parts, "total": self.bytes_of_a_run}
 

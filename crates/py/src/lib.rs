@@ -73,10 +73,11 @@ impl Progress {
 }
 
 #[pyfunction]
-fn run(py: Python<'_>, spec: Given<Spec>, progress: &Bound<'_, Progress>) -> Answered {
-    let progress = &progress.get().0;
+#[pyo3(signature = (spec, progress=None))]
+fn run(py: Python<'_>, spec: Given<Spec>, progress: Option<&Bound<'_, Progress>>) -> Answered {
+    let progress = progress.map_or_else(Default::default, |progress| progress.get().0.clone());
     ask(py, || {
-        strandline_crash::run(&spec.0, progress).map(|record| json!(record))
+        strandline_crash::run(&spec.0, &progress).map(|record| json!(record))
     })
     .map(Answer)
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from strandline.cli.options import run_specs
@@ -14,7 +14,7 @@ ALL = ("all",)
 
 
 def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[list[RunSpec], list[str]]:
-    """The runs that `run_options` ask for, and why designs were left out of `all`."""
+    """The runs that `run_options` ask for, and which designs were left out of `all`, and why."""
     if given["designs"] != ALL:
         return run_specs(given, recovers), []
     specs = run_specs(given, recovers, engine.names("designs"))
@@ -22,7 +22,20 @@ def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[
     if len(refused) == len(specs):
         raise next(iter(refused.values()))
     kept = [spec for spec in specs if spec.design not in refused]
-    return kept, [f"{design} ({_reason(design, error)})" for design, error in refused.items()]
+    return kept, _by_reason({design: _reason(design, error) for design, error in refused.items()})
+
+
+def _by_reason(reasons: Mapping[str, str]) -> list[str]:
+    """Designs that one thing keeps from running, each time: `hops-ep, hops-rp (needs TSO)`."""
+    return [
+        f"{', '.join(design for design, its in reasons.items() if its == reason)} ({reason})"
+        for reason in dict.fromkeys(reasons.values())
+    ]
+
+
+def named(left_out: Sequence[str]) -> dict[str, Any]:
+    """The designs left out as a key of a JSON document; none where all that was asked for ran."""
+    return {"left_out": list(left_out)} if left_out else {}
 
 
 def _refused(engine: Engine, spec: RunSpec) -> InputError | None:

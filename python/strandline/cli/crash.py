@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from strandline.cli import crash_recording, output
-from strandline.cli.admitted import admitted, demand_memory
+from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
 from strandline.cli.options import points, run_options_of
 from strandline.engine import CrashResult, CrashSpec
@@ -68,7 +68,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     demand_memory(map(engine.crash_memory, specs), given["jobs"])
     with output.progress("crashing", len(specs)) as done:
         results = parallel(engine.crash, specs, given["jobs"], done)
-    _print_json(results) if given["as_json"] else _print(results, left_out)
+    _print_json(results, left_out) if given["as_json"] else _print(results, left_out)
     ctx.exit(1 if any(result.failures for result in results) else 0)
 
 
@@ -85,7 +85,7 @@ def _refuse(ctx: click.Context, names: Sequence[str], why: str) -> None:
 def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
     output.show(crashes.verdicts(results))
     if left_out:
-        output.say(f"left out: {', '.join(left_out)}", style="dim")
+        output.say(f"left out: {'; '.join(left_out)}", style="dim")
     for result in results:
         if result.failures:
             output.say("")
@@ -93,7 +93,7 @@ def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
                 output.say(line)
 
 
-def _print_json(results: Sequence[CrashResult]) -> None:
+def _print_json(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
     failures = [
         {"workload": result.workload, "design": result.design, **asdict(failure)}
         for result in results
@@ -104,6 +104,7 @@ def _print_json(results: Sequence[CrashResult]) -> None:
             "failures": failures,
             "results": [_summary(result) for result in results],
             "records": [result.record.fields for result in results],
+            **named(left_out),
         }
     )
 

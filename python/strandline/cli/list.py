@@ -51,7 +51,9 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
 
 def _entries(app: App, kind: str) -> list[dict[str, Any]]:
     if kind == "claims":
-        return [{"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in app.shelf.claims().values()]
+        return [
+            {"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in app.shelf.claims().values()
+        ]
     if kind != "figures":
         return app.engine.listing(kind)
     specs = [app.shelf.any_figure(figure_id) for figure_id in app.shelf.figure_ids()]
@@ -92,7 +94,10 @@ def _show_one(app: App, kind: str, name: str, settings: tuple[str, ...], as_json
         output.print_json({"parameters": parameters})
         return
     keys = PARAMETERS[kind]
-    columns = tuple(Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help"), spare=key == "source") for key in keys)
+    columns = tuple(
+        Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help"), spare=key == "source")
+        for key in keys
+    )
     output.show(Table(columns, tuple(tuple(_cell(each.get(key)) for key in keys) for each in parameters)))
 
 

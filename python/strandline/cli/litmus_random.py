@@ -24,9 +24,7 @@ def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str
     """Tries random programs and answers the exit code."""
     programs, first = given["random"], given["seed"]
     if programs - 1 > LARGEST - first:
-        raise InputError(
-            f"--random {programs} --seed {first}: the last seed is beyond {LARGEST}: choose a smaller one"
-        )
+        raise InputError(f"--random {programs} --seed {first}: the last seed is beyond {LARGEST}: choose a smaller one")
     begin = time.monotonic()
 
     with output.progress("programs", programs) as done:

@@ -72,8 +72,6 @@ def execute(arguments: Sequence[str], app: App) -> int:
     except InterruptError:
         return _complain("interrupted: nothing was written", INTERRUPTED)
     except Exception as error:
-        if closed := output.refusal():
-            return _complain(closed, BAD_INPUT)
         return _complain("\n".join(report(error, arguments)), FAULT)
 
 
@@ -108,15 +106,23 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
+def _printed(app: App) -> int:
+    """Runs the process's command line until all that it prints is written."""
+    try:
+        output.open_outputs()
+        code = execute(sys.argv[1:], app)
+        sys.stdout.flush()
+    except output.OutputError as error:
+        return _complain(str(error), BAD_INPUT)
+    return code
+
+
 def main(app: App | None = None) -> None:
     """The console script; tests give it an `app` with another engine."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    output.open_closed()
-    code = execute(sys.argv[1:], app or App(load, repository_shelf()))
-    if closed := output.refusal():
-        # What the interpreter would say of it again when it ends is not worth a second line.
-        code = code or _complain(closed, BAD_INPUT)
+    code = _printed(app or App(load, repository_shelf()))
+    sys.stderr.flush()
     if code:
         # Runs that are still under way on other threads have no more use, and nothing else can stop them.
         os._exit(code)

@@ -17,7 +17,7 @@ LARGEST = 2**64 - 1
 """The largest number that the simulator takes."""
 
 
-class Whole(click.ParamType):
+class Whole(click.ParamType[int]):
     """A whole number from `least` up."""
 
     name = "integer"
@@ -31,8 +31,8 @@ class Whole(click.ParamType):
         if not text.lstrip("+-").isdecimal():
             self.fail(f"`{text}` is not a whole number: give one from {self.least} up", param, ctx)
         if not self.least <= (number := int(text)) <= LARGEST:
-            size = "small: give a whole number from" if number < self.least else f"large: give at most {LARGEST}, from"
-            self.fail(f"{text} is too {size} {self.least} up", param, ctx)
+            small, large = f"small: give at least {self.least}", f"large: give at most {LARGEST}"
+            self.fail(f"{text} is too {small if number < self.least else large}", param, ctx)
         return number
 
 
@@ -40,9 +40,7 @@ AT_LEAST_ONE = Whole(1)
 AT_LEAST_ZERO = Whole(0)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
-seed_option = click.option(
-    "--seed", type=AT_LEAST_ZERO, default=1, show_default=True, help="Seed of all randomness."
-)
+seed_option = click.option("--seed", type=AT_LEAST_ZERO, default=1, show_default=True, help="Seed of all randomness.")
 tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Operations or transactions to time.")
 jobs_option = click.option("--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Runs at once. [default: all cores]")
 
@@ -106,7 +104,6 @@ def _number(text: str, what: str, word: str) -> int:
 COROUTINES = ("paper", "lean")
 
 
-
 def each_key_once(ctx: click.Context, param: click.Parameter, settings: tuple[str, ...]) -> tuple[str, ...]:
     """Refuses a key that is set twice: it would not be clear which value is meant."""
     values: dict[str, str] = {}
@@ -156,7 +153,13 @@ _RUN_OPTIONS = (
 def run_options_of(design_required: bool) -> Callable[[Command], Command]:
     """Everything that describes runs of one workload under several designs, which may have to be named."""
     design = click.option(
-        "-d", "--design", "designs", type=designs, required=design_required, metavar="D1,D2|all", help="Designs to compare."
+        "-d",
+        "--design",
+        "designs",
+        type=designs,
+        required=design_required,
+        metavar="D1,D2|all",
+        help="Designs to compare.",
     )
 
     def describe(command: Command) -> Command:
@@ -170,9 +173,7 @@ def run_options_of(design_required: bool) -> Callable[[Command], Command]:
 run_options = run_options_of(design_required=True)
 
 
-def run_specs(
-    given: Mapping[str, Any], recovers: bool, names: Sequence[str] | None = None
-) -> list[RunSpec]:
+def run_specs(given: Mapping[str, Any], recovers: bool, names: Sequence[str] | None = None) -> list[RunSpec]:
     """One run for each of the designs, those that were named where none are given, from the values of `run_options`."""
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
     designs = given["designs"] if names is None else names

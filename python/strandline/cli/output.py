@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import click
@@ -24,6 +25,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from strandline.errors import InputError
 from strandline.report.table import Table
 
 ENDLESS = 100_000
@@ -36,33 +38,42 @@ def console() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
 
 
-class Closed(io.TextIOBase):
-    """In place of an output that was closed before the command began."""
+class OutputError(InputError):
+    """What is printed cannot be written where the user sends it."""
 
-    def write(self, _text: str) -> int:
-        """Takes nothing."""
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"standard output cannot be written ({error.strerror}): send it to a file or a pipe that takes it"
+        )
+
+
+class Output(io.TextIOWrapper):
+    """Standard output, which says in the user's terms why it cannot be written."""
+
+    def write(self, text: str) -> int:
+        """Writes, or raises an `OutputError`."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            raise OutputError(error) from error
 
     def flush(self) -> None:
-        """Says so, too."""
-        self.write("")
+        """Writes what is kept back, or raises an `OutputError`."""
+        try:
+            super().flush()
+        except OSError as error:
+            raise OutputError(error) from error
 
 
-def open_closed() -> None:
-    """Puts something in the place of outputs that are closed; nobody reads what stderr would be told."""
-    if sys.stdout is None:
-        sys.stdout = Closed()
+def open_outputs() -> None:
+    """Opens standard output; of one that was closed beforehand an `OutputError` tells. Nobody hears a closed stderr."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
-def refusal() -> str | None:
-    """Why what was printed cannot be written, if it cannot."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        return f"standard output cannot be written ({error.strerror}): send it to a file or a pipe with room"
-    return None
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise OutputError(OSError(errno.EBADF, os.strerror(errno.EBADF)))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding, errors, lines = sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering
+        sys.stdout = Output(sys.stdout.detach(), encoding, errors, line_buffering=lines)
 
 
 def show(table: Table) -> None:

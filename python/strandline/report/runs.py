@@ -14,7 +14,7 @@ COLUMNS = (
     Column("speedup"),
     Column("cycles"),
     Column("instructions"),
-    Column("fence stalls (of all cores' cycles)"),
+    Column("fence stalls"),
     Column("PM writes"),
     Column("recovers", numeric=False),
 )
@@ -97,5 +97,6 @@ def circumstances(records: Sequence[Record]) -> str:
             counted(first.count("tasks"), "task"),
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
+            "fence stalls in per cent of all cores' cycles",
         )
     )

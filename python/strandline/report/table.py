@@ -44,10 +44,13 @@ class Column:
     spare: bool = False
     """Whether the table says enough without it, where there is no room."""
 
+    folds: bool = True
+    """Whether the heading may wrap between words."""
+
     @property
     def word(self) -> int:
-        """The width of the heading's longest word, below which it cannot wrap."""
-        return max(map(len, self.title.split()), default=0)
+        """The width below which the heading cannot wrap."""
+        return max(map(len, self.title.split() if self.folds else [self.title]), default=0)
 
     def least(self, width: int) -> int:
         """The width to which the column may shrink, of the width that it wants."""
@@ -75,8 +78,10 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def show(self, console: Console) -> None:
-        """Prints the table. Where the terminal is too narrow for it, headings wrap, then spare columns are left out, then
-        it is printed in parts; only where not one column fits beside the keys, one line a cell.
+        """Prints the table as wide as the terminal is.
+
+        Where that is narrow, headings wrap, spare columns are left out, and what is still too wide is printed in parts;
+        only where not one column fits beside the keys, one line a cell.
         """
         table, left_out = self._without_spares(console.width)
         parts = table._parts(console.width)
