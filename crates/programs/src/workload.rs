@@ -36,7 +36,7 @@ pub fn workload<'a>(
     with_workload(name, set, &plan.build(), plan)
 }
 
-/// Bytes of memory that the workload is built in. Nothing is built.
+/// Bytes of memory that the workload is built in, and those of them that it uses. Nothing is built.
 ///
 /// # Errors
 /// As [`workload`].
@@ -44,7 +44,7 @@ pub fn memory_bytes<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: Plan,
-) -> Result<u64, Error> {
+) -> Result<(u64, u64), Error> {
     strandline_workloads::memory_bytes(name, set, &plan.build())
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use strandline_isa::LINE_BYTES;
 use strandline_machine::config::Cache;
 use strandline_machine::Machine;
+use strandline_workloads::About;
 
 /// Bytes of the host's memory that a run takes, by what takes them. Pages that a run never touches are counted, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,8 +31,11 @@ const QUEUE_ENTRY: u64 = 2 * LINE_BYTES;
 const PROCESS: u64 = 64 << 20;
 /// Copies of memory that crash exploration has at once: the run's, that before it, the crash image, and the one recovered.
 const OBSERVED_COPIES: u64 = 4;
-/// Bytes of journal and trace, and of what the model's judge makes of them, for each word that a task may write or read.
-const JOURNAL_OF_TASK: u64 = 128 << 10;
+/// Bytes of journal and trace, and of what the model's judge makes of them, for each record of a task's log: measured from 4 to
+/// 9 KiB.
+const JOURNAL_OF_RECORD: u64 = 6 << 10;
+/// Records of a task that has no log.
+const UNLOGGED: u64 = 64;
 
 impl MemoryNeed {
     /// What the run of `spec` takes; with `observed`, as crash exploration makes it.
@@ -41,24 +45,26 @@ impl MemoryNeed {
     pub fn of(spec: &Spec, observed: bool) -> Result<MemoryNeed, Error> {
         let plan = Plan::of(spec)?;
         crate::check_needs(&registered(spec, &plan.sets)?.about(), &plan.machine)?;
-        let copies = if observed { OBSERVED_COPIES } else { 1 };
-        let program = match &plan.source {
-            Source::Workload(_) => {
-                let set = plan.sets.of(Scope::Workload);
-                strandline_programs::memory_bytes(&spec.workload, set, plan.program(spec.seed))?
+        let (program, records) = match &plan.source {
+            Source::Workload(about) => {
+                let set = || plan.sets.of(Scope::Workload);
+                let (all, used) = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+                let program = if observed {
+                    all.saturating_mul(OBSERVED_COPIES)
+                } else {
+                    used
+                };
+                (program, records(about, set()))
             }
-            Source::Recording(_) => 0,
+            Source::Recording(_) => (0, 0),
         };
         let tasks = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
+        let journal = tasks.saturating_mul(records * JOURNAL_OF_RECORD);
         Ok(MemoryNeed {
-            program: program.saturating_mul(copies),
+            program,
             caches: caches(&plan.machine, plan.cores),
             queues: queues(&plan.machine, plan.cores),
-            journal: if observed {
-                tasks.saturating_mul(JOURNAL_OF_TASK)
-            } else {
-                0
-            },
+            journal: if observed { journal } else { 0 },
         })
     }
 
@@ -68,6 +74,18 @@ impl MemoryNeed {
         let parts = [self.program, self.caches, self.queues, self.journal];
         parts.into_iter().fold(PROCESS, u64::saturating_add)
     }
+}
+
+/// Records of a task's log at most: a ring is never smaller than two regions.
+fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a str)>) -> u64 {
+    let ring = about.params.iter().find(|param| param.name == "log_records");
+    let of_one = ring.map_or(UNLOGGED, |ring| ring.min / 2 + 1);
+    let operations = set.filter(|(key, _)| *key == "operations");
+    of_one
+        * operations
+            .filter_map(|(_, value)| value.parse().ok())
+            .last()
+            .unwrap_or(1)
 }
 
 fn caches(machine: &Machine, cores: u64) -> u64 {
@@ -108,8 +126,7 @@ mod tests {
     fn private_caches_count_for_each_core() {
         let (one, four) = (need(&[], 1), need(&[], 4));
         let private = (four.caches - one.caches) / 3;
-        assert!(private > 0);
-        assert_eq!(one.caches % private, one.caches - one.caches / private * private);
+        assert!((1..one.caches).contains(&private));
         assert_eq!(four.queues - one.queues, 3 * (need(&[], 2).queues - one.queues));
     }
 
@@ -129,6 +146,20 @@ mod tests {
         let (run, observed) = (run.unwrap(), observed.unwrap());
         assert_eq!(observed.program, 4 * run.program);
         assert_eq!(run.journal, 0);
-        assert!(observed.journal > 0);
+        // A hundred thousand tasks and a tenth of them before, of three records.
+        assert_eq!(observed.journal, 110_000 * 3 * JOURNAL_OF_RECORD);
+    }
+
+    #[test]
+    fn free_lists_of_many_threads_are_not_all_used() {
+        let keys = |threads| {
+            let spec = Spec {
+                threads: Some(threads),
+                set: vec!["workload.keys=4000000".to_owned()],
+                ..Spec::new("hashmap", "x86")
+            };
+            MemoryNeed::of(&spec, false).unwrap().program
+        };
+        assert!(keys(64) < 2 * keys(4));
     }
 }

@@ -125,7 +125,8 @@ macro_rules! workloads {
             unreachable!("{} is described but has no type", about.name)
         }
 
-        /// Bytes of memory, volatile and persistent, that the workload `name` is built in. Nothing is built.
+        /// Bytes of memory, volatile and persistent, that the workload `name` is built in, and those of them that it uses.
+        /// Nothing is built.
         ///
         /// # Errors
         /// As [`with_workload`].
@@ -133,11 +134,12 @@ macro_rules! workloads {
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
             plan: &BuildPlan,
-        ) -> Result<u64, Error> {
+        ) -> Result<(u64, u64), Error> {
             let (about, params) = chosen(name, set, plan)?;
             $(if about.name == $about.name {
                 fits(&params, plan, <$type>::region)?;
-                return Ok(<$type>::lay_out(&params, plan)?.1.bytes());
+                let heap = <$type>::lay_out(&params, plan)?.1;
+                return Ok((heap.bytes(), heap.used_bytes()));
             })*
             unreachable!("{} is described but has no type", about.name)
         }
