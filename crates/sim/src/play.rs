@@ -64,7 +64,7 @@ mod tests {
             what: "words",
             needed: None,
         };
-        let error = ended(|| resume_unwind(Box::new(excess))).map(|()| ()).unwrap_err();
+        let error = ended::<()>(|| resume_unwind(Box::new(excess))).unwrap_err();
         assert_eq!(
             error,
             Error::input(
@@ -72,7 +72,7 @@ mod tests {
                  set it lower, or choose another --runtime"
             )
         );
-        let planted = catch_unwind(|| ended(|| resume_unwind(Box::new("planted"))).map(|()| ()));
+        let planted = catch_unwind(|| ended::<()>(|| resume_unwind(Box::new("planted"))));
         assert_eq!(planted.unwrap_err().downcast_ref(), Some(&"planted"));
     }
 }
