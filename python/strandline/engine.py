@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from strandline.errors import InputError, StuckError
+from strandline.errors import FaultError, InputError, StuckError
 from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source, read_random, read_test
 from strandline.record import Record
 
@@ -150,6 +150,21 @@ class CrashStates:
         return None if visit is None else StateVisit(**visit)
 
 
+@dataclass(frozen=True)
+class MemoryNeed:
+    """Bytes of memory that a run takes, by what takes them."""
+
+    run: RunSpec
+    parts: dict[str, int]
+    total: int
+
+
+class NativeProgress(Protocol):
+    """`Progress` of the native module."""
+
+    def share(self) -> float: ...
+
+
 class Native(Protocol):
     """What the native module offers; see `_native.pyi`."""
 
@@ -157,11 +172,17 @@ class Native(Protocol):
     def InputError(self) -> type[Exception]: ...  # noqa: N802
     @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
-    def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    @property
+    def FaultError(self) -> type[Exception]: ...  # noqa: N802
+    def Progress(self) -> NativeProgress: ...  # noqa: N802
+    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]: ...
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
-    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
+    def memory(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]: ...
+    def nearest(self, written: str, names: list[str], /) -> str | None: ...
     def Stop(self) -> NativeStop: ...  # noqa: N802
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
@@ -182,10 +203,20 @@ class Engine:
     native: Native
     command: str | None = None
     """The command line that asks, for the records."""
+    _running: set[NativeProgress] = field(default_factory=set, compare=False)
 
     def run(self, spec: RunSpec) -> Record:
         """Runs one program under one design."""
-        return self._record(self._ask(lambda: self.native.run(spec)))
+        progress = self.native.Progress()
+        self._running.add(progress)
+        try:
+            return self._record(self._ask(lambda: self.native.run(spec, progress), spec))
+        finally:
+            self._running.discard(progress)
+
+    def under_way(self) -> float:
+        """How much of the runs that have begun and not ended is done, in runs."""
+        return sum(progress.share() for progress in tuple(self._running))
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
         """`version`, `commit` and `spec` as the record of this run will have them."""
@@ -198,13 +229,25 @@ class Engine:
     def _record(self, fields: dict[str, Any]) -> Record:
         return Record({**fields, "command": self.command})
 
+    def memory(self, spec: RunSpec) -> MemoryNeed:
+        """How much memory a run takes; an `InputError` where it cannot be run."""
+        return MemoryNeed(run=spec, **self._ask(lambda: self.native.memory(spec)))
+
+    def crash_memory(self, spec: CrashSpec) -> MemoryNeed:
+        """How much memory a crash test takes; an `InputError` where it cannot be run."""
+        return MemoryNeed(run=spec.run, **self._ask(lambda: self.native.crash_memory(spec)))
+
+    def nearest(self, written: str, names: Sequence[str]) -> str | None:
+        """The name that was most likely meant, if one was."""
+        return self._ask(lambda: self.native.nearest(written, list(names)))
+
     def stop(self) -> NativeStop:
         """What ends crash tests early."""
         return self.native.Stop()
 
     def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
         """Visits crash states of one program under one design, until `stop`."""
-        answer = self._ask(lambda: self.native.crash(spec, stop))
+        answer = self._ask(lambda: self.native.crash(spec, stop), spec.run)
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
         answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)
@@ -261,13 +304,16 @@ class Engine:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
         return self._ask(lambda: self.native.collect(source, out, advance))
 
-    def _ask(self, question: Callable[[], Answer]) -> Answer:
+    def _ask(self, question: Callable[[], Answer], run: RunSpec | None = None) -> Answer:
         try:
             return question()
         except self.native.InputError as error:
             raise InputError(str(error)) from error
         except self.native.StuckError as error:
             raise StuckError(str(error)) from error
+        except self.native.FaultError as error:
+            place = f"; {run.workload} under {run.design}, seed {run.seed}" if run else ""
+            raise FaultError(f"{error}{place}") from error
 
 
 def load() -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, NativeStates, NativeStop, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus import RandomSpec
 
 InputError = fake_litmus.InputError
@@ -42,17 +43,48 @@ BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
 
+class FaultError(Exception):
+    """As `_native.FaultError`."""
+
+
+class FakeProgress:
+    """As `_native.Progress`: half of a run is always done."""
+
+    def share(self) -> float:
+        return 0.5
+
+
 class FakeNative:
     """Answers as the native module does: a fence costs the persist latency, less what coroutines do meanwhile."""
 
     InputError = InputError
     StuckError = StuckError
+    FaultError = FaultError
+    Progress = FakeProgress
+    bytes_of_a_run = 1 << 20
+    """What `memory` says, whatever the run."""
 
     def __init__(self, seconds_a_run: float = 0.0) -> None:
         self.specs: list[dict[str, Any]] = []
+        self.cannot_run: dict[str, str] = {}
+        """What designs need that no machine has."""
         self._seconds_a_run = seconds_a_run
 
-    def run(self, spec: RunSpec, /) -> dict[str, Any]:
+    def memory(self, spec: RunSpec, /) -> dict[str, Any]:
+        if needed := self.cannot_run.get(spec.design):
+            raise InputError(
+                f"design {spec.design} needs {needed}, which machine cosplay does not have; choose another"
+            )
+        parts = {"program": self.bytes_of_a_run, "caches": 0, "queues": 0, "journal": 0}
+        return {"parts": parts, "total": self.bytes_of_a_run}
+
+    def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]:
+        return self.memory(request.run)
+
+    def nearest(self, written: str, names: list[str], /) -> str | None:
+        return next(iter(difflib.get_close_matches(written, names, n=1, cutoff=0.5)), None)
+
+    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]:
         self.specs.append(asdict(spec))
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
@@ -130,6 +162,8 @@ class FakeNative:
 
 
 def _check(spec: dict[str, Any]) -> None:
+    if spec["workload"] == "planted":
+        raise FaultError("planted: index out of bounds (crates/machine/src/planted.rs:7:9)")
     if spec["workload"] == "stuck":
         raise StuckError("no progress for 1000000 cycles: core 0 waits for an acknowledgement of controller 0")
     if spec["workload"] not in TASKS:

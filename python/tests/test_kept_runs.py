@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Strandline
 from fake_native import BUILD, FakeNative, StuckError
-from strandline.engine import RunSpec
+from strandline.engine import NativeProgress, RunSpec
 from strandline.journal import keeping
 
 TABLE = ("figure", "cosplay-table-3", "--jobs", "1")
@@ -21,10 +21,10 @@ def stop_after(native: FakeNative, patch: pytest.MonkeyPatch, runs: int, why: Ba
     """Lets so many runs finish and ends the next."""
     run = FakeNative.run
 
-    def some(spec: RunSpec) -> dict[str, Any]:
+    def some(spec: RunSpec, progress: NativeProgress) -> dict[str, Any]:
         if len(native.specs) == runs:
             raise why
-        return run(native, spec)
+        return run(native, spec, progress)
 
     patch.setattr(native, "run", some)
 

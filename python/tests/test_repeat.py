@@ -9,6 +9,7 @@ import pytest
 
 from conftest import Strandline
 from fake_native import BUILD, FakeNative
+from strandline.engine import NativeProgress
 
 RUN = ("run", "sps", "-d", "x86,unordered", "--tasks", "30", "--set", "machine.core.rob_entries=128")
 FORMATS = ("r.json", "r.jsonl", "r.csv")
@@ -130,10 +131,10 @@ def test_a_file_of_another_kind_is_not_replaced(strandline: Strandline, native: 
 def test_finished_runs_of_a_sweep_are_kept(strandline: Strandline, native: FakeNative) -> None:
     run = FakeNative.run
 
-    def first(spec: Any) -> dict[str, Any]:
+    def first(spec: Any, progress: NativeProgress) -> dict[str, Any]:
         if native.specs:
             raise KeyboardInterrupt
-        return run(native, spec)
+        return run(native, spec, progress)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "run", first)

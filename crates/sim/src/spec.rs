@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
-use strandline_kernel::{Params, TypeName};
+use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::Machine;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
@@ -277,7 +277,8 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
 fn unknown_runtime(name: &str) -> Error {
     let names: Vec<&str> = runtimes().iter().map(|about| about.name).collect();
     Error::Input(format!(
-        "--runtime {name}: there is none of this name; there are {} (`strandline list runtimes` shows them)",
+        "--runtime {name}: there is none of this name{}; there are {} (`strandline list runtimes` shows them)",
+        did_you_mean(name, names.iter().copied()),
         names.join(", ")
     ))
 }

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from strandline.cli import crash_recording, output
+from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
-from strandline.cli.options import demand, points, refuse, run_options_of, run_specs
+from strandline.cli.options import AT_LEAST_ONE, demand, points, refuse, run_options_of
 from strandline.engine import CrashResult, CrashSpec
 from strandline.errors import InterruptError
 from strandline.report import crashes
@@ -29,9 +30,7 @@ ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 @click.option(
     "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Crash states to check."
 )
-@click.option(
-    "--max-failures", type=click.IntRange(min=1), metavar="N", help="Stop after N failing crash states of a design."
-)
+@click.option("--max-failures", type=AT_LEAST_ONE, metavar="N", help="Stop after N failing crash states of a design.")
 @click.option("--replay", metavar="CASE", help="Check one crash state again, as a failure names it.")
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states as files into a folder.")
 @click.option("--verify", metavar="CMD", help="Run a shell command on each crash state of a recording, {} its pool.")
@@ -58,26 +57,32 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
+    if given["replay"]:
+        refuse(ctx, ("points",), "says how many crash states to check, and --replay names one: leave one of them out")
     if app.engine.is_recording(given["workload"]):
         refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
     refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
     demand(ctx, "designs")
-    runs = run_specs(given, recovers=False)
+    engine = app.engine
+    runs, left_out = admitted(engine, given, recovers=False)
     specs = [CrashSpec(run, given["points"], given["replay"], given["max_failures"]) for run in runs]
-    stop = app.engine.stop()
+    demand_memory(map(engine.crash_memory, specs), given["jobs"])
+    stop = engine.stop()
     with output.progress("crashing", len(specs)) as done:
-        work = partial(app.engine.crash, stop=stop)
+        work = partial(engine.crash, stop=stop)
         results, interrupted = until_interrupted(work, specs, given["jobs"], done, stop.set)
     if results:
-        _print_json(results, interrupted) if given["as_json"] else _print(results)
+        _print_json(results, left_out, interrupted) if given["as_json"] else _print(results, left_out)
     if interrupted:
         raise InterruptError(crashes.interrupted(len(results), len(specs)))
     ctx.exit(1 if any(result.failures for result in results) else 0)
 
 
-def _print(results: Sequence[CrashResult]) -> None:
+def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
     output.show(crashes.verdicts(results))
+    if left_out:
+        output.say(f"left out: {'; '.join(left_out)}", style="dim")
     for result in results:
         if result.failures:
             output.say("")
@@ -85,7 +90,7 @@ def _print(results: Sequence[CrashResult]) -> None:
                 output.say(line)
 
 
-def _print_json(results: Sequence[CrashResult], interrupted: bool) -> None:
+def _print_json(results: Sequence[CrashResult], left_out: Sequence[str], interrupted: bool) -> None:
     failures = [
         {"workload": result.workload, "design": result.design, **asdict(failure)}
         for result in results
@@ -97,6 +102,7 @@ def _print_json(results: Sequence[CrashResult], interrupted: bool) -> None:
             "failures": failures,
             "results": [_summary(result) for result in results],
             "records": [result.record.fields for result in results],
+            **named(left_out),
         }
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strandline.cli import output
+from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.engine import Engine
 from strandline.errors import InputError
@@ -65,6 +66,8 @@ def run_figures(
     if keep is not None:
         plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
     runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
-    with output.progress("running", len(unique(runs))) as done:
-        records = run_all(app.engine, runs, jobs, done, journal)
+    engine, once = app.engine, unique(runs)
+    demand_memory(map(engine.memory, once), jobs)
+    with output.progress("running", len(once), engine.under_way) as done:
+        records = run_all(engine, once, jobs, done, journal)
     return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

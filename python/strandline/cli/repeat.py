@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.cli import output
+from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.engine import RunSpec
 from strandline.errors import InputError
@@ -54,8 +55,10 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
     """Runs again what a file's records say and prints whether they are the same; whether all are."""
     recorded = record_files.read(path)
     specs = [_spec(path, record) for record in recorded]
-    with output.progress("running", len(specs)) as done:
-        records = run_all(app.engine, specs, jobs, done)
+    engine = app.engine
+    demand_memory(map(engine.memory, specs), jobs)
+    with output.progress("running", len(specs), engine.under_way) as done:
+        records = run_all(engine, specs, jobs, done)
     found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
     if as_json:
         output.print_json({"repeats": [each.keys() for each in found], "records": [each.now.fields for each in found]})

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.errors import InputError
+from strandline.errors import InputError, UnknownError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
 from strandline.experiments.figure_file import load
 from strandline.experiments.spec import FigureSpec, LitmusFigure
-
-
-def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:
-    """An error about an unknown name that suggests the one that was probably meant."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    meant = f"did you mean `{close[0]}`? " if close else ""
-    return InputError(f"unknown {kind} `{name}`: {meant}`{show}` shows all")
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class Shelf:
             return self._of_file(Path(figure_id).resolve())
         paths = self._paths()
         if figure_id not in paths:
-            raise nearest("figure", figure_id, paths, "strandline list figures")
+            raise UnknownError("figure", figure_id, list(paths), "strandline list figures")
         return load(paths[figure_id])
 
     def claims(self) -> dict[str, Claim]:
@@ -65,7 +56,7 @@ class Shelf:
             papers = (metric.paper for metric in figure.metrics if metric.paper)
             for claim in (*figure.claims, *papers):
                 if claim not in known:
-                    raise InputError(f"{path}: {nearest('claim', claim, known, 'strandline claims')}")
+                    raise UnknownError("claim", claim, list(known), "strandline list claims", where=f"{path}: ")
         return figure
 
     def _paths(self) -> dict[str, Path]:
