@@ -90,6 +90,17 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
+    /// Whether every region that has ended is acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        match self {
+            Log::Undo(_) => true,
+            Log::Pairs(log) => log.is_settled(),
+            Log::Redo(log) => log.is_settled(),
+        }
+    }
+
     /// Acknowledges all regions, waiting for other lanes where these depend on theirs. The lane holds no lock.
     pub async fn close(&mut self) {
         match self {

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::pin::Pin;
 use strandline_isa::{Cpu, Lowering, Note, Primitive, Running, Scheduling, Tasking, W};
 use strandline_rules::{broken, Rule};
-use task::{Task, Why};
+use task::{Task, Turn, Why};
 
 /// The most tasks that share a thread.
 pub const MAX_WINDOW: u64 = 64;
@@ -102,9 +102,15 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
 async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadState<'_, Task<'_, C>>) {
     loop {
         state.cpu.give(Why::Ended).await;
-        state.cpu.note(Note::TaskBegin);
-        workload.task(&mut state).await;
-        state.cpu.note(Note::TaskEnd);
+        match state.cpu.turn() {
+            Turn::Task => {
+                state.cpu.note(Note::TaskBegin);
+                workload.task(&mut state).await;
+                state.cpu.note(Note::TaskEnd);
+            }
+            Turn::Close => state.log.close().await,
+        }
+        state.cpu.leaves(state.log.is_settled());
     }
 }
 
@@ -184,7 +190,8 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
         }
     }
 
-    /// Lets the slot's task go on until it yields or, where it ends, its successor (COSPlay 4.2: in the same context).
+    /// Lets the slot's task go on until it yields or, where it ends, its successor (COSPlay 4.2: in the same context). A slot that
+    /// gets no successor closes its log first.
     async fn turn(&mut self, slot: usize, block: W<'_, C>, left: &mut u64) {
         let (cpu, library, place) = (self.cpu, self.library, self.place(slot));
         let mut resumes = self.active[slot];
@@ -192,10 +199,12 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
             if resumes {
                 library.resume(cpu, place, block).await;
             } else {
-                if *left == 0 || slot >= self.pace.window() {
+                let more = *left > 0 && slot < self.pace.window();
+                if !more && self.tasks[slot].is_settled() {
                     return;
                 }
-                *left -= 1;
+                self.tasks[slot].goes_on_with(if more { Turn::Task } else { Turn::Close });
+                *left -= u64::from(more);
                 self.active[slot] = true;
                 library.start(cpu, place, block).await;
             }

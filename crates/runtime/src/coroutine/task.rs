@@ -40,6 +40,18 @@ pub struct Task<'c, C: Cpu> {
     /// The context of its stores, flushes and fences.
     context: u8,
     yields: Cell<Option<Why>>,
+    /// What the scheduler has for its lane next, and what the lane has left behind.
+    turn: Cell<Turn>,
+    settled: Cell<bool>,
+}
+
+/// What a lane does when it goes on behind a task's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The next task.
+    Task,
+    /// Nothing follows for now: it closes its log, so that nobody waits for regions that it never acknowledges.
+    Close,
 }
 
 impl<'c, C: Cpu> Task<'c, C> {
@@ -49,7 +61,29 @@ impl<'c, C: Cpu> Task<'c, C> {
             inner,
             context,
             yields: Cell::new(None),
+            turn: Cell::new(Turn::Task),
+            settled: Cell::new(true),
         }
+    }
+
+    /// What its lane does next.
+    pub fn turn(&self) -> Turn {
+        self.turn.get()
+    }
+
+    /// Tells the lane what to do next.
+    pub fn goes_on_with(&self, turn: Turn) {
+        self.turn.set(turn);
+    }
+
+    /// Whether its lane has acknowledged all its regions.
+    pub fn is_settled(&self) -> bool {
+        self.settled.get()
+    }
+
+    /// Tells the scheduler so.
+    pub fn leaves(&self, settled: bool) {
+        self.settled.set(settled);
     }
 
     /// Runs the program of this task until it yields.

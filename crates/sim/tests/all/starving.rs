@@ -1,6 +1,6 @@
-//! Runs in which every core's store finds its line gone: caches so small that lines of several cores share a set.
+//! Runs that once stood still.
 
-use strandline_sim::{run, Spec, Window};
+use strandline_sim::{run, Found, Spec, Window};
 
 #[test]
 fn stores_whose_lines_share_a_set_do_not_drive_each_other_out_for_ever() {
@@ -23,4 +23,19 @@ fn stores_whose_lines_share_a_set_do_not_drive_each_other_out_for_ever() {
         ..Spec::new("pc", "x86")
     };
     assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(8));
+}
+
+/// A slot that gets no task any more, as the window shrinks or the run ends, holds regions that others depend on.
+#[test]
+fn slots_without_a_task_leave_no_region_that_others_wait_for() {
+    let spec = Spec {
+        threads: Some(2),
+        tasks: Some(40),
+        runtime: Some("atlas".to_owned()),
+        window: Some(Window::Found(Found::Auto)),
+        bmo: Some(300),
+        set: vec!["workload.rows=64".to_owned(), "runtime.log_batch=2".to_owned()],
+        ..Spec::new("sps", "cosplay")
+    };
+    assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(40));
 }
