@@ -63,6 +63,8 @@ class CrashFailure:
     at_cycles: int
     event: int
     """The number of the durable event right after which power failed."""
+    kind: str
+    """What is wrong, in a word; `crash::Kind` lists them."""
     why: str
     replay: str
     """The arguments of `strandline` that show this failure again, from `crash` on."""

@@ -177,7 +177,7 @@ def _failure(tasks: int) -> dict[str, Any]:
     why = "element 7 holds 12, which no swap put there"
     detail = ["line 0x1c0 of the array is durable, the log record for it is not"]
     where = {"at_cycles": 4321, "event": 17, "tasks": tasks, "threads": 1}
-    return {**where, "why": why, "replay": replay, "detail": detail}
+    return {**where, "kind": "unrecovered", "why": why, "replay": replay, "detail": detail}
 
 
 def _record(spec: dict[str, Any]) -> dict[str, Any]:
