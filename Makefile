@@ -8,6 +8,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) -not -path 'crates/*/tests/*' 2>/dev/null)
+# The commit is built into the Python bindings, which alone are built again for it.
+RUST += $(wildcard .git/logs/HEAD)
 # Models and tests are built in; a folder's own time tells of files that came or went.
 RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 

@@ -1,8 +1,8 @@
 """Compares the records of every design with those of the commit before, which `benches/records.jsonl` keeps.
 
-A record is compared key by key, but for `host_*`. The short runs take seconds and belong to `make test`; the others
-have each workload's own number of tasks. A change that means to move results writes the file anew: `--promote`, and the
-difference belongs to the commit.
+A record is compared key by key, but for `host_*` and its origin. The short runs take seconds and belong to `make test`;
+the others have each workload's own number of tasks. A change that means to move results writes the file anew:
+`--promote`, and the difference belongs to the commit.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def specs(designs: Iterable[str], lengths: Iterable[str]) -> Iterator[tuple[str,
 
 def run(engine: Engine, spec: RunSpec) -> Record:
     """What a run yields and must yield again."""
-    fields = engine.run(spec).fields
-    return {key: fields[key] for key in sorted(fields) if not key.startswith("host_") and fields[key] is not None}
+    result = engine.run(spec).result
+    return {key: result[key] for key in sorted(result) if result[key] is not None}
 
 
 def measured(lengths: Iterable[str]) -> dict[str, Record]:

@@ -16,11 +16,41 @@ class InputError(Exception):
 class StuckError(Exception):
     """The simulated machine made no progress; the message is one line: who waits for whom."""
 
-def run(spec: RunSpec) -> dict[str, Any]:
+class FaultError(Exception):
+    """A fault of strandline itself; the message is one line: what went wrong, and where in its source."""
+
+class Progress:
+    """How far a run has come, to be read by other threads."""
+
+    def share(self) -> float:
+        """The share of the run's tasks that have ended, 0 to 1."""
+
+def run(spec: RunSpec, progress: Progress | None = None) -> dict[str, Any]:
     """Runs one program under one design. Answers one record."""
 
-def crash(request: CrashSpec) -> dict[str, Any]:
-    """Crash-tests one program under one design; `engine.CrashResult` lists the keys."""
+def origin(spec: RunSpec) -> dict[str, Any]:
+    """What the record of this run will say of its origin: `version`, `commit` and `spec`, with every choice made."""
+
+def build() -> dict[str, str]:
+    """The `version`, and the `commit` that this is built from."""
+
+def memory(spec: RunSpec) -> dict[str, Any]:
+    """Bytes that a run takes of the host's memory: `{"parts": {"program", "caches", "queues", "journal"}, "total"}`."""
+
+def crash_memory(request: CrashSpec) -> dict[str, Any]:
+    """What one of a crash test's runs takes of the host's memory, as `memory` says it."""
+
+def nearest(written: str, names: list[str]) -> str | None:
+    """The name that was most likely meant; `None` if no name is near."""
+
+class Stop:
+    """Ends crash tests that have begun: they answer with what they have found."""
+
+    def set(self) -> None:
+        """Ends them."""
+
+def crash(request: CrashSpec, stop: Stop) -> dict[str, Any]:
+    """Crash-tests one program under one design, until `stop`; `engine.CrashResult` lists the keys."""
 
 def spec_fields() -> dict[str, Any]:
     """What `run` and `crash` take: `{"run": [FIELD], "crash": [FIELD], "scopes"}`.

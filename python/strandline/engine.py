@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from strandline.errors import InputError, StuckError
+from strandline.errors import FaultError, InputError, StuckError
 from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source, read_random, read_test
 from strandline.record import Record
 
@@ -37,6 +37,13 @@ class RunSpec:
     figure: str | None = None
     warm: int | None = None
     recovers: bool = False
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    checksum: str | None = None
+
+    @classmethod
+    def of(cls, keys: Mapping[str, Any]) -> RunSpec:
+        """A run from its keys, as `spec` of a record has them; a `TypeError` where they are others."""
+        return cls(**{**keys, "set": tuple(keys["set"])})
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class CrashSpec:
     run: RunSpec
     points: int | str
     replay: str | None = None
+    max_failures: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,8 @@ class CrashFailure:
     at_cycles: int
     event: int
     """The number of the durable event right after which power failed."""
+    kind: str
+    """What is wrong, in a word; `crash::Kind` lists them."""
     why: str
     replay: str
     """The arguments of `strandline` that show this failure again, from `crash` on."""
@@ -74,6 +84,8 @@ class CrashResult:
     durable_events: int
     """Events that changed what is durable, over all runs."""
     runs: int
+    complete: bool
+    """Whether all crash states asked for were judged: neither interrupted, nor with enough failures before."""
     failures: list[CrashFailure]
     record: Record
 
@@ -113,6 +125,12 @@ class StateVisit:
     """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
+class NativeStop(Protocol):
+    """`Stop` of the native module: ends crash tests that have begun, which then answer with what they have found."""
+
+    def set(self) -> None: ...
+
+
 class NativeStates(Protocol):
     """`RecordingStates` of the native module."""
 
@@ -134,6 +152,21 @@ class CrashStates:
         return None if visit is None else StateVisit(**visit)
 
 
+@dataclass(frozen=True)
+class MemoryNeed:
+    """Bytes of memory that a run takes, by what takes them."""
+
+    run: RunSpec
+    parts: dict[str, int]
+    total: int
+
+
+class NativeProgress(Protocol):
+    """`Progress` of the native module."""
+
+    def share(self) -> float: ...
+
+
 class Native(Protocol):
     """What the native module offers; see `_native.pyi`."""
 
@@ -141,8 +174,17 @@ class Native(Protocol):
     def InputError(self) -> type[Exception]: ...  # noqa: N802
     @property
     def StuckError(self) -> type[Exception]: ...  # noqa: N802
-    def run(self, spec: RunSpec, /) -> dict[str, Any]: ...
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]: ...
+    @property
+    def FaultError(self) -> type[Exception]: ...  # noqa: N802
+    def Progress(self) -> NativeProgress: ...  # noqa: N802
+    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]: ...
+    def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def build(self) -> dict[str, str]: ...
+    def memory(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]: ...
+    def nearest(self, written: str, names: list[str], /) -> str | None: ...
+    def Stop(self) -> NativeStop: ...  # noqa: N802
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]: ...
     def is_recording(self, name: str, /) -> bool: ...
     def RecordingStates(self, spec: StatesSpec, /) -> NativeStates: ...  # noqa: N802
     def listing(self, kind: str, /) -> list[dict[str, Any]]: ...
@@ -161,16 +203,55 @@ class Engine:
     """The simulator. Safe to use from several threads."""
 
     native: Native
+    command: str | None = None
+    """The command line that asks, for the records."""
+    _running: set[NativeProgress] = field(default_factory=set, compare=False)
 
     def run(self, spec: RunSpec) -> Record:
         """Runs one program under one design."""
-        return Record(self._ask(lambda: self.native.run(spec)))
+        progress = self.native.Progress()
+        self._running.add(progress)
+        try:
+            return self._record(self._ask(lambda: self.native.run(spec, progress), spec))
+        finally:
+            self._running.discard(progress)
 
-    def crash(self, spec: CrashSpec) -> CrashResult:
-        """Visits crash states of one program under one design."""
-        answer = self._ask(lambda: self.native.crash(spec))
+    def under_way(self) -> float:
+        """How much of the runs that have begun and not ended is done, in runs."""
+        return sum(progress.share() for progress in tuple(self._running))
+
+    def origin(self, spec: RunSpec) -> dict[str, Any]:
+        """`version`, `commit` and `spec` as the record of this run will have them."""
+        return self._ask(lambda: self.native.origin(spec))
+
+    def build(self) -> dict[str, str]:
+        """The `version`, and the `commit` that the simulator was built from."""
+        return self.native.build()
+
+    def _record(self, fields: dict[str, Any]) -> Record:
+        return Record({**fields, "command": self.command})
+
+    def memory(self, spec: RunSpec) -> MemoryNeed:
+        """How much memory a run takes; an `InputError` where it cannot be run."""
+        return MemoryNeed(run=spec, **self._ask(lambda: self.native.memory(spec)))
+
+    def crash_memory(self, spec: CrashSpec) -> MemoryNeed:
+        """How much memory a crash test takes; an `InputError` where it cannot be run."""
+        return MemoryNeed(run=spec.run, **self._ask(lambda: self.native.crash_memory(spec)))
+
+    def nearest(self, written: str, names: Sequence[str]) -> str | None:
+        """The name that was most likely meant, if one was."""
+        return self._ask(lambda: self.native.nearest(written, list(names)))
+
+    def stop(self) -> NativeStop:
+        """What ends crash tests early."""
+        return self.native.Stop()
+
+    def crash(self, spec: CrashSpec, stop: NativeStop) -> CrashResult:
+        """Visits crash states of one program under one design, until `stop`."""
+        answer = self._ask(lambda: self.native.crash(spec, stop), spec.run)
         answer["failures"] = [CrashFailure(**failure) for failure in answer["failures"]]
-        answer["record"] = Record(answer["record"])
+        answer["record"] = self._record(answer["record"])
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
@@ -225,13 +306,16 @@ class Engine:
         """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
         return self._ask(lambda: self.native.collect(source, out, advance))
 
-    def _ask(self, question: Callable[[], Answer]) -> Answer:
+    def _ask(self, question: Callable[[], Answer], run: RunSpec | None = None) -> Answer:
         try:
             return question()
         except self.native.InputError as error:
             raise InputError(str(error)) from error
         except self.native.StuckError as error:
             raise StuckError(str(error)) from error
+        except self.native.FaultError as error:
+            place = f"; {run.workload} under {run.design}, seed {run.seed}" if run else ""
+            raise FaultError(f"{error}{place}") from error
 
 
 def load() -> Engine:

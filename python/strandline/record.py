@@ -8,6 +8,9 @@ from typing import Any
 
 from strandline.errors import InputError
 
+ORIGIN = ("version", "commit", "command", "spec", "figure")
+"""What made a record and what for: another build or command may yield the same result."""
+
 
 @dataclass(frozen=True)
 class Record:
@@ -49,6 +52,12 @@ class Record:
     def storage_of(self, structure: str) -> int:
         """Bytes of storage of a structure that the design adds; 0 where it adds none of that name."""
         return int(self.fields.get("params", {}).get("storage", {}).get(structure, 0))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What the same run yields again: all but its origin and the simulating host's speed."""
+        own = (key for key in self.fields if key not in ORIGIN and not key.startswith("host_"))
+        return {key: self.fields[key] for key in own}
 
     def as_part_of(self, figure: str) -> Record:
         """The same run, filed under a figure."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
+from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
+from strandline.journal import Journal
 from strandline.record import Record
 
 Item = TypeVar("Item")
@@ -29,11 +32,42 @@ def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, d
         futures = [pool.submit(work, item) for item in items]
         for future in futures:
             future.add_done_callback(lambda finished: None if finished.cancelled() else done())
-        finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        return [future.result() for future in futures if future in finished]
+        _wait(futures)
+        return [future.result() for future in futures if future.done()]
     finally:
         # Waiting here would hold up an error or Ctrl-C until the longest run is over.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def until_interrupted(
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done, stop: Callable[[], None]
+) -> tuple[list[Result], bool]:
+    """As `parallel`, and whether it was interrupted: `stop` then ends the work that has begun, whose results count."""
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    futures = [pool.submit(work, item) for item in items]
+    for future in futures:
+        future.add_done_callback(lambda finished: None if finished.cancelled() else done())
+    interrupted = False
+    try:
+        with terminated_as_interrupted():
+            try:
+                _wait(futures)
+            except KeyboardInterrupt:
+                interrupted = True
+                stop()
+                _wait([future for future in futures if not future.cancel()])
+        return [future.result() for future in futures if future.done() and not future.cancelled()], interrupted
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _wait(futures: Sequence[Future[Result]]) -> None:
+    """Waits until all are done or one has failed."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=INTERRUPT_SECONDS, return_when=FIRST_EXCEPTION)
+        if any(future.exception() for future in done):
+            return
 
 
 def unique(specs: Iterable[RunSpec]) -> list[RunSpec]:
@@ -41,7 +75,18 @@ def unique(specs: Iterable[RunSpec]) -> list[RunSpec]:
     return list(dict.fromkeys(specs))
 
 
-def run_all(engine: Engine, specs: Sequence[RunSpec], jobs: int, done: Done) -> dict[RunSpec, Record]:
-    """Runs every specification once, however often it appears."""
+def run_all(
+    engine: Engine, specs: Sequence[RunSpec], jobs: int, done: Done, journal: Journal | None = None
+) -> dict[RunSpec, Record]:
+    """Runs every specification once, however often it appears, and those that a journal keeps not again."""
     once = unique(specs)
-    return dict(zip(once, parallel(engine.run, once, jobs, done), strict=True))
+    work = engine.run if journal is None else partial(_run, engine, journal)
+    return dict(zip(once, parallel(work, once, jobs, done), strict=True))
+
+
+def _run(engine: Engine, journal: Journal, spec: RunSpec) -> Record:
+    record = journal.find(engine.origin(spec))
+    if record is None:
+        record = engine.run(spec)
+        journal.add(record)
+    return record

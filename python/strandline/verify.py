@@ -9,24 +9,25 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from types import FrameType
 
 from strandline.engine import CrashStates, StateVisit
 from strandline.errors import InputError
+from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
 
 PLACE = "{}"
 """Stands for the pool's path in a checker's command."""
 
 TAIL_LINES, TAIL_BYTES = 20, 4096
+HANGS = 3
+"""States on which a checker may give no answer in its time, each of which costs that; then it is asked no more."""
 AHEAD = 2
 """States written ahead of the checker, for each that it checks at once."""
-INTERRUPT_SECONDS = 0.2
-"""How soon an interrupt is seen at the latest."""
 
 
 @dataclass(frozen=True)
@@ -51,39 +52,100 @@ class Verdict:
     """What went wrong; empty if nothing did."""
     output: tuple[str, ...] = ()
     """The last lines that the checker printed, if something did."""
+    hung: bool = False
+    """Whether the checker gave no answer in its time."""
+
+
+class Early(Enum):
+    """Why not all states were checked."""
+
+    INTERRUPTED = "interrupted"
+    FAILURES = "enough failures"
+    HANGS = "the checker hangs"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The verdicts on states, in their order, and why there are no more of them."""
+
+    verdicts: list[Verdict]
+    early: Early | None = None
 
 
 def verify(
-    states: CrashStates, checker: Checker, scratch: Path | None, jobs: int, done: Callable[[], None]
-) -> list[Verdict]:
-    """The verdicts on all states, in their order; an `InputError` if the checker accepts no finished run either."""
+    states: CrashStates,
+    checker: Checker,
+    scratch: Path | None,
+    jobs: int,
+    done: Callable[[], None],
+    most: int | None = None,
+) -> Checked:
+    """The verdicts on all states, or until `most` have failed, the checker hangs or the user has had enough.
+
+    An `InputError` if the checker accepts no finished run either, or gives no answer on it.
+    """
     with _scratch(scratch) as root, _Running(checker) as running:
-        ends = [running.check(state, root) for state in _some(states, root, 2)]
-        for _ in ends:
-            done()
-        if len(ends) == 2 and all(verdict.why for verdict in ends):
-            raise InputError(_unfit(ends[1]))
-        return ends + _rest(states, running, root, jobs, done)
+        ends: list[Verdict] = []
+        try:
+            for state in _some(states, root, 2):
+                ends.append(running.check(state, root))
+                done()
+            _refuse_unfit(ends, checker)
+            rest = _rest(states, running, root, jobs, done, _Enough(most))
+        except KeyboardInterrupt:
+            return Checked(ends, Early.INTERRUPTED)
+        return Checked(ends + rest.verdicts, rest.early)
 
 
-def _rest(states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None]) -> list[Verdict]:
+class _Enough:
+    """Counts verdicts until there are enough."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+
+    def early(self, verdicts: Sequence[Verdict]) -> Early | None:
+        """Why no more states need to be checked."""
+        if sum(verdict.hung for verdict in verdicts) >= HANGS:
+            return Early.HANGS
+        failing = sum(bool(verdict.why) for verdict in verdicts)
+        return Early.FAILURES if self._most is not None and failing >= self._most else None
+
+    def cut(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """The verdicts up to the one with which there are enough failures."""
+        failing = [index for index, verdict in enumerate(verdicts) if verdict.why]
+        enough = self._most is not None and len(failing) > self._most
+        return list(verdicts[: failing[self._most or 0]] if enough else verdicts)
+
+
+def _rest(
+    states: CrashStates, running: _Running, root: Path, jobs: int, done: Callable[[], None], enough: _Enough
+) -> Checked:
     checks: list[Future[Verdict]] = []
     under_way: set[Future[Verdict]] = set()
+    early: Early | None = None
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
-        while state := states.next(root):
+        while early is None and (state := states.next(root)):
             checks.append(pool.submit(running.check, state, root))
             checks[-1].add_done_callback(lambda check: None if check.cancelled() else done())
             under_way.add(checks[-1])
             if len(under_way) >= jobs * AHEAD:
                 under_way = _without_first_done(under_way)
-        while under_way:
+                early = enough.early(_done(checks))
+        while early is None and under_way:
             under_way = _without_first_done(under_way)
-        return [check.result() for check in checks]
+            early = enough.early(_done(checks)) if under_way else None
+        return Checked(enough.cut(_done(checks)), early)
+    except KeyboardInterrupt:
+        return Checked(enough.cut(_done(checks)), Early.INTERRUPTED)
     finally:
-        # Where an error or Ctrl-C ends this early, nothing may write into the scratch directory that is about to go.
+        # Where this ends early, nothing may write into the scratch directory that is about to go.
         running.stop()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _done(checks: Sequence[Future[Verdict]]) -> list[Verdict]:
+    return [check.result() for check in checks if check.done()]
 
 
 def _without_first_done(under_way: set[Future[Verdict]]) -> set[Future[Verdict]]:
@@ -101,12 +163,22 @@ def _some(states: CrashStates, root: Path, most: int) -> Iterator[StateVisit]:
         yield state
 
 
-def _unfit(last: Verdict) -> str:
-    said = f" and says `{last.output[-1]}`" if last.output else ""
-    return (
-        "--verify: the command fails on the pool as it was before the program and on the pool as the program left it"
-        f"{said} ({last.why}): give one that accepts a finished run, and name its files by whole paths"
-    )
+def _refuse_unfit(ends: Sequence[Verdict], checker: Checker) -> None:
+    """Refuses a checker that does not accept the pool as the program left it; a program may begin without one."""
+    if len(ends) < 2:
+        return
+    first, last = ends
+    if last.hung:
+        raise InputError(
+            f"--verify: the command gives no answer in {checker.seconds:g} s on the pool as the program left it: raise "
+            "--time-limit, or give one that ends"
+        )
+    if first.why and last.why:
+        said = f" and says `{last.output[-1]}`" if last.output else ""
+        raise InputError(
+            "--verify: the command fails on the pool as it was before the program and on the pool as the program left "
+            f"it{said} ({last.why}): give one that accepts a finished run, and name its files by whole paths"
+        )
 
 
 class _Running:
@@ -135,17 +207,17 @@ class _Running:
         """Runs the checker on a state and removes the state."""
         folder, said = root / state.name, root / f"{state.name}.out"
         try:
-            why = self._run(Path(state.files[0]), folder, said)
-            return Verdict(state, why, _tail(said) if why else ())
+            why, hung = self._run(Path(state.files[0]), folder, said)
+            return Verdict(state, why, _tail(said) if why else (), hung)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             said.unlink(missing_ok=True)
 
-    def _run(self, pool: Path, folder: Path, said: Path) -> str:
+    def _run(self, pool: Path, folder: Path, said: Path) -> tuple[str, bool]:
         environment = {**os.environ, "STRANDLINE_POOL": str(pool)}
         with said.open("wb") as out, self._lock:
             if self._stopped:
-                return "stopped"
+                return "stopped", False
             process = subprocess.Popen(  # noqa: S603 - the user's own command
                 ["/bin/sh", "-c", self._checker.of(pool)],
                 cwd=folder,
@@ -157,9 +229,9 @@ class _Running:
             )
             self._running.add(process)
         try:
-            return _why(process.wait(timeout=self._checker.seconds))
+            return _why(process.wait(timeout=self._checker.seconds)), False
         except subprocess.TimeoutExpired:
-            return f"the checker gave no answer in {self._checker.seconds:g} s"
+            return f"the checker gave no answer in {self._checker.seconds:g} s", True
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -196,26 +268,10 @@ def _scratch(asked: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"--scratch {where}: cannot be written ({error.strerror}): name a folder that can") from error
     try:
-        with _terminated_as_interrupted():
+        with terminated_as_interrupted():
             yield root
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[StateVisit]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import fake_litmus
-from strandline.engine import CrashSpec, NativeStates, RunSpec, StatesSpec
+from strandline.engine import CrashSpec, NativeProgress, NativeStates, NativeStop, RunSpec, StatesSpec
 from strandline.litmus import RandomSpec
 
 InputError = fake_litmus.InputError
@@ -35,7 +39,19 @@ SHARING = 40
 """Cycles that each further thread adds to a task under the designs that have coroutines."""
 SWITCH_INSTRUCTIONS = 450
 """Of a task with two fences or more."""
+BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
+
+
+class FaultError(Exception):
+    """As `_native.FaultError`."""
+
+
+class FakeProgress:
+    """As `_native.Progress`: half of a run is always done."""
+
+    def share(self) -> float:
+        return 0.5
 
 
 class FakeNative:
@@ -43,25 +59,60 @@ class FakeNative:
 
     InputError = InputError
     StuckError = StuckError
+    FaultError = FaultError
+    Progress = FakeProgress
+    bytes_of_a_run = 1 << 20
+    """What `memory` says, whatever the run."""
 
     def __init__(self, seconds_a_run: float = 0.0) -> None:
         self.specs: list[dict[str, Any]] = []
+        self.cannot_run: dict[str, str] = {}
+        """What designs need that no machine has."""
         self._seconds_a_run = seconds_a_run
 
-    def run(self, spec: RunSpec, /) -> dict[str, Any]:
+    def memory(self, spec: RunSpec, /) -> dict[str, Any]:
+        if needed := self.cannot_run.get(spec.design):
+            raise InputError(
+                f"design {spec.design} needs {needed}, which machine cosplay does not have; choose another"
+            )
+        parts = {"program": self.bytes_of_a_run, "caches": 0, "queues": 0, "journal": 0}
+        return {"parts": parts, "total": self.bytes_of_a_run}
+
+    def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]:
+        return self.memory(request.run)
+
+    def nearest(self, written: str, names: list[str], /) -> str | None:
+        return next(iter(difflib.get_close_matches(written, names, n=1, cutoff=0.5)), None)
+
+    def run(self, spec: RunSpec, progress: NativeProgress, /) -> dict[str, Any]:
         self.specs.append(asdict(spec))
         _check(asdict(spec))
         time.sleep(self._seconds_a_run)
         return _record(asdict(spec))
 
-    def crash(self, request: CrashSpec, /) -> dict[str, Any]:
+    def build(self) -> dict[str, str]:
+        return dict(BUILD)
+
+    def origin(self, spec: RunSpec, /) -> dict[str, Any]:
+        _check(asdict(spec))
+        return _origin(asdict(spec))
+
+    def Stop(self) -> threading.Event:  # noqa: N802
+        return threading.Event()
+
+    def crash(self, request: CrashSpec, stop: NativeStop, /) -> dict[str, Any]:
         self.specs.append(asdict(request))
         spec = asdict(request.run)
         _check(spec)
         failures = [_failure(5), _failure(3)] if spec["design"] == "unordered" else []
         points = 1 if request.replay else 40 if request.points == "all" else request.points
         answer = {"workload": spec["workload"], "design": spec["design"], "points": points, "durable_events": 1234}
-        return {**answer, "runs": 3, "failures": failures, "record": _record(spec)}
+        assert isinstance(stop, threading.Event)
+        if begun := os.environ.get("STRANDLINE_TEST_BEGUN"):
+            Path(f"{begun}-{spec['design']}").touch()
+        complete = not stop.wait(self._seconds_a_run)
+        failures = failures[: request.max_failures]
+        return {**answer, "runs": 3, "complete": complete, "failures": failures, "record": _record(spec)}
 
     def collect(self, source: str, out: str, advance: Callable[[int], None], /) -> dict[str, Any]:
         raise InputError(f"{source}: nothing was recorded into {out}")
@@ -111,6 +162,8 @@ class FakeNative:
 
 
 def _check(spec: dict[str, Any]) -> None:
+    if spec["workload"] == "planted":
+        raise FaultError("planted: index out of bounds (crates/machine/src/planted.rs:7:9)")
     if spec["workload"] == "stuck":
         raise StuckError("no progress for 1000000 cycles: core 0 waits for an acknowledgement of controller 0")
     if spec["workload"] not in TASKS:
@@ -124,7 +177,7 @@ def _failure(tasks: int) -> dict[str, Any]:
     why = "element 7 holds 12, which no swap put there"
     detail = ["line 0x1c0 of the array is durable, the log record for it is not"]
     where = {"at_cycles": 4321, "event": 17, "tasks": tasks, "threads": 1}
-    return {**where, "why": why, "replay": replay, "detail": detail}
+    return {**where, "kind": "unrecovered", "why": why, "replay": replay, "detail": detail}
 
 
 def _record(spec: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +188,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
     work, stalls = _work(spec, window), _stalls(spec, window)
     cycles = (work + stalls) * tasks // threads
     return {
+        **_origin(spec),
         "figure": spec["figure"],
         "workload": spec["workload"],
         "design": spec["design"],
@@ -162,6 +216,13 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "host_mips": 60.25,
         "params": {"clock_ghz": 2.2, "set": spec["set"], "coroutines": spec["coroutines"] or "paper"},
     }
+
+
+def _origin(spec: dict[str, Any]) -> dict[str, Any]:
+    """The run with every choice made, of which there are few."""
+    chosen = {"machine": spec["machine"] or "cosplay", "tasks": spec["tasks"] or 10_000, "set": list(spec["set"])}
+    parameters = {"machine.core.rob_entries": "224", **dict(each.split("=") for each in spec["set"])}
+    return {**BUILD, "spec": {**spec, **chosen, "threads": spec["threads"] or 1, "parameters": parameters}}
 
 
 def _window(spec: dict[str, Any]) -> int:

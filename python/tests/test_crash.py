@@ -38,3 +38,16 @@ def test_replay_reaches_the_engine(strandline: Strandline, native: FakeNative) -
     answer = strandline("crash", "sps", "-d", "unordered", "--tasks", "3", "--replay", "3:17")
     assert answer.code == 1
     assert (native.specs[0]["replay"], native.specs[0]["run"]["tasks"]) == ("3:17", 3)
+
+
+def test_enough_failures_are_asked_for(strandline: Strandline, native: FakeNative) -> None:
+    answer = strandline("crash", "sps", "-d", "unordered", "--max-failures", "1", "--json")
+    assert answer.code == 1
+    assert native.specs[0]["max_failures"] == 1
+    assert len(answer.document["failures"]) == 1
+
+
+def test_no_failure_is_too_few(strandline: Strandline) -> None:
+    answer = strandline("crash", "sps", "-d", "unordered", "--max-failures", "0")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--max-failures" in answer.err

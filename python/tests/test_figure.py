@@ -3,6 +3,7 @@
 import errno
 import json
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -10,6 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
+from strandline.experiments.shelf import repository_shelf
+from strandline.record import Record
 from strandline.report import files
 
 FILES = {"records.jsonl", "records.parquet", "table.md", "plot.svg", "plot.png"}
@@ -47,11 +50,19 @@ def test_runs_are_the_figures(strandline: Strandline, native: FakeNative) -> Non
 
 
 def test_same_bytes_twice(strandline: Strandline) -> None:
-    def contents(jobs: str) -> dict[str, bytes]:
-        assert strandline("figure", "cosplay-table-3", "--jobs", jobs).code == 0
+    def contents() -> dict[str, bytes]:
+        assert strandline("figure", "cosplay-table-3").code == 0
         return {path.name: path.read_bytes() for path in Path("out/cosplay-table-3").iterdir()}
 
-    assert contents("1") == contents("3")
+    assert contents() == contents()
+
+
+def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:
+    def results(jobs: str) -> list[dict[str, Any]]:
+        records = strandline("figure", "cosplay-table-3", "--jobs", jobs, "--json").document["records"]
+        return [Record(record).result for record in records]
+
+    assert results("1") == results("3")
 
 
 def test_an_old_result_stays_when_the_new_one_fails(
@@ -64,9 +75,11 @@ def test_an_old_result_stays_when_the_new_one_fails(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, "write_records", power_cut)
-    assert strandline("figure", "cosplay-table-3", "--tasks", "7").code == 130
+    assert strandline("figure", "cosplay-table-3", "--tasks", "20000").code == 130
     assert (tmp_path / "out/cosplay-table-3/table.md").read_text() == before
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["cosplay-table-3"]
+    # The runs are over, and need not be made again.
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {"cosplay-table-3", "cosplay-table-3.partial.jsonl"}
 
 
 def test_a_full_disk_is_told(strandline: Strandline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,3 +98,42 @@ def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> No
     lines = (tmp_path / "mine/records.jsonl").read_text().splitlines()
     assert {json.loads(line)["tasks"] for line in lines} == {6}
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def copied(strandline_file: Path, figure: str = "cosplay/table-3") -> str:
+    """A copy of a figure's file, as a user's own."""
+    strandline_file.parent.mkdir(parents=True, exist_ok=True)
+    text = (repository_shelf().folder / f"{figure}.toml").read_text(encoding="utf-8")
+    strandline_file.write_text(text, encoding="utf-8")
+    return str(strandline_file)
+
+
+def test_a_figure_of_ones_own_runs_from_its_file(strandline: Strandline, tmp_path: Path) -> None:
+    answer = strandline("figure", copied(tmp_path / "study" / "fences.toml"), "--tasks", "5", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    assert (answer.document["figure"], answer.document["out"]) == ("study-fences", "out/study-fences")
+    assert answer.document["claims"] == [], "claims are measured on the papers' figures"
+    assert {path.name for path in (tmp_path / "out/study-fences").iterdir()} == FILES
+
+
+def test_the_file_of_a_papers_figure_is_that_figure(strandline: Strandline) -> None:
+    path = str(repository_shelf().folder / "cosplay/table-3.toml")
+    by_file = strandline("figure", path, "--out", "a", "--json").document
+    by_id = strandline("figure", "cosplay-table-3", "--out", "b", "--json").document
+    assert by_file["figure"] == by_id["figure"] == "cosplay-table-3"
+    assert by_file["claims"] == by_id["claims"] != []
+
+
+def test_a_figures_file_that_is_not_there_is_bad_input(strandline: Strandline) -> None:
+    answer = strandline("figure", "no/such.toml")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.endswith("no/such.toml: cannot be read: No such file or directory\n")
+
+
+def test_an_unknown_claim_of_a_figures_file_is_told(strandline: Strandline, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    copied(path)
+    path.write_text(path.read_text().replace('"cosplay-table3"', '"cosplay-tabl3"'))
+    answer = strandline("figure", str(path))
+    assert (answer.code, answer.out) == (2, "")
+    assert "mine.toml: unknown claim `cosplay-tabl3`: did you mean `cosplay-table3`?" in answer.err

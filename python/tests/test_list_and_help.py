@@ -17,7 +17,7 @@ def test_list(strandline: Strandline, snapshot: SnapshotAssertion, arguments: st
 
 def test_list_as_json(strandline: Strandline) -> None:
     document = strandline("list", "--json").document
-    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "models", "keys"]
+    assert list(document) == ["workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys"]
     figures = {
         "asap": ("2", "3", "7", "8", "9", "10", "11", "12", "table-4", "table-5"),
         "cosplay": ("1", "8", "9", "10", "11a", "11b", "12", "13", "14", "table-1", "table-3", "window"),

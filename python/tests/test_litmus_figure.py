@@ -175,7 +175,7 @@ def test_a_figure_of_litmus_tests_is_none_of_runs(tmp_path: Path) -> None:
 def test_figure_2_of_strandweaver_names_all_its_tests_and_the_two_designs() -> None:
     found = repository_shelf().any_figure("strandweaver-2")
     assert isinstance(found, LitmusFigure)
-    files = (repository_shelf().folder.parent / "litmus" / "papers").glob("strandweaver-2*.litmus")
+    files = (Path(__file__).parents[2] / "litmus" / "papers").glob("strandweaver-2*.litmus")
     assert sorted(found.litmus.tests) == sorted(f"papers/{path.stem}" for path in files)
     assert (found.litmus.models, found.litmus.designs) == (("strand",), ("strandweaver", "no-persist-queue"))
 

@@ -1,13 +1,17 @@
 """The command as a process: pipes, terminals, Ctrl-C."""
 
+import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 MAIN = Path(__file__).parent / "fake_main.py"
 ENVIRONMENT = {
@@ -22,11 +26,11 @@ def command(*arguments: str, seconds: float = 0.0) -> list[str]:
     return [sys.executable, str(MAIN), str(seconds), "--", *arguments]
 
 
-def on_a_terminal(*arguments: str, columns: int, **environment: str) -> bytes:
+def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environment: str) -> bytes:
     """What a process writes to a terminal that is `columns` wide."""
     parent, child = pty.openpty()
     env = {**ENVIRONMENT, "COLUMNS": str(columns), **environment}
-    process = subprocess.Popen(command(*arguments), stdin=child, stdout=child, stderr=child, env=env)
+    process = subprocess.Popen(command(*arguments, seconds=seconds), stdin=child, stdout=child, stderr=child, env=env)
     os.close(child)
     written = b""
     try:
@@ -54,10 +58,58 @@ def test_a_terminal_gets_colour_unless_it_wants_none() -> None:
     assert not re.search(rb"\x1b\[(?:[0-9]+;)*3[0-9]m", plain)
 
 
-def test_a_narrow_terminal_shows_every_number() -> None:
-    written = on_a_terminal("run", "sps", "-d", "x86", columns=40)
-    assert b"cycles: 3,200,000" in written
-    assert b"\xe2\x80\xa6" not in written
+def lines_on_a_terminal(*arguments: str, columns: int) -> list[str]:
+    """The lines of a command's output, without colour."""
+    return ANSI.sub(b"", on_a_terminal(*arguments, columns=columns)).decode().splitlines()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_a_table_stays_a_table_and_shows_every_number(columns: int) -> None:
+    lines = lines_on_a_terminal("run", "sps", "-d", "x86", columns=columns)
+    wide = lines_on_a_terminal("run", "sps", "-d", "x86", columns=200)
+    rows = [line for line in lines if line.startswith("x86 ")]
+    assert rows
+    assert max(map(len, rows)) <= columns
+    numbers = next(line.split()[1:] for line in wide if line.startswith("x86 "))
+    assert [word for row in rows for word in row.split()[1:]] == numbers
+    assert not any(line.startswith("cycles:") for line in lines)
+    assert "\u2026" not in "".join(rows)
+
+
+@pytest.mark.parametrize("kind", ["designs", "workloads", "machines", "figures", "claims", "models", "keys"])
+def test_lists_are_tables_of_80_columns(kind: str) -> None:
+    lines = lines_on_a_terminal("list", kind, columns=80)
+    assert lines[0].split()[:2] == ["name", "summary"]
+    assert max(map(len, lines[:-1])) <= 80
+
+
+def test_what_a_narrow_table_leaves_out_is_named() -> None:
+    lines = lines_on_a_terminal("list", "workloads", columns=60)
+    assert lines[-1].endswith("paper (--json has all)")
+    assert not lines_on_a_terminal("list", "workloads", columns=150)[-1].startswith("left out")
+
+
+def test_the_bar_moves_within_a_run_and_says_the_time_to_go() -> None:
+    written = ANSI.sub(b"", on_a_terminal("run", "sps", "-d", "x86", columns=100, seconds=1.5))
+    # The run under way is half done, as the fake simulator says.
+    assert b" 50% 0/1 0:00:0" in written
+    assert b"to go" in written
+
+
+@pytest.mark.parametrize("shell", ["{} >/dev/full", "{} >&-"])
+@pytest.mark.parametrize("arguments", ["run sps -d x86", "list --json", "--help"])
+def test_output_that_cannot_be_written_is_one_line(shell: str, arguments: str) -> None:
+    line = shell.format(shlex.join(command(*arguments.split())))
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, env=ENVIRONMENT, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(b"strandline: standard output cannot be written (")
+
+
+def test_a_closed_stderr_keeps_nothing_from_running() -> None:
+    line = f"{shlex.join(command('run', 'sps', '-d', 'x86'))} 2>&-"
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, env=ENVIRONMENT, check=True)
+    assert b"x86" in done.stdout
 
 
 def test_a_terminal_shows_how_many_runs_are_done(tmp_path: Path) -> None:
@@ -113,6 +165,83 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, b"")
     assert err == b"strandline: interrupted: nothing was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
+    """A figure of ten runs into `folder`, one after the other, as soon as so many have finished."""
+    process = subprocess.Popen(
+        command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(folder / "new"), seconds=0.5),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    kept = folder / "new.partial.jsonl"
+    for _ in range(6000):
+        if kept.exists() and kept.read_bytes().count(b"\n") >= runs:
+            break
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals) -> None:
+    process = begun(tmp_path, 2)
+    process.send_signal(by)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (130, b"")
+    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs, and .*\n", err)
+    assert [path.name for path in tmp_path.iterdir()] == ["new.partial.jsonl"]
+
+
+def test_a_killed_process_keeps_its_runs_and_locks_nobody_out(tmp_path: Path) -> None:
+    process = begun(tmp_path, 2)
+    process.kill()
+    process.communicate(timeout=300)
+    again = command("figure", "cosplay-table-3", "--out", str(tmp_path / "new"))
+    subprocess.run(again, check=True, capture_output=True, env=ENVIRONMENT)
+    assert len((tmp_path / "new" / "records.jsonl").read_text().splitlines()) == 10
+    assert not (tmp_path / "new.partial.jsonl").exists()
+
+
+def test_of_two_processes_with_one_folder_the_second_says_so(tmp_path: Path) -> None:
+    process = begun(tmp_path, 1)
+    second = command("figure", "cosplay-1", "--out", str(tmp_path / "new"))
+    done = subprocess.run(second, check=False, capture_output=True, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"another strandline is writing it" in done.stderr
+    process.kill()
+    process.communicate(timeout=300)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_interrupted_crash_test_shows_what_it_found(
+    by: signal.Signals, form: tuple[str, ...], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        command("crash", "sps", "-d", "unordered,x86,eadr", "--jobs", "2", *form, seconds=300),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**ENVIRONMENT, "STRANDLINE_TEST_BEGUN": str(tmp_path / "begun")},
+    )
+    for _ in range(6000):
+        if len(list(tmp_path.iterdir())) == 2:
+            break
+        time.sleep(0.05)
+    process.send_signal(by)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, err) == (
+        130,
+        b"strandline: interrupted: the report has what was found until then, of 2 of 3 designs\n",
+    )
+    if form:
+        document = json.loads(out)
+        assert document["interrupted"]
+        assert [(each["complete"], each["recovers"]) for each in document["results"]] == [(False, False), (False, None)]
+    else:
+        assert b"FAILS" in out
+        assert b"not finished" in out
+        assert b"again: strandline crash sps -d unordered" in out
 
 
 def test_without_the_native_module_help_still_helps() -> None:

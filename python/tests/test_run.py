@@ -1,9 +1,12 @@
 """`strandline run`."""
 
+from typing import Any
+
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import Strandline
 from fake_native import FakeNative
+from strandline.record import Record
 
 
 def test_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
@@ -58,6 +61,8 @@ def test_every_option_reaches_the_engine(strandline: Strandline, native: FakeNat
             "figure": None,
             "warm": None,
             "recovers": True,
+            "parameters": {},
+            "checksum": None,
         }
     ]
 
@@ -68,5 +73,54 @@ def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, na
 
 
 def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:
-    run = ("run", "sps", "-d", "x86,unordered,eadr,volatile", "--json")
-    assert strandline(*run, "--jobs", "1").out == strandline(*run, "--jobs", "4").out
+    def results(jobs: str) -> list[dict[str, Any]]:
+        answer = strandline("run", "sps", "-d", "x86,unordered,eadr,volatile", "--json", "--jobs", jobs)
+        return [Record(record).result for record in answer.document["records"]]
+
+    assert results("1") == results("4")
+
+
+def test_all_designs_run_but_those_that_cannot_which_are_named(strandline: Strandline, native: FakeNative) -> None:
+    native.cannot_run = {"eadr": "TSO", "volatile": "TSO", "unordered": "ADR"}
+    answer = strandline("run", "sps", "-d", "all")
+    assert answer.code == 0
+    rows = {line.split()[0] for line in answer.out.splitlines()[2:] if line}
+    assert {"x86", "non-atomic"} <= rows
+    assert answer.out.splitlines()[-1] == (
+        "left out: eadr, volatile (needs TSO, which machine cosplay does not have); "
+        "unordered (needs ADR, which machine cosplay does not have)"
+    )
+
+
+def test_json_names_the_designs_left_out(strandline: Strandline, native: FakeNative) -> None:
+    native.cannot_run = {"eadr": "TSO"}
+    document = strandline("run", "sps", "-d", "all", "--json").document
+    assert document["left_out"] == ["eadr (needs TSO, which machine cosplay does not have)"]
+
+
+def test_a_run_that_has_no_room_is_refused_before_any_runs(strandline: Strandline, native: FakeNative) -> None:
+    native.bytes_of_a_run = 1 << 60
+    for command in ("run", "crash"):
+        answer = strandline(command, "sps", "-d", "x86")
+        assert (answer.code, answer.out, native.specs) == (2, "", [])
+        assert answer.err.startswith("strandline: sps under x86 needs 1,073,741,824.0 GiB of memory, ")
+        assert len(answer.err.splitlines()) == 1
+
+
+def test_a_fault_of_strandline_says_how_to_report_it(strandline: Strandline) -> None:
+    for command in ("run", "crash"):
+        answer = strandline(command, "planted", "-d", "x86", "--seed", "7")
+        assert (answer.code, answer.out) == (3, "")
+        place = "planted: index out of bounds (crates/machine/src/planted.rs:7:9); planted under x86, seed 7"
+        lines = answer.err.splitlines()
+        assert lines[0] == f"strandline: a fault of strandline itself, not of what you asked for: {place}"
+        assert lines[1:3] == [f"  command: strandline {command} planted -d x86 --seed 7", "  seed: 7"]
+        assert lines[3].startswith("  version: ")
+        assert len(lines) == 5
+
+
+def test_a_fault_in_python_is_one_of_strandline(strandline: Strandline, native: FakeNative) -> None:
+    native.listing = None  # type: ignore[method-assign, assignment]
+    answer = strandline("list", "designs")
+    assert answer.code == 3
+    assert "TypeError: 'NoneType' object is not callable (engine.py:" in answer.err

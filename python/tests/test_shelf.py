@@ -100,7 +100,7 @@ def test_measures_keep_places_of_their_figure(name: str) -> None:
 
 
 def test_litmus_tests_of_a_figure_are_there() -> None:
-    litmus = SHELF.folder.parent / "litmus"
+    litmus = Path(__file__).parents[2] / "litmus"
     for name, figure in FIGURES.items():
         for test in figure.litmus.tests if isinstance(figure, LitmusFigure) else ():
             assert (litmus / f"{test}.litmus").is_file(), f"{name}: tests: there is no litmus/{test}.litmus: add it"

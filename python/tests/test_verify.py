@@ -13,7 +13,7 @@ import pytest
 
 from strandline.engine import CrashStates
 from strandline.errors import InputError
-from strandline.verify import Checker, Verdict, dump, verify
+from strandline.verify import HANGS, Checked, Checker, Early, Verdict, dump, verify
 
 
 def states_of(contents: list[str]) -> CrashStates:
@@ -40,7 +40,13 @@ def nothing(count: int = 1) -> None:
 
 
 def run(contents: list[str], command: str, scratch: Path, seconds: float = 20, jobs: int = 2) -> list[Verdict]:
-    return verify(states_of(contents), Checker(command, seconds), scratch, jobs, nothing)
+    return checked(contents, command, scratch, seconds, jobs).verdicts
+
+
+def checked(
+    contents: list[str], command: str, scratch: Path, seconds: float = 20, jobs: int = 2, most: int | None = None
+) -> Checked:
+    return verify(states_of(contents), Checker(command, seconds), scratch, jobs, nothing, most)
 
 
 def test_what_the_checker_does_not_accept_is_found_with_its_words(tmp_path: Path) -> None:
@@ -61,7 +67,7 @@ def test_the_pool_is_named_in_every_way(tmp_path: Path, command: str) -> None:
 def test_a_checker_that_does_not_answer_is_killed_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
     verdicts = run(["good", "good", "bad"], "grep -q good {} || { sleep 60 & sleep 60; }", tmp_path, seconds=3)
-    assert verdicts[2].why == "the checker gave no answer in 3 s"
+    assert (verdicts[2].why, verdicts[2].hung) == ("the checker gave no answer in 3 s", True)
     assert time.monotonic() - began < 30
 
 
@@ -85,26 +91,55 @@ def test_a_scratch_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None
         run(["a"], "true", tmp_path / "none")
 
 
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_checker_that_hangs_is_not_waited_for_again_and_again(tmp_path: Path, jobs: int) -> None:
+    contents = ["good", "good", "bad", *["good"] * 3, *["slow"] * 200]
+    found = checked(contents, "grep -q slow {} && sleep 60; grep -q good {}", tmp_path, seconds=1, jobs=jobs)
+    assert found.early is Early.HANGS
+    hung = [verdict for verdict in found.verdicts if verdict.hung]
+    assert HANGS <= len(hung) <= HANGS + jobs
+    failed = [verdict.why for verdict in found.verdicts if verdict.why and not verdict.hung]
+    assert failed == ["the checker exited with status 1"], "told apart from one that gives no answer"
+
+
+def test_a_checker_that_hangs_on_a_finished_run_is_bad_input(tmp_path: Path) -> None:
+    expected = "no answer in 0.5 s on the pool as the program left it: raise --time-limit"
+    with pytest.raises(InputError, match=expected):
+        run(["none", "slow", "slow"], "grep -q slow {} && sleep 60", tmp_path, seconds=0.5)
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_enough_failures_end_the_visit(tmp_path: Path, jobs: int) -> None:
+    contents = ["good", "good", *["bad", "good"] * 100]
+    found = checked(contents, "grep -q good {}", tmp_path, jobs=jobs, most=2)
+    assert found.early is Early.FAILURES
+    assert sum(bool(verdict.why) for verdict in found.verdicts) == 2
+    assert len(found.verdicts) < 50
+
+
 INTERRUPTED = """
 import sys, test_verify
 from pathlib import Path
-states = ["good", "good", *["bad"] * 50]
-test_verify.run(states, "grep -q good {} || { echo x > started; sleep 60; }", Path(sys.argv[1]))
+states = ["good", "good", "good", "bad", *["slow"] * 50]
+command = "grep -q slow {} && { echo x > started; sleep 60; }; grep -q good {}"
+found = test_verify.checked(states, command, Path(sys.argv[1]))
+sys.exit(f"{found.early.value} {[bool(verdict.why) for verdict in found.verdicts]}")
 """
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_nothing_is_left_after_an_interrupt(tmp_path: Path, by: signal.Signals) -> None:
+def test_an_interrupt_leaves_what_was_found_and_no_files(tmp_path: Path, by: signal.Signals) -> None:
     path = [str(Path(__file__).parent), *sys.path]
     process = subprocess.Popen(
         [sys.executable, "-c", f"import sys; sys.path = {path!r}\n{INTERRUPTED}", str(tmp_path)],
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     until = time.monotonic() + 300
     while not list(tmp_path.glob("*/*/started")) and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(by)
-    assert process.wait(timeout=300) != 0
+    _, said = process.communicate(timeout=300)
+    assert said == b"interrupted [False, False, False, True]\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,6 +6,7 @@ use crate::report::{surroundings, Failure, Report};
 use crate::run::{Observe, Run};
 use crate::shrink::{shrink, Failing};
 use crate::sizes::tasks;
+use crate::until::Until;
 use strandline_sim::{observe, Error, Record, Spec};
 
 /// Runs of an exploration: one of the machine as it is, the others shaken.
@@ -30,6 +31,14 @@ pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
 /// # Errors
 /// As [`explore`].
 pub fn explore_with(spec: &Spec, points: Points, observe: Observe<'_>) -> Result<Report, Error> {
+    explore_until(spec, points, &Until::default(), observe)
+}
+
+/// As [`explore_with`], until there are enough failures or the user has had enough; the report then says that it is not complete.
+///
+/// # Errors
+/// As [`explore`].
+pub fn explore_until(spec: &Spec, points: Points, until: &Until, observe: Observe<'_>) -> Result<Report, Error> {
     if points == Points::Count(0) {
         return Err(Error::Input(
             "--points 0: must be a number of crash states, at least 1, or `all`".to_owned(),
@@ -39,10 +48,10 @@ pub fn explore_with(spec: &Spec, points: Points, observe: Observe<'_>) -> Result
         Points::All => tasks(spec) / 4,
         Points::Count(_) => tasks(spec),
     };
-    let survey = Survey::of(&with_tasks(spec, tasks), points, RUNS, observe)?;
-    let failures = failures(&survey, observe)?;
+    let survey = Survey::of(&with_tasks(spec, tasks), points, RUNS, until, observe)?;
+    let failures = failures(&survey, until, observe)?;
     let mut report = survey.report;
-    report.record.recovers = Some(failures.is_empty());
+    report.record.recovers = (report.complete || !failures.is_empty()).then_some(failures.is_empty());
     report.failures = failures;
     Ok(report)
 }
@@ -118,7 +127,13 @@ pub fn recovers(spec: &Spec) -> Result<bool, Error> {
     spec.set.retain(|set| !set.starts_with("workload."));
     spec.tasks = Some(spec.tasks.map_or(quick_tasks, |tasks| tasks.min(quick_tasks)));
     spec.warm = None;
-    let survey = Survey::of(&spec, Points::Count(QUICK_POINTS), QUICK_RUNS, &observe)?;
+    let survey = Survey::of(
+        &spec,
+        Points::Count(QUICK_POINTS),
+        QUICK_RUNS,
+        &Until::default(),
+        &observe,
+    )?;
     Ok(survey.failing.is_empty())
 }
 
@@ -136,6 +151,7 @@ fn empty(spec: &Spec, record: Record) -> Report {
         points: 0,
         durable_events: 0,
         runs: 0,
+        complete: true,
         failures: Vec::new(),
         record,
     }
@@ -159,7 +175,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(spec: &Spec, points: Points, runs: usize, observe: Observe<'_>) -> Result<Survey, Error> {
+    fn of(spec: &Spec, points: Points, runs: usize, until: &Until, observe: Observe<'_>) -> Result<Survey, Error> {
         let first = Run::of(spec, 0, observe)?;
         let report = empty(spec, first.observation.record.clone());
         let mut survey = Survey {
@@ -167,46 +183,60 @@ impl Survey {
             failing: Vec::new(),
             failed: 0,
         };
-        survey.visit(first, points.share(0, runs));
+        survey.visit(first, points.share(0, runs), until);
         for number in 1..runs {
             let share = points.share(number, runs);
-            if share != Points::Count(0) {
-                survey.visit(Run::of(spec, number, observe)?, share);
+            if survey.report.complete && share != Points::Count(0) {
+                survey.visit(Run::of(spec, number, observe)?, share, until);
             }
         }
         Ok(survey)
     }
 
-    fn visit(&mut self, run: Run, points: Points) {
-        let chosen = run.chosen(points);
-        self.report.visited(run.events(), chosen.len());
+    fn visit(&mut self, run: Run, points: Points, until: &Until) {
         let mut walk = run.walk();
-        let findings: Vec<_> = chosen
-            .into_iter()
-            .filter_map(|event| run.point(&mut walk, event))
-            .collect();
-        drop(walk);
-        self.failed += findings.len() as u64;
-        if let Some(finding) = findings.into_iter().next() {
-            self.failing.push(Failing { run, finding });
+        let (mut visited, mut first) = (0, None);
+        for event in run.chosen(points) {
+            if until.reached(self.failed) {
+                self.report.complete = false;
+                break;
+            }
+            visited += 1;
+            if let Some(finding) = run.point(&mut walk, event) {
+                self.failed += 1;
+                first = first.or(Some(finding));
+            }
         }
+        drop(walk);
+        self.report.visited(run.events(), visited);
+        self.failing.extend(first.map(|finding| Failing { run, finding }));
     }
 }
 
 /// The failures to report, the smallest first.
-fn failures(survey: &Survey, observe: Observe<'_>) -> Result<Vec<Failure>, Error> {
+fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<Failure>, Error> {
     let Some(first) = survey.failing.first() else {
         return Ok(Vec::new());
     };
+    let found = survey.failing.iter().take(OTHERS).map(Failure::of);
+    if until.stopped() {
+        return Ok(found.collect());
+    }
     // The run again: shrinking begins with its earliest failing point, chosen or not, and takes it over.
     let run = Run::of(&first.run.spec, first.run.number, observe)?;
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
-    let smallest = shrink(Failing { run, finding }, RUNS, observe);
+    // Where the user has had enough no case is tried any more, and the smallest until then is the answer.
+    let unless_stopped = |spec: &Spec| match until.stopped() {
+        true => Err(Error::Stuck("stopped".to_owned())),
+        false => observe(spec),
+    };
+    let smallest = shrink(Failing { run, finding }, RUNS, &unless_stopped);
     let mut failures = vec![Failure::of(&smallest)];
     failures[0].detail.push(format!(
         "before shrinking, {} of {} crash states judged fail",
         survey.failed, survey.report.points
     ));
-    failures.extend(survey.failing.iter().take(OTHERS).map(Failure::of));
+    failures.extend(found);
+    failures.truncate(until.most());
     Ok(failures)
 }

@@ -20,13 +20,15 @@ mod run;
 mod shake;
 mod shrink;
 mod sizes;
+mod until;
 mod verdict;
 mod walk;
 
-pub use explore::{explore, explore_with, first_failure, recovers, replay};
+pub use explore::{explore, explore_until, explore_with, first_failure, recovers, replay};
 pub use fault::Kind;
 pub use points::Points;
 pub use replay::command;
 pub use report::{Failure, Report};
 pub use request::{run, Request};
 pub use run::Observe;
+pub use until::{Stop, Until};

@@ -21,6 +21,8 @@ pub struct Report {
     pub durable_events: u64,
     /// Runs, each shaken otherwise.
     pub runs: u64,
+    /// Whether all crash states asked for were judged: neither was it stopped, nor were there failures enough before.
+    pub complete: bool,
     /// Crash states that do not recover, the smallest case first; a handful at most.
     pub failures: Vec<Failure>,
     /// The record of the run that was not shaken.

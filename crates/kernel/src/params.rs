@@ -1,5 +1,6 @@
 //! Declared parameters and their values, as given by `--set SCOPE.KEY=VALUE`: of a workload or of a design.
 
+use crate::nearest;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -74,6 +75,14 @@ impl Params {
         }
     }
 
+    /// The same with another value of a declared parameter.
+    #[must_use]
+    pub fn with(&self, name: &'static str, value: u64) -> Params {
+        let mut params = self.clone();
+        params.0.insert(name, value);
+        params
+    }
+
     /// All keys and values, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.0.iter().map(|(name, value)| (*name, *value))
@@ -93,18 +102,18 @@ fn parse_value(scope: &str, param: &Param, text: &str) -> Result<u64, ParamError
 }
 
 fn unknown(scope: &str, declared: &[Param], key: &str) -> ParamError {
-    let nearest = declared.iter().map(|param| param.name).max_by(|a, b| {
-        let near = |name: &str| strsim::jaro_winkler(name, key);
-        near(a).total_cmp(&near(b)).then(b.cmp(a))
-    });
     let names: Vec<&str> = declared.iter().map(|param| param.name).collect();
-    ParamError(match nearest {
-        Some(nearest) => format!(
-            "{scope}.{key}: no such parameter; did you mean {scope}.{nearest}? (there are: {})",
-            names.join(", ")
-        ),
-        None => format!("{scope}.{key}: this {scope} has no parameters; leave the setting out"),
-    })
+    if names.is_empty() {
+        return ParamError(format!(
+            "{scope}.{key}: this {scope} has no parameters; leave the setting out"
+        ));
+    }
+    let meant =
+        nearest(key, names.iter().copied()).map_or_else(String::new, |name| format!("; did you mean {scope}.{name}?"));
+    ParamError(format!(
+        "{scope}.{key}: no such parameter{meant} (there are: {})",
+        names.join(", ")
+    ))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod isa {
 
 pub mod runtime {
     pub use self::alloc::FreeLists;
+    pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
@@ -42,7 +43,7 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // What workloads use, and what that uses.
-    straight! { "runtime": alloc heap layout list lock log random recovery region runtimes thread workload }
+    straight! { "runtime": alloc demand heap layout list lock log random recovery region runtimes thread workload }
 
     pub mod model {
         straight! { "runtime/model": entry layout ledger replay rollback scan set }

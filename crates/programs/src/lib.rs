@@ -12,7 +12,7 @@ use strandline_isa::{Image, Memory};
 use strandline_machine::{Program, SimCpu};
 
 pub use recorded::{recorded, Recorded};
-pub use workload::{workload, Plan};
+pub use workload::{memory_bytes, workload, Plan};
 
 /// What crash exploration asks of a program.
 pub trait Recoverable {

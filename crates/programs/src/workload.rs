@@ -33,16 +33,31 @@ pub fn workload<'a>(
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: Plan,
 ) -> Result<Prepared, Error> {
-    let build = BuildPlan {
-        threads: plan.threads as usize,
-        window: plan.sharing.map(|sharing| sharing.window.most() as usize),
-        seed: plan.seed,
-        logging: plan.logging,
-    };
-    with_workload(name, set, &build, plan)
+    with_workload(name, set, &plan.build(), plan)
+}
+
+/// Bytes of memory that the workload is built in, and those of them that it uses. Nothing is built.
+///
+/// # Errors
+/// As [`workload`].
+pub fn memory_bytes<'a>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: Plan,
+) -> Result<(u64, u64), Error> {
+    strandline_workloads::memory_bytes(name, set, &plan.build())
 }
 
 impl Plan {
+    fn build(&self) -> BuildPlan {
+        BuildPlan {
+            threads: self.threads as usize,
+            window: self.sharing.map(|sharing| sharing.window.most() as usize),
+            seed: self.seed,
+            logging: self.logging,
+        }
+    }
+
     fn thread(self, thread: u64) -> ThreadPlan {
         ThreadPlan {
             thread: thread as usize,

@@ -9,14 +9,11 @@ use strandline_record::{Recording, Totals};
 
 /// Reads packets from `source` to their end, writes the recording `out` and says what it holds. Every now and then
 /// `advance` is called with the instructions since the call before; what it raises is heard when all is done.
-pub fn collect(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
-    let answer = py.detach(|| {
-        let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
-        let collected = strandline_record::collect(input, Path::new(out), &mut teller(advance));
-        collected.map_err(|e| Error::Input(e.to_string()))?;
-        describe(out)
-    });
-    answer
+pub fn collect(source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
+    let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
+    let collected = strandline_record::collect(input, Path::new(out), &mut teller(advance));
+    collected.map_err(|e| Error::Input(e.to_string()))?;
+    describe(out)
 }
 
 /// Tells `advance` how many instructions came since the call before.

@@ -10,9 +10,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{json, Value};
-use strandline_crash::Request;
+use strandline_crash::{Report, Request};
 use strandline_machine::Machine;
-use strandline_sim::{Error, Scope, Spec};
+use strandline_sim::{guarded, Error, MemoryNeed, Record, Scope, Spec};
 use value::{Answer, Given};
 
 create_exception!(
@@ -27,28 +27,128 @@ create_exception!(
     PyException,
     "The simulated machine made no progress; one line."
 );
+create_exception!(
+    _native,
+    FaultError,
+    PyException,
+    "A fault of strandline itself: what went wrong, and where in its source; one line."
+);
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const COMMIT: &str = env!("STRANDLINE_COMMIT");
 
 fn raise(error: Error) -> PyErr {
     match error {
         Error::Input(text) => InputError::new_err(text),
         Error::Stuck(text) => StuckError::new_err(text),
+        Error::Fault(text) => FaultError::new_err(text),
     }
 }
 
 type Answered = PyResult<Answer<Value>>;
 
-fn answer(value: Result<Value, Error>) -> Answered {
-    value.map(Answer).map_err(raise)
+/// Asks while other Python threads run.
+fn ask<T: Send>(py: Python<'_>, question: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
+    py.detach(|| guarded(question)).map_err(raise)
+}
+
+/// Asks what is answered at once.
+fn answer(question: impl FnOnce() -> Result<Value, Error>) -> Answered {
+    guarded(question).map(Answer).map_err(raise)
+}
+
+/// How far a run has come, to be read by other threads.
+#[pyclass(frozen)]
+#[derive(Default)]
+struct Progress(strandline_sim::Progress);
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Progress {
+        Progress::default()
+    }
+
+    /// The share of the run's tasks that have ended, 0 to 1.
+    fn share(&self) -> f64 {
+        self.0.share()
+    }
 }
 
 #[pyfunction]
-fn run(py: Python<'_>, spec: Given<Spec>) -> Answered {
-    answer(py.detach(|| strandline_crash::run(&spec.0).map(|record| json!(record))))
+#[pyo3(signature = (spec, progress=None))]
+fn run(py: Python<'_>, spec: Given<Spec>, progress: Option<&Bound<'_, Progress>>) -> Answered {
+    let progress = progress.map_or_else(Default::default, |progress| progress.get().0.clone());
+    ask(py, || {
+        strandline_crash::run(&spec.0, &progress).map(|record| json!(built_here(record)))
+    })
+    .map(Answer)
+}
+
+/// A record with the commit of this build.
+fn built_here(mut record: Record) -> Record {
+    COMMIT.clone_into(&mut record.origin.commit);
+    record
+}
+
+/// What builds a record, and the run with every choice made, as its record has them.
+#[pyfunction]
+fn origin(spec: Given<Spec>) -> Answered {
+    answer(|| {
+        let spec = strandline_sim::resolve(&spec.0)?;
+        Ok(json!({"version": VERSION, "commit": COMMIT, "spec": spec}))
+    })
+}
+
+/// The version, and the commit that this is built from.
+#[pyfunction]
+fn build() -> Answer<Value> {
+    Answer(json!({"version": VERSION, "commit": COMMIT}))
+}
+
+/// Ends crash tests that have begun: they answer with what they have found.
+#[pyclass(frozen)]
+struct Stop(strandline_crash::Stop);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop(strandline_crash::Stop::default())
+    }
+
+    /// Ends them.
+    fn set(&self) {
+        self.0.set();
+    }
 }
 
 #[pyfunction]
-fn crash(py: Python<'_>, request: Given<Request>) -> Answered {
-    answer(py.detach(|| request.0.answer().map(|report| json!(report))))
+fn crash(py: Python<'_>, request: Given<Request>, stop: &Bound<'_, Stop>) -> Answered {
+    let stop = stop.get().0.clone();
+    ask(py, || request.0.answer(stop).map(|report| json!(with_commit(report)))).map(Answer)
+}
+
+/// A report whose record has the commit of this build.
+fn with_commit(report: Report) -> Report {
+    let record = built_here(report.record);
+    Report { record, ..report }
+}
+
+/// What a run needs of the host, or why there is none.
+#[pyfunction]
+fn memory(spec: Given<Spec>) -> Answered {
+    answer(|| MemoryNeed::of(&spec.0, false).map(described))
+}
+
+/// What a crash test needs of the host, or why there is none.
+#[pyfunction]
+fn crash_memory(request: Given<Request>) -> Answered {
+    answer(|| request.0.memory().map(described))
+}
+
+fn described(need: MemoryNeed) -> Value {
+    json!({"parts": need, "total": need.total()})
 }
 
 #[pyfunction]
@@ -59,7 +159,7 @@ fn spec_fields() -> Answer<Value> {
 
 #[pyfunction]
 fn listing(kind: &str) -> Answered {
-    answer(lists::of(kind))
+    answer(|| lists::of(kind))
 }
 
 #[pyfunction]
@@ -76,13 +176,13 @@ fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
         machine.validate()?;
         Ok(json!(machine.describe()))
     };
-    answer(describe())
+    answer(describe)
 }
 
 #[pyfunction]
 #[pyo3(name = "litmus")]
 fn litmus_tests(py: Python<'_>, spec: Given<litmus::LitmusSpec>) -> Answered {
-    answer(py.detach(|| litmus::litmus(&spec.0)))
+    ask(py, || litmus::litmus(&spec.0)).map(Answer)
 }
 
 #[pyfunction]
@@ -92,28 +192,34 @@ fn litmus_shelf() -> Answer<Value> {
 
 #[pyfunction]
 fn litmus_expected(py: Python<'_>, test: Given<litmus::Asked>) -> Answered {
-    answer(py.detach(|| litmus::expected_lines(&test.0)))
+    ask(py, || litmus::expected_lines(&test.0)).map(Answer)
 }
 
 #[pyfunction]
 fn litmus_read_expected(spec: Given<litmus::ExpectedFile>) -> Answered {
-    answer(litmus::read_file(&spec.0))
+    answer(|| litmus::read_file(&spec.0))
 }
 
 #[pyfunction]
 fn litmus_dot(py: Python<'_>, spec: Given<litmus::DotSpec>) -> Answered {
-    answer(py.detach(|| litmus::dot(&spec.0)))
+    ask(py, || litmus::dot(&spec.0)).map(Answer)
 }
 
 #[pyfunction]
 fn random(py: Python<'_>, spec: Given<litmus::RandomSpec>) -> Answered {
-    answer(py.detach(|| litmus::programs(&spec.0)))
+    ask(py, || litmus::programs(&spec.0)).map(Answer)
 }
 
 #[pyfunction]
 #[pyo3(name = "collect")]
 fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>) -> Answered {
-    answer(collect::collect(py, source, out, advance))
+    ask(py, || collect::collect(source, out, advance)).map(Answer)
+}
+
+/// The name that was most likely meant.
+#[pyfunction]
+fn nearest(written: &str, names: Vec<String>) -> Option<String> {
+    strandline_kernel::nearest(written, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// Whether a workload's name is the path of a recording.
@@ -126,9 +232,16 @@ fn is_recording(name: &str) -> bool {
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", m.py().get_type::<InputError>())?;
     m.add("StuckError", m.py().get_type::<StuckError>())?;
+    m.add("FaultError", m.py().get_type::<FaultError>())?;
+    m.add_class::<Progress>()?;
+    m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
+    m.add_function(wrap_pyfunction!(memory, m)?)?;
+    m.add_function(wrap_pyfunction!(crash_memory, m)?)?;
+    m.add_function(wrap_pyfunction!(origin, m)?)?;
+    m.add_function(wrap_pyfunction!(build, m)?)?;
     m.add_function(wrap_pyfunction!(spec_fields, m)?)?;
     m.add_function(wrap_pyfunction!(listing, m)?)?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;
@@ -138,6 +251,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus_read_expected, m)?)?;
     m.add_function(wrap_pyfunction!(litmus_dot, m)?)?;
     m.add_function(wrap_pyfunction!(is_recording, m)?)?;
+    m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(random, m)?)?;
     m.add_function(wrap_pyfunction!(collect_recording, m)?)?;
     Ok(())

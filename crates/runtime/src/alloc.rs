@@ -38,7 +38,8 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         // A line with lock and count, then room for every row.
         let stride = LINE_BYTES + (table.rows() << item).next_multiple_of(LINE_BYTES);
         FreeLists {
-            base: heap.dram(lists * stride),
+            // A row is in one list at most.
+            base: heap.dram_of_which(lists * stride, lists * LINE_BYTES + 2 * stride),
             table,
             lists,
             stride,

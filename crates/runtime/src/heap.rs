@@ -27,6 +27,8 @@ pub const fn place(byte: u64) -> u64 {
 pub struct Heap {
     dram: u64,
     pm: u64,
+    /// Bytes allotted that the program does not all use.
+    spare: u64,
     /// The runtime whose logs are allotted.
     pub(crate) logging: Logging,
     /// Words that are not zero at first.
@@ -47,6 +49,7 @@ impl Default for Heap {
         Heap {
             dram: LINE_BYTES,
             pm: 0,
+            spare: 0,
             logging: Logging::UNDO,
             filled: Vec::new(),
         }
@@ -83,6 +86,12 @@ impl Heap {
         Addr(at)
     }
 
+    /// Allots `bytes` of DRAM, zeroed, of which the program uses no more than `used` at a time.
+    pub fn dram_of_which(&mut self, bytes: u64, used: u64) -> Addr {
+        self.spare += bytes.saturating_sub(used);
+        self.dram(bytes)
+    }
+
     /// Allots `bytes` of persistent memory, zeroed.
     pub fn pm(&mut self, bytes: u64) -> Addr {
         let at = PM_BASE + self.pm;
@@ -99,6 +108,18 @@ impl Heap {
     /// Says what a word holds at first.
     pub(crate) fn fill(&mut self, addr: Addr, word: u64) {
         self.filled.push((addr, word));
+    }
+
+    /// Bytes of all that was allotted, volatile and persistent.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.dram + self.pm
+    }
+
+    /// Those of them that the program uses: the host gives no memory for what is never touched.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        self.bytes() - self.spare
     }
 
     /// The memory that holds all that was allotted: zeroed, but for what its allotter has filled in.

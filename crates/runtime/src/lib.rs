@@ -8,6 +8,7 @@
 pub mod adversary;
 mod alloc;
 mod coroutine;
+mod demand;
 mod heap;
 mod lane_log;
 mod layout;
@@ -25,6 +26,7 @@ mod workload;
 
 pub use alloc::FreeLists;
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
+pub use demand::{Demand, TooLarge};
 pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
 pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};

@@ -71,6 +71,13 @@ pub fn runtimes() -> &'static [RuntimeAbout] {
 }
 
 impl Runtime {
+    /// Its name, as `--runtime` takes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let about = ALL.iter().find(|about| about.runtime == self);
+        about.map_or("", |about| about.name)
+    }
+
     /// The runtime of this name, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<Runtime> {

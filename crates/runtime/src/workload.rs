@@ -1,6 +1,6 @@
 //! What a workload is.
 
-use crate::{recover, LogLayout, Logging, ThreadState};
+use crate::{recover, Demand, Heap, LogLayout, Logging, ThreadState};
 use std::future::Future;
 use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
@@ -31,11 +31,31 @@ impl BuildPlan {
 ///
 /// The threads share it; what they change is in memory.
 pub trait Workload: Sized + Sync {
+    /// Lays the structure out, without any memory for it.
+    ///
+    /// # Errors
+    /// If the parameters do not go together.
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError>;
+
+    /// Fills the zeroed memory of a structure that is laid out.
+    fn fill(&self, memory: &Memory, seed: u64);
+
     /// Lays the structure out and fills it.
     ///
     /// # Errors
     /// If the parameters do not go together.
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError>;
+    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+        let (workload, heap) = Self::lay_out(params, plan)?;
+        let memory = heap.memory();
+        workload.fill(&memory, plan.seed);
+        Ok((workload, memory))
+    }
+
+    /// The most that a region writes; nothing where that fits whatever is set, or is not known before it runs.
+    #[must_use]
+    fn region(_params: &Params) -> Demand {
+        Demand::default()
+    }
 
     /// One operation or transaction.
     fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) -> impl Future<Output = ()>;

@@ -11,6 +11,8 @@ pub enum Error {
     Input(String),
     /// The run makes no progress: one line that says who waits for whom.
     Stuck(String),
+    /// A fault of strandline itself: what went wrong, and where in its source.
+    Fault(String),
 }
 
 impl Error {
@@ -23,7 +25,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Input(text) | Error::Stuck(text) => f.write_str(text),
+            Error::Input(text) | Error::Stuck(text) | Error::Fault(text) => f.write_str(text),
         }
     }
 }

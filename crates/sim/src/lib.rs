@@ -1,23 +1,31 @@
 //! One run: a program, a design and a machine in, a record out. The only place where they are wired together.
 
 mod error;
+mod guard;
+mod memory;
 mod needs;
 mod play;
+mod progress;
 mod record;
 mod recording;
 mod request;
+mod resolved;
 mod run;
 mod settings;
 mod sharing;
 mod spec;
 
 pub use error::Error;
+pub use guard::guarded;
+pub use memory::MemoryNeed;
 pub use needs::check as check_needs;
 pub use play::{play, Play};
-pub use record::{Derived, Ran, Record};
+pub use progress::Progress;
+pub use record::{Derived, Origin, Ran, Record};
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
-pub use run::{design_named, observe, observe_design, observe_durable, run, unknown_design, Observation};
+pub use resolved::resolve;
+pub use run::{design_named, observe, observe_design, observe_durable, run, run_watched, unknown_design, Observation};
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use strandline_programs::{Recoverable, Thread};

@@ -2,10 +2,14 @@
 
 use crate::Error;
 use std::ops::Range;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 use strandline_design::Design;
 use strandline_isa::{CoreId, Memory};
 use strandline_machine::{Machine, Options, Outcome, Stuck, System};
 use strandline_programs::Thread;
+use strandline_runtime::TooLarge;
 
 /// What is run.
 pub struct Play {
@@ -17,6 +21,8 @@ pub struct Play {
     pub footprint: Vec<Range<u64>>,
     /// The program of each thread.
     pub threads: Vec<Thread>,
+    /// Where the run says, now and then, how many tasks have ended.
+    pub ended: Arc<AtomicU64>,
 }
 
 /// Runs programs on a machine under a design.
@@ -25,6 +31,7 @@ pub struct Play {
 /// The run makes no progress.
 pub fn play(design: Box<dyn Design>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
+    system.tell(play.ended);
     for addresses in play.footprint {
         system.warm(addresses);
     }
@@ -33,5 +40,39 @@ pub fn play(design: Box<dyn Design>, machine: &Machine, play: Play, options: Opt
         let program = thread(system.cpu(core));
         system.start(core, program);
     }
-    system.run().map_err(|stuck: Stuck| Error::from(stuck))
+    ended(|| system.run())?.map_err(|stuck: Stuck| Error::from(stuck))
+}
+
+/// Runs to the end, or to a region that turns out larger than its log holds: of a structure that changes its shape, as a tree,
+/// that is not known before.
+fn ended<T>(run: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|cause| match cause.downcast::<TooLarge>() {
+        Ok(excess) => Error::Input(format!(
+            "--set workload.operations: {excess}; set it lower, or choose another --runtime"
+        )),
+        Err(cause) => resume_unwind(cause),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_that_is_too_large_is_bad_input_and_a_panic_stays_one() {
+        let excess = TooLarge {
+            what: "words",
+            needed: None,
+        };
+        let error = ended::<()>(|| resume_unwind(Box::new(excess))).unwrap_err();
+        assert_eq!(
+            error,
+            Error::input(
+                "--set workload.operations: a region writes more words than the 512 that the runtime's set holds; \
+                 set it lower, or choose another --runtime"
+            )
+        );
+        let planted = catch_unwind(|| ended::<()>(|| resume_unwind(Box::new("planted"))));
+        assert_eq!(planted.unwrap_err().downcast_ref(), Some(&"planted"));
+    }
 }

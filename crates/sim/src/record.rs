@@ -36,6 +36,24 @@ keys! {
 }
 
 keys! {
+    /// What made the record, and how it can be made again.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Origin {
+        /// The version of strandline.
+        version: String = Given of "",
+        /// The commit that strandline was built from, with a number of the changes that were not committed; `unknown`
+        /// without a checkout.
+        commit: String = Given of "",
+        /// The command line; null where there was none.
+        command: Option<String> = Given of "",
+        /// The run with every choice made: what `strandline run --from` repeats. `parameters` has each parameter of
+        /// machine, design, runtime and workload with its value, `set` what the user changed, `checksum` that of a
+        /// recording's file.
+        spec: Params = Given of "",
+    }
+}
+
+keys! {
     /// What is computed from counts and from the structures of the design.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Derived {
@@ -72,6 +90,9 @@ keys! {
         host_mips: f64 = Derived of "million instructions",
     }
     beside {
+        /// What made it.
+        #[serde(flatten)]
+        origin: Origin,
         /// What ran.
         #[serde(flatten)]
         ran: Ran,
@@ -100,6 +121,8 @@ fn latency_key(percent: u8) -> String {
 
 /// What is measured around a run.
 pub struct Measured {
+    /// The run with every choice made.
+    pub resolved: Spec,
     /// The structures that the design adds, and their bytes of storage.
     pub storage: Vec<(&'static str, u64)>,
     /// Bytes that the design must write when power fails, at most.
@@ -114,6 +137,7 @@ impl Record {
     pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
         let latency = |percent| stats.task_latency.quantile(f64::from(percent) / 100.0);
         Record {
+            origin: Origin::of(&measured.resolved),
             ran: Ran::of(spec, plan, about),
             stats: Stats {
                 switch_instructions: plan.sharing.and(stats.switch_instructions),
@@ -146,8 +170,25 @@ impl Record {
             Counters::keys(),
             Derived::keys(),
             Record::keys(),
+            Origin::keys(),
         ]
         .concat()
+    }
+}
+
+impl Origin {
+    /// A crate does not know from which commit it is built, or on whose command it runs; what was built says so.
+    fn of(resolved: &Spec) -> Origin {
+        let keys = match serde_json::to_value(resolved) {
+            Ok(Value::Object(keys)) => keys,
+            other => unreachable!("a run is a map of keys: {other:?}"),
+        };
+        Origin {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: "unknown".to_owned(),
+            command: None,
+            spec: keys.into_iter().collect(),
+        }
     }
 }
 

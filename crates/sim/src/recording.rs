@@ -3,12 +3,16 @@
 use crate::record::Params;
 use crate::{Error, Spec};
 use serde_json::{json, Value};
+use std::fs::File;
+use std::hash::Hasher;
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::rc::Rc;
 use strandline_machine::Machine;
 use strandline_programs::Prepared;
 use strandline_record::replay::{Counts, Replayed, Stall, POLICY};
 use strandline_record::{RecordError, Recording, Source};
+use twox_hash::XxHash3_64;
 
 /// Fences that a record names.
 const DEAREST: usize = 10;
@@ -80,6 +84,28 @@ impl Recorded {
         stem.map_or_else(|| self.path.clone(), |stem| stem.to_string_lossy().into_owned())
     }
 
+    /// The checksum of its file.
+    ///
+    /// # Errors
+    /// The file cannot be read any more.
+    pub(crate) fn checksum(&self) -> Result<String, Error> {
+        checksum(&self.path).map_err(|error| Error::Input(format!("{}: {error}", self.path)))
+    }
+
+    /// Refuses a file that has another checksum than this.
+    ///
+    /// # Errors
+    /// It has.
+    pub(crate) fn demand(&self, checksum: Option<&str>) -> Result<(), Error> {
+        match checksum {
+            Some(wanted) if self.checksum()? != wanted => Err(Error::Input(format!(
+                "{}: is another recording than the one that ran: its checksum is not {wanted}; give that one back its name",
+                self.path
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The policy and its counts, for a record's `params`.
     pub(crate) fn params(&self, params: &mut Params) {
         params.insert("recording_file".into(), json!(self.path));
@@ -107,6 +133,20 @@ impl Recorded {
     pub(crate) fn failure(&self) -> Option<Error> {
         let failure = self.recorded.counts.failure.borrow();
         failure.as_ref().map(|error| input(&self.path, error))
+    }
+}
+
+fn checksum(path: &str) -> io::Result<String> {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut hash = XxHash3_64::with_seed(0);
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(format!("xxh3:{:016x}", hash.finish()));
+        }
+        hash.write(bytes);
+        let length = bytes.len();
+        file.consume(length);
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::play::{play, Play};
 use crate::record::{Measured, Record};
-use crate::{needs, recording, Error, Plan, Recoverable, Scope, Sets, Source, Spec};
+use crate::{needs, recording, resolved, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, Design};
 use strandline_designs::abouts;
 use strandline_isa::Memory;
-use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, Outcome, Progress};
+use strandline_kernel::{did_you_mean, Cycles};
+use strandline_machine::{Heartbeat, Journal, Machine, Options, Outcome};
 use strandline_programs::Prepared;
 
 /// A run with all that crash exploration needs of it.
@@ -33,14 +33,24 @@ pub struct Observation {
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn run(spec: &Spec) -> Result<Record, Error> {
+    run_watched(spec, &Progress::default())
+}
+
+/// As [`run`], and says meanwhile how far it has come.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
     let plan = Plan::of(spec)?;
+    progress.begin(plan.tasks + plan.warm_tasks * plan.threads);
     let prepared = prepare(spec, &plan)?;
     let options = Options {
         seed: spec.seed,
-        progress: progress(&plan),
+        heartbeat: heartbeat(&plan),
         ..Options::default()
     };
-    Ok(execute(spec, &plan, prepared, options, registered(spec, &plan.sets)?)?.0)
+    let design = registered(spec, &plan.sets)?;
+    Ok(execute(spec, &plan, prepared, options, design, progress)?.0)
 }
 
 /// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
@@ -84,9 +94,16 @@ fn observed(
         journal: true,
         trace,
         patience: limit.unwrap_or(Options::default().patience),
-        progress: progress(&plan),
+        heartbeat: heartbeat(&plan),
     };
-    let (record, outcome, about) = execute(spec, &plan, prepared, options, design(&plan.sets)?)?;
+    let (record, outcome, about) = execute(
+        spec,
+        &plan,
+        prepared,
+        options,
+        design(&plan.sets)?,
+        &Progress::default(),
+    )?;
     Ok(Observation {
         record,
         journal: outcome.journal.unwrap_or_default(),
@@ -113,15 +130,15 @@ fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
 }
 
 /// A recording need not have tasks, but has an end: each of its instructions is progress.
-fn progress(plan: &Plan) -> Progress {
+fn heartbeat(plan: &Plan) -> Heartbeat {
     match plan.source {
-        Source::Workload(_) => Progress::Tasks,
-        Source::Recording(_) => Progress::Instructions,
+        Source::Workload(_) => Heartbeat::Tasks,
+        Source::Recording(_) => Heartbeat::Instructions,
     }
 }
 
 /// The registered design that `spec` names, with the parameters that the user set.
-fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
+pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
     let mut design = design_named(&spec.design)?;
     design.configure(sets.of(Scope::Design))?;
     Ok(design)
@@ -133,10 +150,12 @@ fn execute(
     prepared: Prepared,
     options: Options,
     design: Box<dyn Design>,
+    progress: &Progress,
 ) -> Result<(Record, Outcome, About), Error> {
     let started = Instant::now();
     let about = design.about();
     needs::check(&about, &plan.machine)?;
+    let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
     let program = Play {
@@ -144,6 +163,7 @@ fn execute(
         memory: prepared.memory,
         footprint: prepared.footprint,
         threads: prepared.threads,
+        ended: progress.ended(),
     };
     let played = play(design, &plan.machine, program, options);
     if let Source::Recording(recorded) = &plan.source {
@@ -151,6 +171,7 @@ fn execute(
     }
     let outcome = played?;
     let measured = Measured {
+        resolved,
         storage,
         drain_bytes,
         host_seconds: started.elapsed().as_secs_f64(),
@@ -170,14 +191,8 @@ pub fn design_named(name: &str) -> Result<Box<dyn Design>, Error> {
 /// Error for an unknown design name; suggests the closest one.
 #[must_use]
 pub fn unknown_design(name: &str) -> Error {
-    let nearest = abouts()
-        .into_iter()
-        .max_by(|a, b| {
-            let near = |about: &About| strsim::jaro_winkler(about.name, name);
-            near(a).total_cmp(&near(b))
-        })
-        .map_or("x86", |about| about.name);
+    let meant = did_you_mean(name, abouts().iter().map(|about| about.name));
     Error::Input(format!(
-        "design {name}: there is none of this name; did you mean {nearest}? (`strandline list designs` shows all)"
+        "design {name}: there is none of this name{meant} (`strandline list designs` shows all)"
     ))
 }

@@ -55,9 +55,9 @@ impl Sets {
     ///
     /// # Errors
     /// One of them is no `KEY=VALUE`, or of no scope.
-    pub fn read(sets: &[String]) -> Result<Sets, Error> {
-        sets.iter()
-            .map(|set| Set::read(set))
+    pub fn read(sets: impl IntoIterator<Item = String>) -> Result<Sets, Error> {
+        sets.into_iter()
+            .map(|set| Set::read(&set))
             .collect::<Result<_, _>>()
             .map(Sets)
     }

@@ -2,18 +2,20 @@
 
 use crate::recording::{self, Recorded, RECORDING_MACHINE};
 use crate::settings::{Scope, Sets};
-use crate::{request, sharing, Error};
+use crate::{request, resolved, sharing, Error};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
-use strandline_kernel::{Params, TypeName};
+use strandline_kernel::{did_you_mean, Params, TypeName};
 use strandline_machine::Machine;
 use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIME_PARAMS};
 use strandline_workloads::{describe, About};
 
 request! {
     /// A run as the user asks for it. Options of the command line and settings of figures are its keys.
+    #[derive(Serialize)]
     pub struct Spec {
         /// The workload's name, or the path of a recording.
         workload: String,
@@ -45,6 +47,10 @@ request! {
         warm: Option<u64> = None,
         /// Whether crash states are looked at too, for the record.
         recovers: bool = false,
+        /// Values by `SCOPE.KEY` in place of the defaults and of the machine's file: all of them, as a record has them, or none.
+        parameters: BTreeMap<String, String> = BTreeMap::new(),
+        /// The checksum that the recording's file must have; any if `None`.
+        checksum: Option<String> = None,
     }
 }
 
@@ -143,9 +149,7 @@ impl Plan {
     /// One line a mistake, the first one found.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
         let source = Source::of(spec)?;
-        let mut machine = Machine::load(spec.machine.as_deref().unwrap_or(source.machine()))?;
-        let sets = Sets::read(&spec.set)?;
-        sets.apply(&mut machine)?;
+        let (sets, mut machine) = resolved::settings(spec, source.machine())?;
         if let Some(bmo) = spec.bmo {
             machine.set("controllers.bmo_latency", &bmo.to_string())?;
         }
@@ -204,6 +208,7 @@ impl Source {
             true => {
                 recording::refuse_what_is_recorded(spec)?;
                 let recorded = Recorded::open(&spec.workload, spec.threads, MAX_CORES)?;
+                recorded.demand(spec.checksum.as_deref())?;
                 Ok(Source::Recording(Rc::new(recorded)))
             }
             false => Ok(Source::Workload(describe(&spec.workload)?)),
@@ -272,7 +277,8 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
 fn unknown_runtime(name: &str) -> Error {
     let names: Vec<&str> = runtimes().iter().map(|about| about.name).collect();
     Error::Input(format!(
-        "--runtime {name}: there is none of this name; there are {} (`strandline list runtimes` shows them)",
+        "--runtime {name}: there is none of this name{}; there are {} (`strandline list runtimes` shows them)",
+        did_you_mean(name, names.iter().copied()),
         names.join(", ")
     ))
 }

@@ -155,7 +155,7 @@ impl Bandwidth {
 }
 
 impl Workload for Bandwidth {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (bytes, stride) = (params.get("bytes"), params.get("stride"));
         if !bytes.is_power_of_two() || !stride.is_power_of_two() || bytes > stride {
             return Err(ParamError(format!(
@@ -176,8 +176,10 @@ impl Workload for Bandwidth {
             lanes,
             logs: LogLayout::allot(&mut heap, plan.lanes(), LOG_RECORDS),
         };
-        Ok((bandwidth, heap.memory()))
+        Ok((bandwidth, heap))
     }
+
+    fn fill(&self, _memory: &Memory, _seed: u64) {}
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let (cpu, lane) = (thread.cpu, thread.lane as u64);

@@ -16,4 +16,4 @@ pub mod sps;
 pub mod tatp;
 pub mod tpcc;
 
-pub use registry::{describe, names, with_workload, About, Alias, Error, Visitor};
+pub use registry::{describe, memory_bytes, names, with_workload, About, Alias, Error, Visitor};

@@ -53,7 +53,7 @@ fn second(first: u64, row: u64) -> u64 {
 }
 
 impl Workload for Pc {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let rows = params.get("rows");
         let mut heap = Heap::new(plan);
         let pc = Pc {
@@ -61,11 +61,13 @@ impl Workload for Pc {
             locks: Locks(heap.dram(rows * 8)),
             logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
         };
-        let memory = heap.memory();
-        for row in 0..rows {
-            memory.write(pc.table.addr(row), 8, pair(0, second(0, row)));
+        Ok((pc, heap))
+    }
+
+    fn fill(&self, memory: &Memory, _seed: u64) {
+        for row in 0..self.table.rows() {
+            memory.write(self.table.addr(row), 8, pair(0, second(0, row)));
         }
-        Ok((pc, memory))
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

@@ -1,9 +1,10 @@
 //! Names of workloads, and what is to be known of each.
 
+use crate::operations::OPERATIONS;
 use std::fmt;
 use strandline_isa::Memory;
-use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Workload, MAX_LANES};
+use strandline_kernel::{did_you_mean, Param, ParamError, Params};
+use strandline_runtime::{BuildPlan, Demand, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -63,13 +64,8 @@ pub trait Visitor {
 /// No workload could be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is none of this name; the nearest there is.
-    Unknown {
-        /// The name asked for.
-        name: String,
-        /// The name most like it.
-        nearest: &'static str,
-    },
+    /// There is none of this name.
+    Unknown(String),
     /// A parameter is wrong.
     Param(ParamError),
     /// No task at once, or more than undo logs tell apart.
@@ -84,8 +80,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unknown { name, nearest } => {
-                write!(f, "workload {name}: there is none of this name; did you mean {nearest}? (`strandline list workloads` shows all)")
+            Error::Unknown(name) => {
+                let meant = did_you_mean(name, ALL.iter().flat_map(About::names));
+                write!(f, "workload {name}: there is none of this name{meant} (`strandline list workloads` shows all)")
             }
             Error::Param(error) => error.fmt(f),
             Error::Lanes { threads, window } => write!(
@@ -119,16 +116,30 @@ macro_rules! workloads {
             plan: &BuildPlan,
             visitor: V,
         ) -> Result<V::Out, Error> {
-            let about = describe(name)?;
-            if !(1..=MAX_LANES).contains(&plan.lanes()) {
-                let window = plan.window.unwrap_or(1);
-                return Err(Error::Lanes { threads: plan.threads, window });
-            }
-            let presets = about.sets(name);
-            let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;
+            let (about, params) = chosen(name, set, plan)?;
             $(if about.name == $about.name {
+                fits(&params, plan, <$type>::region)?;
                 let (workload, memory) = <$type>::build(&params, plan)?;
                 return Ok(visitor.visit(workload, memory));
+            })*
+            unreachable!("{} is described but has no type", about.name)
+        }
+
+        /// Bytes of memory, volatile and persistent, that the workload `name` is built in, and those of them that it uses.
+        /// Nothing is built.
+        ///
+        /// # Errors
+        /// As [`with_workload`].
+        pub fn memory_bytes<'a>(
+            name: &str,
+            set: impl IntoIterator<Item = (&'a str, &'a str)>,
+            plan: &BuildPlan,
+        ) -> Result<(u64, u64), Error> {
+            let (about, params) = chosen(name, set, plan)?;
+            $(if about.name == $about.name {
+                fits(&params, plan, <$type>::region)?;
+                let heap = <$type>::lay_out(&params, plan)?.1;
+                return Ok((heap.bytes(), heap.used_bytes()));
             })*
             unreachable!("{} is described but has no type", about.name)
         }
@@ -147,6 +158,46 @@ workloads! {
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
 }
 
+/// The workload that a user asks for, and its parameters.
+fn chosen<'a>(
+    name: &str,
+    set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    plan: &BuildPlan,
+) -> Result<(&'static About, Params), Error> {
+    let about = describe(name)?;
+    if !(1..=MAX_LANES).contains(&plan.lanes()) {
+        let window = plan.window.unwrap_or(1);
+        return Err(Error::Lanes {
+            threads: plan.threads,
+            window,
+        });
+    }
+    let presets = about.sets(name);
+    let params = Params::parse("workload", about.params, presets.iter().copied().chain(set))?;
+    Ok((about, params))
+}
+
+/// Refuses regions that the runtime's log cannot hold, and says how many operations they may have.
+fn fits(params: &Params, plan: &BuildPlan, region: fn(&Params) -> Demand) -> Result<(), Error> {
+    let Err(excess) = plan.logging.admits(region(params)) else {
+        return Ok(());
+    };
+    let key = OPERATIONS.name;
+    let with = |operations: u64| region(&params.with(key, operations));
+    let most = (1..params.get(key))
+        .take_while(|operations| plan.logging.admits(with(*operations)).is_ok())
+        .last();
+    let instead = match most {
+        Some(most) => format!("set workload.{key} to at most {most}, or choose another --runtime"),
+        None => "choose another --runtime".to_owned(),
+    };
+    Err(Error::Param(ParamError(format!(
+        "workload.{key}={}: {excess} ({}); {instead}",
+        params.get(key),
+        plan.logging.runtime.name()
+    ))))
+}
+
 /// All workloads.
 #[must_use]
 pub fn names() -> &'static [About] {
@@ -159,18 +210,7 @@ pub fn names() -> &'static [About] {
 /// If there is none.
 pub fn describe(name: &str) -> Result<&'static About, Error> {
     let found = ALL.iter().find(|about| about.names().any(|known| known == name));
-    found.ok_or_else(|| Error::Unknown {
-        name: name.to_owned(),
-        nearest: nearest(name),
-    })
-}
-
-fn nearest(name: &str) -> &'static str {
-    let known = ALL.iter().flat_map(About::names);
-    let near = |other: &&str| strsim::jaro_winkler(other, name);
-    known
-        .max_by(|a, b| near(a).total_cmp(&near(b)).then(b.cmp(a)))
-        .unwrap_or_default()
+    found.ok_or_else(|| Error::Unknown(name.to_owned()))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::ops::Range;
 use strandline_isa::{sites, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, BuildPlan, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Random, Region, Step, Table, ThreadState, Workload,
 };
 
 sites! {
@@ -131,7 +131,7 @@ impl Sps {
 }
 
 impl Workload for Sps {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let rows = params.get("rows");
         let mut heap = Heap::new(plan);
         let sps = Sps {
@@ -141,11 +141,20 @@ impl Workload for Sps {
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, 2)),
             lists: Lists::allot(&mut heap, plan.lanes(), 4 * params.get("operations")),
         };
-        let memory = heap.memory();
-        for i in 0..rows {
-            memory.write(sps.elements.addr(i), 8, i);
+        Ok((sps, heap))
+    }
+
+    fn fill(&self, memory: &Memory, _seed: u64) {
+        for i in 0..self.elements.rows() {
+            memory.write(self.elements.addr(i), 8, i);
         }
-        Ok((sps, memory))
+    }
+
+    fn region(params: &Params) -> Demand {
+        let operations = params.get("operations");
+        // An element a line, two of them a swap.
+        let words = 2 * operations;
+        Demand { lines: words, words }
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

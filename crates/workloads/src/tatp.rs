@@ -65,7 +65,7 @@ impl Tatp {
 }
 
 impl Workload for Tatp {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let rows = params.get("rows");
         let mut heap = Heap::new(plan);
         let tatp = Tatp {
@@ -74,12 +74,14 @@ impl Workload for Tatp {
             logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
-        let memory = heap.memory();
-        fill(&memory, &tatp.subscribers, plan.seed, 0, FIXED_WORDS);
-        for row in 0..rows {
-            memory.write(tatp.subscribers.field(row, LOCATIONS), 8, pair(tatp.centre(row), 1));
+        Ok((tatp, heap))
+    }
+
+    fn fill(&self, memory: &Memory, seed: u64) {
+        fill(memory, &self.subscribers, seed, 0, FIXED_WORDS);
+        for row in 0..self.subscribers.rows() {
+            memory.write(self.subscribers.field(row, LOCATIONS), 8, pair(self.centre(row), 1));
         }
-        Ok((tatp, memory))
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

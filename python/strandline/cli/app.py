@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from strandline.engine import Engine
 from strandline.experiments.shelf import Shelf
@@ -15,8 +15,10 @@ class App:
 
     load: Callable[[], Engine]
     shelf: Shelf
+    command: str | None = None
+    """The command line, for the records of what it runs."""
 
     @property
     def engine(self) -> Engine:
         """The engine, loaded when first asked for: `--help` needs none."""
-        return self.load()
+        return replace(self.load(), command=self.command)

@@ -8,11 +8,11 @@ from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.figures import run_figures
 from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
+from strandline.errors import UnknownError
 from strandline.experiments import verdicts
 from strandline.experiments.claims import Claim
 from strandline.experiments.evaluate import evaluate, examine, needed_figures
 from strandline.experiments.figure import Options
-from strandline.experiments.shelf import nearest
 
 
 @click.command()
@@ -48,5 +48,5 @@ def _chosen(app: App, ids: tuple[str, ...]) -> list[Claim]:
     known = app.shelf.claims()
     for claim_id in ids:
         if claim_id not in known:
-            raise nearest("claim", claim_id, known, "strandline claims")
+            raise UnknownError("claim", claim_id, list(known), "strandline list claims")
     return [known[claim_id] for claim_id in ids] if ids else list(known.values())

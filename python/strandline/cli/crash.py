@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from strandline.cli import crash_recording, output
+from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
-from strandline.cli.options import points, run_options_of, run_specs
+from strandline.cli.options import AT_LEAST_ONE, demand, points, refuse, run_options_of
 from strandline.engine import CrashResult, CrashSpec
+from strandline.errors import InterruptError
 from strandline.report import crashes
-from strandline.sweep import parallel
+from strandline.sweep import until_interrupted
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -24,10 +26,11 @@ ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 
 @click.command()
-@run_options_of(design_required=False)
+@run_options_of(workload_required=True)
 @click.option(
     "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Crash states to check."
 )
+@click.option("--max-failures", type=AT_LEAST_ONE, metavar="N", help="Stop after N failing crash states of a design.")
 @click.option("--replay", metavar="CASE", help="Check one crash state again, as a failure names it.")
 @click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states as files into a folder.")
 @click.option("--verify", metavar="CMD", help="Run a shell command on each crash state of a recording, {} its pool.")
@@ -46,38 +49,40 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Cut the power in WORKLOAD (or a recording), recover, and check what is left.
 
     A state is right if the design's model allows it, and if recovery leaves the structure whole and holds every
-    operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case.
+    operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case. Ctrl-C
+    ends the test and prints what was found until then.
 
     Of a recording (a file that `strandline record` wrote), the states are files: the pool as it would stand. Designs
     such as x86 and eadr have all states that their model allows, first those that tell apart a line written from one
     not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
+    if given["replay"]:
+        refuse(ctx, ("points",), "says how many crash states to check, and --replay names one: leave one of them out")
     if app.engine.is_recording(given["workload"]):
-        _refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
+        refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
-    _refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
-    if not given["designs"]:
-        raise click.MissingParameter(ctx=ctx, param=_parameter(ctx, "designs"))
-    specs = [CrashSpec(run, given["points"], given["replay"]) for run in run_specs(given, recovers=False)]
+    refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
+    demand(ctx, "designs")
+    engine = app.engine
+    runs, left_out = admitted(engine, given, recovers=False)
+    specs = [CrashSpec(run, given["points"], given["replay"], given["max_failures"]) for run in runs]
+    demand_memory(map(engine.crash_memory, specs), given["jobs"])
+    stop = engine.stop()
     with output.progress("crashing", len(specs)) as done:
-        results = parallel(app.engine.crash, specs, given["jobs"], done)
-    _print_json(results) if given["as_json"] else _print(results)
+        work = partial(engine.crash, stop=stop)
+        results, interrupted = until_interrupted(work, specs, given["jobs"], done, stop.set)
+    if results:
+        _print_json(results, left_out, interrupted) if given["as_json"] else _print(results, left_out)
+    if interrupted:
+        raise InterruptError(crashes.interrupted(len(results), len(specs)))
     ctx.exit(1 if any(result.failures for result in results) else 0)
 
 
-def _parameter(ctx: click.Context, name: str) -> click.Parameter:
-    return next(parameter for parameter in ctx.command.params if parameter.name == name)
-
-
-def _refuse(ctx: click.Context, names: Sequence[str], why: str) -> None:
-    for name in names:
-        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            raise click.BadOptionUsage(name, f"{_parameter(ctx, name).opts[-1]} {why}", ctx=ctx)
-
-
-def _print(results: Sequence[CrashResult]) -> None:
+def _print(results: Sequence[CrashResult], left_out: Sequence[str]) -> None:
     output.show(crashes.verdicts(results))
+    if left_out:
+        output.say(f"left out: {'; '.join(left_out)}", style="dim")
     for result in results:
         if result.failures:
             output.say("")
@@ -85,7 +90,7 @@ def _print(results: Sequence[CrashResult]) -> None:
                 output.say(line)
 
 
-def _print_json(results: Sequence[CrashResult]) -> None:
+def _print_json(results: Sequence[CrashResult], left_out: Sequence[str], interrupted: bool) -> None:
     failures = [
         {"workload": result.workload, "design": result.design, **asdict(failure)}
         for result in results
@@ -93,13 +98,15 @@ def _print_json(results: Sequence[CrashResult]) -> None:
     ]
     output.print_json(
         {
+            "interrupted": interrupted,
             "failures": failures,
             "results": [_summary(result) for result in results],
             "records": [result.record.fields for result in results],
+            **named(left_out),
         }
     )
 
 
 def _summary(result: CrashResult) -> dict[str, Any]:
-    keys = ("workload", "design", "points", "durable_events", "runs")
-    return {**{key: getattr(result, key) for key in keys}, "recovers": not result.failures}
+    keys = ("workload", "design", "points", "durable_events", "runs", "complete")
+    return {**{key: getattr(result, key) for key in keys}, "recovers": crashes.recovers(result)}

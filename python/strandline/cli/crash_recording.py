@@ -11,11 +11,11 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.app import App
-from strandline.engine import CrashStates, StatesSpec, StateVisit
+from strandline.engine import CrashStates, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
-from strandline.report import crash_states
+from strandline.report import crash_states, crashes
 from strandline.report.crash_states import Examined
-from strandline.verify import Checker, Verdict, dump, verify
+from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
 
 DEFAULT_DESIGN = "x86"
 DISORDER = "Disorder"
@@ -29,8 +29,14 @@ def examine(app: App, given: dict[str, Any]) -> bool:
         raise InputError("--dump: goes with one design and without --verify: run once for each")
     if given["scratch"] and not given["verify"]:
         raise InputError("--scratch: is for --verify's files: name a checker with --verify")
-    results = [_examine(app, given, design) for design in designs]
-    _print_json(results, given) if given["as_json"] else _print(results, given)
+    results: list[Examined] = []
+    for design in designs:
+        results.append(_examine(app, given, design))
+        if results[-1].early is Early.INTERRUPTED:
+            break
+    _print_json(app, results, given) if given["as_json"] else _print(results, given)
+    if results[-1].early is Early.INTERRUPTED:
+        raise InterruptError(crashes.interrupted(len(results), len(designs)))
     return not any(result.failures for result in results)
 
 
@@ -41,7 +47,8 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
     if visits:
         _check_files(spec.recording, states.plan)
     with output.progress("crash states", states.plan["visits"] if visits else 0) as done:
-        verdicts = _visit(states, given, done)
+        found = _visit(states, given, done)
+    verdicts = found.verdicts
     checked = verdicts if given["verify"] else None
     # The state after the program is the last interval's, too.
     visited = [verdict for verdict in verdicts if verdict.state.name != "final" or given["replay"]]
@@ -51,7 +58,7 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
             for line in crash_states.stores(verdict.state):
                 output.say(f"  {line}")
             output.say("")
-    return Examined(spec.recording, design, states.plan, len(visited), checked, _disorders(states.plan))
+    return Examined(spec.recording, design, states.plan, len(visited), checked, _disorders(states.plan), found.early)
 
 
 def _disorders(plan: dict[str, Any]) -> list[Verdict]:
@@ -66,19 +73,19 @@ def _disorders(plan: dict[str, Any]) -> list[Verdict]:
     return [verdict(disorder) for disorder in plan["disorders"]]
 
 
-def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> list[Verdict]:
+def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> Checked:
     try:
         if given["verify"]:
             checker = Checker(given["verify"], given["time_limit"])
-            return verify(states, checker, given["scratch"], given["jobs"], done)
+            return verify(states, checker, given["scratch"], given["jobs"], done, given["max_failures"])
         if given["dump"]:
-            return [Verdict(state, "") for state in dump(states, given["dump"], done)]
+            return Checked([Verdict(state, "") for state in dump(states, given["dump"], done)])
         if given["replay"]:
             with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
-                return [Verdict(state, "") for state in dump(states, Path(folder), done)]
+                return Checked([Verdict(state, "") for state in dump(states, Path(folder), done)])
     except KeyboardInterrupt:
         raise InterruptError from None
-    return []
+    return Checked([])
 
 
 def _check_files(recording: str, plan: dict[str, Any]) -> None:
@@ -130,16 +137,25 @@ def _print(results: Sequence[Examined], given: dict[str, Any]) -> None:
         output.show(table)
 
 
-def _print_json(results: Sequence[Examined], given: dict[str, Any]) -> None:
+def _print_json(app: App, results: Sequence[Examined], given: dict[str, Any]) -> None:
     failures = [_failure(result, verdict, given) for result in results for verdict in result.failures]
     output.print_json(
         {
+            **app.engine.build(),
+            "command": app.command,
+            "interrupted": results[-1].early is Early.INTERRUPTED,
             "failures": failures,
-            "results": [_summary(result) for result in results],
+            "results": [{**_summary(result), "spec": _spec(app, result, given)} for result in results],
             "audit": results[0].plan["audit"],
             "records": [],
         }
     )
+
+
+def _spec(app: App, result: Examined, given: dict[str, Any]) -> dict[str, Any]:
+    """What was examined, with every choice made: the run of the recording, and which states of it."""
+    run = app.engine.origin(RunSpec(result.recording, result.design, seed=given["seed"]))["spec"]
+    return {**run, "points": given["points"], "replay": given["replay"], "verify": given["verify"]}
 
 
 def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[str, Any]:
@@ -157,6 +173,7 @@ def _failure(result: Examined, verdict: Verdict, given: dict[str, Any]) -> dict[
         "detail": [f"power lost {crash_states.place(state)}", *crash_states.stores(state)],
         "state": state.name,
         "output": list(verdict.output),
+        "hung": verdict.hung,
         **{key: stored[key] for key in ("differs", "began", "ends", "has", "lacks", "run")},
     }
 
@@ -169,7 +186,9 @@ def _summary(result: Examined) -> dict[str, Any]:
         "workload": result.recording,
         "design": result.design,
         "points": result.visited,
+        "complete": result.early is None,
+        "early": result.early.value if result.early else None,
         **{key: plan[key] for key in keys},
         "found": crash_states.found(plan),
-        "recovers": None if result.verdicts is None and not result.failures else not result.failures,
+        "recovers": False if result.failures else None if result.verdicts is None or result.early else True,
     }

@@ -9,20 +9,24 @@ import click
 
 from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
-from strandline.cli.figures import run_figures
-from strandline.cli.options import jobs_option, json_option, seed_option, tasks_option
+from strandline.cli.figures import Target, run_figures, tasks_of
+from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, tasks_option
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
 from strandline.experiments.spec import FigureSpec, LitmusFigure
 from strandline.experiments.values import with_means
+from strandline.journal import keeping
 from strandline.report.files import NAMES, replacing
+from strandline.report.numbers import counted
 
 
 @click.command()
-@click.argument("figure_id", metavar="ID")
+@click.argument("figure_id", metavar="ID|FILE")
 @tasks_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write. [default: out/ID]")
+@click.option("--force", is_flag=True, help="Replace what is in DIR, another figure or a longer run of this one.")
+@fresh_option
 @seed_option
 @jobs_option
 @json_option
@@ -34,31 +38,37 @@ def figure(
     figure_id: str,
     tasks: int | None,
     out: Path | None,
+    force: bool,
+    fresh: bool,
     seed: int,
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Rerun a paper's figure or table.
+    """Rerun a paper's figure or table, or run a figure of your own.
 
-    Writes records, a table and a plot to DIR, whose old content stays until the new is complete.
+    ID is one of `strandline list figures`, FILE the path of a figure's TOML file, whose id is FOLDER-NAME.
+
+    Writes records, a table and a plot to DIR, whose old content stays until the new is complete. Runs that an
+    interrupted call has finished are not run again.
 
     A figure of litmus tests exits with 1 where `strandline litmus` does.
     """
     spec = app.shelf.any_figure(figure_id)
-    folder = out or Path("out") / figure_id
+    folder = out or Path("out") / spec.id
     if isinstance(spec, LitmusFigure):
         if tasks is not None:
             raise click.UsageError(
                 f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out"
             )
-        ctx.exit(figure_litmus.show(app, spec, folder, seed, jobs, as_json))
-    _show(app, spec, Options(seed, tasks), folder, jobs, as_json)
+        ctx.exit(figure_litmus.show(app, spec, Target(folder, force, fresh), seed, jobs, as_json))
+    _show(app, spec, Options(seed, tasks), Target(folder, force, fresh), jobs, as_json)
 
 
-def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int, as_json: bool) -> None:
-    claims = app.shelf.claims()
-    with replacing(folder) as staging:
-        data = run_figures(app, [spec], options, jobs)[spec.id]
+def _show(app: App, spec: FigureSpec, options: Options, target: Target, jobs: int, as_json: bool) -> None:
+    claims, folder = app.shelf.claims(), target.folder
+    with keeping(folder, target.fresh) as journal, replacing(folder) as staging:
+        target.check(spec.id, tasks_of(app.engine, spec, options))
+        data = run_figures(app, [spec], options, jobs, journal=journal)[spec.id]
         shown = drawing.chart(data, claims)
         table = drawing.table(shown)
         outcomes = _outcomes(app, data)
@@ -74,13 +84,16 @@ def _show(app: App, spec: FigureSpec, options: Options, folder: Path, jobs: int,
         output.say("")
         output.show(verdicts.outcomes(outcomes))
     output.say("")
+    if journal.reused:
+        output.say(f"{counted(journal.reused, 'run')} had finished before, and were not made again", style="dim")
     output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _outcomes(app: App, data: FigureData) -> list[Outcome]:
     claims = app.shelf.claims()
-    mine = [claims[claim_id] for claim_id in data.spec.claims]
-    return [measured(claim, data) for claim in mine if claim.id in MEASURES]
+    # A figure of the user's own may show other places than those that a claim is measured on.
+    own = [claim for claim in data.spec.claims if claim in MEASURES and MEASURES[claim].figure == data.spec.id]
+    return [measured(claims[claim], data) for claim in own]
 
 
 def _document(data: FigureData, outcomes: list[Outcome], folder: Path) -> dict[str, Any]:

@@ -8,16 +8,20 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.figures import Target
 from strandline.experiments import litmus_figure, publish
 from strandline.experiments.spec import LitmusFigure
+from strandline.journal import keeping
 from strandline.litmus import LitmusTest
 from strandline.report import litmus as report
 from strandline.report.files import NAMES, replacing
 
 
-def show(app: App, figure: LitmusFigure, folder: Path, seed: int, jobs: int, as_json: bool) -> int:
+def show(app: App, figure: LitmusFigure, target: Target, seed: int, jobs: int, as_json: bool) -> int:
     """Runs, writes and prints the figure; 1 if a design shows what its model forbids, or a model is not as recorded."""
-    with replacing(folder) as staging:
+    folder = target.folder
+    with keeping(folder, target.fresh), replacing(folder) as staging:
+        target.check(figure.id, tasks=0)
         with output.progress("judging", len(figure.litmus.tests)) as done:
             tests = litmus_figure.run(app.engine, figure, seed, jobs, done)
         publish.write_litmus(figure, tests, staging)

@@ -3,24 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from strandline.cli import output
+from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
+from strandline.engine import Engine
+from strandline.errors import InputError
 from strandline.experiments.figure import FigureData, Options, gather, plan
 from strandline.experiments.spec import FigureSpec, Labels
+from strandline.journal import Journal
+from strandline.report import files
 from strandline.sweep import run_all, unique
 
 Keep = Callable[[Labels], bool]
 
 
+@dataclass(frozen=True)
+class Target:
+    """Where a figure goes, and what may be there."""
+
+    folder: Path
+    force: bool
+    """Whatever figure is there is replaced."""
+    fresh: bool
+    """Nothing that an interrupted call has kept is used."""
+
+    def check(self, figure: str, tasks: int) -> None:
+        """An `InputError` where the folder holds another figure, or a run of this one with more tasks."""
+        if self.force or not self.folder.exists():
+            return
+        there = files.contents(self.folder)
+        if there.figure not in (None, figure):
+            raise InputError(f"--out {self.folder}: holds figure {there.figure}: choose another folder or say --force")
+        if there.tasks > tasks:
+            raise InputError(
+                f"--out {self.folder}: holds a longer run of {figure}, of {there.tasks:,} tasks where this one has "
+                f"{tasks:,}: choose another folder or say --force"
+            )
+
+
+def tasks_of(engine: Engine, spec: FigureSpec, options: Options) -> int:
+    """The tasks of all runs of a figure."""
+    runs = unique(trial.spec for each in plan(spec, options) for trial in each.trials)
+    return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
+
+
 def run_figures(
-    app: App, specs: Sequence[FigureSpec], options: Options, jobs: int, keep: Mapping[str, Keep] | None = None
+    app: App,
+    specs: Sequence[FigureSpec],
+    options: Options,
+    jobs: int,
+    keep: Mapping[str, Keep] | None = None,
+    journal: Journal | None = None,
 ) -> dict[str, FigureData]:
-    """The figures' data by id, or that of the places to `keep`. A run that several of them hold is made once."""
+    """The figures' data by id, or that of the places to `keep`.
+
+    A run that several of them hold is made once, and one that the journal keeps is not made again.
+    """
     plans = {spec.id: plan(spec, options) for spec in specs}
     if keep is not None:
         plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
     runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
-    with output.progress("running", len(unique(runs))) as done:
-        records = run_all(app.engine, runs, jobs, done)
+    engine, once = app.engine, unique(runs)
+    demand_memory(map(engine.memory, once), jobs)
+    with output.progress("running", len(once), engine.under_way) as done:
+        records = run_all(engine, once, jobs, done, journal)
     return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

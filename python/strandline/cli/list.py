@@ -9,10 +9,10 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import json_option, set_option
-from strandline.errors import InputError
+from strandline.errors import InputError, UnknownError
 from strandline.report.table import Column, Table
 
-KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "models", "keys")
+KINDS = ("workloads", "designs", "machines", "runtimes", "figures", "claims", "models", "keys")
 
 #: Columns beyond name, paper and summary, by kind: key and heading.
 EXTRA = {
@@ -31,7 +31,7 @@ EXTRA = {
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """List workloads, designs, machines, runtimes, figures, models and keys, or one KIND of them.
+    """List workloads, designs, machines, runtimes, figures, claims, models and keys, or one KIND of them.
 
     `strandline list machines NAME` shows a machine's parameters with their units and sources, `strandline list
     workloads NAME` a workload's.
@@ -50,6 +50,10 @@ def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...
 
 
 def _entries(app: App, kind: str) -> list[dict[str, Any]]:
+    if kind == "claims":
+        return [
+            {"name": claim.id, "paper": claim.paper, "summary": claim.text} for claim in app.shelf.claims().values()
+        ]
     if kind != "figures":
         return app.engine.listing(kind)
     specs = [app.shelf.any_figure(figure_id) for figure_id in app.shelf.figure_ids()]
@@ -61,11 +65,11 @@ def _table(kind: str, entries: list[dict[str, Any]]) -> Table:
     columns = [
         Column("name", numeric=False),
         Column("summary", numeric=False, prose=True),
-        *(Column(title, numeric=False, prose=kind == "models") for _, title in extra),
+        *(Column(title, numeric=False, prose=kind == "models", spare=True) for _, title in extra),
     ]
     keys = ["name", "summary", *(key for key, _ in extra)]
     if kind != "keys":
-        columns.append(Column("paper", numeric=False, prose=True))
+        columns.append(Column("paper", numeric=False, prose=True, spare=True))
         keys.append("paper")
     return Table(tuple(columns), tuple(tuple(_cell(entry.get(key)) for key in keys) for entry in entries))
 
@@ -90,7 +94,10 @@ def _show_one(app: App, kind: str, name: str, settings: tuple[str, ...], as_json
         output.print_json({"parameters": parameters})
         return
     keys = PARAMETERS[kind]
-    columns = tuple(Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help")) for key in keys)
+    columns = tuple(
+        Column(key, numeric=key in ("value", "default"), prose=key in ("source", "help"), spare=key == "source")
+        for key in keys
+    )
     output.show(Table(columns, tuple(tuple(_cell(each.get(key)) for key in keys) for each in parameters)))
 
 
@@ -103,4 +110,4 @@ def _parameters(app: App, kind: str, name: str, settings: tuple[str, ...]) -> li
         if workload["name"] == name:
             parameters: list[dict[str, Any]] = workload["parameters"]
             return parameters
-    raise InputError(f"unknown workload `{name}`: `strandline list workloads` shows all")
+    raise UnknownError("workload", name, app.engine.names("workloads"), "strandline list workloads")

@@ -25,8 +25,7 @@ from strandline.cli.options import (
     seed_option,
 )
 from strandline.engine import Engine
-from strandline.errors import InputError
-from strandline.experiments.shelf import nearest
+from strandline.errors import InputError, UnknownError
 from strandline.litmus import LitmusSpec, LitmusTest, Source
 from strandline.report import litmus as report
 from strandline.report.numbers import seconds
@@ -126,7 +125,7 @@ def _designs(engine: Engine, given: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(known)
     for name in named:
         if name not in known:
-            raise nearest("design", name, known, "strandline list designs")
+            raise UnknownError("design", name, known, "strandline list designs")
     return named
 
 
@@ -136,7 +135,7 @@ def _check_models(engine: Engine, named: Sequence[str]) -> None:
         base, *on = name.split(":")
         if base not in variants or not set(on) <= set(variants[base]):
             known = [*variants, *(f"{model}:{variant}" for model, having in variants.items() for variant in having)]
-            raise nearest("model", name, known, "strandline list models")
+            raise UnknownError("model", name, known, "strandline list models")
 
 
 @dataclass(frozen=True)

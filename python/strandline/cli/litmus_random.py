@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from strandline.cli import output
-from strandline.cli.options import LARGEST_SEED
+from strandline.cli.options import LARGEST
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus import RandomResult, RandomSpec
@@ -23,10 +23,8 @@ AT_ONCE = 100
 def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str, Any]) -> int:
     """Tries random programs and answers the exit code."""
     programs, first = given["random"], given["seed"]
-    if programs - 1 > LARGEST_SEED - first:
-        raise InputError(
-            f"--random {programs} --seed {first}: the last seed is beyond {LARGEST_SEED}: choose a smaller one"
-        )
+    if programs - 1 > LARGEST - first:
+        raise InputError(f"--random {programs} --seed {first}: the last seed is beyond {LARGEST}: choose a smaller one")
     begin = time.monotonic()
 
     with output.progress("programs", programs) as done:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.engine import Engine
-from strandline.errors import InputError
-from strandline.experiments.shelf import nearest
+from strandline.errors import InputError, UnknownError
 from strandline.litmus import Source
 
 SUFFIX = ".litmus"
@@ -67,7 +66,7 @@ def _on_shelf(name: str, shelf: Sequence[str]) -> str:
     if len(meant) > 1:
         raise InputError(f"{name}: more than one test has this name: say {' or '.join(meant)}")
     if not meant:
-        raise nearest("file, folder or test", name, shelf, "strandline litmus")
+        raise UnknownError("file, folder or test", name, shelf, "strandline litmus")
     return meant[0]
 
 

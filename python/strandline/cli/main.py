@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import click
 
+from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.claims import claims
 from strandline.cli.crash import crash
+from strandline.cli.fault import report
 from strandline.cli.figure import figure
 from strandline.cli.list import list_
 from strandline.cli.litmus import litmus
 from strandline.cli.record import record_
 from strandline.cli.run import run
 from strandline.engine import load
-from strandline.errors import InputError, InterruptError, StuckError
+from strandline.errors import InputError, InterruptError, Nearest, StuckError, UnknownError
 from strandline.experiments.shelf import repository_shelf
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
 class Commands(click.Group):
@@ -33,6 +38,14 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise InterruptError from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise UnknownError("command", args[0], self.list_commands(ctx), "strandline --help")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -46,17 +59,40 @@ for command in (run, record_, list_, figure, claims, crash, litmus):
 
 
 def execute(arguments: Sequence[str], app: App) -> int:
-    """Runs one command line and answers its exit code; errors are one line on stderr."""
+    """Runs one command line and answers its exit code; errors are one line on stderr, faults of strandline a few."""
+    app = replace(app, command=shlex.join(("strandline", *arguments)))
     try:
+        _check_encoding(arguments)
         return commands.main(list(arguments), prog_name="strandline", standalone_mode=False, obj=app) or 0
     except click.UsageError as error:
         return _complain(f"{_one_line(error.format_message())} (`{_path(error)} --help` shows the usage)", BAD_INPUT)
+    except UnknownError as error:
+        return _complain(_one_line(error.with_suggestion(_nearest(app))), BAD_INPUT)
     except InputError as error:
         return _complain(_one_line(str(error)), BAD_INPUT)
     except StuckError as error:
         return _complain(_one_line(str(error)), FAILED)
-    except InterruptError:
-        return _complain("interrupted: nothing was written", INTERRUPTED)
+    except InterruptError as error:
+        return _complain(str(error) or "interrupted: nothing was written", INTERRUPTED)
+    except Exception as error:
+        return _complain("\n".join(report(error, arguments)), FAULT)
+
+
+def _check_encoding(arguments: Sequence[str]) -> None:
+    """Refuses words that are not UTF-8; those of a program to record are the program's own."""
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for word in own:
+        if word != word.encode(errors="replace").decode():
+            shown = word.encode(errors="surrogateescape").decode(errors="backslashreplace")
+            raise InputError(f"`{shown}` is not UTF-8: write it in UTF-8")
+
+
+def _nearest(app: App) -> Nearest:
+    """How names are suggested; none is where the simulator is not built."""
+    try:
+        return app.engine.nearest
+    except InputError:
+        return lambda _written, _known: None
 
 
 def _one_line(text: str) -> str:
@@ -68,7 +104,19 @@ def _path(error: click.UsageError) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    click.echo(f"strandline: {message}", err=True)
+    with suppress(OSError):
+        click.echo(f"strandline: {message}", err=True)
+    return code
+
+
+def _printed(app: App) -> int:
+    """Runs the process's command line until all that it prints is written."""
+    try:
+        output.open_outputs()
+        code = execute(sys.argv[1:], app)
+        sys.stdout.flush()
+    except output.OutputError as error:
+        return _complain(str(error), BAD_INPUT)
     return code
 
 
@@ -76,8 +124,7 @@ def main(app: App | None = None) -> None:
     """The console script; tests give it an `app` with another engine."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    code = execute(sys.argv[1:], app or App(load, repository_shelf()))
-    sys.stdout.flush()
+    code = _printed(app or App(load, repository_shelf()))
     sys.stderr.flush()
     if code:
         # Runs that are still under way on other threads have no more use, and nothing else can stop them.

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
+from strandline.errors import InputError
 from strandline.report.table import Table
 
 ENDLESS = 100_000
@@ -23,6 +36,44 @@ def console() -> Console:
     """The console on stdout. In a pipe nobody wraps lines, so neither do we."""
     width = None if sys.stdout.isatty() else ENDLESS
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+class OutputError(InputError):
+    """What is printed cannot be written where the user sends it."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"standard output cannot be written ({error.strerror}): send it to a file or a pipe that takes it"
+        )
+
+
+class Output(io.TextIOWrapper):
+    """Standard output, which says in the user's terms why it cannot be written."""
+
+    def write(self, text: str) -> int:
+        """Writes, or raises an `OutputError`."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            raise OutputError(error) from error
+
+    def flush(self) -> None:
+        """Writes what is kept back, or raises an `OutputError`."""
+        try:
+            super().flush()
+        except OSError as error:
+            raise OutputError(error) from error
+
+
+def open_outputs() -> None:
+    """Opens standard output; of one that was closed beforehand an `OutputError` tells. Nobody hears a closed stderr."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise OutputError(OSError(errno.EBADF, os.strerror(errno.EBADF)))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding, errors, lines = sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering
+        sys.stdout = Output(sys.stdout.detach(), encoding, errors, line_buffering=lines)
 
 
 def show(table: Table) -> None:
@@ -68,18 +119,42 @@ class Advance(Protocol):
         """Counts them."""
 
 
+class Moving(Progress):
+    """A bar that also moves with what is under way; it asks whenever it is drawn."""
+
+    under_way: Callable[[], float]
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar as it is now."""
+        for task in self.tasks:
+            self.update(task.id, completed=task.fields["done"] + self.under_way())
+        return super().get_renderables()
+
+    def ended(self, task: TaskID, count: int) -> None:
+        """Counts what has ended."""
+        with self._lock:
+            self.update(task, done=self._tasks[task].fields["done"] + count)
+
+
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Advance]:
-    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends."""
-    bar = Progress(
+def progress(label: str, total: int, under_way: Callable[[], float] = lambda: 0.0) -> Iterator[Advance]:
+    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends.
+
+    `under_way` says how much is done of the runs that have not ended, in runs.
+    """
+    bar = Moving(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[done]}/{task.total:.0f}"),
         TimeElapsedColumn(),
+        TextColumn("to go"),
+        TimeRemainingColumn(),
         console=Console(file=sys.stderr),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
+    bar.under_way = under_way
     with bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count=1: bar.advance(task, count)
+        task = bar.add_task(label, total=total, done=0)
+        yield lambda count=1: bar.ended(task, count)

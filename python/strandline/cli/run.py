@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from strandline.cli import output
+from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
-from strandline.cli.options import run_options, run_specs
-from strandline.report import runs
-from strandline.sweep import parallel
+from strandline.cli.options import demand, fresh_option, from_option, out_file_option, refuse, run_options_of
+from strandline.cli.repeat import repeat
+from strandline.engine import Engine, RunSpec
+from strandline.journal import Journal, keeping
+from strandline.record import Record
+from strandline.report import record_files, runs
+from strandline.sweep import run_all
+
+WITH_FROM = ("record", "jobs", "as_json")
+"""What may be said beside `--from`, whose records say all else."""
 
 
 @click.command()
-@run_options
+@run_options_of(workload_required=False)
+@out_file_option
+@fresh_option
+@from_option
 @click.pass_obj
-def run(app: App, /, **given: Any) -> None:
+@click.pass_context
+def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Run WORKLOAD under several designs and compare them.
 
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
-    speedup column; `recovers` says whether crash states recover, which `strandline crash` says of a recording. Of a
-    recording a second table says where in its source the first design's fences stall it.
+    speedup column; `-d all` takes all that the machine and the workload can carry. `recovers` says whether crash
+    states recover, which `strandline crash` says of a recording. Of a recording a second table says where in its source
+    the first design's fences stall it.
+
+    --out writes the records when all runs have finished; those that an interrupted call has finished are not run again.
+
+    --from repeats the runs of records, with every parameter as it was, and exits 1 if a result differs.
     """
-    specs = run_specs(given, recovers=True)
-    with output.progress("running", len(specs)) as done:
-        records = parallel(app.engine.run, specs, given["jobs"], done)
+    if given["record"]:
+        refuse(ctx, set(given) - set(WITH_FROM), "does not go with --from, whose records say what runs: leave it out")
+        ctx.exit(0 if repeat(app, given["record"], given["jobs"], given["as_json"]) else 1)
+    demand(ctx, "workload", "designs")
+    engine = app.engine
+    specs, left_out = admitted(engine, given, recovers=True)
+    demand_memory(map(engine.memory, specs), given["jobs"])
+    records = _records(engine, specs, given)
     if given["as_json"]:
-        output.print_json({"records": [record.fields for record in records]})
+        output.print_json({"records": [record.fields for record in records], **named(left_out)})
         return
     output.show(runs.comparison(records))
     output.say("")
@@ -35,3 +58,22 @@ def run(app: App, /, **given: Any) -> None:
         output.show(stalls)
         output.say("")
     output.say(runs.circumstances(records), style="dim")
+    if left_out:
+        output.say(f"left out: {'; '.join(left_out)}", style="dim")
+    if given["out"]:
+        output.say(f"written to {given['out']}", style="dim")
+
+
+def _records(engine: Engine, specs: Sequence[RunSpec], given: dict[str, Any]) -> list[Record]:
+    if given["out"] is None:
+        return _run(engine, specs, given["jobs"], None)
+    record_files.check(given["out"])
+    with keeping(given["out"], given["fresh"]) as journal:
+        records = _run(engine, specs, given["jobs"], journal)
+        record_files.write(given["out"], records)
+    return records
+
+
+def _run(engine: Engine, specs: Sequence[RunSpec], jobs: int, journal: Journal | None) -> list[Record]:
+    with output.progress("running", len(specs), engine.under_way) as done:
+        return list(run_all(engine, specs, jobs, done, journal).values())

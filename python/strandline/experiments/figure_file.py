@@ -12,7 +12,7 @@ from strandline.experiments.toml_file import DocumentError, TomlFile, no_twice
 
 
 def load(path: Path) -> FigureSpec | LitmusFigure:
-    """Reads a figure; its id is `<paper>-<figure>`."""
+    """Reads a figure; its id is `<paper>-<figure>`: the names of its folder and of its file."""
     file = toml_file.read(path)
     return _of_litmus(file) if "litmus" in file.document else _of_runs(file)
 

@@ -1,25 +1,16 @@
-"""The figures and claims on the shelf: `experiments/` in the repository."""
+"""The figures and claims on the shelf, which is in the package; `experiments/` of the repository links to it."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.errors import InputError
+from strandline.errors import InputError, UnknownError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
 from strandline.experiments.figure_file import load
 from strandline.experiments.spec import FigureSpec, LitmusFigure
-
-
-def nearest(kind: str, name: str, known: Iterable[str], show: str) -> InputError:
-    """An error about an unknown name that suggests the one that was probably meant."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    meant = f"did you mean `{close[0]}`? " if close else ""
-    return InputError(f"unknown {kind} `{name}`: {meant}`{show}` shows all")
 
 
 @dataclass(frozen=True)
@@ -45,19 +36,32 @@ class Shelf:
         return [figure for figure in found if isinstance(figure, FigureSpec)]
 
     def any_figure(self, figure_id: str) -> FigureSpec | LitmusFigure:
-        """The figure of that id, of timed runs or of litmus tests."""
+        """The figure of that id or in that file, of timed runs or of litmus tests."""
+        if figure_id.endswith(".toml"):
+            return self._of_file(Path(figure_id).resolve())
         paths = self._paths()
         if figure_id not in paths:
-            raise nearest("figure", figure_id, paths, "strandline list figures")
+            raise UnknownError("figure", figure_id, list(paths), "strandline list figures")
         return load(paths[figure_id])
 
     def claims(self) -> dict[str, Claim]:
         """All claims by id, in the order of the file."""
         return claims.load(self.folder / "claims.toml")
 
+    def _of_file(self, path: Path) -> FigureSpec | LitmusFigure:
+        """The figure in a file, which may name claims of the shelf; an `InputError` where there are none such."""
+        figure = load(path)
+        if isinstance(figure, FigureSpec):
+            known = self.claims()
+            papers = (metric.paper for metric in figure.metrics if metric.paper)
+            for claim in (*figure.claims, *papers):
+                if claim not in known:
+                    raise UnknownError("claim", claim, list(known), "strandline list claims", where=f"{path}: ")
+        return figure
+
     def _paths(self) -> dict[str, Path]:
         if not self.folder.is_dir():
-            raise InputError(f"{self.folder}: no such folder: run strandline from a checkout set up with `make setup`")
+            raise InputError(f"{self.folder}: no such folder: install strandline anew")
         return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
 
 
@@ -67,5 +71,5 @@ def _by_number(figure_id: str) -> list[str | int]:
 
 
 def repository_shelf() -> Shelf:
-    """`experiments/` of the checkout that this package lies in."""
-    return Shelf(Path(__file__).resolve().parents[3] / "experiments")
+    """What comes with strandline."""
+    return Shelf(Path(__file__).resolve().parents[1] / "shelf")

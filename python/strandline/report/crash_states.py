@@ -9,7 +9,7 @@ from typing import Any
 from strandline.engine import StateVisit
 from strandline.report.numbers import counted, whole
 from strandline.report.table import Column, Table
-from strandline.verify import Verdict
+from strandline.verify import Early, Verdict
 
 COLUMNS = (
     Column("design", numeric=False),
@@ -53,6 +53,8 @@ class Examined:
 
     disorders: list[Verdict] = field(default_factory=list)
     """States that the design's model does not allow."""
+    early: Early | None = None
+    """Why not all states were checked."""
 
     @property
     def failures(self) -> list[Verdict]:
@@ -98,6 +100,8 @@ def _row(result: Examined) -> tuple[str, ...]:
         failing, verdict = whole(len(result.failures)), "FAILS"
     elif result.verdicts is None:
         failing, verdict = "-", "not checked"
+    elif result.early:
+        failing, verdict = "0", "not finished"
     else:
         failing, verdict = "0", "recovers"
     intervals = "-" if plan["intervals"] is None else whole(plan["intervals"])
@@ -117,6 +121,10 @@ def caveats(result: Examined) -> list[str]:
     lines = []
     if plan["not_judged"]:
         lines.append(f"{design}: no simulated run was held against model {plan['model']}: {plan['not_judged']}")
+    if hung := sum(verdict.hung for verdict in result.verdicts or []):
+        lines.append(f"{design}: the checker gave no answer on {counted(hung, 'state')}, which count as failing")
+    if result.early:
+        lines.append(f"{design}: not all states were checked: {result.early.value}")
     if not plan["promises_recovery"]:
         lines.append(f"{design} promises no recovery")
     return lines

@@ -22,9 +22,25 @@ def verdicts(results: Sequence[CrashResult]) -> Table:
     return Table(COLUMNS, tuple(_row(result) for result in results))
 
 
+VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
+
+
+def recovers(result: CrashResult) -> bool | None:
+    """Whether all crash states are right; `None` where none is wrong so far."""
+    return False if result.failures else True if result.complete else None
+
+
 def _row(result: CrashResult) -> tuple[str, ...]:
-    verdict = "FAILS" if result.failures else "recovers"
+    verdict = VERDICTS[recovers(result)]
     return result.design, whole(result.points), whole(result.durable_events), whole(result.runs), verdict
+
+
+def interrupted(reported: int, designs: int) -> str:
+    """What an interrupt has left, in words."""
+    if not reported:
+        return "interrupted: no crash state was judged"
+    share = f", of {reported} of {designs} designs" if designs > 1 else ""
+    return f"interrupted: the report has what was found until then{share}"
 
 
 def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,30 @@ def replacing(folder: Path) -> Iterator[Path]:
         raise InputError(f"--out {folder}: cannot be written: {error.strerror}: choose another folder") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a folder of a figure holds."""
+
+    figure: str | None
+    """`None` where it is empty."""
+    tasks: int
+    """Of all its runs; 0 of a figure of litmus tests."""
+
+
+def contents(folder: Path) -> Contents:
+    """What is in a folder, of which `replacing` has seen that it holds nothing but a figure's files."""
+    if not any(folder.iterdir()):
+        return Contents(None, 0)
+    try:
+        lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines]
+        return Contents(
+            records[0]["figure"], sum((record.get("spec") or record).get("tasks") or 0 for record in records)
+        )
+    except (OSError, ValueError, LookupError):
+        return Contents("that cannot be read", 0)
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -79,7 +104,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mapping[str, Any]] = ()) -> None:
-    """Writes `records.jsonl` and `records.parquet`; in the latter `params`, if there, is a column of JSON text.
+    """Writes `records.jsonl` and `records.parquet`; in the latter maps, as `params`, are columns of JSON text.
 
     A column in which no record has a value has the type that `keys`, the listing of that name, gives it.
     """
@@ -95,5 +120,4 @@ def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mappin
 
 
 def _row(record: Record) -> dict[str, Any]:
-    params = record.fields.get("params")
-    return {**record.fields, **({} if params is None else {"params": json.dumps(params)})}
+    return {key: json.dumps(value) if isinstance(value, dict) else value for key, value in record.fields.items()}

@@ -119,7 +119,7 @@ def states(test: LitmusTest, designs: Sequence[str]) -> Table:
         )
         for state in test.states
     )
-    return Table(tuple(Column(title, numeric=False) for title in titles), tuple(rows), keys=1)
+    return Table(tuple(Column(title, numeric=False, folds=False) for title in titles), tuple(rows), keys=1)
 
 
 def _heading(design: str) -> str:
@@ -179,7 +179,7 @@ def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequen
     columns = (
         Column("test", numeric=False, long=True),
         Column("threads"),
-        *(Column(name) for name in (*models, *map(_heading, designs))),
+        *(Column(name, folds=False) for name in (*models, *map(_heading, designs))),
     )
     rows = (
         (

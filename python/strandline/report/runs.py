@@ -62,7 +62,7 @@ STALLS = (
     Column("fence"),
     Column("times"),
     Column("stall cycles"),
-    Column("of the run"),
+    Column("of all cores' cycles"),
     Column("where", numeric=False, long=True),
 )
 
@@ -97,5 +97,6 @@ def circumstances(records: Sequence[Record]) -> str:
             counted(first.count("tasks"), "task"),
             f"warm-up {first.text('warmup')}",
             f"simulated at {host} MIPS",
+            "fence stalls in per cent of all cores' cycles",
         )
     )

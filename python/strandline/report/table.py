@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from rich import box
 from rich.console import Console
@@ -40,6 +41,17 @@ class Column:
     long: bool = False
     """Whether the cells are long names, which are broken anywhere where room is short."""
 
+    spare: bool = False
+    """Whether the table says enough without it, where there is no room."""
+
+    folds: bool = True
+    """Whether the heading may wrap between words."""
+
+    @property
+    def word(self) -> int:
+        """The width below which the heading cannot wrap."""
+        return max(map(len, self.title.split() if self.folds else [self.title]), default=0)
+
     def least(self, width: int) -> int:
         """The width to which the column may shrink, of the width that it wants."""
         return min(width, PROSE_MIN) if self.prose else min(width, LONG_MIN) if self.long else width
@@ -66,29 +78,45 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def show(self, console: Console) -> None:
-        """Prints the table; where the terminal is too narrow for it, in parts or, without keys, one line a cell."""
-        parts = self._parts(console.width)
+        """Prints the table as wide as the terminal is.
+
+        Where that is narrow, headings wrap, spare columns are left out, and what is still too wide is printed in parts;
+        only where not one column fits beside the keys, one line a cell.
+        """
+        table, left_out = self._without_spares(console.width)
+        parts = table._parts(console.width)
         if not parts:
             self._show_stacked(console)
+            return
         for number, part in enumerate(parts):
-            console.print(*([""] if number else []), part._rich(), sep="\n")
+            console.print(*([""] if number else []), part._rich(console.width), sep="\n")
+        if left_out:
+            console.print(Text(f"left out for want of room: {', '.join(left_out)} (--json has all)", "dim"))
 
     def _widths(self) -> list[int]:
-        """The least width of each column at which nothing but sentences and long names needs to wrap."""
-        cells = [(column.title, *(row[i] for row in self.rows)) for i, column in enumerate(self.columns)]
-        widths = [max(map(len, texts)) for texts in cells]
-        return [column.least(width) for column, width in zip(self.columns, widths, strict=True)]
+        """The least width of each column at which nothing but headings, sentences and long names needs to wrap."""
+        cells = [[row[i] for row in self.rows] for i in range(len(self.columns))]
+        widths = [max(map(len, texts), default=0) for texts in cells]
+        return [max(column.least(width), column.word) for column, width in zip(self.columns, widths, strict=True)]
+
+    def _without_spares(self, room: int) -> tuple[Table, list[str]]:
+        """The table without the spare columns that there is no room for, the last ones first, and their headings."""
+        kept, left_out = list(range(len(self.columns))), list[str]()
+        widths = self._widths()
+        for index in reversed(kept.copy()):
+            if self.columns[index].spare and _total([widths[i] for i in kept]) > room:
+                kept.remove(index)
+                left_out.insert(0, self.columns[index].title)
+        return (self._part(kept), left_out) if left_out else (self, [])
 
     def _parts(self, room: int) -> list[Table]:
         """The table in parts that are at most `room` wide; none where that cannot be."""
         widths = self._widths()
         if _total(widths) <= room:
             return [self]
-        if not self.keys:
-            return []
-        keys = list(range(self.keys))
+        keys = list(range(max(self.keys, 1)))
         parts = [keys]
-        for index in range(self.keys, len(self.columns)):
+        for index in range(len(keys), len(self.columns)):
             if parts[-1] != keys and _total([widths[i] for i in (*parts[-1], index)]) > room:
                 parts.append(keys)
             parts[-1] = [*parts[-1], index]
@@ -102,11 +130,18 @@ class Table:
             rows = [row for row in rows if any(cell != NOTHING for cell in row[self.keys :])]
         return replace(self, columns=tuple(self.columns[i] for i in indices), rows=tuple(rows))
 
-    def _rich(self) -> RichTable:
+    def _titles(self, room: int) -> list[str]:
+        """The headings, wrapped where the table would be too wide with them in one line."""
+        titles, widths = [column.title for column in self.columns], self._widths()
+        if _total([max(width, len(title)) for width, title in zip(widths, titles, strict=True)]) <= room:
+            return titles
+        return ["\n".join(wrap(title, width)) for title, width in zip(titles, widths, strict=True)]
+
+    def _rich(self, room: int) -> RichTable:
         table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for column in self.columns:
+        for column, title in zip(self.columns, self._titles(room), strict=True):
             table.add_column(
-                Text(column.title),
+                Text(title),
                 justify="right" if column.numeric else "left",
                 no_wrap=not (column.prose or column.long),
                 overflow="fold" if column.long else "ellipsis",

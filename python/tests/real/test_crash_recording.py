@@ -173,4 +173,36 @@ def test_bad_input_is_refused_in_a_line(installed: Installed, recordings: Path, 
 
 def test_json_is_one_document(installed: Installed, recordings: Path) -> None:
     done = installed("crash", str(recordings / "unfenced.strand"), "--json")
-    assert set(json.loads(done.out)) == {"failures", "results", "audit", "records"}
+    origin = {"version", "commit", "command", "interrupted"}
+    assert set(json.loads(done.out)) == origin | {"failures", "results", "audit", "records"}
+
+
+def test_enough_failures_end_the_visit(installed: Installed, recordings: Path) -> None:
+    visit = ("crash", str(recordings / "unfenced.strand"), "--points", "all", "--verify", check(recordings))
+    done = installed(*visit, "--max-failures", "2", "--json")
+    assert done.code == 1
+    assert len(done.document["failures"]) == 2
+    (result,) = done.document["results"]
+    assert (result["complete"], result["early"], result["recovers"]) == (False, "enough failures", False)
+    assert "not all states were checked: enough failures" in installed(*visit, "--max-failures", "2").out
+
+
+def test_a_checker_that_hangs_is_told_apart_and_asked_no_more(installed: Installed, recordings: Path) -> None:
+    hanging = f"{check(recordings)} || sleep 60 #"
+    visit = ("crash", str(recordings / "unfenced.strand"), "--points", "all", "--verify", hanging, "--time-limit", "2")
+    done = installed(*visit, "--jobs", "1", "--json")
+    assert done.code == 1
+    assert [failure["hung"] for failure in done.document["failures"]] == [True] * 3
+    assert done.document["results"][0]["early"] == "the checker hangs"
+
+
+def test_the_report_of_a_recording_says_how_it_was_made(installed: Installed, recordings: Path) -> None:
+    done = installed("crash", str(recordings / "fenced.strand"), "--points", "5", "--json")
+    (result,) = done.document["results"]
+    assert done.document["command"].startswith("strandline crash ")
+    assert done.document["version"]
+    assert done.document["commit"]
+    spec = result["spec"]
+    assert (spec["design"], spec["points"], spec["seed"], spec["replay"]) == ("x86", 5, 1, None)
+    assert spec["parameters"]["machine.core.rob_entries"]
+    assert spec["checksum"].startswith("xxh3:")

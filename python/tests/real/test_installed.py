@@ -1,11 +1,17 @@
 """The whole way, from the command line to the simulated media and back."""
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import strandline
+from strandline.record import Record
 from test_readme import commands, expected_code
 
 from .conftest import Installed
@@ -13,10 +19,6 @@ from .conftest import Installed
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 
 WORKLOADS = ("sps", "pc", "tatp", "tpcc", "cq")
-
-
-def without_host(record: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in record.items() if not key.startswith("host_")}
 
 
 @pytest.mark.parametrize("command", commands())
@@ -41,7 +43,7 @@ def test_fences_cost_time(installed: Installed, workload: str) -> None:
 def test_same_inputs_same_bytes(installed: Installed) -> None:
     run = ("run", "sps", "-d", "x86,eadr,unordered", "--tasks", "500", "--threads", "2", "--json")
     results = [installed(*run, "--jobs", jobs).document["records"] for jobs in ("1", "1", "3")]
-    once, again, parallel = ([json.dumps(without_host(record)) for record in records] for records in results)
+    once, again, parallel = ([json.dumps(Record(record).result) for record in records] for records in results)
     assert once == again == parallel
 
 
@@ -90,3 +92,61 @@ def test_a_figure_is_written(installed: Installed, tmp_path: Path) -> None:
     lines = (tmp_path / "out/cosplay-table-3/records.jsonl").read_text().splitlines()
     runs = [(record["workload"], record["design"]) for record in map(json.loads, lines)]
     assert runs == [(workload, design) for workload in WORKLOADS for design in ("x86", "cosplay")]
+
+
+def test_a_record_is_repeated_without_the_machines_file(installed: Installed, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('base = "asap"\nname = "mine"\n[core]\nrob_entries = 64\n')
+    designs = ("run", "tatp", "-d", "x86,hops-rp,cosplay", "-m", "mine.toml", "--threads", "2", "--tasks", "200")
+    for name in ("r.csv", "r.json"):
+        assert installed(*designs, "--out", name).code == 0
+    mine.unlink()
+    for name in ("r.csv", "r.json"):
+        done = installed("run", "--from", name)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.count(": the same\n") == 3
+    kept = tmp_path / "r.json"
+    kept.write_text(kept.read_text().replace('"machine.core.rob_entries": "64"', '"machine.core.rob_entries": "8"'))
+    done = installed("run", "--from", "r.json")
+    assert (done.code, done.err) == (1, "")
+    assert "tatp under x86: DIFFERENT: " in done.out
+
+
+def test_the_record_of_a_recording_is_repeated_on_that_recording(installed: Installed, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.strand"
+    shutil.copy(RECORDINGS / "list-good.strand", mine)
+    assert installed("run", "mine.strand", "-d", "x86,eadr", "--out", "r.jsonl").code == 0
+    assert installed("run", "--from", "r.jsonl").code == 0
+    shutil.copy(RECORDINGS / "list-bad.strand", mine)
+    done = installed("run", "--from", "r.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert "mine.strand: is another recording than the one that ran" in done.err
+
+
+@pytest.mark.parametrize("workload", ["sps", "queue", "nstore-rd", "tpcc"])
+def test_the_record_of_a_crash_test_is_repeated(installed: Installed, tmp_path: Path, workload: str) -> None:
+    done = installed("crash", workload, "-d", "x86,asap-rp", "--points", "50", "--json")
+    assert (done.code, done.err) == (0, "")
+    (tmp_path / "c.json").write_text(done.out)
+    assert installed("run", "--from", "c.json").code == 0
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the package alone, as an installed wheel does: no checkout is around it."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    shutil.copytree(Path(strandline.__file__).parent, folder / "strandline")
+    return folder
+
+
+@pytest.mark.parametrize("arguments", ["list figures", "claims cosplay-table3 --tasks 50", "figure strandweaver-2"])
+def test_figures_and_claims_travel_with_the_package(package: Path, tmp_path: Path, arguments: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONSAFEPATH": "1"}
+    where = "import strandline; print(strandline.__file__)"
+    found = subprocess.run([sys.executable, "-c", where], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout.startswith(str(package))
+    command = [sys.executable, "-m", "strandline", *arguments.split()]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout
+    assert done.returncode in (0, 1)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from strandline.record import Record
+
 from .conftest import Installed
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"
@@ -35,7 +37,7 @@ def test_the_recordings_are_those_of_the_table_and_small() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_design_replays_a_recording_and_x86_to_the_same_record_twice(installed: Installed, name: str) -> None:
     def bare(record: dict[str, Any]) -> str:
-        return json.dumps({key: value for key, value in record.items() if not key.startswith("host_")})
+        return json.dumps(Record(record).result)
 
     once = records(installed, name, DESIGNS)
     by_design = {record["design"]: record for record in once}

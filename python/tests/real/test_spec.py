@@ -1,6 +1,8 @@
 """What may be asked of a run is declared once, in the native module: all of Python's sides agree with it."""
 
 import dataclasses
+import importlib.metadata
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +16,7 @@ from strandline.experiments import spec as figures
 from .conftest import Installed
 
 #: Keys of a run that no option of the command line sets.
-INNER = {"figure", "warm", "recovers"}
+INNER = {"figure", "warm", "recovers", "parameters", "checksum"}
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +29,13 @@ def declared() -> Mapping[str, Any]:
 
 def key(field: "dataclasses.Field[Any]") -> dict[str, Any]:
     """A dataclass' field as the native module declares one."""
-    required = field.default is dataclasses.MISSING
+    default = {} if field.default_factory is dict else field.default
+    required = default is dataclasses.MISSING
     return {
         "name": field.name,
-        "type": str(field.type).replace("tuple[str, ...]", "list[str]"),
+        "type": str(field.type).replace("tuple[str, ...]", "list[str]").replace("Mapping[str, str]", "dict"),
         "required": required,
-        "default": None if required else list(field.default) if isinstance(field.default, tuple) else field.default,
+        "default": None if required else list(default) if isinstance(default, tuple) else default,
     }
 
 
@@ -47,7 +50,7 @@ def test_options_are_the_declared_keys(declared: Mapping[str, Any]) -> None:
     keys = {field["name"] for field in declared["run"]} - INNER
     renamed = {"designs": "design", "settings": "set"}
     options = {renamed.get(str(each.name), str(each.name)) for each in run.params}
-    assert options == keys | {"as_json", "jobs"}
+    assert options == keys | {"as_json", "jobs", "out", "fresh", "record"}
     inner = {field["name"] for field in declared["crash"]} - {"run"}
     assert inner <= {each.name for each in crash.params}
 
@@ -66,3 +69,9 @@ def test_a_runtimes_parameter_is_set_from_the_command_line(installed: Installed,
     done = installed(*command.split(), "--runtime", "atlas", "--set", "runtime.log_batch=4", "--json")
     assert (done.code, done.err) == (0, "")
     assert [record["params"]["runtime.log_batch"] for record in done.document["records"]] == ["4"]
+
+
+def test_the_build_is_a_version_and_a_commit() -> None:
+    build = engine.load().build()
+    assert build["version"] == importlib.metadata.version("strandline")
+    assert re.fullmatch(r"[0-9a-f]{12}(-dirty-[0-9a-f]{8})?|unknown", build["commit"])

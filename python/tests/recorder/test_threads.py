@@ -12,6 +12,7 @@ import pytest
 
 from real_programs.count import Run
 from real_programs.recorder import record, strandline
+from strandline.record import Record
 
 pytestmark = pytest.mark.recorder
 
@@ -38,7 +39,7 @@ def replay(recording: Path) -> list[dict[str, Any]]:
     done = strandline(["run", str(recording), "-d", "x86,unordered,eadr", "--json"])
     assert done.returncode == 0, done.stderr
     records: list[dict[str, Any]] = json.loads(done.stdout)["records"]
-    return [{key: value for key, value in record.items() if not key.startswith("host_")} for record in records]
+    return [Record(record).result for record in records]
 
 
 def dump(recording: Path, folder: Path) -> dict[str, bytes]:

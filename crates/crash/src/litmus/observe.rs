@@ -6,6 +6,7 @@ use super::subject::Subject;
 use super::timing::Timings;
 use crate::corners::corners;
 use std::rc::Rc;
+use std::sync::Arc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Journal, Machine, Options};
@@ -44,6 +45,7 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
         memory: initial.clone(),
         footprint: if rng.one_in(2) { layout.lines() } else { Vec::new() },
         threads: threads(test, &layout, &mut rng),
+        ended: Arc::default(),
     };
     let options = Options {
         seed,

@@ -5,6 +5,7 @@ mod eager;
 mod exploration;
 mod recordings;
 mod tasks;
+mod until;
 
 use strandline_sim::Spec;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::Deserialize;
+use strandline_kernel::did_you_mean;
 use toml_edit::{de::Error, ImDocument, Item, Table};
 
-use super::error::{nearest, ConfigError};
+use super::error::ConfigError;
 use super::parameter::{find, PARAMETERS};
 
 /// The keys that are no parameters.
@@ -132,8 +133,8 @@ fn no_section(key: &str, item: &Item) -> String {
         let found = item.type_name();
         format!("expected a section, found the {found} (write [{key}] and its parameters below it)")
     } else {
-        let near = nearest(key, sections().chain(ABOUT).chain(["cores"]));
-        format!("no such key or section (did you mean {near}?)")
+        let meant = did_you_mean(key, sections().chain(ABOUT).chain(["cores"]));
+        format!("no such key or section{meant}")
     }
 }
 

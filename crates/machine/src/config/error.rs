@@ -44,14 +44,3 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
-
-/// The candidate nearest to what was written: by its whole name, or by its last part.
-pub(super) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> &'a str {
-    let distance = |candidate: &str| {
-        let last = candidate.rsplit('.').next().unwrap_or(candidate);
-        strsim::levenshtein(written, candidate).min(strsim::levenshtein(written, last) + 1)
-    };
-    candidates
-        .min_by_key(|candidate| distance(candidate))
-        .unwrap_or_default()
-}

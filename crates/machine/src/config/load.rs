@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use strandline_kernel::did_you_mean;
+
 use super::document::{Document, Given};
-use super::error::{nearest, ConfigError, Fault};
+use super::error::{ConfigError, Fault};
 use super::machine::Machine;
 use super::parameter::PARAMETERS;
 
@@ -111,9 +113,9 @@ fn read(path: &str) -> Result<String, ConfigError> {
         Ok(bytes) if bytes as u64 <= MAX_FILE_BYTES => Ok(text),
         Ok(_) => Err(ConfigError::new(path, "longer than 1 MiB (give a machine's TOML file)")),
         Err(error) => {
-            let (near, presets) = (nearest(path, preset_names().into_iter()), preset_names().join(", "));
-            let mend = format!("give a file, or one of {presets}; nearest: {near}");
-            let what = format!("neither a preset nor a file that can be read: {error} ({mend})");
+            let (meant, presets) = (did_you_mean(path, preset_names()), preset_names().join(", "));
+            let mend = format!("give a file, or one of {presets}");
+            let what = format!("neither a preset nor a file that can be read: {error}{meant} ({mend})");
             Err(ConfigError::new(path, &what))
         }
     }

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use strandline_kernel::Cycles;
+use strandline_kernel::{did_you_mean, Cycles};
 
-use super::error::{nearest, Fault};
+use super::error::Fault;
 use super::machine::{Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, Machine, Pm, Simulation};
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
@@ -52,8 +52,8 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
 /// There is none: what is wrong, and the nearest key.
 pub(super) fn find(key: &str) -> Result<&'static Parameter, String> {
     PARAMETERS.iter().find(|parameter| parameter.key == key).ok_or_else(|| {
-        let near = nearest(key, PARAMETERS.iter().map(|parameter| &*parameter.key));
-        format!("no such parameter (did you mean {near}?)")
+        let meant = did_you_mean(key, PARAMETERS.iter().map(|parameter| &*parameter.key));
+        format!("no such parameter{meant} (`strandline list machines NAME` shows all)")
     })
 }
 

@@ -12,5 +12,5 @@ mod services;
 mod stuck;
 
 pub use look::{CoreView, Flushing, Joined, Queued};
-pub use run::{Options, Outcome, Program, Progress, System};
+pub use run::{Heartbeat, Options, Outcome, Program, System};
 pub use stuck::Stuck;

@@ -15,6 +15,8 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use strandline_design::{ControllerId, Design, Domain, Places, Until, WriteId};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
@@ -35,25 +37,25 @@ pub struct Options {
     /// Cycles without progress after which the run is given up.
     pub patience: Cycles,
     /// What progress is.
-    pub progress: Progress,
+    pub heartbeat: Heartbeat,
 }
 
 /// By what the watchdog sees that a run gets on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum Heartbeat {
     /// Tasks end. A program that spins executes instructions and gets nowhere.
     Tasks,
     /// Instructions are dispatched: of a program that has so many and no loop, which need not have tasks.
     Instructions,
 }
 
-impl Progress {
+impl Heartbeat {
     /// How far the cores have come.
     fn of(self, hw: &Hardware) -> u64 {
         let cores = hw.harts.iter().map(|hart| &hart.core);
         match self {
-            Progress::Tasks => cores.map(|core| core.notes.tasks()).sum(),
-            Progress::Instructions => cores.map(|core| core.window.count()).sum(),
+            Heartbeat::Tasks => cores.map(|core| core.notes.tasks()).sum(),
+            Heartbeat::Instructions => cores.map(|core| core.window.count()).sum(),
         }
     }
 }
@@ -65,7 +67,7 @@ impl Default for Options {
             journal: false,
             trace: false,
             patience: Cycles(100_000_000),
-            progress: Progress::Tasks,
+            heartbeat: Heartbeat::Tasks,
         }
     }
 }
@@ -195,6 +197,11 @@ impl System {
     /// Memory as the cores see it.
     pub fn memory(&self) -> &Memory {
         &self.hw.memory
+    }
+
+    /// Has the run write to `ended`, now and then, how many tasks have ended. No result depends on it.
+    pub fn tell(&mut self, ended: Arc<AtomicU64>) {
+        self.watch.ended = ended;
     }
 
     /// Runs until every program has ended and every store and flush is done.
@@ -412,6 +419,8 @@ pub(super) struct Watch {
     reached: u64,
     /// How far the run had come when there was last more of it.
     since: u64,
+    /// The tasks that have ended, for other threads to read.
+    ended: Arc<AtomicU64>,
 }
 
 /// Steps between two looks.
@@ -424,7 +433,8 @@ impl Watch {
             return Ok(());
         }
         self.reached = self.reached.max(hw.now);
-        let done = options.progress.of(hw);
+        self.ended.store(Heartbeat::Tasks.of(hw), Ordering::Relaxed);
+        let done = options.heartbeat.of(hw);
         if done != self.done {
             self.done = done;
             self.since = self.reached;

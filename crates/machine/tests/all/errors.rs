@@ -55,11 +55,11 @@ fn wrong_type_in_a_file() {
 fn unknown_key_in_a_file() {
     assert_eq!(
         based_error("\n[core]\nrob_entrys = 4"),
-        "m.toml:4: core.rob_entrys: no such parameter (did you mean core.rob_entries?)"
+        "m.toml:4: core.rob_entrys: no such parameter; did you mean core.rob_entries? (`strandline list machines NAME` shows all)"
     );
     assert_eq!(
         based_error("[cor]\nx = 1"),
-        "m.toml:2: cor: no such key or section (did you mean core?)"
+        "m.toml:2: cor: no such key or section; did you mean core?"
     );
     assert_eq!(
         based_error("[core]\nrob_entries = { value = 1, units = \"entries\" }"),
@@ -201,11 +201,11 @@ fn bad_settings() {
     );
     assert_eq!(
         set_error("rob_entries", "1"),
-        "--set machine.rob_entries=1: no such parameter (did you mean core.rob_entries?)"
+        "--set machine.rob_entries=1: no such parameter; did you mean core.rob_entries? (`strandline list machines NAME` shows all)"
     );
     assert_eq!(
         set_error("pm.read_latncy", "1"),
-        "--set machine.pm.read_latncy=1: no such parameter (did you mean pm.read_latency?)"
+        "--set machine.pm.read_latncy=1: no such parameter; did you mean pm.read_latency? (`strandline list machines NAME` shows all)"
     );
     assert_eq!(
         set_error("pm.read_latency", "1.5"),
@@ -234,7 +234,7 @@ fn neither_preset_nor_file() {
     );
     let error = Machine::load("cosplya").expect_err("not there").to_string();
     assert!(
-        error.ends_with("(give a file, or one of cosplay, strandweaver, dpo, asap, sp; nearest: cosplay)"),
+        error.ends_with("; did you mean cosplay? (give a file, or one of cosplay, strandweaver, dpo, asap, sp)"),
         "{error}"
     );
     let error = Machine::load(env!("CARGO_MANIFEST_DIR"))

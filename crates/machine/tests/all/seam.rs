@@ -7,7 +7,7 @@ use strandline_design::{
 };
 use strandline_isa::{sites, Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Op, Options, Outcome, Progress, Seen, SimCpu, System};
+use strandline_machine::{Heartbeat, Machine, Op, Options, Outcome, Seen, SimCpu, System};
 
 sites! {
     SEES_TWO = 0x4db9_6dde;
@@ -499,7 +499,7 @@ fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
     }
     let options = Options {
         patience: Cycles(200_000),
-        progress: Progress::Instructions,
+        heartbeat: Heartbeat::Instructions,
         ..Options::default()
     };
     let mut s = System::new(&machine(), Box::new(Polls), 1, memory(), options);

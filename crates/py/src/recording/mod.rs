@@ -79,7 +79,7 @@ impl Inner {
 impl RecordingStates {
     #[new]
     fn new(py: Python<'_>, spec: Given<StatesSpec>) -> PyResult<RecordingStates> {
-        let inner = py.detach(|| Inner::open(&spec.0)).map_err(crate::raise)?;
+        let inner = crate::ask(py, || Inner::open(&spec.0))?;
         Ok(RecordingStates(Mutex::new(inner)))
     }
 
@@ -88,7 +88,7 @@ impl RecordingStates {
     }
 
     fn next(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Answer<Option<Value>>> {
-        let next = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&folder));
-        next.map(Answer).map_err(crate::raise)
+        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&folder);
+        crate::ask(py, next).map(Answer)
     }
 }

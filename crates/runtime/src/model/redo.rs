@@ -59,7 +59,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
             group: layout.logging.batch,
             ring,
             ledger,
-            writes: Set::new(cpu, layout.set(lane, 0), 3),
+            writes: Set::of_words(cpu, layout.set(lane, 0)),
             depth: cpu.word(0),
             stamp: cpu.word(0),
         }

@@ -1,5 +1,7 @@
 //! A set of lines or words with what is known of each, in the program's own volatile memory.
 
+use crate::TooLarge;
+use std::panic::resume_unwind;
 use strandline_isa::{sites, Addr, Cpu, LINE_BYTES, W};
 
 sites! {
@@ -32,6 +34,8 @@ pub(crate) struct Set<'c, C: Cpu> {
     items: Addr,
     /// Bits of a key that are always zero.
     shift: u64,
+    /// What its keys are.
+    what: &'static str,
     /// The offset behind the last item.
     pub end: W<'c, C>,
 }
@@ -40,12 +44,22 @@ pub(crate) struct Set<'c, C: Cpu> {
 pub(crate) struct Item<'c, C: Cpu>(W<'c, C>);
 
 impl<'c, C: Cpu> Set<'c, C> {
-    /// The empty set at this address, of keys whose low `shift` bits are zero.
-    pub fn new(cpu: &'c C, at: Addr, shift: u64) -> Self {
+    /// The empty set of lines at this address.
+    pub fn of_lines(cpu: &'c C, at: Addr) -> Self {
+        Set::new(cpu, at, LINE_BYTES.trailing_zeros(), "lines")
+    }
+
+    /// The empty set of words at this address.
+    pub fn of_words(cpu: &'c C, at: Addr) -> Self {
+        Set::new(cpu, at, 3, "words")
+    }
+
+    fn new(cpu: &'c C, at: Addr, shift: u32, what: &'static str) -> Self {
         Set {
             cpu,
             items: at,
-            shift,
+            shift: u64::from(shift),
+            what,
             end: cpu.word(0),
         }
     }
@@ -80,11 +94,10 @@ impl<'c, C: Cpu> Set<'c, C> {
 
     /// Adds an item with a key that is not there.
     ///
-    /// # Panics
-    /// If there are [`MOST_ITEMS`] already.
+    /// Where there are [`MOST_ITEMS`] already it unwinds with a [`TooLarge`], which whoever runs the program catches.
     pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
         if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
-            too_many();
+            too_many(self.what);
         }
         let slot = self.slot(key);
         let before = slot.load().await;
@@ -132,8 +145,8 @@ impl<'c, C: Cpu> Item<'c, C> {
 
 #[cold]
 #[inline(never)]
-fn too_many() -> ! {
-    panic!("a region of more than {MOST_ITEMS} lines or words: at most {MOST_ITEMS} fit into its set");
+fn too_many(what: &'static str) -> ! {
+    resume_unwind(Box::new(TooLarge { what, needed: None }))
 }
 
 #[cfg(test)]
@@ -152,7 +165,7 @@ mod tests {
             let memory = Memory::new(SET_BYTES + 64, 0);
             let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
             let held = block_on(async {
-                let mut set = Set::new(&cpu, Addr(64), 3);
+                let mut set = Set::of_words(&cpu, Addr(64));
                 for filling in &fillings {
                     let mut model = BTreeMap::new();
                     for key in filling {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use strandline_isa::Primitive;
 
 /// Folders of what is produced, recorded or about a paper, beside hidden ones; and the list of changes.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 8] = [
     "target",
     "out",
     "litmus",
     "recordings",
     "experiments",
+    "shelf",
     "__snapshots__",
     "CHANGELOG.md",
 ];

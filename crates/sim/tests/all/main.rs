@@ -9,6 +9,7 @@ mod observe;
 mod pace;
 mod refused;
 mod replay;
+mod resolved;
 mod rooms;
 mod starving;
 mod strandweaver;

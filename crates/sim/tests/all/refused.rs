@@ -6,7 +6,7 @@ use strandline_sim::{run, Error, Plan, Spec, Window};
 fn refused(spec: &Spec) -> String {
     let text = match run(spec) {
         Err(Error::Input(text)) => text,
-        Err(Error::Stuck(text)) => panic!("it ran, and stood: {text}"),
+        Err(error) => panic!("it ran, and failed: {error}"),
         Ok(_) => panic!("it ran: {spec:?}"),
     };
     assert!(!text.contains('\n'), "one line: {text}");
@@ -74,7 +74,7 @@ fn parameters_of_a_design_are_refused_by_name_and_range() {
         (
             "cosplay",
             "design.rows=1",
-            "--set design.rows: no such parameter; did you mean design.contexts? (there are: contexts)",
+            "--set design.rows: no such parameter (there are: contexts)",
         ),
         (
             "x86",
@@ -120,5 +120,71 @@ fn more_tasks_at_once_than_undo_logs_tell_apart_are_refused() {
     assert_eq!(
         refused(&spec),
         "--threads 33 with --window 64: must be from 1 to 2048 tasks at once, all threads together; ask for fewer threads or a smaller window"
+    );
+}
+
+/// Regions of a runtime that all write, so many operations each.
+fn with_operations(workload: &str, runtime: &str, operations: u64) -> Spec {
+    let updates = match workload {
+        "hashmap" => Some("workload.updates=100"),
+        "nstore" => Some("workload.reads=0"),
+        _ => None,
+    };
+    let sets = [format!("workload.operations={operations}")];
+    Spec {
+        runtime: Some(runtime.to_owned()),
+        tasks: Some(30),
+        set: sets.into_iter().chain(updates.map(str::to_owned)).collect(),
+        ..Spec::new(workload, "x86")
+    }
+}
+
+#[test]
+fn operations_that_a_log_cannot_hold_are_refused_with_the_most_that_it_can() {
+    for (workload, runtime, most) in [
+        ("nstore", "txn", 24),
+        ("nstore", "sfr", 24),
+        ("nstore", "redo", 3),
+        ("queue", "redo", 15),
+    ] {
+        let line = refused(&with_operations(workload, runtime, 64));
+        assert!(
+            line.starts_with("--set workload.operations=64: a region may write "),
+            "{line}"
+        );
+        let end = format!("({runtime}); set workload.operations to at most {most}, or choose another --runtime");
+        assert!(line.ends_with(&end), "{line}");
+        refused(&with_operations(workload, runtime, most + 1));
+        assert!(
+            run(&with_operations(workload, runtime, most)).is_ok(),
+            "{workload} {runtime}"
+        );
+    }
+}
+
+#[test]
+fn all_operations_run_under_every_other_runtime() {
+    for workload in ["nstore", "hashmap", "sps", "queue", "rb-tree"] {
+        for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
+            let refused = match (workload, runtime) {
+                ("nstore", "undo") => false,
+                ("nstore", _) | ("queue" | "rb-tree", "redo") => true,
+                _ => false,
+            };
+            if !refused {
+                let ran = run(&with_operations(workload, runtime, 64));
+                assert!(ran.is_ok(), "{workload} {runtime}: {:?}", ran.err());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_region_that_turns_out_too_large_is_refused_in_one_line() {
+    // What a tree's region writes depends on its shape.
+    assert_eq!(
+        refused(&with_operations("rb-tree", "redo", 64)),
+        "--set workload.operations: a region writes more words than the 512 that the runtime's set holds; set it lower, \
+         or choose another --runtime"
     );
 }

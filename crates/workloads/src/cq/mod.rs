@@ -22,7 +22,8 @@ use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    log_records, place, BuildPlan, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
+    log_records, place, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
+    PAYLOAD_BYTES,
 };
 
 sites! {
@@ -100,7 +101,7 @@ fn item(i: u64) -> u64 {
 }
 
 impl Cq {
-    fn fill(&self, memory: &Memory, per_queue: u64) {
+    fn populate(&self, memory: &Memory, per_queue: u64) {
         for queue in 0..self.headers.rows() {
             let node = |i: u64| self.nodes.addr(queue * per_queue + i).0;
             for i in 0..per_queue {
@@ -119,7 +120,7 @@ impl Cq {
 }
 
 impl Workload for Cq {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (queues, per_queue) = (params.get("queues"), params.get("nodes"));
         if queues * per_queue > 1 << 24 {
             return Err(ParamError(format!(
@@ -139,10 +140,21 @@ impl Workload for Cq {
             operations: params.get("operations"),
             popped: Lists::allot(&mut heap, plan.lanes(), params.get("operations")),
         };
-        let memory = heap.memory();
-        cq.fill(&memory, per_queue / 2);
-        cq.restart(&memory);
-        Ok((cq, memory))
+        Ok((cq, heap))
+    }
+
+    fn fill(&self, memory: &Memory, _seed: u64) {
+        self.populate(memory, self.nodes.rows() / self.headers.rows() / 2);
+        self.restart(memory);
+    }
+
+    fn region(params: &Params) -> Demand {
+        let operations = params.get("operations");
+        // Each push writes a node, the first one the link of a node that was there; all of them share the queue's header.
+        Demand {
+            lines: NODE_LINES * operations + 2,
+            words: NODE_BYTES / 8 * operations + 1 + header::BYTES / 8,
+        }
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

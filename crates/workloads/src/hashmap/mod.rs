@@ -19,7 +19,9 @@ use crate::About;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload};
+use strandline_runtime::{
+    log_records, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
+};
 
 /// What is to be known of it.
 pub const ABOUT: About = About {
@@ -132,7 +134,7 @@ impl Hashmap {
         filler(self.seed, key, 0) % 100 < self.loaded
     }
 
-    fn fill(&self, memory: &Memory) {
+    fn populate(&self, memory: &Memory) {
         for key in (0..self.keys).filter(|key| self.is_loaded(*key)) {
             let (node, head) = (self.nodes.addr(key), self.heads.addr(self.bucket_of(key)));
             memory.set_word(Addr(node.0 + node::NEXT), memory.word(head));
@@ -146,7 +148,7 @@ impl Hashmap {
 }
 
 impl Workload for Hashmap {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (keys, operations) = (params.get("keys"), params.get("operations"));
         let mut heap = Heap::new(plan);
         let heads = heap.table(params.get("buckets"));
@@ -164,10 +166,21 @@ impl Workload for Hashmap {
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
             seed: plan.seed,
         };
-        let memory = heap.memory();
-        map.fill(&memory);
-        map.restart(&memory);
-        Ok((map, memory))
+        Ok((map, heap))
+    }
+
+    fn fill(&self, memory: &Memory, _seed: u64) {
+        self.populate(memory);
+        self.restart(memory);
+    }
+
+    fn region(params: &Params) -> Demand {
+        let operations = params.get("operations");
+        // An insertion writes a node and a head.
+        Demand {
+            lines: 2 * operations,
+            words: MOST_RECORDS * operations,
+        }
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

@@ -23,7 +23,9 @@ use index::Index;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, LINE_BYTES};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES};
+use strandline_runtime::{
+    log_records, BuildPlan, Demand, Heap, Locks, LogLayout, Table, ThreadState, Workload, PAYLOAD_BYTES,
+};
 use zipf::Zipf;
 
 /// What is to be known of it.
@@ -160,7 +162,7 @@ impl Nstore {
         (0..self.tuples.rows()).map(|row| self.tuples.addr(row).0)
     }
 
-    fn fill(&self, memory: &Memory) {
+    fn populate(&self, memory: &Memory) {
         for (key, row) in (0..).zip(self.rows()) {
             memory.set_word(Addr(row + tuple::KEY), key);
             for field in 0..FIELDS {
@@ -175,7 +177,7 @@ impl Nstore {
 }
 
 impl Workload for Nstore {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (rows, operations) = (params.get("rows"), params.get("operations"));
         let mut heap = Heap::new(plan);
         let store = Nstore {
@@ -190,10 +192,22 @@ impl Workload for Nstore {
             buffers: Lists::allot(&mut heap, plan.lanes(), FIELD_WORDS * FIELDS),
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
         };
-        let memory = heap.memory();
-        store.fill(&memory);
-        store.restart(&memory);
-        Ok((store, memory))
+        Ok((store, heap))
+    }
+
+    fn fill(&self, memory: &Memory, _seed: u64) {
+        self.populate(memory);
+        self.restart(memory);
+    }
+
+    fn region(params: &Params) -> Demand {
+        let operations = params.get("operations");
+        let written = params.get("written");
+        // The fields, and the version, which has a line with the key.
+        Demand {
+            lines: (written * FIELD_LINES + 1) * operations,
+            words: (written * FIELD_WORDS + 1) * operations,
+        }
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

@@ -137,7 +137,7 @@ impl RbTree {
     }
 
     /// Fills the tree with a random half of the keys, balanced; nodes lie in no order.
-    fn fill(&self, memory: &Memory, seed: u64) {
+    fn populate(&self, memory: &Memory, seed: u64) {
         let keys: Vec<u64> = (0..self.keys).filter(|key| filler(seed, *key, 0) & 1 == 1).collect();
         let mut rows: Vec<u64> = (0..self.nodes.rows()).collect();
         shuffle(&mut rows, seed);
@@ -202,7 +202,7 @@ impl Filling<'_> {
 }
 
 impl Workload for RbTree {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let (keys, operations) = (params.get("keys"), params.get("operations"));
         let mut heap = Heap::new(plan);
         let header = heap.table(1);
@@ -219,10 +219,12 @@ impl Workload for RbTree {
             gone: Lists::allot(&mut heap, plan.lanes(), operations),
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
         };
-        let memory = heap.memory();
-        tree.fill(&memory, plan.seed);
-        tree.restart(&memory);
-        Ok((tree, memory))
+        Ok((tree, heap))
+    }
+
+    fn fill(&self, memory: &Memory, seed: u64) {
+        self.populate(memory, seed);
+        self.restart(memory);
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

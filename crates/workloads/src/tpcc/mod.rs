@@ -73,7 +73,7 @@ pub struct Tpcc {
 }
 
 impl Workload for Tpcc {
-    fn build(params: &Params, plan: &BuildPlan) -> Result<(Self, Memory), ParamError> {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let mut heap = Heap::new(plan);
         let tpcc = Tpcc {
             tables: Tables::allot(&mut heap, params),
@@ -81,9 +81,11 @@ impl Workload for Tpcc {
             logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
             seed: plan.seed,
         };
-        let memory = heap.memory();
-        tpcc.tables.fill(&memory, plan.seed);
-        Ok((tpcc, memory))
+        Ok((tpcc, heap))
+    }
+
+    fn fill(&self, memory: &Memory, seed: u64) {
+        self.tables.fill(memory, seed);
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {

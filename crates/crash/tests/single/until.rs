@@ -1,0 +1,60 @@
+//! Explorations that end early answer with what they have found.
+
+use std::cell::Cell;
+use strandline_crash::{explore, explore_until, explore_with, Points, Stop, Until};
+use strandline_sim::{observe, Spec};
+
+fn spec() -> Spec {
+    Spec {
+        tasks: Some(20),
+        ..Spec::new("sps", "unordered")
+    }
+}
+
+#[test]
+fn enough_failures_end_it() {
+    let all = explore(&spec(), Points::Count(100)).expect("runs");
+    assert!(all.complete && all.failures.len() > 1 && all.points >= 100);
+    let until = Until::new(Some(1), Stop::default());
+    let one = explore_until(&spec(), Points::Count(100), &until, &observe).expect("runs");
+    assert!(!one.complete && one.points < all.points);
+    assert_eq!(one.failures.len(), 1);
+    assert_eq!(one.record.recovers, Some(false));
+}
+
+#[test]
+fn more_failures_than_there_are_end_nothing() {
+    let until = Until::new(Some(u64::MAX), Stop::default());
+    let report = explore_until(&spec(), Points::Count(100), &until, &observe).expect("runs");
+    let plain = explore_with(&spec(), Points::Count(100), &observe).expect("runs");
+    assert_eq!(report.failures, plain.failures);
+    assert!(report.complete);
+}
+
+#[test]
+fn a_stop_leaves_what_was_found() {
+    let (stop, runs) = (Stop::default(), Cell::new(0));
+    let until = Until::new(None, stop.clone());
+    let in_the_third_run = |spec: &Spec| {
+        runs.set(runs.get() + 1);
+        if runs.get() == 3 {
+            stop.set();
+        }
+        observe(spec)
+    };
+    let report = explore_until(&spec(), Points::Count(100), &until, &in_the_third_run).expect("runs");
+    assert_eq!((report.complete, runs.get()), (false, 3), "nothing is shrunk");
+    assert!((1..100).contains(&report.points));
+    assert!(!report.failures.is_empty());
+}
+
+#[test]
+fn a_stop_before_a_failure_is_no_verdict() {
+    let stop = Stop::default();
+    stop.set();
+    let report = explore_until(&spec(), Points::All, &Until::new(None, stop), &observe).expect("runs");
+    assert_eq!(
+        (report.points, report.complete, report.record.recovers),
+        (0, false, None)
+    );
+}

@@ -1,0 +1,80 @@
+//! Panics at the boundary: a fault of strandline is told from what the user asked for.
+
+use crate::Error;
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+
+thread_local! {
+    /// Where the thread's newest panic was; `None` while nothing is guarded.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Answers a question. A panic becomes [`Error::Fault`], which says what went wrong and where, and is not printed.
+///
+/// # Errors
+/// The question's own, or a fault.
+pub fn guarded<T>(question: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(keep_places);
+    let outer = PLACE.replace(Some(String::new()));
+    let answer = catch_unwind(AssertUnwindSafe(question));
+    let place = PLACE.replace(outer).unwrap_or_default();
+    answer.unwrap_or_else(|cause| Err(Error::Fault(described(&*cause, &place))))
+}
+
+/// Has panics of guarded threads leave their place, and all others go on as before.
+fn keep_places() {
+    let before = take_hook();
+    set_hook(Box::new(move |info| {
+        let kept = PLACE.with_borrow_mut(|place| place.as_mut().map(|place| *place = place_of(info)).is_some());
+        if !kept {
+            before(info);
+        }
+    }));
+}
+
+fn place_of(info: &PanicHookInfo<'_>) -> String {
+    info.location().map(ToString::to_string).unwrap_or_default()
+}
+
+fn described(cause: &(dyn Any + Send), place: &str) -> String {
+    let text = cause.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
+    format!("{} ({place})", text.unwrap_or("a panic without words"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted(text: &str) -> Result<(), Error> {
+        assert!(text.is_empty(), "planted: {text}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_panic_is_a_fault_that_says_what_and_where() {
+        let Err(Error::Fault(text)) = guarded(|| planted("x")) else {
+            panic!("no fault");
+        };
+        assert!(text.starts_with("planted: x (crates/sim/src/guard.rs:"), "{text}");
+    }
+
+    #[test]
+    fn answers_and_errors_pass_also_after_a_panic() {
+        assert!(guarded(|| planted("x")).is_err());
+        assert_eq!(guarded(|| planted("")), Ok(()));
+        assert_eq!(guarded::<()>(|| Err(Error::input("wrong"))), Err(Error::input("wrong")));
+    }
+
+    #[test]
+    fn a_guard_within_a_guard_takes_its_own_panics_only() {
+        let outer = guarded(|| {
+            assert!(matches!(guarded(|| planted("inner")), Err(Error::Fault(_))));
+            planted("outer")
+        });
+        assert!(outer.unwrap_err().to_string().contains("planted: outer (crates/sim"));
+    }
+}

@@ -1,0 +1,165 @@
+//! How much of the host's memory a run takes, estimated before it begins.
+
+use crate::run::registered;
+use crate::{Error, Plan, Scope, Source, Spec};
+use serde::Serialize;
+use strandline_isa::LINE_BYTES;
+use strandline_machine::config::Cache;
+use strandline_machine::Machine;
+use strandline_workloads::About;
+
+/// Bytes of the host's memory that a run takes, by what takes them. Pages that a run never touches are counted, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MemoryNeed {
+    /// The program's memory and what is kept of it beside: of a recording nothing, since its file says how large it is.
+    pub program: u64,
+    /// Tags of the caches, of all cores.
+    pub caches: u64,
+    /// Queues and predictors of cores, controllers and media.
+    pub queues: u64,
+    /// What is kept of an observed run.
+    pub journal: u64,
+}
+
+/// Bytes of a line in the last level: tag and sharers.
+const LAST_LINE: u64 = 16;
+/// Bytes of a line in a private level: its tag.
+const PRIVATE_LINE: u64 = 8;
+/// Bytes of an entry of a queue, a bank or a buffer: no more than a line with what is known of it.
+const QUEUE_ENTRY: u64 = 2 * LINE_BYTES;
+/// What the process holds beside: code, the interpreter, the design.
+const PROCESS: u64 = 64 << 20;
+/// Copies of memory that crash exploration has at once: the run's, that before it, the crash image, and the one recovered.
+const OBSERVED_COPIES: u64 = 4;
+/// Bytes of journal and trace, and of what the model's judge makes of them, for each record of a task's log: measured from 4 to
+/// 9 KiB.
+const JOURNAL_OF_RECORD: u64 = 6 << 10;
+/// Records of a task that has no log.
+const UNLOGGED: u64 = 64;
+
+impl MemoryNeed {
+    /// What the run of `spec` takes; with `observed`, as crash exploration makes it.
+    ///
+    /// # Errors
+    /// Bad input, as of the run itself.
+    pub fn of(spec: &Spec, observed: bool) -> Result<MemoryNeed, Error> {
+        let plan = Plan::of(spec)?;
+        crate::check_needs(&registered(spec, &plan.sets)?.about(), &plan.machine)?;
+        let (program, records) = match &plan.source {
+            Source::Workload(about) => {
+                let set = || plan.sets.of(Scope::Workload);
+                let (all, used) = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+                let program = if observed {
+                    all.saturating_mul(OBSERVED_COPIES)
+                } else {
+                    used
+                };
+                (program, records(about, set()))
+            }
+            Source::Recording(_) => (0, 0),
+        };
+        let tasks = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
+        let journal = tasks.saturating_mul(records * JOURNAL_OF_RECORD);
+        Ok(MemoryNeed {
+            program,
+            caches: caches(&plan.machine, plan.cores),
+            queues: queues(&plan.machine, plan.cores),
+            journal: if observed { journal } else { 0 },
+        })
+    }
+
+    /// Bytes in all, with the process itself.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        let parts = [self.program, self.caches, self.queues, self.journal];
+        parts.into_iter().fold(PROCESS, u64::saturating_add)
+    }
+}
+
+/// Records of a task's log at most: a ring is never smaller than two regions.
+fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a str)>) -> u64 {
+    let ring = about.params.iter().find(|param| param.name == "log_records");
+    let of_one = ring.map_or(UNLOGGED, |ring| ring.min / 2 + 1);
+    let operations = set.filter(|(key, _)| *key == "operations");
+    of_one
+        * operations
+            .filter_map(|(_, value)| value.parse().ok())
+            .last()
+            .unwrap_or(1)
+}
+
+fn caches(machine: &Machine, cores: u64) -> u64 {
+    let lines = |cache: &Cache| cache.bytes / LINE_BYTES;
+    let private = lines(&machine.l1) + machine.l2.as_ref().map_or(0, lines);
+    LAST_LINE * lines(&machine.llc) + PRIVATE_LINE * private * cores
+}
+
+fn queues(machine: &Machine, cores: u64) -> u64 {
+    let (core, controllers) = (&machine.core, &machine.controllers);
+    let entries = core.rob_entries + core.load_queue_entries + core.store_queue_entries;
+    let of_core = core.predictor_entries + QUEUE_ENTRY * (entries + core.writeback_buffer_entries);
+    let behind = controllers.wpq_entries + controllers.read_queue_entries + machine.pm.banks;
+    cores * of_core + controllers.count * behind * QUEUE_ENTRY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn need(set: &[&str], threads: u64) -> MemoryNeed {
+        let spec = Spec {
+            set: set.iter().map(|set| (*set).to_owned()).collect(),
+            threads: Some(threads),
+            ..Spec::new("sps", "x86")
+        };
+        MemoryNeed::of(&spec, false).unwrap()
+    }
+
+    #[test]
+    fn a_cache_takes_its_tags() {
+        // 2^34 lines of 16 bytes.
+        let caches = need(&["machine.llc.bytes=1099511627776"], 1).caches;
+        assert!((1 << 38..(1 << 38) + (1 << 20)).contains(&caches), "{caches}");
+    }
+
+    #[test]
+    fn private_caches_count_for_each_core() {
+        let (one, four) = (need(&[], 1), need(&[], 4));
+        let private = (four.caches - one.caches) / 3;
+        assert!((1..one.caches).contains(&private));
+        assert_eq!(four.queues - one.queues, 3 * (need(&[], 2).queues - one.queues));
+    }
+
+    #[test]
+    fn rows_take_a_line_and_a_lock_each() {
+        let rows = (1 << 26) - 100_000;
+        assert_eq!(
+            need(&["workload.rows=67108864"], 1).program - need(&[], 1).program,
+            rows * 72
+        );
+    }
+
+    #[test]
+    fn an_observed_run_keeps_copies_and_a_journal() {
+        let spec = Spec::new("sps", "x86");
+        let (run, observed) = (MemoryNeed::of(&spec, false), MemoryNeed::of(&spec, true));
+        let (run, observed) = (run.unwrap(), observed.unwrap());
+        assert_eq!(observed.program, 4 * run.program);
+        assert_eq!(run.journal, 0);
+        // A hundred thousand tasks and a tenth of them before, of three records.
+        assert_eq!(observed.journal, 110_000 * 3 * JOURNAL_OF_RECORD);
+    }
+
+    #[test]
+    fn free_lists_of_many_threads_are_not_all_used() {
+        let keys = |threads| {
+            let spec = Spec {
+                threads: Some(threads),
+                set: vec!["workload.keys=4000000".to_owned()],
+                ..Spec::new("hashmap", "x86")
+            };
+            MemoryNeed::of(&spec, false).unwrap().program
+        };
+        assert!(keys(64) < 2 * keys(4));
+    }
+}

@@ -1,0 +1,116 @@
+//! A run with every choice made, so that it can be repeated whatever becomes of files and defaults.
+
+use crate::run::registered;
+use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
+use std::collections::BTreeMap;
+use strandline_design::Design;
+use strandline_kernel::{Param, Params};
+use strandline_machine::Machine;
+use strandline_runtime::RUNTIME_PARAMS;
+
+/// The machine that a record's parameters are set on: they set all that it has.
+const BASE: &str = "cosplay";
+
+/// What `spec` sets, and the machine with it: a preset, a file, or a record's.
+///
+/// # Errors
+/// No such machine, a wrong setting, or a record without all parameters of a machine.
+pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Error> {
+    let name = spec.machine.as_deref().unwrap_or(usual);
+    let repeats = !spec.parameters.is_empty();
+    let mut machine = Machine::load(if repeats { BASE } else { name })?;
+    let recorded = spec.parameters.iter().map(|(key, value)| format!("{key}={value}"));
+    let sets = Sets::read(recorded.chain(spec.set.iter().cloned()))?;
+    sets.apply(&mut machine)?;
+    if repeats {
+        name.clone_into(&mut machine.name);
+        demand_all(&machine, &spec.parameters)?;
+    }
+    Ok((sets, machine))
+}
+
+/// Refuses what leaves a parameter to the machine that others are set on.
+fn demand_all(machine: &Machine, given: &BTreeMap<String, String>) -> Result<(), Error> {
+    let keys = machine.describe().into_iter().map(|info| key(Scope::Machine, info.key));
+    match keys.into_iter().find(|key| !given.contains_key(key)) {
+        None => Ok(()),
+        Some(key) => Err(Error::Input(format!(
+            "parameters: {key} is missing; give every parameter of the machine, or none"
+        ))),
+    }
+}
+
+/// `spec` with every choice made; it runs as `spec` does.
+///
+/// # Errors
+/// Bad input.
+pub fn resolve(spec: &Spec) -> Result<Spec, Error> {
+    let plan = Plan::of(spec)?;
+    let design = registered(spec, &plan.sets)?;
+    of(spec, &plan, &*design)
+}
+
+/// As [`resolve`], of a run that is planned already.
+///
+/// # Errors
+/// A wrong parameter; the recording's file cannot be read any more.
+pub(crate) fn of(spec: &Spec, plan: &Plan, design: &dyn Design) -> Result<Spec, Error> {
+    let mut resolved = Spec {
+        machine: Some(plan.machine.name.clone()),
+        threads: Some(plan.threads),
+        parameters: parameters(spec, plan, design)?,
+        ..spec.clone()
+    };
+    match &plan.source {
+        Source::Workload(_) => {
+            resolved.runtime = Some(plan.source.runtime(spec));
+            resolved.tasks = Some(plan.tasks);
+            resolved.warm = Some(plan.warm_tasks);
+            resolved.window = plan.sharing.map(|sharing| window(sharing.window));
+            resolved.coroutines = plan.sharing.map(|sharing| sharing.library.to_string());
+        }
+        Source::Recording(recorded) => resolved.checksum = Some(recorded.checksum()?),
+    }
+    Ok(resolved)
+}
+
+fn window(window: strandline_runtime::Window) -> Window {
+    match window {
+        strandline_runtime::Window::Fixed(tasks) => Window::Tasks(tasks),
+        strandline_runtime::Window::Auto => Window::Found(Found::Auto),
+    }
+}
+
+/// Every parameter that plays a part in the run, with its value.
+fn parameters(spec: &Spec, plan: &Plan, design: &dyn Design) -> Result<BTreeMap<String, String>, Error> {
+    let machine = plan.machine.describe().into_iter();
+    let mut all: BTreeMap<String, String> = machine
+        .map(|info| {
+            let unit = if info.unit == "ns" { " ns" } else { "" };
+            (key(Scope::Machine, info.key), format!("{}{unit}", info.value))
+        })
+        .collect();
+    all.extend(declared(Scope::Design, design.params(), &[], &plan.sets)?);
+    if let Source::Workload(about) = &plan.source {
+        all.extend(declared(Scope::Runtime, RUNTIME_PARAMS, &[], &plan.sets)?);
+        let alias = about.sets(&spec.workload);
+        all.extend(declared(Scope::Workload, about.params, alias, &plan.sets)?);
+    }
+    Ok(all)
+}
+
+/// The values of declared parameters, those of an `alias` and those that are set over their defaults.
+fn declared(
+    scope: Scope,
+    params: &[Param],
+    alias: &[(&'static str, &'static str)],
+    sets: &Sets,
+) -> Result<Vec<(String, String)>, Error> {
+    let values = Params::parse(scope.name(), params, alias.iter().copied().chain(sets.of(scope)))?;
+    let named = values.iter().map(|(name, value)| (key(scope, name), value.to_string()));
+    Ok(named.collect())
+}
+
+fn key(scope: Scope, name: &str) -> String {
+    format!("{}.{name}", scope.name())
+}

@@ -1,0 +1,108 @@
+//! A record's `spec` runs again as it ran, whatever has become of the machine's file.
+
+use serde_json::{json, Value};
+use strandline_machine::{preset_names, Machine};
+use strandline_sim::{resolve, run, Error, Found, Record, Spec, Window};
+
+/// What a run yields, without the host's speed.
+fn result(record: &Record) -> Value {
+    let mut result = json!(record);
+    let keys = result.as_object_mut().expect("a record is a map");
+    keys.retain(|key, _| !key.starts_with("host_"));
+    result
+}
+
+/// Runs `spec`, and again what its record says of it; the record.
+fn repeated(spec: &Spec) -> Record {
+    let record = run(spec).expect("runs");
+    let keys = json!(record.origin.spec);
+    let again: Spec = serde_json::from_value(keys).expect("a record's spec can be run");
+    assert_eq!(resolve(spec).expect("can be run"), again);
+    assert_eq!(resolve(&again).expect("can be run"), again, "no choice is left");
+    assert_eq!(result(&run(&again).expect("runs again")), result(&record));
+    record
+}
+
+fn short(workload: &str, design: &str) -> Spec {
+    Spec {
+        tasks: Some(40),
+        ..Spec::new(workload, design)
+    }
+}
+
+#[test]
+fn a_run_by_default_is_repeated_with_every_parameter() {
+    let record = repeated(&Spec {
+        seed: 5,
+        ..short("queue", "cosplay")
+    });
+    let spec: Spec = serde_json::from_value(json!(record.origin.spec)).expect("a spec");
+    assert_eq!(spec.window, Some(Window::Tasks(8)), "the design's own");
+    assert_eq!((spec.tasks, spec.threads, spec.seed), (Some(40), Some(1), 5));
+    let machine = Machine::preset("strandweaver").expect("queue's machine");
+    let keys = machine
+        .describe()
+        .into_iter()
+        .map(|info| format!("machine.{}", info.key));
+    let others = ["design.contexts", "runtime.log_batch", "workload.nodes"].map(str::to_owned);
+    for key in keys.chain(others) {
+        assert!(spec.parameters.contains_key(&key), "{key}");
+    }
+}
+
+#[test]
+fn every_machine_is_repeated() {
+    for machine in preset_names() {
+        let spec = Spec {
+            machine: Some(machine.to_owned()),
+            ..short("sps", "unordered")
+        };
+        assert_eq!(repeated(&spec).ran.machine, machine);
+    }
+}
+
+#[test]
+fn a_machine_is_repeated_without_its_file() {
+    let path = std::env::temp_dir().join(format!("strandline-{}-mine.toml", std::process::id()));
+    let text =
+        "base = \"cosplay\"\nname = \"mine\"\n[l2]\nbytes = 0\n[pm]\nread_latency = { value = 150, unit = \"ns\" }\n";
+    std::fs::write(&path, text).expect("can be written");
+    let spec = Spec {
+        machine: Some(path.to_string_lossy().into_owned()),
+        ..short("sps", "x86")
+    };
+    let resolved = resolve(&spec).expect("can be run");
+    let record = run(&spec).expect("runs");
+    std::fs::remove_file(&path).expect("is there");
+    assert_eq!(result(&run(&resolved).expect("needs no file")), result(&record));
+    assert_eq!(record.ran.machine, "mine");
+    assert_eq!(resolved.parameters["machine.pm.read_latency"], "150 ns");
+    assert_eq!(resolved.parameters["machine.l2.bytes"], "0");
+}
+
+#[test]
+fn what_the_user_chose_is_repeated() {
+    let set = [
+        "machine.core.rob_entries=96",
+        "workload.rows=256",
+        "runtime.log_batch=8",
+        "design.contexts=4",
+    ];
+    repeated(&Spec {
+        runtime: Some("atlas".to_owned()),
+        threads: Some(2),
+        window: Some(Window::Found(Found::Auto)),
+        coroutines: Some("lean".to_owned()),
+        bmo: Some(300),
+        set: set.map(str::to_owned).to_vec(),
+        ..short("sps", "cosplay")
+    });
+}
+
+#[test]
+fn some_parameters_of_a_machine_are_refused() {
+    let mut spec = resolve(&short("sps", "x86")).expect("can be run");
+    spec.parameters.remove("machine.core.rob_entries");
+    let expected = "parameters: machine.core.rob_entries is missing; give every parameter of the machine, or none";
+    assert_eq!(resolve(&spec), Err(Error::input(expected)));
+}

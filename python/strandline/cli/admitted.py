@@ -1,0 +1,56 @@
+"""Which runs can be made here: by design, machine, workload and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from strandline.cli.options import run_specs
+from strandline.engine import Engine, MemoryNeed, RunSpec
+from strandline.errors import InputError
+from strandline.room import available, demand_room
+
+ALL = ("all",)
+
+
+def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[list[RunSpec], list[str]]:
+    """The runs that `run_options` ask for, and which designs were left out of `all`, and why."""
+    if given["designs"] != ALL:
+        return run_specs(given, recovers), []
+    specs = run_specs(given, recovers, engine.names("designs"))
+    refused = {spec.design: error for spec in specs if (error := _refused(engine, spec))}
+    if len(refused) == len(specs):
+        raise next(iter(refused.values()))
+    kept = [spec for spec in specs if spec.design not in refused]
+    return kept, _by_reason({design: _reason(design, error) for design, error in refused.items()})
+
+
+def _by_reason(reasons: Mapping[str, str]) -> list[str]:
+    """Designs that one thing keeps from running, each time: `hops-ep, hops-rp (needs TSO)`."""
+    return [
+        f"{', '.join(design for design, its in reasons.items() if its == reason)} ({reason})"
+        for reason in dict.fromkeys(reasons.values())
+    ]
+
+
+def named(left_out: Sequence[str]) -> dict[str, Any]:
+    """The designs left out as a key of a JSON document; none where all that was asked for ran."""
+    return {"left_out": list(left_out)} if left_out else {}
+
+
+def _refused(engine: Engine, spec: RunSpec) -> InputError | None:
+    try:
+        engine.memory(spec)
+    except InputError as error:
+        return error
+    return None
+
+
+def _reason(design: str, error: InputError) -> str:
+    """Why a design cannot run, without what to do about it."""
+    return str(error).removeprefix(f"design {design} ").partition(";")[0]
+
+
+def demand_memory(needs: Iterable[MemoryNeed], jobs: int) -> None:
+    """Refuses what cannot be run, or for which there is no room, before anything runs."""
+    demand_room(needs, jobs, available())

@@ -1,0 +1,89 @@
+"""`strandline run --from`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strandline.cli import output
+from strandline.cli.admitted import demand_memory
+from strandline.cli.app import App
+from strandline.engine import RunSpec
+from strandline.errors import InputError
+from strandline.record import Record
+from strandline.report import record_files
+from strandline.sweep import run_all
+
+SHOWN = 5
+"""Differing keys of a run that are named."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A record, and what its run yields now."""
+
+    recorded: Record
+    now: Record
+
+    @property
+    def differing(self) -> dict[str, tuple[Any, Any]]:
+        """The keys that differ, with both values."""
+        return record_files.differences(self.recorded, self.now)
+
+    def line(self) -> str:
+        """What became of it, in one line."""
+        name = f"{self.now.text('workload')} under {self.now.text('design')}"
+        differing = [f"{key} {old} -> {new}" for key, (old, new) in self.differing.items()]
+        if not differing:
+            return f"{name}: the same"
+        more = f" and {len(differing) - SHOWN} more keys" if len(differing) > SHOWN else ""
+        return f"{name}: DIFFERENT: {', '.join(differing[:SHOWN])}{more}"
+
+    def keys(self) -> dict[str, Any]:
+        """It as JSON shows it."""
+        differing = {key: {"recorded": old, "now": new} for key, (old, new) in self.differing.items()}
+        return {
+            "workload": self.now.text("workload"),
+            "design": self.now.text("design"),
+            "same": not differing,
+            "differing": differing,
+        }
+
+
+def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
+    """Runs again what a file's records say and prints whether they are the same; whether all are."""
+    recorded = record_files.read(path)
+    specs = [_spec(path, record) for record in recorded]
+    engine = app.engine
+    demand_memory(map(engine.memory, specs), jobs)
+    with output.progress("running", len(specs), engine.under_way) as done:
+        records = run_all(engine, specs, jobs, done)
+    found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
+    if as_json:
+        output.print_json({"repeats": [each.keys() for each in found], "records": [each.now.fields for each in found]})
+    else:
+        for each in found:
+            output.say(each.line())
+        output.say(_builds(found), style="dim")
+    return not any(each.differing for each in found)
+
+
+def _spec(path: Path, record: Record) -> RunSpec:
+    try:
+        return RunSpec.of(record.fields["spec"])
+    except (TypeError, KeyError) as error:
+        version = record.text("version")
+        raise InputError(
+            f"{path}: `spec` has other keys than the runs of this strandline: repeat it with version {version}"
+        ) from error
+
+
+def _builds(found: list[Repeated]) -> str:
+    """Who ran and who runs."""
+    builds = dict.fromkeys(_build(each.recorded) for each in found)
+    return f"recorded by {' and '.join(builds)}, repeated by {_build(found[0].now)}"
+
+
+def _build(record: Record) -> str:
+    return f"strandline {record.text('version')} (commit {record.text('commit')})"

@@ -1,0 +1,29 @@
+"""Ctrl-C and SIGTERM, which both end a command in good order."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPT_SECONDS = 0.2
+"""How soon an interrupt is seen at the latest: one right before a wait without a limit is seen only after it."""
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Within the block SIGTERM raises a `KeyboardInterrupt`, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,106 @@
+"""Records of runs as files: what `strandline run --out` writes, and what `--from` reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from strandline.errors import InputError
+from strandline.record import Record
+from strandline.report.files import write_whole
+
+MAPS = ("spec", "params")
+"""The keys whose values are maps, which a cell of CSV holds as JSON."""
+
+
+def cell(value: Any) -> str:
+    """A value as a cell of CSV: texts as they are, nothing for null, all else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _csv(records: Sequence[Record]) -> str:
+    text = io.StringIO()
+    columns = list(dict.fromkeys(key for record in records for key in record.fields))
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows([cell(record.fields.get(column)) for column in columns] for record in records)
+    return text.getvalue()
+
+
+def _jsonl(records: Sequence[Record]) -> str:
+    return "".join(f"{json.dumps(record.fields, allow_nan=False)}\n" for record in records)
+
+
+def _json(records: Sequence[Record]) -> str:
+    return f"{json.dumps({'records': [record.fields for record in records]}, indent=2, allow_nan=False)}\n"
+
+
+FORMATS = {".json": _json, ".jsonl": _jsonl, ".csv": _csv}
+
+
+def check(path: Path) -> None:
+    """An `InputError` where records cannot go to a file: it has no format, or holds something else."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"--out {path}: must end in {', '.join(FORMATS)}: name it so")
+    if path.exists():
+        try:
+            read(path)
+        except InputError as error:
+            raise InputError(f"--out {path}: exists and holds no records of runs: choose another file") from error
+
+
+def write(path: Path, records: Sequence[Record]) -> None:
+    """Writes records, whole or not at all, in the format of the file's suffix."""
+    write_whole(path, FORMATS[path.suffix](records))
+
+
+def read(path: Path) -> list[Record]:
+    """The records that a file holds, at least one; an `InputError` where it holds none that can be repeated."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = _rows(text) if path.suffix == ".csv" else _documents(text)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError) as error:
+        raise _no_record(path) from error
+    if not found or not all(isinstance(fields, dict) and isinstance(fields.get("spec"), dict) for fields in found):
+        raise _no_record(path)
+    return [Record(fields) for fields in found]
+
+
+def _no_record(path: Path) -> InputError:
+    return InputError(
+        f"{path}: is no record that can be repeated, for it has no `spec`: give a file that strandline wrote with "
+        "`run --out` or `--json`"
+    )
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    rows = csv.DictReader(io.StringIO(text), strict=True)
+    return [{**row, **{key: json.loads(row[key]) for key in MAPS}} for row in rows]
+
+
+def _documents(text: str) -> list[Any]:
+    """The records of a document that has some, of a list, or one a line."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines()]
+    if isinstance(document, dict):
+        document = document.get("records", [document])
+    return document if isinstance(document, list) else []
+
+
+def differences(recorded: Record, now: Record) -> dict[str, tuple[Any, Any]]:
+    """The keys of which a repeated run has another value than its record, with both; those of older records alone."""
+    spec: Mapping[str, Any] = recorded.fields["spec"]
+    # Whether a crash test's states recover is another command's affair.
+    keys = [key for key in recorded.result if key != "recovers" or spec.get("recovers")]
+    pairs = {key: (recorded.fields[key], now.fields.get(key)) for key in keys}
+    return {key: pair for key, pair in pairs.items() if cell(pair[0]) != cell(pair[1])}

@@ -1,0 +1,113 @@
+"""What a run needs, and what its log holds, is said before it runs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Installed
+
+README = Path(__file__).parents[3] / "README.md"
+
+MEASURE = """
+import json, re, sys
+from pathlib import Path
+from strandline import _native
+from strandline.engine import CrashSpec, RunSpec
+run = RunSpec(**json.loads(sys.argv[1]))
+points = int(sys.argv[2])
+def most():
+    # What getrusage says begins with the parent's, which was forked.
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+before = most()
+if points:
+    crash = CrashSpec(run, points)
+    need = _native.crash_memory(crash)
+    _native.crash(crash, _native.Stop())
+else:
+    need = _native.memory(run)
+    _native.run(run)
+print(json.dumps([sum(need["parts"].values()), most() - before]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "points"),
+    [
+        ({"workload": "sps", "set": ["workload.rows=4194304"]}, 0),
+        ({"workload": "tatp", "set": ["machine.llc.bytes=2147483648"]}, 0),
+        ({"workload": "hashmap", "set": ["workload.keys=2000000"], "threads": 64}, 0),
+        ({"workload": "sps", "set": ["workload.rows=1000000"]}, 5),
+        ({"workload": "sps", "tasks": 3000}, 20),
+        ({"workload": "tpcc", "tasks": 100}, 20),
+    ],
+)
+def test_what_a_run_needs_is_estimated_within_a_factor_of_two(run: dict[str, object], points: int) -> None:
+    spec = {"design": "x86", "tasks": 50, **run}
+    arguments = [sys.executable, "-c", MEASURE, json.dumps(spec), str(points)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    need, peak = json.loads(done.stdout)
+    assert peak / 2 < need < 2.5 * peak, (need >> 20, peak >> 20)
+
+
+@pytest.mark.parametrize(
+    ("command", "cause"),
+    [
+        ("run sps -d x86 --set machine.llc.bytes=1099511627776", "256.0 GiB of it for the caches"),
+        ("crash sps -d x86 --tasks 1000000000000", "of it for the journal"),
+    ],
+)
+def test_what_no_host_has_room_for_is_refused(installed: Installed, command: str, cause: str) -> None:
+    done = installed(*command.split())
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert cause in done.err
+
+
+def test_a_region_that_a_log_cannot_hold_is_refused_with_the_most_that_it_can(installed: Installed) -> None:
+    run = "nstore -d x86 --threads 1 --tasks 400 --runtime txn --set workload.operations=64"
+    for command in ("run", "crash"):
+        done = installed(command, *run.split())
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            "strandline: --set workload.operations=64: a region may write 1344 lines and the runtime's set holds 512 "
+            "(txn); set workload.operations to at most 24, or choose another --runtime\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("run sps -d x68", "x86?"),
+        ("run SPS -d x86", "sps?"),
+        ("run sps -d X86", "x86?"),
+        ("run sps -d x86 --set machine.core.rob=1", "core.rob_entries?"),
+        ("run sps -d x86 --runtime tnx", "txn?"),
+        ("run sps -d x86 -m Cosplay", "cosplay?"),
+        ("claims cosplay-fig1-adrr", "`cosplay-fig1-adr`?"),
+        ("figure COSPLAY-1", "`cosplay-1`?"),
+        ("litmus -d x68", "`x86`?"),
+        ("lst", "`list`?"),
+    ],
+)
+def test_what_is_near_is_suggested(installed: Installed, words: str, meant: str) -> None:
+    done = installed(*words.split())
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert f"did you mean {meant}" in done.err
+
+
+def test_all_designs_that_a_machine_carries_run(installed: Installed) -> None:
+    document = installed("run", "sps", "-m", "sp", "-d", "all", "--tasks", "20", "--json").document
+    assert {record["design"] for record in document["records"]} == {"x86-pcommit", "unordered", "volatile"}
+    assert len(document["left_out"]) == 1
+    assert document["left_out"][0].endswith("(needs ADR, which machine sp does not have)")
+
+
+def test_the_readmes_epochs_gain_over_fences_and_eager_ones_more(installed: Installed) -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    (line,) = (line for line in lines if line.startswith("$ strandline run") and "asap-rp" in line)
+    document = installed(*line.removeprefix("$ strandline ").split(), "--json").document
+    cycles = {record["design"]: record["cycles"] for record in document["records"]}
+    assert cycles["x86"] > 1.2 * cycles["hops-rp"] > 1.2 * cycles["asap-rp"] > cycles["eadr"]
