@@ -122,7 +122,7 @@ import sys, test_verify
 from pathlib import Path
 states = ["good", "good", "good", "bad", *["slow"] * 50]
 command = "grep -q slow {} && { echo x > started; sleep 60; }; grep -q good {}"
-found = test_verify.checked(states, command, Path(sys.argv[1]))
+found = test_verify.checked(states, command, Path(sys.argv[1]), jobs=1)
 sys.exit(f"{found.early.value} {[bool(verdict.why) for verdict in found.verdicts]}")
 """
 
