@@ -6,7 +6,7 @@ use strandline_design::{
     Eviction, Forward, Gate, Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
-use strandline_kernel::Cycles;
+use strandline_kernel::{Cycles, Param, Params};
 
 /// The answer that is changed.
 #[derive(Clone, Copy)]
@@ -177,6 +177,14 @@ impl Design for Altered {
             Change::Domain(domain) => domain,
             _ => self.inner.domain(),
         }
+    }
+
+    fn params(&self) -> &'static [Param] {
+        self.inner.params()
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.inner.set(params);
     }
 
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
