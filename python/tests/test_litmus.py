@@ -332,6 +332,7 @@ def test_parameters_of_designs_can_be_set(strandline: Strandline, native: FakeNa
     ("words", "why"),
     [
         (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not of a design"),
+        (("-d", "x86", "--set", "design.entries=1", "--set", "design.entries=2"), "is set twice, to 1 and to 2"),
         (("--set", "design.entries=1"), "--set says how designs are run: name them with -d"),
     ],
 )

@@ -58,7 +58,8 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
     """
     if given["replay"]:
-        refuse(ctx, ("points",), "says how many crash states to check, and --replay names one: leave one of them out")
+        why = "says how many crash states to check, and --replay names one: leave one of them out"
+        refuse(ctx, ("points", "max_failures"), why)
     if app.engine.is_recording(given["workload"]):
         refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)

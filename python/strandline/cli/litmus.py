@@ -18,6 +18,7 @@ from strandline.cli.options import (
     AT_LEAST_ONE,
     design_setting,
     designs,
+    each_key_once,
     jobs_option,
     json_option,
     machines,
@@ -63,6 +64,7 @@ SPELLED = {
     "settings",
     type=design_setting,
     multiple=True,
+    callback=each_key_once,
     metavar="design.KEY=VALUE",
     help="Set a parameter of the designs. [default: the paper's, or now and then its least]",
 )
