@@ -22,6 +22,8 @@ BAD = {
     "more crash states than a number holds": "crash sps -d x86 --points 99999999999999999999999",
     "a key set twice": "run sps -d x86 --set machine.core.rob_entries=1 --set machine.core.rob_entries=2",
     "a crash state and a number of them": "crash sps -d x86 --replay 0:1 --points 3",
+    "a time that is no number": "crash sps -d x86 --time-limit nan",
+    "a figure where the user stands": "figure cosplay-table-1 --out .",
     "a crash state and a number of failures": "crash sps -d x86 --replay 0:1 --max-failures 3",
     "not UTF-8": "run sps\udce9 -d x86",
     "nothing like a claim": "claims nosuch",

@@ -71,7 +71,9 @@ def test_another_build_is_named_and_no_difference(strandline: Strandline, monkey
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("text", ["", "not a record\n", "[]", "{}", "[1]", '{"records": 5}', "a,b\n1,2\n", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "not a record\n", "[]", "{}", "[1]", '{"records": 5}', "a,b\n1,2\n", "\x00", 'spec\n"{', "[" * 100_000]
+)
 def test_a_file_that_is_no_record_is_bad_input(strandline: Strandline, name: str, text: str) -> None:
     Path(name).write_text(text)
     answer = strandline("run", "--from", name)

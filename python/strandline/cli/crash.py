@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -25,6 +26,13 @@ ONLY_WORKLOADS = ("machine", "runtime", "threads", "tasks", "window", "coroutine
 ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 
 
+def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuses what compares with nothing."""
+    if math.isnan(value):
+        raise click.BadParameter(f"`{value}` is no time: give seconds", ctx, param)
+    return value
+
+
 @click.command()
 @run_options_of(workload_required=True)
 @click.option(
@@ -36,7 +44,8 @@ ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 @click.option("--verify", metavar="CMD", help="Run a shell command on each crash state of a recording, {} its pool.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, 86_400, min_open=True),
+    callback=finite,
     default=10,
     show_default=True,
     metavar="SECONDS",

@@ -11,6 +11,7 @@ from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
 from strandline.cli.figures import Target, run_figures, tasks_of
 from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, tasks_option
+from strandline.errors import InputError
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
@@ -55,6 +56,8 @@ def figure(
     """
     spec = app.shelf.any_figure(figure_id)
     folder = out or Path("out") / spec.id
+    if not folder.resolve().name or folder.resolve() == Path.cwd():
+        raise InputError(f"--out {folder}: a figure needs a folder of its own: name one in there")
     if isinstance(spec, LitmusFigure):
         if tasks is not None:
             raise click.UsageError(

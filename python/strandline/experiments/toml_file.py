@@ -75,6 +75,8 @@ def read(path: Path) -> TomlFile:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: values stand in each other too deep: write fewer brackets") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
 

@@ -24,6 +24,8 @@ RC = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
+    # A dollar sign in a title is one.
+    "text.parse_math": False,
     "svg.hashsalt": "strandline",
     "svg.fonttype": "path",
 }

@@ -62,12 +62,14 @@ def write(path: Path, records: Sequence[Record]) -> None:
 
 def read(path: Path) -> list[Record]:
     """The records that a file holds, at least one; an `InputError` where it holds none that can be repeated."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no file: give a file of records")
     try:
         text = path.read_text(encoding="utf-8")
         found = _rows(text) if path.suffix == ".csv" else _documents(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, RecursionError, csv.Error) as error:
         raise _no_record(path) from error
     if not found or not all(isinstance(fields, dict) and isinstance(fields.get("spec"), dict) for fields in found):
         raise _no_record(path)

@@ -114,7 +114,7 @@ impl System {
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
             let filled = owner.private.borrow().misses.filled(line, at);
-            if filled > at && !(has_waited && !owner.awaits_own(line)) {
+            if filled > at && (!has_waited || owner.awaits_own(line)) {
                 return Some(filled);
             }
             let due = owner.drains.get();
