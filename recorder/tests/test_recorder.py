@@ -172,7 +172,8 @@ def test_recording_begins_at_main(tmp_path: Path, flags: tuple[str, ...]) -> Non
 def test_a_static_program_without_symbols_is_recorded_from_its_entry(tmp_path: Path) -> None:
     recording, _ = record(tmp_path, "count", flags=("-static", "-s"))
     whole, _ = record(tmp_path, "count", flags=("-static", "-s"), options=("--from", "start"))
-    assert recording.instructions == whole.instructions
+    # Start-up code goes by where the stack happens to lie.
+    assert abs(recording.instructions - whole.instructions) < whole.instructions / 100
     assert "begins at its entry" in recording.warnings[0]
 
 
