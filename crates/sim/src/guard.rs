@@ -1,4 +1,4 @@
-//! Panics at the boundary: a fault of strandline is told from what the user asked for.
+//! Panics at the boundary: a fault of strandline is kept apart from what the user asked for.
 
 use crate::Error;
 use std::any::Any;

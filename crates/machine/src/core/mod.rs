@@ -393,7 +393,7 @@ impl Core {
     }
 
     /// Whether the program, or the oldest store, has waited so often for this line to arrive at another core that it waits no more:
-    /// that core may lose the line and have its loads bring it back for ever.
+    /// that core may lose the line and have its loads bring it back without end.
     pub fn has_waited(&self, line: Line) -> bool {
         let store = |entry: &Entry| entry.waited >= MOST_WAITS && entry.line() == line;
         self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
@@ -500,7 +500,7 @@ pub struct Wants {
     pub tracer: Option<Rc<Tracer>>,
 }
 
-/// A design has acknowledged too much: a fence would wait for ever, or for nothing.
+/// A design has acknowledged too much: a fence would wait without end, or for nothing.
 #[cold]
 #[inline(never)]
 fn nothing_pending(core: CoreId, context: u8) -> ! {

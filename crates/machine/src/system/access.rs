@@ -129,7 +129,7 @@ impl System {
     }
 
     /// The line that must leave the shared level for this one, if there must be one: the least recently used that no store waits for
-    /// which has lost it before. Stores of several cores whose lines share a set would else drive each other out for ever. Fails
+    /// which has lost it before. Stores of several cores whose lines share a set would else drive each other out without end. Fails
     /// until one of those stores is due if all ways are theirs.
     fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
         let last = &self.hw.last;

@@ -252,7 +252,7 @@ impl System {
 }
 
 /// Whether a store finds its line in the first level, or in the second when it has waited for it to come from there before: its own
-/// core's loads could take its place in the first level for ever.
+/// core's loads could take its place in the first level each time.
 fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
     let mut private = core.private.borrow_mut();
     let line = entry.line();

@@ -94,7 +94,7 @@ impl<'c, C: Cpu> Set<'c, C> {
 
     /// Adds an item with a key that is not there.
     ///
-    /// Where there are [`MOST_ITEMS`] already it unwinds with a [`TooLarge`], which whoever runs the program catches.
+    /// Where there are [`MOST_ITEMS`] already it unwinds with a [`TooLarge`], which the runner of the program catches.
     pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
         if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
             too_many(self.what);
