@@ -225,12 +225,7 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     // The run again: shrinking begins with its earliest failing point, chosen or not, and takes it over.
     let run = Run::of(&first.run.spec, first.run.number, observe)?;
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
-    // Where the user has had enough no case is tried any more, and the smallest until then is the answer.
-    let unless_stopped = |spec: &Spec| match until.stopped() {
-        true => Err(Error::Stuck("stopped".to_owned())),
-        false => observe(spec),
-    };
-    let smallest = shrink(Failing { run, finding }, RUNS, &unless_stopped);
+    let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
     let mut failures = vec![Failure::of(&smallest)];
     failures[0].detail.push(format!(
         "before shrinking, {} of {} crash states judged fail",

@@ -21,10 +21,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Of a run without progress, by what it says.
+    /// Of a run without progress, by whether it is dead.
     #[must_use]
-    pub fn of_stuck(why: &str) -> Kind {
-        match why.contains("nothing can go on") {
+    pub fn of_stuck(dead: bool) -> Kind {
+        match dead {
             true => Kind::Stuck,
             false => Kind::Starved,
         }

@@ -107,7 +107,10 @@ fn disorder(run: &Observation) -> Result<Option<Finding>, Error> {
 
 fn named(error: Error, number: usize, shaken: &[String]) -> Error {
     match error {
-        Error::Stuck(text) if number > 0 => Error::Stuck(format!("crash run {number} ({}): {text}", shaken.join(", "))),
+        Error::Stuck { dead, text } if number > 0 => Error::Stuck {
+            dead,
+            text: format!("crash run {number} ({}): {text}", shaken.join(", ")),
+        },
         error => error,
     }
 }

@@ -3,6 +3,7 @@
 use crate::replay::with_set;
 use crate::run::{Observe, Run};
 use crate::sizes::small;
+use crate::until::Until;
 use crate::walk::Finding;
 use strandline_sim::{Spec, Window};
 
@@ -19,12 +20,13 @@ pub struct Failing {
 
 /// Shrinks `failing`; each case tried is run like the first with up to `runs` shakings, the unshaken one first.
 ///
-/// A case that cannot be run does not count as failing. What is returned fails.
-pub fn shrink(failing: Failing, runs: usize, observe: Observe<'_>) -> Failing {
+/// A case that cannot be run does not count as failing. Once the user has had enough no case is tried any more. What is returned fails.
+pub fn shrink(failing: Failing, runs: usize, until: &Until, observe: Observe<'_>) -> Failing {
     let mut shrinker = Shrinker {
         runs,
         trials: TRIALS,
         best: failing,
+        until,
         observe,
     };
     let threads = shrinker.best.run.spec.threads_of_workload();
@@ -48,6 +50,7 @@ struct Shrinker<'a> {
     runs: usize,
     trials: usize,
     best: Failing,
+    until: &'a Until,
     observe: Observe<'a>,
 }
 
@@ -84,7 +87,8 @@ impl Shrinker<'_> {
     }
 
     fn try_runs(&self, spec: &Spec) -> Option<Failing> {
-        (0..self.runs).find_map(|number| {
+        let mut runs = (0..self.runs).take_while(|_| !self.until.stopped());
+        runs.find_map(|number| {
             let run = Run::of(spec, number, self.observe).ok()?;
             let finding = run.earliest()?;
             Some(Failing { run, finding })

@@ -40,7 +40,7 @@ const COMMIT: &str = env!("STRANDLINE_COMMIT");
 fn raise(error: Error) -> PyErr {
     match error {
         Error::Input(text) => InputError::new_err(text),
-        Error::Stuck(text) => StuckError::new_err(text),
+        Error::Stuck { text, .. } => StuckError::new_err(text),
         Error::Fault(text) => FaultError::new_err(text),
     }
 }

@@ -185,7 +185,10 @@ fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec)
 
 fn named(error: Error, test: &str, design: &str) -> Error {
     match error {
-        Error::Stuck(why) => Error::Stuck(format!("{test} under {design}: {why}")),
+        Error::Stuck { dead, text } => Error::Stuck {
+            dead,
+            text: format!("{test} under {design}: {text}"),
+        },
         error => error,
     }
 }

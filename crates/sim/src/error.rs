@@ -10,7 +10,12 @@ pub enum Error {
     /// What was asked for cannot be run: one line that says what is wrong, where, and how to mend it.
     Input(String),
     /// The run makes no progress: one line that says who waits for whom.
-    Stuck(String),
+    Stuck {
+        /// Whether nothing can go on (or it goes on and gets nowhere).
+        dead: bool,
+        /// Who waits for whom.
+        text: String,
+    },
     /// A fault of strandline itself: what went wrong, and where in its source.
     Fault(String),
 }
@@ -25,7 +30,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Input(text) | Error::Stuck(text) | Error::Fault(text) => f.write_str(text),
+            Error::Input(text) | Error::Stuck { text, .. } | Error::Fault(text) => f.write_str(text),
         }
     }
 }
@@ -55,6 +60,9 @@ impl From<ParamError> for Error {
 
 impl From<Stuck> for Error {
     fn from(stuck: Stuck) -> Error {
-        Error::Stuck(stuck.to_string())
+        Error::Stuck {
+            dead: stuck.dead,
+            text: stuck.to_string(),
+        }
     }
 }

@@ -107,12 +107,12 @@ impl Tester<'_> {
         let observed = match observe(self.subject, &self.timings, test, seed) {
             Ok(observed) => observed,
             // No program may bring the machine to a stop.
-            Err(Error::Stuck(why)) => {
+            Err(Error::Stuck { dead, text }) => {
                 return Ok(Tried {
                     crash_states: 0,
                     undefined: false,
                     machine: String::new(),
-                    wrong: Some((Kind::of_stuck(&why), vec![why])),
+                    wrong: Some((Kind::of_stuck(dead), vec![text])),
                 })
             }
             Err(error) => return Err(error),

@@ -14,8 +14,14 @@ pub trait Subject {
     /// What it is.
     fn about(&self) -> About;
 
+    /// Whether a parameter of the design is set.
+    fn is_set(&self, key: &str) -> bool;
+
     /// The parameters of the design that are not set, and may be anything.
-    fn free(&self) -> Vec<&'static Param>;
+    fn free(&self) -> Vec<&'static Param> {
+        let params = design(self.about().name).map_or(&[][..], |design| design.params());
+        params.iter().filter(|param| !self.is_set(param.name)).collect()
+    }
 
     /// Runs programs under it, with more of its parameters set.
     ///
@@ -82,10 +88,8 @@ impl Subject for Registered {
         self.about
     }
 
-    fn free(&self) -> Vec<&'static Param> {
-        let params = design(self.about.name).map_or(&[][..], |design| design.params());
-        let is_set = |param: &Param| self.sets.iter().any(|(key, _)| key == param.name);
-        params.iter().filter(|param| !is_set(param)).collect()
+    fn is_set(&self, key: &str) -> bool {
+        self.sets.iter().any(|(set, _)| set == key)
     }
 
     fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {

@@ -6,8 +6,7 @@ use crate::quiet::quietly;
 use strandline_crash::litmus::{Registered, Sets, Subject};
 use strandline_crash::Kind;
 use strandline_design::{About, Design};
-use strandline_designs::design;
-use strandline_kernel::{Cycles, Param};
+use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_rules::{breaking, Rule};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
@@ -20,7 +19,7 @@ pub struct Planted {
     sets: Vec<(&'static str, String)>,
 }
 
-/// A task takes some ten thousand cycles at most. A broken lock may block a thread for ever.
+/// A task takes some ten thousand cycles at most. Behind a broken lock it has no end.
 const PATIENCE: Cycles = Cycles(1_000_000);
 
 impl Planted {
@@ -95,10 +94,8 @@ impl Subject for Planted {
         self.about
     }
 
-    fn free(&self) -> Vec<&'static Param> {
-        let params = design(self.about.name).expect("a registered design").params().iter();
-        let is_set = |param: &Param| self.sets.iter().any(|(key, _)| *key == param.name);
-        params.filter(|param| !is_set(param)).collect()
+    fn is_set(&self, key: &str) -> bool {
+        self.sets.iter().any(|(set, _)| *set == key)
     }
 
     fn play(&self, machine: &Machine, sets: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
@@ -127,7 +124,7 @@ impl Found {
 pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<Found>, Error>) -> Option<Found> {
     match quietly(|| breaking(planted.rule(), run)) {
         Ok(Ok(found)) => found,
-        Ok(Err(Error::Stuck(why))) => Some(Found::new(Kind::of_stuck(&why), why)),
+        Ok(Err(Error::Stuck { dead, text })) => Some(Found::new(Kind::of_stuck(dead), text)),
         Ok(Err(error)) => panic!("{error}"),
         Err(panic) => Some(Found {
             kind: None,

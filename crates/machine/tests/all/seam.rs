@@ -430,27 +430,50 @@ fn what_a_power_failure_adds_is_durable_when_the_first_write_is() {
     );
 }
 
-#[test]
-fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
-    struct Shut;
-    impl Design for Shut {
-        fn about(&self) -> About {
-            crate::common::Plain.about()
-        }
-        fn lowering(&self) -> Lowering {
-            crate::common::Plain.lowering()
-        }
-        fn places(&self) -> Places {
-            Places {
-                primitives: true,
-                ..Places::default()
-            }
-        }
-        fn primitive(&mut self, _: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
-            Admission::Hold(SHUT)
+/// Its fences wait for a gate that nobody opens.
+struct Shut {
+    /// It sends itself messages meanwhile.
+    polls: bool,
+}
+
+impl Design for Shut {
+    fn about(&self) -> About {
+        crate::common::Plain.about()
+    }
+    fn lowering(&self) -> Lowering {
+        crate::common::Plain.lowering()
+    }
+    fn places(&self) -> Places {
+        Places {
+            primitives: true,
+            ..Places::default()
         }
     }
-    let mut s = System::new(&machine(), Box::new(Shut), 1, memory(), Options::default());
+    fn primitive(&mut self, hw: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
+        const LOOK: Message = Message {
+            kind: 0,
+            to: 0,
+            body: 0,
+        };
+        self.message(hw, LOOK);
+        Admission::Hold(SHUT)
+    }
+    fn message(&mut self, hw: &mut dyn Services, message: Message) {
+        if self.polls {
+            hw.send(hw.now() + Cycles(100), message);
+        }
+    }
+}
+
+#[test]
+fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
+    let mut s = System::new(
+        &machine(),
+        Box::new(Shut { polls: false }),
+        1,
+        memory(),
+        Options::default(),
+    );
     put(&mut s, 0, persist_one_then_store);
     let stuck = s.run().expect_err("the fence waits for ever");
     assert!(stuck.dead);
@@ -468,41 +491,12 @@ async fn persist_one_then_store(cpu: SimCpu) {
 
 #[test]
 fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
-    struct Polls;
-    impl Design for Polls {
-        fn about(&self) -> About {
-            crate::common::Plain.about()
-        }
-        fn lowering(&self) -> Lowering {
-            crate::common::Plain.lowering()
-        }
-        fn places(&self) -> Places {
-            Places {
-                primitives: true,
-                ..Places::default()
-            }
-        }
-        fn primitive(&mut self, hw: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
-            self.message(
-                hw,
-                Message {
-                    kind: 0,
-                    to: 0,
-                    body: 0,
-                },
-            );
-            Admission::Hold(SHUT)
-        }
-        fn message(&mut self, hw: &mut dyn Services, message: Message) {
-            hw.send(hw.now() + Cycles(100), message);
-        }
-    }
     let options = Options {
         patience: Cycles(200_000),
         heartbeat: Heartbeat::Instructions,
         ..Options::default()
     };
-    let mut s = System::new(&machine(), Box::new(Polls), 1, memory(), options);
+    let mut s = System::new(&machine(), Box::new(Shut { polls: true }), 1, memory(), options);
     put(&mut s, 0, persist_one_then_store);
     let stuck = s.run().expect_err("no gate is opened");
     assert!(!stuck.dead && stuck.at < 1_000_000, "{stuck}");

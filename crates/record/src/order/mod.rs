@@ -79,7 +79,7 @@ impl Interleaved {
         }
     }
 
-    /// No thread that has not ended may go on.
+    /// Every thread waits or has ended.
     fn stuck(&self, waiting: usize) -> RecordError {
         let waits: Vec<String> = self
             .runners

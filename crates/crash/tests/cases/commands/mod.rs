@@ -1,4 +1,4 @@
-//! Whole `crash` commands at random, under each design: nothing a user can type stands still, panics or is judged wrong.
+//! Whole `crash` commands at random, under each design. None may panic, stand still, or leave a wrong state.
 
 mod draw;
 mod found;

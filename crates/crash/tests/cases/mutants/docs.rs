@@ -8,7 +8,7 @@ const INTRODUCTION: &str = "# Mutants
 
 A checker is believed after it has caught planted bugs. Each of these variants breaks one rule, in tests only; each is caught by every
 checker that stands beside it, which a test of its own proves: `cargo test -p strandline-crash --test cases -- mutants::x86/sfence-passes`.
-Each must report what stands in brackets: a state that the design's model forbids, one that is not recovered, a run that stands still.
+The brackets say what must be reported: a state that the design's model forbids, a state that is not recovered, or a run without progress.
 A mutant that stops for another reason is not caught.
 
 *Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`), *litmus tests* are those of the shelf

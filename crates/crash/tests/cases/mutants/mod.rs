@@ -158,8 +158,7 @@ fn random_programs(planted: &Planted, must: Shows) -> Option<Found> {
     telling(found, must)
 }
 
-/// The first that reports what must be reported, or else the last thing that happened: a run that stops or stands still may come
-/// first.
+/// The first that reports what must be reported. Others may come before it; if it does not come, the last of them.
 fn telling(found: impl Iterator<Item = Found>, must: Shows) -> Option<Found> {
     let mut last = None;
     for found in found {
