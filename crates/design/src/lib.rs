@@ -8,15 +8,8 @@
 
 mod about;
 mod answers;
-mod bloom;
-mod by_context;
-mod contexts;
 mod counters;
-mod delegated;
-mod persist_buffer;
-mod recovery_table;
 mod services;
-mod strands;
 mod trait_design;
 
 pub use about::{About, Domain, Needs, Places, Sizes};
@@ -24,13 +17,6 @@ pub use answers::{
     Acceptance, Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply,
     Until,
 };
-pub use bloom::{CountingBloom, FILTER_BYTES};
-pub use by_context::ByContext;
-pub use contexts::{Contexts, CONTEXTS};
 pub use counters::{Counters, Occupancy};
-pub use delegated::Delegated;
-pub use persist_buffer::{Carries, EpochId, PersistBuffers, BUFFER_ENTRIES};
-pub use recovery_table::{Handling, RecoveryTable};
 pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
-pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 pub use trait_design::{AsAny, Design};
