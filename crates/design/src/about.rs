@@ -72,8 +72,8 @@ pub enum Domain {
 }
 
 /// The frequent hooks of [`crate::Design`]. The machine asks at each of them until the design says
-/// that it does not implement it ([`crate::Services::skip`]); then its fast paths do not leave the
-/// core for it.
+/// that it does not implement it ([`crate::Services::skip`]); from then on a core's fast paths do not
+/// leave the core for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
     /// [`crate::Design::admit`].
@@ -84,9 +84,8 @@ pub enum Hook {
     Load,
     /// [`crate::Design::keep`].
     Keep,
-    /// [`crate::Design::departs`] of stores and locked instructions. (Of flushes and primitives it is
-    /// always asked.)
-    Departs,
+    /// [`crate::Design::store`].
+    Store,
     /// [`crate::Design::visible`].
     Visible,
 }

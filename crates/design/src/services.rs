@@ -100,8 +100,8 @@ pub trait Services<T: Types> {
     /// [`crate::Design::performed`] hears once it has become visible; none if there is no such store.
     fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<StoreId>;
 
-    /// [`crate::Design::departs`] is asked for this core's stores to this line from now on, even if it
-    /// is asked for no other store, until [`Services::unwatch_stores`] has been called as often.
+    /// [`crate::Design::watched`] is asked for this core's stores to this line from now on, until
+    /// [`Services::unwatch_stores`] has been called as often.
     fn watch_stores(&mut self, core: CoreId, line: Line);
 
     /// The opposite of [`Services::watch_stores`].

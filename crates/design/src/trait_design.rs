@@ -16,8 +16,6 @@ pub type MessageOf<D> = <<D as Design>::Own as Types>::Message;
 pub type TagOf<D> = <<D as Design>::Own as Types>::Tag;
 /// The notes of a design.
 pub type NoteOf<D> = <<D as Design>::Own as Types>::Note;
-/// The machine as a design uses it.
-pub type Hw<'a, D> = dyn Services<<D as Design>::Own> + 'a;
 
 /// A persistency design: its answers at the nine places where designs differ.
 ///
@@ -76,14 +74,19 @@ pub trait Design: Any {
 
     /// Place 2: may a store, flush or primitive be allocated in the store queue? (`setctx` is not
     /// asked about.)
-    fn admit(&mut self, hw: &mut Hw<Self>, core: CoreId, entry: Entry) -> Allocation<GateOf<Self>> {
+    fn admit(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Allocation<GateOf<Self>> {
         let _ = (core, entry);
         hw.skip(Hook::Admit);
         Allocation::Allocate
     }
 
     /// Place 2: a primitive is dispatched.
-    fn primitive(&mut self, hw: &mut Hw<Self>, core: CoreId, primitive: Primitive) -> Admission<GateOf<Self>> {
+    fn primitive(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        primitive: Primitive,
+    ) -> Admission<GateOf<Self>> {
         let _ = core;
         hw.skip(Hook::Primitive);
         Admission::plain(primitive)
@@ -91,19 +94,19 @@ pub trait Design: Any {
 
     /// Place 2: a flush or primitive that the design has claimed retires at `retires`. A flush counts
     /// as pending in its context until [`Services::acknowledge`].
-    fn claimed(&mut self, hw: &mut Hw<Self>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
+    fn claimed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
         let _ = (hw, core, entry, context, retires);
     }
 
     /// Place 2: what a locked instruction waits for beyond its core's older stores, on machines whose
     /// locked instructions order flushes.
-    fn locked_waits_for(&self, core: CoreId) -> Option<Until<GateOf<Self>>> {
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<GateOf<Self>>> {
         let _ = core;
         Some(Until::Drained(None))
     }
 
     /// Place 3: a load performs.
-    fn load(&mut self, hw: &mut Hw<Self>, core: CoreId, load: Load) -> Forward<GateOf<Self>> {
+    fn load(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, load: Load) -> Forward<GateOf<Self>> {
         let _ = (core, load);
         hw.skip(Hook::Load);
         Forward::Caches { after: Cycles(0) }
@@ -113,35 +116,58 @@ pub trait Design: Any {
     /// line. [`Departure::Keep`]: the design keeps it as `id` and has it performed by
     /// [`Services::perform`]; its own core's loads see it by [`Design::load`] only. A locked
     /// instruction that is kept has read its word at once, from where a load would.
-    fn keep(&mut self, hw: &mut Hw<Self>, core: CoreId, entry: Entry, id: StoreId) -> Departure<GateOf<Self>> {
+    fn keep(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        entry: Entry,
+        id: StoreId,
+    ) -> Departure<GateOf<Self>> {
         let _ = (core, entry, id);
         hw.skip(Hook::Keep);
         Departure::Go
     }
 
-    /// Places 3 and 4: the turn of an entry in the store queue has come: of a flush or primitive; or
-    /// of a store or locked instruction whose line the core owns, which may go or wait but not be
-    /// kept.
-    fn departs(&mut self, hw: &mut Hw<Self>, core: CoreId, entry: Entry, context: u8) -> Departure<GateOf<Self>> {
-        let _ = (core, entry, context);
-        hw.skip(Hook::Departs);
+    /// Place 3: the turn of a store or locked instruction has come, and its core owns the line. It
+    /// may become visible or wait, but not be kept.
+    fn store(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Departure<GateOf<Self>> {
+        let _ = (core, entry);
+        hw.skip(Hook::Store);
+        Departure::Go
+    }
+
+    /// Place 3: as [`Design::store`], of a line that the design watches ([`Services::watch_stores`]).
+    fn watched(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, line: Line) -> Departure<GateOf<Self>> {
+        let _ = (hw, core, line);
+        Departure::Go
+    }
+
+    /// Place 4: the turn of a flush or primitive in the store queue has come.
+    fn departs(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        entry: Entry,
+        context: u8,
+    ) -> Departure<GateOf<Self>> {
+        let _ = (hw, core, entry, context);
         Departure::Go
     }
 
     /// Place 3: a store or locked instruction has written its bytes, which all cores see now.
-    fn visible(&mut self, hw: &mut Hw<Self>, core: CoreId, store: Store) {
+    fn visible(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, store: Store) {
         let _ = (core, store);
         hw.skip(Hook::Visible);
     }
 
     /// Place 3: a store that the design has pointed at ([`Services::point_at_store`]) or kept has
     /// become visible.
-    fn performed(&mut self, hw: &mut Hw<Self>, core: CoreId, id: StoreId) {
+    fn performed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, id: StoreId) {
         let _ = (hw, core, id);
     }
 
     /// Place 4: a flush or write that the design sent is acknowledged.
-    fn acknowledged(&mut self, hw: &mut Hw<Self>, core: CoreId, tag: TagOf<Self>) {
+    fn acknowledged(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, tag: TagOf<Self>) {
         let _ = (hw, core, tag);
     }
 
@@ -154,7 +180,7 @@ pub trait Design: Any {
     /// [`Design::snoops_all`]: whether it holds it or not).
     fn snooped(
         &mut self,
-        hw: &mut Hw<Self>,
+        hw: &mut dyn Services<Self::Own>,
         owner: CoreId,
         requester: CoreId,
         line: Line,
@@ -166,7 +192,14 @@ pub trait Design: Any {
 
     /// Place 5, the requester's side: the reply from `owner` carries a note. All cores that are
     /// snooped have granted the line.
-    fn replied(&mut self, hw: &mut Hw<Self>, requester: CoreId, owner: CoreId, line: Line, note: NoteOf<Self>) {
+    fn replied(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        requester: CoreId,
+        owner: CoreId,
+        line: Line,
+        note: NoteOf<Self>,
+    ) {
         let _ = (hw, requester, owner, line, note);
     }
 
@@ -180,13 +213,25 @@ pub trait Design: Any {
     /// Place 6: a dirty persistent line leaves a core's private caches, or the LLC (`core` is the one
     /// whose miss evicts it). Where it leaves both at once, both are asked, one after the other.
     /// While it is held, requests for it wait.
-    fn evicted(&mut self, hw: &mut Hw<Self>, core: CoreId, level: Level, line: Line) -> Eviction<GateOf<Self>> {
+    fn evicted(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        level: Level,
+        line: Line,
+    ) -> Eviction<GateOf<Self>> {
         let _ = (hw, core, level, line);
         Eviction::WriteBack
     }
 
     /// Place 6: a persistent line missed in every cache.
-    fn missed(&mut self, hw: &mut Hw<Self>, core: CoreId, line: Line, access: Access) -> Supply<GateOf<Self>> {
+    fn missed(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        core: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Supply<GateOf<Self>> {
         let _ = (hw, core, line, access);
         Supply::Memory
     }
@@ -195,7 +240,7 @@ pub trait Design: Any {
     /// older write to its line has been accepted, absorbed or refused.
     fn arrived(
         &mut self,
-        hw: &mut Hw<Self>,
+        hw: &mut dyn Services<Self::Own>,
         controller: ControllerId,
         write: &WriteRequest<TagOf<Self>>,
     ) -> Acceptance<GateOf<Self>> {
@@ -223,28 +268,38 @@ pub trait Design: Any {
     }
 
     /// Place 7: a write has coalesced with a queued one, and is no write of its own any more.
-    fn coalesced(&mut self, hw: &mut Hw<Self>, controller: ControllerId, write: &WriteRequest<TagOf<Self>>) {
+    fn coalesced(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        controller: ControllerId,
+        write: &WriteRequest<TagOf<Self>>,
+    ) {
         let _ = (hw, controller, write);
     }
 
     /// Place 7: a write has reached the media.
-    fn reached_media(&mut self, hw: &mut Hw<Self>, controller: ControllerId, write: &WriteRequest<TagOf<Self>>) {
+    fn reached_media(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        controller: ControllerId,
+        write: &WriteRequest<TagOf<Self>>,
+    ) {
         let _ = (hw, controller, write);
     }
 
     /// Place 7: a controller answers [`Services::commit`].
-    fn committed(&mut self, hw: &mut Hw<Self>, core: CoreId, tag: TagOf<Self>) {
+    fn committed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, tag: TagOf<Self>) {
         let _ = (hw, core, tag);
     }
 
     /// Place 8: a message or timer of its own.
-    fn message(&mut self, hw: &mut Hw<Self>, message: MessageOf<Self>) {
+    fn message(&mut self, hw: &mut dyn Services<Self::Own>, message: MessageOf<Self>) {
         let _ = (hw, message);
     }
 
     /// Place 8: a core has been rolled back: what the design holds of the core since that checkpoint
     /// is void, and so are the stores that it kept since then.
-    fn rolled_back(&mut self, hw: &mut Hw<Self>, core: CoreId, checkpoint: crate::Checkpoint) {
+    fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
         let _ = (hw, core, checkpoint);
     }
 
@@ -281,4 +336,3 @@ pub trait Design: Any {
     /// The design itself, for tests that read its state.
     fn as_any(&self) -> &dyn Any;
 }
-
