@@ -76,8 +76,8 @@ pub enum Domain {
 /// leave the core for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
-    /// [`crate::Design::admit`].
-    Admit,
+    /// [`crate::Design::claim`].
+    Claim,
     /// [`crate::Design::primitive`].
     Primitive,
     /// [`crate::Design::load`].

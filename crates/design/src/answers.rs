@@ -104,14 +104,13 @@ pub struct StoreId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Checkpoint(pub u64);
 
-/// May a store, flush or primitive be allocated in the store queue?
+/// Whether the design claims a flush or primitive before it is allocated in the store queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allocation<G> {
-    /// It is allocated when the queue has room.
-    Allocate,
-    /// The design claims it: it takes no entry, and [`crate::Design::claimed`] hears of it when it
-    /// retires. Only flushes and primitives can be claimed.
-    Claim,
+pub enum Claim<G> {
+    /// No: it is allocated when the queue has room.
+    No,
+    /// Yes: it takes no entry, and [`crate::Design::claimed`] hears of it when it retires.
+    Yes,
     /// Ask again when the condition holds.
     Wait(Until<G>),
 }
@@ -259,9 +258,10 @@ pub enum Acceptance<G> {
 pub enum Supply<G> {
     /// Memory, with the bytes that all cores see.
     Memory,
-    /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]), which are stale if a
-    /// store is still on its way: loads get them until the line is stored to or leaves the caches.
-    Stale,
+    /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]): they are stale if a
+    /// store to the line is still on its way, and all cores see them from now on. Only for designs
+    /// with [`crate::Design::reads_durable`].
+    Durable,
     /// The design, after this time, with the bytes that all cores see.
     Design(Cycles),
     /// Ask again when the condition holds.

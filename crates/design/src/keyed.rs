@@ -1,7 +1,7 @@
 //! The one adapter between a design with types of its own and the machine, which knows keys.
 
 use crate::{
-    About, Acceptance, Access, Admission, Allocation, ByteMask, Checkpoint, ControllerId, Counter, Counters, Departure,
+    About, Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
     Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, NoteOf, Services, Sizes, Snoop, Store,
     StoreId, Supply, TagOf, Types, Until, WriteRequest,
 };
@@ -282,6 +282,10 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.put(core, line, data, key);
     }
 
+    fn look_at_queue(&mut self, controller: ControllerId) {
+        self.hw.look_at_queue(controller);
+    }
+
     fn read_line(&mut self, line: Line) -> Cycles {
         self.hw.read_line(line)
     }
@@ -355,6 +359,10 @@ impl<D: Design> Design for Keyed<D> {
         self.design.rolls_back()
     }
 
+    fn reads_durable(&self) -> bool {
+        self.design.reads_durable()
+    }
+
     fn plain_nt(&self) -> bool {
         self.design.plain_nt()
     }
@@ -371,11 +379,11 @@ impl<D: Design> Design for Keyed<D> {
         self.design.lowering()
     }
 
-    fn admit(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Allocation<Key> {
-        match self.ask(hw, |design, hw| design.admit(hw, core, entry)) {
-            Allocation::Allocate => Allocation::Allocate,
-            Allocation::Claim => Allocation::Claim,
-            Allocation::Wait(until) => Allocation::Wait(self.values.until(until)),
+    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Claim<Key> {
+        match self.ask(hw, |design, hw| design.claim(hw, core, entry)) {
+            Claim::No => Claim::No,
+            Claim::Yes => Claim::Yes,
+            Claim::Wait(until) => Claim::Wait(self.values.until(until)),
         }
     }
 
@@ -483,7 +491,7 @@ impl<D: Design> Design for Keyed<D> {
     fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key> {
         match self.ask(hw, |design, hw| design.missed(hw, core, line, access)) {
             Supply::Memory => Supply::Memory,
-            Supply::Stale => Supply::Stale,
+            Supply::Durable => Supply::Durable,
             Supply::Design(after) => Supply::Design(after),
             Supply::Wait(until) => Supply::Wait(self.values.until(until)),
         }

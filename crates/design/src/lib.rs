@@ -18,7 +18,7 @@ mod types;
 
 pub use about::{About, Domain, Drains, Hook, Needs, Sizes};
 pub use answers::{
-    Acceptance, Access, Admission, Allocation, ByteMask, Checkpoint, Departure, Entry, Eviction, Forward, Level, Load,
+    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Entry, Eviction, Forward, Level, Load,
     Snoop, Store, StoreId, Supply, Until,
 };
 pub use counters::{Counter, Counters, Occupancy, OwnCounts};

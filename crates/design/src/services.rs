@@ -71,7 +71,7 @@ pub trait Services<T: Types> {
     /// hears by [`crate::Design::acknowledged`] or [`crate::Design::reached_media`] is.
     ///
     /// In unobserved runs, where nobody looks at crash states, the machine keeps these bytes only for
-    /// designs that answer [`crate::Supply::Stale`]; for others it is [`Services::visible_line`]. So
+    /// designs with [`crate::Design::reads_durable`]; for others it is [`Services::visible_line`]. So
     /// let nothing depend on them but bytes: no time, and no decision.
     fn durable_line(&self, line: Line) -> LineData;
 
@@ -136,6 +136,9 @@ pub trait Services<T: Types> {
     /// write to the line that is on its way there; [`crate::Design::arrived`] is asked as for any
     /// other, and [`crate::Design::acknowledged`] hears of the acceptance with this tag.
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag);
+
+    /// Has the controller ask [`crate::Design::may_issue`] again. Deferred.
+    fn look_at_queue(&mut self, controller: ControllerId);
 
     /// Reads a line within its controller: when its bytes are there. That is now if the write queue
     /// holds the line.

@@ -1,8 +1,8 @@
 //! The trait.
 
 use crate::{
-    About, Acceptance, Access, Admission, Allocation, ControllerId, Counter, Counters, Departure, Domain, Entry,
-    Eviction, Forward, Hook, Level, Load, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, Claim, ControllerId, Counter, Counters, Departure, Domain, Entry, Eviction,
+    Forward, Hook, Level, Load, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -63,6 +63,11 @@ pub trait Design: Any {
         false
     }
 
+    /// Whether [`Services::durable_line`] must be true in unobserved runs too.
+    fn reads_durable(&self) -> bool {
+        false
+    }
+
     /// Whether non-temporal stores are ordinary ones, which go through the caches: the design
     /// combines what it persists.
     fn plain_nt(&self) -> bool {
@@ -72,12 +77,12 @@ pub trait Design: Any {
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 
-    /// Place 2: may a store, flush or primitive be allocated in the store queue? (`setctx` is not
-    /// asked about.)
-    fn admit(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Allocation<GateOf<Self>> {
+    /// Place 2: a flush or primitive is about to be allocated in the store queue: does the design
+    /// claim it instead? (`setctx` is not asked about.)
+    fn claim(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Claim<GateOf<Self>> {
         let _ = (core, entry);
-        hw.skip(Hook::Admit);
-        Allocation::Allocate
+        hw.skip(Hook::Claim);
+        Claim::No
     }
 
     /// Place 2: a primitive is dispatched.
@@ -261,7 +266,7 @@ pub trait Design: Any {
     }
 
     /// Place 7: may a queued write be issued to the media now? If not, it is asked about again when
-    /// the queue changes or a gate opens.
+    /// the queue changes or at [`Services::look_at_queue`].
     fn may_issue(&self, controller: ControllerId, write: &WriteRequest<TagOf<Self>>) -> bool {
         let _ = (controller, write);
         true
