@@ -1,9 +1,10 @@
 //! The registry: one line a design.
 
-use crate::{
-    asap_ep, asap_rp, asap_strand, cosplay, freeswitch, hops_ep, hops_rp, Bbb, Eadr, NoPersistQueue, NonAtomic, Sbatch,
-    StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
-};
+use crate::battery::{Bbb, Eadr};
+use crate::coroutines::{cosplay, freeswitch, Sbatch};
+use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
+use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
+use crate::strands::{NoPersistQueue, StrandWeaver};
 use strandline_design::{About, Design};
 
 macro_rules! registry {

@@ -4,7 +4,7 @@
 //! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
 //! Simplified: nothing.
 
-use super::by_context::ByContext;
+use super::Cosplay;
 use strandline_design::{About, Needs};
 use strandline_isa::Tasking;
 
@@ -21,6 +21,6 @@ const ABOUT: About = About {
 
 /// Bound: cosplay whose coroutine library costs no instruction.
 #[must_use]
-pub fn freeswitch() -> ByContext {
-    ByContext::new(ABOUT, Tasking::Free)
+pub fn freeswitch() -> Cosplay {
+    Cosplay::new(ABOUT, Tasking::Free)
 }

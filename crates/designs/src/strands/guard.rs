@@ -1,4 +1,4 @@
-//! What waits for a core's strand buffers so that neither an eviction nor another core overtakes its flushes (StrandWeaver,
+//! What waits for a core's strand buffers, so that neither an eviction nor another core's request overtakes its flushes (StrandWeaver,
 //! section IV, "Managing cache writebacks" and "Enabling inter-thread persist order").
 
 use super::{StrandBuffers, Tails};
@@ -8,9 +8,9 @@ use strandline_rules::{broken, Rule};
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///
-/// A dirty line that leaves, or that another core asks for, waits until the strand buffers have drained to the tail indices
-/// of that moment. It waits for flushes that are in the strand buffers only, and those wait for nobody else: there is no
-/// circle. While a request waits, the owner's own stores to the line wait for it: they may come after further flushes.
+/// A dirty line that is evicted, or that another core requests, waits until the strand buffers have drained to the tail indices
+/// of that moment. It waits for flushes that are in the strand buffers only, and those wait for nothing else: there is no
+/// deadlock. While a request waits, the owner's own stores to the line wait for it: they may come after further flushes.
 #[derive(Clone, Debug)]
 pub struct Guard {
     core: CoreId,
@@ -23,7 +23,7 @@ pub struct Guard {
 struct Snoop {
     line: Line,
     requester: CoreId,
-    /// None: it may have the line, unless its owner stores to it before it asks again.
+    /// None: the line is granted, unless its owner stores to it before the request is repeated.
     waits: Option<(Tails, Gate)>,
 }
 
@@ -44,7 +44,7 @@ impl Guard {
         Gate(self.next_gate)
     }
 
-    /// A dirty line leaves the core's caches.
+    /// Answers the eviction of a dirty line from the core's caches.
     pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction {
         let tails = buffers.tails();
         if buffers.drained(&tails) {
@@ -55,7 +55,7 @@ impl Guard {
         Eviction::Hold(Until::Open(gate))
     }
 
-    /// Another core asks for a line.
+    /// Answers another core's request for a line.
     pub fn asked(&mut self, hw: &mut dyn Services, buffers: &StrandBuffers, requester: CoreId, line: Line) -> Asked {
         let same = |snoop: &Snoop| snoop.line == line && snoop.requester == requester;
         if let Some(index) = self.snoops.iter().position(same) {
@@ -90,8 +90,8 @@ impl Guard {
         held && !broken(Rule::SnoopHoldsStores)
     }
 
-    /// A store of the core to this line becomes visible: what other cores were promised of it is void.
-    pub fn stored(&mut self, hw: &mut dyn Services, line: Line) {
+    /// Revokes what other cores were granted of a line, to which a store of the core becomes visible.
+    pub fn revoke(&mut self, hw: &mut dyn Services, line: Line) {
         let core = self.core;
         self.snoops.retain(|snoop| {
             let void = snoop.line == line && snoop.waits.is_none();
@@ -102,8 +102,8 @@ impl Guard {
         });
     }
 
-    /// Lets go who has waited long enough; whether a request may go on.
-    pub fn advance(&mut self, hw: &mut dyn Services, buffers: &StrandBuffers) -> bool {
+    /// Releases evictions and requests whose tails have drained; whether a request was granted.
+    pub fn release(&mut self, hw: &mut dyn Services, buffers: &StrandBuffers) -> bool {
         self.evictions.retain(|(_, tails, gate)| {
             let drained = buffers.drained(tails);
             if drained {
@@ -121,7 +121,7 @@ impl Guard {
         granted
     }
 
-    /// Who waits, in words.
+    /// What waits, in words.
     pub fn waits(&self) -> impl Iterator<Item = String> + '_ {
         let core = self.core;
         let evictions = self

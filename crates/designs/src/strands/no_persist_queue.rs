@@ -64,7 +64,7 @@ impl Core {
                 Departure::Go
             }
             Primitive::NewStrand => {
-                self.unit.buffers.new_strand();
+                self.unit.buffers.begin_strand();
                 Departure::Go
             }
             Primitive::JoinStrand if self.unit.buffers.is_empty() => Departure::Go,

@@ -7,7 +7,7 @@
 //! Source: StrandWeaver (ISCA 2020), section IV.
 //! Simplified: nothing. Added, where the paper is silent and Equations 1 to 4 ask for it: flushes of one line stay in order
 //! across strand buffers; a store waits for older flushes of its line to look it up; a dirty line that another core comes to
-//! own is written back on its way; a line that another core only reads waits as one that it takes does.
+//! own is written back on its way; a request to read a line waits as one to own it does.
 
 use super::{Operation, PersistQueue, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 use std::collections::VecDeque;
@@ -32,11 +32,11 @@ struct Core {
     unit: StrandUnit,
     /// The marks that barriers and joins have left in the store queue, oldest first.
     marks: VecDeque<u64>,
-    /// Somebody waits at the gate of that number.
+    /// Something waits at the gate of that number.
     waits: [bool; 2],
 }
 
-/// Gates: room in the persist queue; a mark at the head of the store queue may go.
+/// Gates: room in the persist queue; a mark at the head of the store queue may leave.
 const ROOM: u8 = 0;
 const MARK: u8 = 1;
 
@@ -63,7 +63,7 @@ impl Core {
         self.gate(number)
     }
 
-    /// Lets everything go as far as it can.
+    /// Issues and retires what may be, until nothing changes.
     fn advance(&mut self, hw: &mut dyn Services) {
         loop {
             let mut changed = self.queue.issue(&mut self.unit.buffers);
@@ -83,16 +83,16 @@ impl Core {
         }
     }
 
-    /// The mark of the oldest barrier or join is at the head of the store queue.
+    /// Answers the mark of the oldest barrier or join at the head of the store queue.
     fn mark(&mut self, hw: &mut dyn Services, primitive: Primitive) -> Departure {
         let Some(id) = self.marks.front().copied() else {
             return Departure::Go;
         };
-        let goes = match primitive {
-            Primitive::JoinStrand => self.queue.join_lets_pass(id),
-            _ => self.queue.barrier_lets_pass(id),
+        let passes = match primitive {
+            Primitive::JoinStrand => self.queue.pass_join(id),
+            _ => self.queue.pass_barrier(id),
         };
-        if !goes {
+        if !passes {
             let until = self.wait(MARK);
             return Departure::Wait(until);
         }

@@ -1,4 +1,4 @@
-//! A core's strand buffers with all that stands around them, whatever feeds them: what designs with strands have in common.
+//! A core's strand buffer unit, whatever feeds it: the persist queue, or the store queue.
 
 use super::{Guard, Shape, StrandBuffers};
 use strandline_design::{Asked, Departure, Eviction, Gate, Services, Until};
@@ -45,13 +45,13 @@ impl StrandUnit {
         }
     }
 
-    /// The design has taken the flush of this number and line; it will come to the buffers.
+    /// Announces a flush of this number and line, which will come to the buffers.
     pub fn announce(&mut self, hw: &mut dyn Services, id: u64, line: Line, context: u8) {
         self.contexts.push((id, context));
         hw.ask_stores(self.core, line);
     }
 
-    /// A flush is acknowledged: the numbers of all that completed with it.
+    /// Completes a flush that is acknowledged: the numbers of all that completed with it.
     pub fn flushed(&mut self, hw: &mut dyn Services, id: u64) -> Vec<u64> {
         if let Some(index) = self.contexts.iter().position(|(number, _)| *number == id) {
             let (_, context) = self.contexts.swap_remove(index);
@@ -71,8 +71,8 @@ impl StrandUnit {
         Gate(u64::from(self.core.0) << 8 | u64::from(number))
     }
 
-    /// The turn of a store has come to a line about which the machine asks. `flushes_first`: an older flush of the line has
-    /// not come to the buffers yet. A store waits for the older flushes of its line, of whichever strand, to look the line
+    /// Answers a store to a watched line at the head of the store queue. `flushes_first`: an older flush of the line has not come
+    /// to the buffers yet. A store waits for the older flushes of its line, of whichever strand, to look the line
     /// up: they would take it to memory, though its own strand may have to persist other things first (Equation 1; the
     /// paper is silent).
     pub fn store(&mut self, hw: &mut dyn Services, line: Line, flushes_first: bool) -> Departure {
@@ -82,38 +82,38 @@ impl StrandUnit {
             self.store_waits = true;
             return Departure::Wait(Until::Open(self.store_gate()));
         }
-        self.guard.stored(hw, line);
+        self.guard.revoke(hw, line);
         Departure::Go
     }
 
-    /// Sends what may issue. Each flush has been announced.
+    /// Issues the flushes that may be. Each has been announced.
     pub fn issue(&mut self, hw: &mut dyn Services) {
-        let mut looks_again = false;
+        let mut issued_any = false;
         while let Some((id, line)) = self.buffers.issue() {
             hw.flush_line(self.core, line, id);
             hw.unask_stores(self.core, line);
-            looks_again = true;
+            issued_any = true;
         }
-        looks_again |= self.guard.advance(hw, &self.buffers);
-        if looks_again && std::mem::take(&mut self.store_waits) {
+        issued_any |= self.guard.release(hw, &self.buffers);
+        if issued_any && std::mem::take(&mut self.store_waits) {
             hw.open(self.store_gate());
         }
     }
 
-    /// A dirty line leaves.
+    /// Answers the eviction of a dirty line.
     pub fn evicted(&mut self, line: Line) -> Eviction {
         self.guard.evicted(&self.buffers, line)
     }
 
-    /// Another core asks for a line.
+    /// Answers another core's request for a line.
     pub fn asked(&mut self, hw: &mut dyn Services, requester: CoreId, line: Line) -> Asked {
         self.guard.asked(hw, &self.buffers, requester, line)
     }
 
-    /// Who waits for whom, in words.
+    /// What waits for what, in words.
     #[must_use]
     pub fn waits(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut lines = Vec::new();
         for (number, held) in self.buffers.contents().enumerate() {
             let Some(head) = held.first() else { continue };
             let head = match head {
@@ -121,13 +121,13 @@ impl StrandUnit {
                 Some((line, false)) => format!("a flush of {line} that has not issued"),
                 None => "a persist barrier".to_owned(),
             };
-            told.push(format!(
+            lines.push(format!(
                 "strand buffer {number} of {} holds {}, first {head}",
                 self.core,
                 held.len()
             ));
         }
-        told.extend(self.guard.waits());
-        told
+        lines.extend(self.guard.waits());
+        lines
     }
 }

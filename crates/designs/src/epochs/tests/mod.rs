@@ -1,9 +1,9 @@
-//! The buffers of some cores against a machine that writes down what it is asked for.
+//! HOPS and ASAP against a machine that records what it is asked for.
 
-mod conservative;
-mod eager;
+mod asap;
+mod asap_strand;
+mod hops;
 mod machine;
-mod strands;
 
 use machine::Both;
 use strandline_design::{Admission, Asked, Departure, Entry, Gate, Until};
@@ -18,8 +18,9 @@ const Y: Addr = Addr(PM_BASE + 64);
 const Z: Addr = Addr(PM_BASE + 128);
 const FLAG: Addr = Addr(64);
 
-fn drained(core: CoreId) -> Gate {
-    match super::PersistBuffers::primitive(core, Primitive::Dfence) {
+/// The gate of a core's fences.
+fn fence(core: CoreId) -> Gate {
+    match super::buffers::PersistBuffers::admission(core, Primitive::Dfence) {
         Admission::EnterHeld {
             until: Until::Open(gate),
             loads: false,

@@ -1,10 +1,10 @@
-//! The machine.
+//! The machine, and a design on it.
 
 use super::*;
-use crate::parts::persist_buffer::Carries;
-use crate::parts::persist_buffer::PersistBuffers;
 use std::collections::BTreeMap;
-use strandline_design::{Acceptance, ControllerId, Message, Reply, Services, WriteRequest};
+use strandline_design::{
+    Acceptance, Access, ControllerId, Counters, Design, Eviction, Level, Message, Reply, Services, Supply, WriteRequest,
+};
 use strandline_isa::{Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -93,50 +93,31 @@ impl Services for Machine {
     fn crash_state_changed(&mut self) {}
 }
 
-/// The buffers and their machine.
-pub struct Both {
+/// A design and its machine.
+pub struct Both<D> {
     pub hw: Machine,
-    pub buffers: PersistBuffers,
+    pub design: D,
 }
 
-impl Both {
-    pub fn conservative(carries: Carries) -> Both {
-        Both::of(PersistBuffers::conservative(carries)).gathering(1)
-    }
-
-    pub fn eager(carries: Carries) -> Both {
-        Both::of(PersistBuffers::eager(carries)).gathering(1)
-    }
-
-    fn of(buffers: PersistBuffers) -> Both {
+impl<D: Design> Both<D> {
+    /// A design that holds no entries back.
+    pub fn of(design: D) -> Both<D> {
         let hw = Machine::default();
-        Both { hw, buffers }
+        Both { hw, design }.with(&[("gather", 1)])
     }
 
-    /// Writes of an epoch that has not ended go when so many wait.
-    pub fn gathering(mut self, most: usize) -> Both {
-        self.buffers.shape.gather = most;
-        self
-    }
-
-    /// With these sizes.
-    pub fn with(mut self, entries: usize, epochs: usize, records: u64) -> Both {
-        let set = [
-            ("entries", entries.to_string()),
-            ("epochs", epochs.to_string()),
-            ("table", records.to_string()),
-            ("gather", "1".to_owned()),
-        ];
-        let params = PersistBuffers::eager_params();
-        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
-        let params = strandline_kernel::Params::parse("design", params, set).expect("sizes");
-        self.buffers.set(&params);
+    /// The same with these parameters, and the defaults of the others.
+    pub fn with(mut self, set: &[(&str, u64)]) -> Both<D> {
+        let texts: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let design: &mut dyn Design = &mut self.design;
+        let set = texts.iter().map(|(key, value)| (*key, value.as_str()));
+        design.configure(set).expect("parameters of the design");
         self
     }
 
     pub fn store(&mut self, core: CoreId, addr: Addr) {
         assert_eq!(self.departs(core, Entry::Store(addr)), Departure::Go);
-        self.buffers.visible(&mut self.hw, core, addr);
+        self.design.visible(&mut self.hw, core, addr);
     }
 
     /// As [`Both::store`], of this value.
@@ -146,7 +127,7 @@ impl Both {
     }
 
     pub fn departs(&mut self, core: CoreId, entry: Entry) -> Departure {
-        self.buffers.departs(&mut self.hw, core, entry, 0)
+        self.design.departs(&mut self.hw, core, entry, 0)
     }
 
     pub fn executes(&mut self, core: CoreId, primitive: Primitive) {
@@ -156,10 +137,10 @@ impl Both {
     /// `requester` asks for a line of `owner`'s: the note, which it reads.
     pub fn ask(&mut self, owner: CoreId, requester: CoreId, addr: Addr) -> Option<Reply> {
         let line = addr.line();
-        match self.buffers.asked(&mut self.hw, owner, requester, line) {
+        match self.design.asked(&mut self.hw, owner, requester, line, Access::Own) {
             Asked::Give(reply) => {
                 if let Some(reply) = reply {
-                    self.buffers.told(&mut self.hw, requester, owner, reply);
+                    self.design.told(&mut self.hw, requester, owner, line, reply);
                 }
                 reply
             }
@@ -171,7 +152,7 @@ impl Both {
     pub fn arrive(&mut self, index: usize) -> bool {
         let write = self.hw.sent.remove(index);
         let controller = self.hw.controller_of(write.line);
-        let acceptance = self.buffers.arrived(&mut self.hw, controller, &write);
+        let acceptance = self.design.arrived(&mut self.hw, controller, &write);
         match acceptance {
             Acceptance::Queue => _ = self.hw.memory.insert(write.line, write.data[0]),
             Acceptance::Absorb => {}
@@ -179,7 +160,7 @@ impl Both {
             Acceptance::Wait(until) => panic!("no write waits: {until:?}"),
         }
         let core = write.core.expect("a core's");
-        self.buffers.flushed(&mut self.hw, core, write.tag);
+        self.design.flushed(&mut self.hw, core, write.tag);
         true
     }
 
@@ -195,7 +176,7 @@ impl Both {
         let messages = std::mem::take(&mut self.hw.messages);
         for (at, message) in &messages {
             self.hw.now = self.hw.now.max(at.0);
-            self.buffers.message(&mut self.hw, *message);
+            self.design.message(&mut self.hw, *message);
         }
         messages.len()
     }
@@ -217,12 +198,26 @@ impl Both {
     /// What a crash leaves of a line.
     pub fn after_crash(&self, addr: Addr) -> u64 {
         let mut left = self.hw.memory.get(&addr.line()).copied().unwrap_or(0);
-        self.buffers.power_fails(&mut |line, data| {
+        self.design.power_fails(&mut |line, data| {
             if line == addr.line() {
                 left = data[0];
             }
         });
         left
+    }
+
+    /// A dirty line is evicted from a level of core 0.
+    pub fn evict(&mut self, level: Level, line: Line) -> Eviction {
+        self.design.evicted(&mut self.hw, ZERO, level, line)
+    }
+
+    /// Core 0 misses a line in every cache.
+    pub fn missed(&mut self, addr: Addr) -> Supply {
+        self.design.missed(&mut self.hw, ZERO, addr.line())
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.design.counters(self.hw.now())
     }
 
     pub fn has_opened(&self, gate: Gate) -> bool {
