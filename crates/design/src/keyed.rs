@@ -564,7 +564,9 @@ impl<D: Design> Design for Keyed<D> {
     }
 
     fn waits(&self) -> Vec<String> {
-        self.design.waits()
+        let gates = self.values.gates.iter();
+        let gates = gates.map(|(gate, key)| format!("gate {} is {gate:?}", key.0));
+        self.design.waits().into_iter().chain(gates).collect()
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
