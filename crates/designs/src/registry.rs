@@ -5,7 +5,7 @@ use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
 use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::strands::{NoPersistQueue, StrandWeaver};
-use strandline_design::{About, Design};
+use strandline_design::{boxed, About, AnyDesign, Design};
 
 macro_rules! registry {
     ($($name:literal => $design:expr,)*) => {
@@ -17,9 +17,9 @@ macro_rules! registry {
 
         /// The design of this name; `None` if there is none.
         #[must_use]
-        pub fn design(name: &str) -> Option<Box<dyn Design>> {
+        pub fn design(name: &str) -> Option<Box<AnyDesign>> {
             match name {
-                $($name => Some(Box::new($design)),)*
+                $($name => Some(boxed($design)),)*
                 _ => None,
             }
         }

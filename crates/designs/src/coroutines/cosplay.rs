@@ -7,7 +7,8 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the counting by context are the machine's.
 
 use super::contexts::{Contexts, CONTEXTS};
-use strandline_design::{About, Admission, Design, Needs, Places, Services, Sizes, Until};
+use std::any::Any;
+use strandline_design::{About, Admission, Design, Drains, Needs, Never, Plain, Services, Sizes, Until};
 use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
 use strandline_kernel::{Param, Params};
 
@@ -23,7 +24,10 @@ const ABOUT: About = About {
     name: "cosplay",
     paper: "COSPlay 4",
     summary: "coroutines that yield before each fence; fences by context",
-    needs: Needs { adr: true, tso: false },
+    needs: Needs {
+        adr: true,
+        stores: Drains::Any,
+    },
     promises_recovery: true,
     model: "cfence",
     intents: Some("intents"),
@@ -49,15 +53,10 @@ impl Cosplay {
 }
 
 impl Design for Cosplay {
+    type Own = Plain;
+
     fn about(&self) -> About {
         self.about
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            primitives: true,
-            ..Places::default()
-        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -76,11 +75,15 @@ impl Design for Cosplay {
         Contexts::lowering(self.tasking)
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, primitive: Primitive) -> Admission<Never> {
         self.contexts.primitive(hw, core, primitive)
     }
 
-    fn locked_waits_for(&self, core: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>> {
         Some(self.contexts.locked_waits_for(core))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -5,14 +5,17 @@
 //! Simplified: nothing.
 
 use super::Cosplay;
-use strandline_design::{About, Needs};
+use strandline_design::{About, Drains, Needs};
 use strandline_isa::Tasking;
 
 const ABOUT: About = About {
     name: "freeswitch",
     paper: "COSPlay 5",
     summary: "bound: cosplay whose coroutine library costs no instruction",
-    needs: Needs { adr: true, tso: false },
+    needs: Needs {
+        adr: true,
+        stores: Drains::Any,
+    },
     promises_recovery: true,
     model: "cfence",
     intents: Some("intents"),

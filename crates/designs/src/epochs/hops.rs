@@ -13,14 +13,15 @@
 //! of other ISAs that wait for flushes or order them are executed as the `dfence` or `ofence` that does the same, and flushes
 //! write nothing back.
 
-use super::buffers::{bits, PersistBuffers, GATHER, GATHER_TIME};
+use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::persist_buffer::{EpochTable, Flush, BUFFER_ENTRIES};
+use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, Sent, BUFFER_ENTRIES};
+use std::any::Any;
 use strandline_design::{
-    About, Access, Admission, Asked, Counters, Departure, Design, Entry, Eviction, Level, Message, Needs, Places,
-    Reply, Services, Sizes,
+    About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
+    Snoop, Store, Until,
 };
-use strandline_isa::{Addr, CoreId, Line, Lowering, Primitive};
+use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// `--set design.poll=N`: ASAP VI-B.
@@ -70,7 +71,10 @@ const ABOUT: About = About {
     name: "hops-ep",
     paper: "StrandWeaver VI-A; ASAP VI-B",
     summary: "ofence and dfence; epochs wait in persist buffers beside the caches",
-    needs: Needs { adr: true, tso: true },
+    needs: Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    },
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),
@@ -109,7 +113,7 @@ impl Hops {
     }
 
     /// Flushes what is safe and commits what is complete, in buffers that have changed. An epoch that is safe and complete is durable.
-    fn advance(&mut self, hw: &mut dyn Services) {
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
         let safe = |epochs: &EpochTable, number| epochs.is_safe(number).then_some(Flush::Safe);
         while let Some(core) = self.buffers.next_changed() {
             loop {
@@ -126,12 +130,18 @@ impl Hops {
 }
 
 impl Design for Hops {
+    type Own = Own;
+
     fn about(&self) -> About {
         self.about
     }
 
-    fn places(&self) -> Places {
-        PersistBuffers::PLACES
+    fn plain_nt(&self) -> bool {
+        true
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
     }
 
     fn params(&self) -> &'static [Param] {
@@ -159,45 +169,58 @@ impl Design for Hops {
         self.buffers.persistency().lowering()
     }
 
-    fn primitive(&mut self, _: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
         PersistBuffers::admission(core, primitive)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        let gate = self.buffers.store(core, entry);
+        self.advance(hw);
+        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate)))
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         let departure = self.buffers.departs(hw, core, entry, context);
         self.advance(hw);
         departure
     }
 
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        self.buffers.visible(hw, core, addr);
+    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
+        self.buffers.visible(hw, core, store);
         self.advance(hw);
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        self.buffers.acknowledged(hw, core, tag);
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Sent) {
+        self.buffers.acknowledged(hw, core, tag.id);
         self.advance(hw);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
-        let answer = self.buffers.asked(owner, requester, line);
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, EpochId> {
+        let answer = self.buffers.snooped(owner, requester, line);
         self.advance(hw);
         answer
     }
 
-    fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, _: Line, reply: Reply) {
-        self.buffers.replied(requester, owner, reply);
+    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
+        self.buffers.replied(requester, note);
         self.advance(hw);
     }
 
-    fn evicted(&mut self, _: &mut dyn Services, _: CoreId, level: Level, _: Line) -> Eviction {
+    fn evicted(&mut self, _: &mut dyn Services<Own>, _: CoreId, level: Level, _: Line) -> Eviction<Gate> {
         match level {
             Level::Private => Eviction::WriteBack,
-            Level::Last => Eviction::Drop,
+            Level::Llc => Eviction::Drop,
         }
     }
 
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         self.buffers.message(hw, message);
         self.advance(hw);
     }
@@ -208,6 +231,10 @@ impl Design for Hops {
 
     fn waits(&self) -> Vec<String> {
         self.buffers.waits()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

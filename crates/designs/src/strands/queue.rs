@@ -2,6 +2,7 @@
 
 use super::{StrandBuffers, ENTRY_BYTES};
 use std::collections::VecDeque;
+use strandline_design::StoreId;
 use strandline_isa::Line;
 use strandline_kernel::Param;
 use strandline_rules::{broken, Rule};
@@ -35,7 +36,7 @@ struct Entry {
     /// It has retired from the reorder buffer.
     retired: bool,
     /// The store of its line that it waits for: the youngest older one in the store queue.
-    store: Option<u64>,
+    store: Option<StoreId>,
     /// Of barriers and joins: all older stores have left the store queue.
     stores_done: bool,
     has_issued: bool,
@@ -77,7 +78,7 @@ impl PersistQueue {
     }
 
     /// Inserts an operation, which waits for this store if any: its number.
-    pub fn insert(&mut self, operation: Operation, store: Option<u64>) -> u64 {
+    pub fn insert(&mut self, operation: Operation, store: Option<StoreId>) -> u64 {
         self.newest += 1;
         self.entries.push_back(Entry {
             id: self.newest,
@@ -99,7 +100,7 @@ impl PersistQueue {
     }
 
     /// Notes that a store for which operations may wait has become visible.
-    pub fn stored(&mut self, store: u64) {
+    pub fn performed(&mut self, store: StoreId) {
         for entry in self.entries.iter_mut().filter(|entry| entry.store == Some(store)) {
             entry.store = None;
         }

@@ -1,16 +1,12 @@
 //! What ASAP adds to the memory controllers: recovery tables, and filters of refused lines.
 
-use super::commit;
 use super::recovery_table::{Handling, RecoveryTable};
+use super::Gate;
 use crate::parts::bloom::CountingBloom;
 use crate::parts::persist_buffer::{EpochId, Flush};
-use std::collections::BTreeMap;
-use strandline_design::{ControllerId, Until};
+use strandline_design::ControllerId;
 use strandline_isa::{Line, LineData};
 use strandline_rules::{broken, Rule};
-
-/// The tags of writes that recovery tables make begin here; buffers never number so many.
-const DELAYED: u64 = 1 << 39;
 
 /// The controllers (ASAP IV-D, IV-F, V-A to V-F).
 #[derive(Clone, Debug)]
@@ -18,9 +14,6 @@ pub struct Controllers {
     entries: usize,
     /// By number; grown on demand.
     all: Vec<Controller>,
-    /// Values of delay records on their way into write queues: whose they are, by tag.
-    delayed: BTreeMap<u64, EpochId>,
-    next: u64,
     /// What happened so far.
     pub counts: Counts,
 }
@@ -66,8 +59,6 @@ impl Controllers {
         Controllers {
             entries,
             all: Vec::new(),
-            delayed: BTreeMap::new(),
-            next: DELAYED,
             counts: Counts::default(),
         }
     }
@@ -128,32 +119,9 @@ impl Controllers {
     }
 
     /// What the eviction of a line waits for while a write of it may have been refused and wait to be sent again (V-F).
-    pub fn await_refused(&mut self, id: ControllerId, line: Line) -> Option<Until> {
+    pub fn await_refused(&mut self, id: ControllerId, line: Line) -> Option<Gate> {
         let may_wait = self.controller(id).refused.look_up(line);
-        may_wait.then_some(Until::Open(commit::accepted(id)))
-    }
-
-    /// Commits an epoch at a controller: the values of its delay records, each with the tag of the write that puts it into the
-    /// write queue.
-    pub fn commit(&mut self, id: ControllerId, owner: EpochId) -> Vec<(Line, LineData, u64)> {
-        let delayed = self.table(id).commit(owner);
-        let tagged = delayed.into_iter().map(|(line, data)| {
-            self.next += 1;
-            self.delayed.insert(self.next, owner);
-            (line, data, self.next)
-        });
-        tagged.collect()
-    }
-
-    /// Whose delay record the write of this tag carries, if it is one.
-    #[must_use]
-    pub fn delayed(&self, tag: u64) -> Option<EpochId> {
-        self.delayed.get(&tag).copied()
-    }
-
-    /// Takes a write of this tag for accepted: whose delay record it carried, if it is one.
-    pub fn accept(&mut self, tag: u64) -> Option<EpochId> {
-        self.delayed.remove(&tag)
+        may_wait.then_some(Gate::Accepted(id))
     }
 
     /// Whether a value of the line may be in the table that is newer than memory's.

@@ -22,18 +22,21 @@
 
 mod commit;
 mod controllers;
+mod own;
 mod recovery_table;
 mod storage;
 
-use super::buffers::{naming, PersistBuffers, EPOCH_ENTRIES, FREE_KIND, GATHER, GATHER_TIME};
+use super::buffers::{PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
+use own::{Gate, Message, Own, Tag};
+use std::any::Any;
 use strandline_design::{
-    About, Acceptance, Access, Admission, Asked, ControllerId, Counters, Departure, Design, Entry, Eviction, Level,
-    Message, Needs, Places, Reply, Services, Sizes, Supply, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Entry, Eviction, Level,
+    Needs, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// `--set design.table=N`: ASAP, Table II.
@@ -61,7 +64,10 @@ const ABOUT: About = About {
     name: "asap-ep",
     paper: "ASAP IV, V",
     summary: "ofence and dfence; persist buffers flush at once, controllers undo what was too early",
-    needs: Needs { adr: true, tso: true },
+    needs: Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    },
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),
@@ -116,7 +122,7 @@ impl Asap {
     }
 
     /// Flushes what may be and commits what is complete, in buffers that have changed.
-    fn advance(&mut self, hw: &mut dyn Services) {
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
         while let Some(core) = self.buffers.next_changed() {
             loop {
                 self.flush(hw, core);
@@ -132,16 +138,16 @@ impl Asap {
     }
 
     /// Flushes a core's buffer: with everything in it, or if a write was refused only what is safe (ASAP IV-C).
-    fn flush(&mut self, hw: &mut dyn Services, core: CoreId) {
+    fn flush(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let eager = self.is_eager(core);
         let how = |epochs: &EpochTable, number| match epochs.is_safe(number) {
             true => Some(Flush::Safe),
             false => eager.then_some(Flush::Early),
         };
-        while let Some(entry) = self.buffers.flush(hw, core, how) {
-            if entry.flush() == Flush::Early {
-                let controller = hw.controller_of(entry.line);
-                self.buffers.epochs(core).note_early(entry.epoch, controller);
+        while let Some(write) = self.buffers.flush(hw, core, how) {
+            if write.tag.flush == Flush::Early {
+                let controller = hw.controller_of(write.line);
+                self.buffers.epochs(core).note_early(write.tag.epoch, controller);
                 self.early_flushes += 1;
             }
         }
@@ -149,12 +155,18 @@ impl Asap {
 }
 
 impl Design for Asap {
+    type Own = Own;
+
     fn about(&self) -> About {
         self.about
     }
 
-    fn places(&self) -> Places {
-        PersistBuffers::PLACES
+    fn plain_nt(&self) -> bool {
+        true
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
     }
 
     fn params(&self) -> &'static [Param] {
@@ -179,75 +191,93 @@ impl Design for Asap {
         self.buffers.persistency().lowering()
     }
 
-    fn primitive(&mut self, _: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
         PersistBuffers::admission(core, primitive)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        let gate = self.buffers.store(core, entry);
+        self.advance(hw);
+        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate.into())))
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         let departure = self.buffers.departs(hw, core, entry, context);
         self.advance(hw);
         departure
     }
 
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        self.buffers.visible(hw, core, addr);
+    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
+        self.buffers.visible(hw, core, store);
         self.advance(hw);
     }
 
     /// A write of a buffer, or the value of a delay record, is accepted by its controller.
-    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        match self.controllers.accept(tag) {
-            Some(owner) => self.commit_acknowledged(hw, owner),
-            None => self.buffers.acknowledged(hw, core, tag),
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
+        match tag {
+            Tag::Delayed(epoch) => self.commit_acknowledged(hw, epoch),
+            Tag::Entry(sent) => self.buffers.acknowledged(hw, core, sent.id),
         }
         self.advance(hw);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
-        let answer = self.buffers.asked(owner, requester, line);
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, EpochId> {
+        let answer = self.buffers.snooped(owner, requester, line);
         self.advance(hw);
         answer
     }
 
-    fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, _: Line, reply: Reply) {
-        self.buffers.replied(requester, owner, reply);
+    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
+        self.buffers.replied(requester, note);
         self.advance(hw);
     }
 
     /// The buffers persist the line. The private caches evict it when what is in their buffer now is acknowledged, and the LLC when no
     /// write of it waits to be sent again (ASAP V-F).
-    fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+    fn evicted(&mut self, hw: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         let controller = hw.controller_of(line);
-        let until = match level {
-            Level::Private => self.buffers.drain(core),
-            Level::Last => self.controllers.await_refused(controller, line),
+        let gate = match level {
+            Level::Private => self.buffers.drain(core).map(Gate::from),
+            Level::Llc => self.controllers.await_refused(controller, line),
         };
         self.advance(hw);
-        match (until, level) {
-            (Some(until), _) => Eviction::Hold(until),
+        match (gate, level) {
+            (Some(gate), _) => Eviction::Hold(Until::Open(gate)),
             (None, Level::Private) => Eviction::WriteBack,
-            (None, Level::Last) => Eviction::Drop,
+            (None, Level::Llc) => Eviction::Drop,
         }
     }
 
     /// A controller that holds a delay record of the line answers without its media, since the newest value may be there alone.
-    fn missed(&mut self, hw: &mut dyn Services, _: CoreId, line: Line) -> Supply {
+    fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, _: Access) -> Supply<Gate> {
         match self.controllers.delays(hw.controller_of(line), line) {
-            true => Supply::Design(hw.to_controller()),
+            true => Supply::Design(hw.draw_controller_delay()),
             false => Supply::Memory,
         }
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Acceptance {
+    fn arrived(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        controller: ControllerId,
+        write: &WriteRequest<Tag>,
+    ) -> Acceptance<Gate> {
         self.arrives(hw, controller, write)
     }
 
     /// A value to undo to is read before its line is written to the media.
-    fn may_issue(&self, controller: ControllerId, write: &WriteRequest) -> bool {
+    fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Tag>) -> bool {
         self.controllers.may_write(controller, write.line)
     }
 
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         self.take_message(hw, message);
         self.advance(hw);
     }
@@ -279,5 +309,9 @@ impl Design for Asap {
         for (line, data) in self.controllers.undone() {
             image(line, data);
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

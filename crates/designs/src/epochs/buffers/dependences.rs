@@ -1,7 +1,7 @@
 //! Epochs depend on other cores' epochs.
 
-use super::{EpochId, PersistBuffers, Persistency};
-use strandline_design::{Asked, Reply, Until};
+use super::{EpochId, Gate, PersistBuffers, Persistency};
+use strandline_design::{Snoop, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
@@ -9,7 +9,7 @@ impl PersistBuffers {
     /// Where reads carry no dependence, a write to a line that another core or another strand has written makes what follows depend
     /// on that write (StrandWeaver, Equation 3): what to wait for if an epoch table is full. The dependence is the store's and not the
     /// request's: a line may arrive before a younger strand has begun, and a load may bring it to be stored to without another request.
-    pub(super) fn follow_last_writer(&mut self, core: CoreId, line: Line) -> Option<Until> {
+    pub(super) fn follow_last_writer(&mut self, core: CoreId, line: Line) -> Option<Gate> {
         let rule = match self.persistency {
             Persistency::Epoch => return None,
             Persistency::Release => Rule::LinesDepend,
@@ -19,8 +19,8 @@ impl PersistBuffers {
         if self.is_ordered_after(core, last) {
             return None;
         }
-        if let Some(until) = self.request_epoch(core).or_else(|| self.request_epoch(last.core)) {
-            return Some(until);
+        if let Some(gate) = self.request_epoch(core).or_else(|| self.request_epoch(last.core)) {
+            return Some(gate);
         }
         if last.core != core {
             self.end_for(last, core);
@@ -55,20 +55,21 @@ impl PersistBuffers {
 
     /// Answers another core's request for a line: if this core's epochs carry a dependence there that is not durable, the reply
     /// names the epoch that the requester's next one awaits. Where an epoch table is full, the request waits.
-    pub fn asked(&mut self, owner: CoreId, requester: CoreId, line: Line) -> Asked {
+    pub fn snooped<G: From<Gate>>(&mut self, owner: CoreId, requester: CoreId, line: Line) -> Snoop<G, EpochId> {
         let carried = self.carried(owner, line);
         if carried.is_none_or(|number| self.core(owner).epochs.is_durable(number)) {
-            return Asked::Give(None);
+            return Snoop::Grant(None);
         }
         for core in [owner, requester] {
-            if let Some(until) = self.request_epoch(core) {
-                return Asked::Wait(until);
+            if let Some(gate) = self.request_epoch(core) {
+                return Snoop::Wait(Until::Open(gate.into()));
             }
         }
         // A core answers with its current epoch and begins a new one (ASAP IV-E).
         let number = self.core(owner).epochs.current();
-        self.end_for(EpochId { core: owner, number }, requester);
-        Asked::Give(Some(Reply(number)))
+        let epoch = EpochId { core: owner, number };
+        self.end_for(epoch, requester);
+        Snoop::Grant(Some(epoch))
     }
 
     /// The owner's epoch that makes the requester's next one wait, if the access is such a one.
@@ -81,10 +82,9 @@ impl PersistBuffers {
     }
 
     /// Begins an epoch of the requester that depends on the one which the owner's reply names.
-    pub fn replied(&mut self, requester: CoreId, owner: CoreId, reply: Reply) {
+    pub fn replied(&mut self, requester: CoreId, on: EpochId) {
         self.dependences += 1;
-        let number = reply.0;
-        self.depend(requester, EpochId { core: owner, number });
+        self.depend(requester, on);
         self.note_changed(requester);
     }
 }

@@ -1,34 +1,33 @@
 //! Entries leave persist buffers, and epochs become durable.
 
-use super::names::{GATHERED, RESOLVED};
-use super::{named, naming, EpochId, EpochTable, Gates, PersistBuffers};
-use crate::parts::persist_buffer::{Commit, Entry, Flush};
-use strandline_design::{Message, Services, Until};
+use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
+use crate::parts::persist_buffer::{Commit, Flush, Write};
+use strandline_design::Services;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
     /// Flushes the oldest entry of a core that may be, if there is one: `how` says whether a write of an epoch may be flushed now, and how.
-    pub fn flush(
+    pub fn flush<T: Wraps>(
         &mut self,
-        hw: &mut dyn Services,
+        hw: &mut dyn Services<T>,
         core: CoreId,
         how: impl Fn(&EpochTable, u64) -> Option<Flush>,
-    ) -> Option<Entry> {
+    ) -> Option<Write> {
         let most = self.settings.gather;
         let state = self.core(core);
         let held = state.held_back(most);
         let epochs = &state.epochs;
-        let mut entry = state.buffer.flush(held, |number| how(epochs, number))?;
+        let mut write = state.buffer.flush(held, |number| how(epochs, number))?;
         if broken(Rule::EntryKeepsBytes) {
-            entry.data = hw.visible_line(entry.line);
+            write.data = hw.visible_line(write.line);
         }
         if broken(Rule::EpochAwaitsWrites) {
-            state.epochs.acknowledge(entry.epoch);
+            state.epochs.acknowledge(write.tag.epoch);
         }
-        hw.write(core, entry.line, entry.data, entry.id);
-        Some(entry)
+        hw.write(core, write.line, write.data, write.tag.into());
+        Some(write)
     }
 
     /// Commits the oldest epoch of a core that is safe and complete, if there is one.
@@ -37,35 +36,35 @@ impl PersistBuffers {
     }
 
     /// Removes an epoch that is durable, and sends word to the cores with epochs that depend on it, which have it at `known`.
-    pub fn durable(&mut self, hw: &mut dyn Services, done: EpochId, known: Cycles) {
+    pub fn durable<T: Wraps>(&mut self, hw: &mut dyn Services<T>, done: EpochId, known: Cycles) {
         self.writers.forget(done);
         let state = self.core(done.core);
         let dependents = state.epochs.remove(done.number);
         if std::mem::take(&mut state.epoch_waits) {
-            hw.open(Gates(done.core).epoch());
+            hw.open(Gate::Epoch(done.core).into());
         }
         for dependent in dependents {
-            hw.send(known, naming(RESOLVED, u32::from(dependent.0), done));
+            hw.send(known, Message::Resolved(dependent, done).into());
         }
     }
 
     /// Releases a core's fence if its epochs are durable, and notes how full the buffer is and whether it is blocked. `may`: whether a
     /// write of an epoch may be flushed. To be called when nothing more is flushed or committed.
-    pub fn settle(&mut self, hw: &mut dyn Services, core: CoreId, may: impl Fn(&EpochTable, u64) -> bool) {
+    pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, may: impl Fn(&EpochTable, u64) -> bool) {
         let state = self.core(core);
         if state
             .fence
             .is_some_and(|number| state.epochs.are_durable_through(number))
         {
             state.fence = None;
-            hw.open(Gates(core).fence());
+            hw.open(Gate::Fence(core).into());
         }
         let blocked = state.buffer.is_blocked(|number| may(&state.epochs, number));
         state.note(hw.now(), blocked);
     }
 
     /// Frees the entry of a write that is acknowledged, and releases what waits for it.
-    pub fn acknowledged(&mut self, hw: &mut dyn Services, core: CoreId, id: u64) {
+    pub fn acknowledged<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, id: u64) {
         let state = self.core(core);
         if let Some(number) = state.buffer.acknowledge(id) {
             if !broken(Rule::EpochAwaitsWrites) {
@@ -73,13 +72,13 @@ impl PersistBuffers {
             }
         }
         if std::mem::take(&mut state.store_waits) {
-            hw.open(Gates(core).room());
+            hw.open(Gate::Room(core).into());
         }
         let oldest = state.buffer.oldest().unwrap_or(u64::MAX);
         state.drains.retain(|entry| {
             let is_held = *entry >= oldest;
             if !is_held {
-                hw.open(Gates(core).drained(*entry));
+                hw.open(Gate::Drained(core, *entry).into());
             }
             is_held
         });
@@ -93,22 +92,17 @@ impl PersistBuffers {
         Some(EpochId { core, number })
     }
 
-    /// The entry of this number, while it has one.
-    pub fn entry(&mut self, core: CoreId, id: u64) -> Option<&Entry> {
-        self.core(core).buffer.get(id)
-    }
-
     /// Drains a core's buffer of what is in it now: what to wait for, if there is anything.
-    pub fn drain(&mut self, core: CoreId) -> Option<Until> {
+    pub fn drain(&mut self, core: CoreId) -> Option<Gate> {
         let state = self.core(core);
         let newest = state.buffer.newest()?;
         state.drains.push(newest);
         self.note_changed(core);
-        Some(Until::Open(Gates(core).drained(newest)))
+        Some(Gate::Drained(core, newest))
     }
 
     /// Starts the timer after which a core's entries are no longer held back for stores that coalesce with them.
-    pub(super) fn gather(&mut self, hw: &mut dyn Services, core: CoreId) {
+    pub(super) fn gather<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId) {
         let settings = self.settings;
         let state = self.core(core);
         if settings.gather <= 1 || state.gathers {
@@ -116,13 +110,13 @@ impl PersistBuffers {
         }
         if let Some(newest) = state.buffer.newest() {
             state.gathers = true;
-            let (kind, to, body) = (GATHERED, u32::from(core.0), newest);
-            hw.send(hw.now() + settings.gather_time, Message { kind, to, body });
+            let at = hw.now() + settings.gather_time;
+            hw.send(at, Message::Gathered(core, newest).into());
         }
     }
 
     /// The entries of a core's buffer up to this one have waited for long enough.
-    fn gathered(&mut self, hw: &mut dyn Services, core: CoreId, newest: u64) {
+    fn gathered<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, newest: u64) {
         let state = self.core(core);
         state.gathered = Some(newest);
         state.gathers = false;
@@ -131,12 +125,12 @@ impl PersistBuffers {
         }
     }
 
-    /// Takes one of the buffers' own messages.
-    pub fn message(&mut self, hw: &mut dyn Services, message: Message) {
-        let core = CoreId(message.to as u16);
-        match message.kind {
-            RESOLVED => self.core(core).epochs.resolve(named(message)),
-            _ => self.gathered(hw, core, message.body),
+    /// Takes a message to a core.
+    pub fn message<T: Wraps>(&mut self, hw: &mut dyn Services<T>, message: Message) {
+        let (Message::Resolved(core, _) | Message::Gathered(core, _)) = message;
+        match message {
+            Message::Resolved(_, epoch) => self.core(core).epochs.resolve(epoch),
+            Message::Gathered(_, newest) => self.gathered(hw, core, newest),
         }
         self.note_changed(core);
     }

@@ -6,18 +6,17 @@
 mod core;
 mod dependences;
 mod flushing;
-mod names;
 mod ordering;
+mod own;
 mod settings;
 
 use self::core::CoreState;
 use super::persistency::Persistency;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
-use names::Gates;
-pub use names::{named, naming, FREE_KIND};
+pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{bits, Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use std::collections::VecDeque;
-use strandline_design::{Counters, Occupancy, Places};
+use strandline_design::{Counters, Occupancy};
 use strandline_isa::CoreId;
 use strandline_kernel::{Cycles, Params};
 
@@ -42,17 +41,6 @@ pub struct PersistBuffers {
 }
 
 impl PersistBuffers {
-    /// Where designs with persist buffers are asked.
-    pub const PLACES: Places = Places {
-        admission: false,
-        strands: false,
-        primitives: true,
-        loads: false,
-        stores: true,
-        plain_nt: true,
-        all_cores_asked: true,
-    };
-
     /// Empty buffers, with epoch tables of so many entries (`None`: not limited).
     #[must_use]
     pub fn new(persistency: Persistency, epochs: Option<u64>) -> PersistBuffers {

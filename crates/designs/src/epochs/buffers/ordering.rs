@@ -1,15 +1,15 @@
 //! Stores enter persist buffers, and primitives order them.
 
-use super::{CoreState, EpochId, Follows, Gates, PersistBuffers, Persistency};
-use strandline_design::{Admission, Departure, Entry, Services, Until};
-use strandline_isa::{Addr, CoreId, Line, Primitive};
+use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
+use strandline_design::{Admission, Departure, Entry, Services, Store, Until};
+use strandline_isa::{CoreId, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
     /// What a dispatched primitive waits for: a `dfence`, and that for which buffers have nothing weaker, for its epochs, and younger
     /// stores with it; one that only orders does so when it leaves the store queue.
     #[must_use]
-    pub fn admission(core: CoreId, primitive: Primitive) -> Admission {
+    pub fn admission<G: From<Gate>>(core: CoreId, primitive: Primitive) -> Admission<G> {
         match primitive {
             Primitive::Ofence
             | Primitive::PersistBarrier
@@ -19,44 +19,63 @@ impl PersistBuffers {
             | Primitive::Setctx(_) => Admission::Enter,
             Primitive::StoreBarrier => Admission::plain(primitive),
             _ => Admission::EnterHeld {
-                until: Until::Open(Gates(core).fence()),
+                until: Until::Open(Gate::Fence(core).into()),
                 loads: primitive == Primitive::Mfence,
             },
         }
     }
 
-    /// Answers an entry at the head of the store queue, or a locked instruction. Flushes write nothing back.
-    pub fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    /// Answers a store or locked instruction that is about to become visible: what it waits for, if anything. One to persistent
+    /// memory waits if its core's buffer has no room for it.
+    pub fn store(&mut self, core: CoreId, entry: Entry) -> Option<Gate> {
         match entry {
-            Entry::Store(addr) | Entry::StoreNt(addr) if addr.is_persistent() => self.store(core, addr.line()),
-            Entry::Store(_) | Entry::StoreNt(_) | Entry::Primitive(Primitive::StoreBarrier) => Departure::Go,
-            Entry::Flush(..) => {
-                hw.acknowledge(core, context);
-                Departure::Keep
+            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store) if store.addr.is_persistent() => {
+                self.persistent_store(core, store.line())
             }
-            Entry::Primitive(primitive) => self.order(hw, core, primitive),
+            _ => None,
         }
     }
 
-    /// A persistent store is about to become visible: it waits if its core's buffer has no room for it.
-    fn store(&mut self, core: CoreId, line: Line) -> Departure {
-        if let Some(until) = self.follow_last_writer(core, line) {
-            return Departure::Wait(until);
+    fn persistent_store(&mut self, core: CoreId, line: Line) -> Option<Gate> {
+        if let Some(gate) = self.follow_last_writer(core, line) {
+            return Some(gate);
         }
         let state = self.core(core);
         state.note_store();
         if state.buffer.has_room(line, state.epochs.current()) || broken(Rule::FullBufferHoldsStore) {
-            return Departure::Go;
+            return None;
         }
         state.store_waits = true;
         self.note_changed(core);
-        Departure::Wait(Until::Open(Gates(core).room()))
+        Some(Gate::Room(core))
     }
 
-    /// Orders what came before a primitive and what follows it.
-    fn order(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Departure {
-        if let Some(until) = self.request_epoch(core) {
-            return Departure::Wait(until);
+    /// Answers a flush or primitive at the head of the store queue. Flushes write nothing back.
+    pub fn departs<T: Wraps>(
+        &mut self,
+        hw: &mut dyn Services<T>,
+        core: CoreId,
+        entry: Entry,
+        context: u8,
+    ) -> Departure<T::Gate> {
+        match entry {
+            Entry::Flush(..) => {
+                hw.acknowledge(core, context);
+                Departure::Keep
+            }
+            Entry::Primitive(Primitive::StoreBarrier) => Departure::Go,
+            Entry::Primitive(primitive) => match self.order(hw, core, primitive) {
+                Some(gate) => Departure::Wait(Until::Open(gate.into())),
+                None => Departure::Go,
+            },
+            Entry::Store(_) | Entry::StoreNt(_) | Entry::Locked(_) => Departure::Go,
+        }
+    }
+
+    /// Orders what came before a primitive and what follows it: what it waits for, if anything.
+    fn order<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, primitive: Primitive) -> Option<Gate> {
+        if let Some(gate) = self.request_epoch(core) {
+            return Some(gate);
         }
         let persistency = self.persistency;
         self.counting(core, |state| match primitive {
@@ -70,49 +89,49 @@ impl PersistBuffers {
                 state.fence = state.end_for_fence();
                 state.epochs.begin(all(persistency));
                 if state.fence.is_none() {
-                    hw.open(Gates(core).fence());
+                    hw.open(Gate::Fence(core).into());
                 }
             }
         });
         self.note_changed(core);
-        Departure::Go
+        None
     }
 
     /// Requests an entry of a core's epoch table: what to wait for if it is full.
-    pub(super) fn request_epoch(&mut self, core: CoreId) -> Option<Until> {
+    pub(super) fn request_epoch(&mut self, core: CoreId) -> Option<Gate> {
         let most = self.settings.epochs?;
         let state = self.core(core);
         if state.epochs.occupied() < most {
             return None;
         }
         state.epoch_waits = true;
-        Some(Until::Open(Gates(core).epoch()))
+        Some(Gate::Epoch(core))
     }
 
     /// A store has become visible: it enters the buffer if it is persistent. Volatile lines may carry dependences, too.
-    pub fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        let line = addr.line();
+    pub fn visible<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, store: Store) {
+        let line = store.line();
         let state = self.core(core);
         let number = state.epochs.current();
-        let enters = addr.is_persistent() && state.buffer.has_room(line, number);
+        let enters = store.addr.is_persistent() && state.buffer.has_room(line, number);
         if enters && state.buffer.insert(line, hw.visible_line(line), number) {
             state.epochs.add_write();
             self.gather(hw, core);
         }
-        self.record_writer(core, number, addr);
+        self.record_writer(core, number, store);
         self.note_changed(core);
     }
 
     /// Records in whose epoch a line was written last, and released last.
-    fn record_writer(&mut self, core: CoreId, number: u64, addr: Addr) {
+    fn record_writer(&mut self, core: CoreId, number: u64, store: Store) {
         let epoch = EpochId { core, number };
         let releases = std::mem::take(&mut self.core(core).releases);
-        if addr.is_persistent() || self.persistency == Persistency::Epoch {
-            self.writers.record_write(addr.line(), epoch);
+        if store.addr.is_persistent() || self.persistency == Persistency::Epoch {
+            self.writers.record_write(store.line(), epoch);
         }
         if releases && self.persistency == Persistency::Release {
             self.core(core).released = Some(number);
-            self.writers.record_release(addr.line(), epoch);
+            self.writers.record_release(store.line(), epoch);
         }
     }
 }

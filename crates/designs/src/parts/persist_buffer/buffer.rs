@@ -26,35 +26,51 @@ pub struct Buffer {
 }
 
 /// An entry: the write of a line in an epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+#[derive(Clone, Copy, Debug)]
+struct Entry {
     /// Its number, by which its write is acknowledged.
-    pub id: u64,
+    id: u64,
+    line: Line,
+    /// The line's bytes as its epoch's last store in this entry left them.
+    data: LineData,
+    epoch: u64,
+    state: State,
+}
+
+/// The write of an entry that is flushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
     /// The line written.
     pub line: Line,
-    /// The line's bytes as its epoch's last store in this entry left them.
+    /// Its bytes.
     pub data: LineData,
-    /// The epoch of the stores in it.
+    /// What it is tagged with.
+    pub tag: Sent,
+}
+
+/// What the write of an entry is tagged with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The entry's number.
+    pub id: u64,
+    /// Its epoch.
     pub epoch: u64,
-    /// How far it is.
-    pub state: State,
+    /// How it was flushed.
+    pub flush: Flush,
+    /// Its controller had refused it before.
+    pub was_refused: bool,
 }
 
 /// How far an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+enum State {
     /// It waits to be flushed.
     Waiting {
         /// Its controller has refused it before.
         refused: bool,
     },
-    /// It is flushed and not acknowledged.
-    InFlight {
-        /// How it was flushed.
-        flush: Flush,
-        /// Its controller had refused it before.
-        refused: bool,
-    },
+    /// It is flushed so and not acknowledged.
+    InFlight(Flush),
 }
 
 /// How an entry is flushed (ASAP IV-C).
@@ -71,19 +87,17 @@ impl Entry {
         matches!(self.state, State::Waiting { .. })
     }
 
-    /// How it was flushed: safe while it was not.
-    #[must_use]
-    pub fn flush(&self) -> Flush {
-        match self.state {
-            State::InFlight { flush, .. } => flush,
-            State::Waiting { .. } => Flush::Safe,
-        }
-    }
-
-    /// Whether it is in flight again after its controller had refused it.
-    #[must_use]
-    pub fn was_refused(&self) -> bool {
-        matches!(self.state, State::InFlight { refused: true, .. })
+    fn write(&self, flush: Flush, was_refused: bool) -> Write {
+        let Entry {
+            id, line, data, epoch, ..
+        } = *self;
+        let tag = Sent {
+            id,
+            epoch,
+            flush,
+            was_refused,
+        };
+        Write { line, data, tag }
     }
 }
 
@@ -134,7 +148,7 @@ impl Buffer {
     ///
     /// Writes of one line arrive in the order in which they are sent, and controllers refuse an early one behind one that they have
     /// refused. So a write waits for an older one of its line and epoch that waits, and a safe one for an early one.
-    pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Entry> {
+    pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
         for index in 0..self.entries.len() {
             let entry = self.entries[index];
             if held.is_some_and(|held| entry.id >= held) {
@@ -144,9 +158,8 @@ impl Buffer {
                 continue;
             };
             if let Some(flush) = how(entry.epoch).filter(|flush| !self.is_behind_its_line(index, *flush)) {
-                let entry = &mut self.entries[index];
-                entry.state = State::InFlight { flush, refused };
-                return Some(*entry);
+                self.entries[index].state = State::InFlight(flush);
+                return Some(entry.write(flush, refused));
             }
         }
         None
@@ -155,7 +168,8 @@ impl Buffer {
     fn is_behind_its_line(&self, index: usize, flush: Flush) -> bool {
         let entry = &self.entries[index];
         let mut older = self.entries.iter().take(index);
-        let comes_first = |e: &Entry| matches!(e.state, State::InFlight { flush: first, .. } if flush == Flush::Early || first == Flush::Safe);
+        let comes_first =
+            |e: &Entry| matches!(e.state, State::InFlight(first) if flush == Flush::Early || first == Flush::Safe);
         older.any(|e| e.line == entry.line && e.epoch == entry.epoch && !comes_first(e))
     }
 
@@ -198,12 +212,6 @@ impl Buffer {
         self.entries.iter().position(|e| !e.is_waiting() && e.id == id)
     }
 
-    /// The entry of this number.
-    #[must_use]
-    pub fn get(&self, id: u64) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.id == id)
-    }
-
     /// The number of the oldest entry.
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
@@ -231,7 +239,7 @@ mod tests {
     const B: Line = Line(2);
 
     /// Flushes the oldest write of an epoch.
-    fn flush(buffer: &mut Buffer, epoch: u64) -> Option<Entry> {
+    fn flush(buffer: &mut Buffer, epoch: u64) -> Option<Write> {
         buffer.flush(None, |of| (of == epoch).then_some(Flush::Safe))
     }
 
@@ -265,7 +273,7 @@ mod tests {
             !buffer.has_room(A, 0),
             "an entry is used until its write is acknowledged"
         );
-        assert_eq!(buffer.acknowledge(sent.id), Some(0));
+        assert_eq!(buffer.acknowledge(sent.tag.id), Some(0));
         assert!(buffer.has_room(B, 0));
         assert_eq!(buffer.occupied(), 0);
     }
@@ -348,20 +356,13 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.insert(A, [1; 8], 3);
         let sent = buffer.flush(None, |_| Some(Flush::Early)).expect("a write");
-        let early = State::InFlight {
-            flush: Flush::Early,
-            refused: false,
-        };
-        assert_eq!(sent.state, early);
-        assert_eq!(buffer.refuse(sent.id), Some(3));
+        assert_eq!((sent.tag.flush, sent.tag.was_refused), (Flush::Early, false));
+        assert_eq!(buffer.refuse(sent.tag.id), Some(3));
         assert!(buffer.is_blocked(|_| false) && !buffer.is_blocked(|_| true));
         assert!(!buffer.insert(A, [2; 8], 3), "it coalesces with the refused one");
         let again = buffer.flush(None, |_| Some(Flush::Safe)).expect("a write");
-        let safe = State::InFlight {
-            flush: Flush::Safe,
-            refused: true,
-        };
-        assert_eq!((again.id, again.data, again.state), (sent.id, [2; 8], safe));
+        assert_eq!((again.tag.id, again.data), (sent.tag.id, [2; 8]));
+        assert!(again.tag.was_refused);
     }
 
     #[test]
@@ -369,7 +370,7 @@ mod tests {
         let mut buffer = Buffer::new(4);
         buffer.insert(A, [1; 8], 0);
         let sent = buffer.flush(None, |_| Some(Flush::Early)).expect("a write");
-        buffer.refuse(sent.id);
+        buffer.refuse(sent.tag.id);
         assert_eq!(buffer.gathering(0, None), None, "no time is set for it");
         buffer.insert(B, [1; 8], 0);
         assert_eq!(buffer.gathering(0, None), Some((1, 1)));

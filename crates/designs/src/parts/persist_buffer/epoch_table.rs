@@ -38,8 +38,8 @@ struct Epoch {
     awaits: Vec<EpochId>,
     /// Other cores with an epoch that awaits it.
     dependents: Vec<CoreId>,
-    /// The controllers to which writes of it were flushed early, one bit each.
-    early: u64,
+    /// The controllers to which writes of it were flushed early.
+    early: BTreeSet<ControllerId>,
     /// While it commits: acknowledgements of controllers that are outstanding.
     commits: Option<u64>,
 }
@@ -47,7 +47,7 @@ struct Epoch {
 impl Epoch {
     /// Whether it, and all that is ordered before it, is durable.
     fn is_durable(&self) -> bool {
-        self.writes == 0 && self.awaits.is_empty() && self.early == 0
+        self.writes == 0 && self.awaits.is_empty() && self.early.is_empty()
     }
 }
 
@@ -63,12 +63,12 @@ pub enum Follows {
 }
 
 /// An epoch that commits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The epoch.
     pub epoch: EpochId,
-    /// The controllers to which writes of it were flushed early, one bit each.
-    pub early: u64,
+    /// The controllers to which writes of it were flushed early.
+    pub early: BTreeSet<ControllerId>,
 }
 
 impl EpochTable {
@@ -228,7 +228,7 @@ impl EpochTable {
     /// Notes that a write of an epoch is flushed early to this controller.
     pub fn note_early(&mut self, number: u64, controller: ControllerId) {
         if let Some(epoch) = self.get_mut(number) {
-            epoch.early |= 1 << controller.0;
+            epoch.early.insert(controller);
         }
     }
 
@@ -240,8 +240,8 @@ impl EpochTable {
             epoch.number != current && epoch.writes == 0 && epoch.awaits.is_empty() && epoch.commits.is_none()
         };
         let epoch = self.epochs.iter_mut().find(is_ready)?;
-        epoch.commits = Some(u64::from(epoch.early.count_ones()));
-        let (number, early) = (epoch.number, epoch.early);
+        epoch.commits = Some(epoch.early.len() as u64);
+        let (number, early) = (epoch.number, epoch.early.clone());
         let epoch = EpochId { core, number };
         Some(Commit { epoch, early })
     }

@@ -8,6 +8,6 @@ mod buffer;
 mod epoch_table;
 mod last_writers;
 
-pub use buffer::{Buffer, Entry, Flush, BUFFER_ENTRIES, LINE_NUMBER_BITS};
+pub use buffer::{Buffer, Flush, Sent, Write, BUFFER_ENTRIES, LINE_NUMBER_BITS};
 pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
 pub use last_writers::LastWriters;
