@@ -229,7 +229,7 @@ fn the_media_are_not_written_before_the_old_value_was_read() {
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    let write = both.hw.sent[1].clone();
+    let write = both.hw.sent[1];
     let controller = both.hw.controller_of(write.line);
     both.arrive(1);
     assert!(!both.design.may_issue(controller, &write));
