@@ -12,5 +12,5 @@ pub use battery::Bbb;
 pub use coroutines::{cosplay, Cosplay};
 pub use epochs::hops_ep;
 pub use plain::X86;
-pub use registry::{abouts, design};
+pub use registry::{abouts, design, own_counters_of_all};
 pub use strands::{NoPersistQueue, Operation, StrandWeaver};

@@ -5,7 +5,7 @@ use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
 use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::strands::{NoPersistQueue, StrandWeaver};
-use strandline_design::{boxed, About, AnyDesign, Design};
+use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
 macro_rules! registry {
     ($($name:literal => $design:expr,)*) => {
@@ -13,6 +13,12 @@ macro_rules! registry {
         #[must_use]
         pub fn abouts() -> Vec<About> {
             vec![$($design.about()),*]
+        }
+
+        /// The counters that single designs have ([`Design::own_counters`]), in the order of the registry.
+        #[must_use]
+        pub fn own_counters_of_all() -> Vec<Counter> {
+            [$($design.own_counters()),*].concat()
         }
 
         /// The design of this name; `None` if there is none.
