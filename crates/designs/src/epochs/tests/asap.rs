@@ -2,7 +2,7 @@
 
 use super::super::asap::{asap_ep, Asap};
 use super::*;
-use strandline_design::{Access, Design, Eviction, Level, Services, Supply};
+use strandline_design::{Access, Eviction, Level, Services, Supply};
 
 fn both() -> Both<Asap> {
     Both::of(asap_ep())
@@ -135,7 +135,7 @@ fn a_line_of_which_a_write_was_refused_stays_in_the_last_level_until_it_is_taken
     both.arrive(1);
     both.arrive(1);
     both.deliver();
-    let leaves = |both: &mut Both<Asap>, line| both.evict(Level::Last, line);
+    let leaves = |both: &mut Both<Asap>, line| both.evict(Level::Llc, line);
     assert_eq!(leaves(&mut both, Z.line()), Eviction::Drop);
     let Eviction::Hold(Until::Open(gate)) = leaves(&mut both, refused) else {
         panic!("it is held");
@@ -191,12 +191,12 @@ fn a_request_waits_for_room_in_the_epoch_tables() {
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    let asked = both.design.asked(&mut both.hw, ZERO, ONE, Y.line(), Access::Read);
-    let Asked::Wait(Until::Open(gate)) = asked else {
+    let answer = both.design.snooped(&mut both.hw, ZERO, ONE, Y.line(), Access::Read);
+    let Snoop::Wait(Until::Open(gate)) = answer else {
         panic!("core 0's table is full");
     };
     assert_eq!(
-        both.departs(ZERO, Entry::Primitive(Primitive::Ofence)),
+        both.departs(ZERO, Primitive::Ofence),
         Departure::Wait(Until::Open(gate))
     );
     both.acknowledge();
@@ -258,7 +258,7 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
 fn a_store_without_room_and_an_evicted_line_end_the_wait_for_stores() {
     let mut both = both().with(&[("entries", 1), ("gather", 16)]);
     both.store(ZERO, X);
-    assert!(matches!(both.departs(ZERO, Entry::Store(Y)), Departure::Wait(_)));
+    assert!(matches!(both.stores(ZERO, Y), Departure::Wait(_)));
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
     let mut both = Both::of(asap_ep()).with(&[("gather", 16)]);
     both.store(ZERO, X);

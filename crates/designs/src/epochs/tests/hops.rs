@@ -224,7 +224,7 @@ fn lines_that_leave_the_last_level_are_dropped() {
     both.store(ZERO, X);
     let leaves = |both: &mut Both<Hops>, level| both.evict(level, X.line());
     assert_eq!(leaves(&mut both, Level::Private), Eviction::WriteBack);
-    assert_eq!(leaves(&mut both, Level::Last), Eviction::Drop);
+    assert_eq!(leaves(&mut both, Level::Llc), Eviction::Drop);
 }
 
 #[test]

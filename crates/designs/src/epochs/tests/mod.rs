@@ -5,8 +5,9 @@ mod asap_strand;
 mod hops;
 mod machine;
 
+use super::buffers::{Gate, PersistBuffers};
 use machine::Both;
-use strandline_design::{Admission, Asked, Departure, Entry, Gate, Until};
+use strandline_design::{Admission, Departure, Design, Entry, Snoop, Until};
 use strandline_isa::{Addr, CoreId, Primitive, PM_BASE};
 
 const ZERO: CoreId = CoreId(0);
@@ -19,8 +20,8 @@ const Z: Addr = Addr(PM_BASE + 128);
 const FLAG: Addr = Addr(64);
 
 /// The gate of a core's fences.
-fn fence(core: CoreId) -> Gate {
-    match super::buffers::PersistBuffers::admission(core, Primitive::Dfence) {
+fn fence<G: From<Gate> + std::fmt::Debug>(core: CoreId) -> G {
+    match PersistBuffers::admission(core, Primitive::Dfence) {
         Admission::EnterHeld {
             until: Until::Open(gate),
             loads: false,
