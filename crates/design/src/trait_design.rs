@@ -304,7 +304,8 @@ pub trait Design: Any {
     }
 
     /// Place 8: a core has been rolled back: what the design holds of the core since that checkpoint
-    /// is void, and so are the stores that it kept since then.
+    /// is void, and so are the stores that it kept since then. Flushes that it kept since then it must
+    /// acknowledge, and not send.
     fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
         let _ = (hw, core, checkpoint);
     }
