@@ -2,19 +2,46 @@
 
 use crate::common::{memory, preset, put};
 use strandline_design::{
-    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Departure, Design, Entry, Eviction, Forward,
-    Gate, Level, Message, Places, Reply, Services, Supply, Until, WriteRequest,
+    boxed, About, Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Entry, Eviction, Forward,
+    Level, Load, Services, Snoop, StoreId, Supply, Types, Until, WriteRequest,
 };
 use strandline_isa::{sites, Addr, CoreId, Cpu, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Heartbeat, Machine, Op, Options, Outcome, Seen, SimCpu, System};
+use strandline_machine::{Heartbeat, Machine, Op, OpId, Options, Outcome, Seen, SimCpu, System};
 
 sites! {
     SEES_TWO = 0x4db9_6dde;
 }
 
-const GATE: Gate = Gate(7);
-const SHUT: Until = Until::Open(GATE);
+/// The only gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Gate;
+
+/// The only message: a timer.
+#[derive(Clone, Debug)]
+struct Timer;
+
+/// What it notes on the flushes that it sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TakenOver(Line);
+
+/// What it notes on replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Note(u64);
+
+/// The types of the designs here.
+struct Own;
+
+impl Types for Own {
+    type Gate = Gate;
+    type Message = Timer;
+    type Tag = TakenOver;
+    type Note = Note;
+}
+
+type Hw<'a> = dyn Services<Own> + 'a;
+
+const SHUT: Until<Gate> = Until::Open(Gate);
 /// When a shut gate opens after the first question.
 const OPENS_AFTER: u64 = 5_000;
 
@@ -22,15 +49,15 @@ const OPENS_AFTER: u64 = 5_000;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Odd {
     Nothing,
-    AdmitWaits,
+    ClaimWaits,
     HoldsLoads,
     LoadSupplied,
     LoadWaits,
     StoreKept,
     StoreWaits,
     FlushTakenOver,
-    AskedWaits,
-    AskedAnnotates,
+    SnoopWaits,
+    SnoopAnnotates,
     EvictionDropped,
     EvictionHeld,
     MissSupplied,
@@ -44,8 +71,10 @@ struct Script {
     odd: Odd,
     asked: bool,
     open: bool,
-    told: Vec<(CoreId, CoreId, Reply)>,
-    kept_context: u8,
+    replies: Vec<(CoreId, CoreId, Note)>,
+    context: u8,
+    kept: Option<StoreId>,
+    performed: Vec<StoreId>,
 }
 
 impl Script {
@@ -54,58 +83,46 @@ impl Script {
             odd,
             asked: false,
             open: false,
-            told: Vec::new(),
-            kept_context: 0,
+            replies: Vec::new(),
+            context: 0,
+            kept: None,
+            performed: Vec::new(),
         }
     }
 
     /// True while the gate is shut; the first time a timer is set that opens it.
-    fn shut(&mut self, hw: &mut dyn Services) -> bool {
+    fn shut(&mut self, hw: &mut Hw<'_>) -> bool {
         if !std::mem::replace(&mut self.asked, true) {
-            let at = hw.now() + Cycles(OPENS_AFTER);
-            hw.send(
-                at,
-                Message {
-                    kind: 1,
-                    to: 0,
-                    body: 0,
-                },
-            );
+            hw.send(hw.now() + Cycles(OPENS_AFTER), Timer);
         }
         !self.open
     }
 }
 
 impl Design for Script {
+    type Own = Own;
+
     fn about(&self) -> About {
         crate::common::Plain.about()
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            admission: self.odd == Odd::AdmitWaits,
-            primitives: true,
-            loads: matches!(self.odd, Odd::LoadSupplied | Odd::LoadWaits),
-            stores: matches!(self.odd, Odd::StoreKept | Odd::StoreWaits),
-            plain_nt: false,
-            all_cores_asked: self.odd == Odd::AskedAnnotates,
-            strands: false,
-        }
     }
 
     fn lowering(&self) -> Lowering {
         crate::common::Plain.lowering()
     }
 
-    fn admit(&mut self, hw: &mut dyn Services, _: CoreId, _: Entry) -> Answer {
-        if self.shut(hw) {
-            Answer::Wait(SHUT)
+    fn snoops_all(&self) -> bool {
+        self.odd == Odd::SnoopAnnotates
+    }
+
+    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Claim<Gate> {
+        if self.odd == Odd::ClaimWaits && self.shut(hw) {
+            Claim::Wait(SHUT)
         } else {
-            Answer::Go
+            Claim::No
         }
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, _: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, primitive: Primitive) -> Admission<Gate> {
         match primitive {
             Primitive::Pcommit => Admission::Pass,
             Primitive::Mfence if self.odd == Odd::HoldsLoads && self.shut(hw) => Admission::HoldLoads(SHUT),
@@ -113,67 +130,86 @@ impl Design for Script {
         }
     }
 
-    fn load(&mut self, hw: &mut dyn Services, _: CoreId, addr: Addr) -> Forward {
+    fn load(&mut self, hw: &mut Hw<'_>, _: CoreId, load: Load) -> Forward<Gate> {
         let odd = self.odd;
         match odd {
-            Odd::LoadSupplied if addr.0 == PM_BASE => Forward::Value(99, Cycles(33)),
+            Odd::LoadSupplied if load.addr.0 == PM_BASE => Forward::Bytes {
+                mask: 0xff,
+                value: 99,
+                after: Cycles(33),
+            },
             Odd::LoadWaits if self.shut(hw) => Forward::Wait(SHUT),
-            _ => Forward::Caches,
+            _ => Forward::Caches { after: Cycles(0) },
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry, id: StoreId) -> Departure<Gate> {
+        if self.odd != Odd::StoreKept {
+            return Departure::Go;
+        }
+        self.shut(hw);
+        self.kept = Some(id);
+        Departure::Keep
+    }
+
+    fn performed(&mut self, _: &mut Hw<'_>, _: CoreId, id: StoreId) {
+        self.performed.push(id);
+    }
+
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Departure<Gate> {
+        if self.odd == Odd::StoreWaits && self.shut(hw) {
+            Departure::Wait(SHUT)
+        } else {
+            Departure::Go
+        }
+    }
+
+    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         match (self.odd, entry) {
-            (Odd::StoreKept, Entry::Store(_)) => {
-                self.kept_context = context;
-                self.shut(hw);
-                Departure::Keep
-            }
-            (Odd::StoreWaits, Entry::Store(_)) if self.shut(hw) => Departure::Wait(SHUT),
             (Odd::FlushTakenOver, Entry::Flush(line, _)) => {
-                self.kept_context = context;
-                hw.flush_line(core, line, 41);
+                self.context = context;
+                hw.flush_line(core, line, TakenOver(line));
                 Departure::Keep
             }
             _ => Departure::Go,
         }
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        assert_eq!(tag, 41);
-        hw.acknowledge(core, self.kept_context);
+    fn acknowledged(&mut self, hw: &mut Hw<'_>, core: CoreId, tag: TakenOver) {
+        assert_eq!(tag, TakenOver(Addr(PM_BASE).line()));
+        hw.acknowledge(core, self.context);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, _: CoreId, _: CoreId, _: Line, access: Access) -> Asked {
+    fn snooped(&mut self, hw: &mut Hw<'_>, _: CoreId, _: CoreId, _: Line, access: Access) -> Snoop<Gate, Note> {
         let odd = self.odd;
         match odd {
-            Odd::AskedWaits if access == Access::Own && self.shut(hw) => Asked::Wait(SHUT),
-            Odd::AskedAnnotates => Asked::Give(Some(Reply(5))),
-            _ => Asked::Give(None),
+            Odd::SnoopWaits if access == Access::Own && self.shut(hw) => Snoop::Wait(SHUT),
+            Odd::SnoopAnnotates => Snoop::Grant(Some(Note(5))),
+            _ => Snoop::Grant(None),
         }
     }
 
-    fn told(&mut self, _: &mut dyn Services, requester: CoreId, owner: CoreId, _: Line, reply: Reply) {
-        self.told.push((requester, owner, reply));
+    fn replied(&mut self, _: &mut Hw<'_>, requester: CoreId, owner: CoreId, _: Line, note: Note) {
+        self.replies.push((requester, owner, note));
     }
 
-    fn evicted(&mut self, hw: &mut dyn Services, _: CoreId, level: Level, _: Line) -> Eviction {
+    fn evicted(&mut self, hw: &mut Hw<'_>, _: CoreId, level: Level, _: Line) -> Eviction<Gate> {
         let odd = self.odd;
         match odd {
             Odd::EvictionDropped => Eviction::Drop,
-            Odd::EvictionHeld if level == Level::Last && self.shut(hw) => Eviction::Hold(SHUT),
+            Odd::EvictionHeld if level == Level::Llc && self.shut(hw) => Eviction::Hold(SHUT),
             _ => Eviction::WriteBack,
         }
     }
 
-    fn missed(&mut self, _: &mut dyn Services, _: CoreId, _: Line) -> Supply {
+    fn missed(&mut self, _: &mut Hw<'_>, _: CoreId, _: Line, _: Access) -> Supply<Gate> {
         match self.odd {
             Odd::MissSupplied => Supply::Design(Cycles(11)),
             _ => Supply::Memory,
         }
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Acceptance {
+    fn arrived(&mut self, hw: &mut Hw<'_>, _: ControllerId, _: &WriteRequest<TakenOver>) -> Acceptance<Gate> {
         if self.odd == Odd::ArrivalWaits && self.shut(hw) {
             Acceptance::Wait(SHUT)
         } else {
@@ -181,20 +217,20 @@ impl Design for Script {
         }
     }
 
-    fn may_coalesce(&self, _: ControllerId, _: &WriteRequest, _: &WriteRequest) -> bool {
+    fn may_coalesce(&self, _: ControllerId, _: &WriteRequest<TakenOver>, _: &WriteRequest<TakenOver>) -> bool {
         self.odd != Odd::NoCoalescing
     }
 
-    fn may_issue(&self, _: ControllerId, _: &WriteRequest) -> bool {
+    fn may_issue(&self, _: ControllerId, _: &WriteRequest<TakenOver>) -> bool {
         self.odd != Odd::IssueBlocked || self.open
     }
 
-    fn message(&mut self, hw: &mut dyn Services, _: Message) {
+    fn message(&mut self, hw: &mut Hw<'_>, _: Timer) {
         self.open = true;
-        if self.odd == Odd::StoreKept {
-            hw.acknowledge(CoreId(0), self.kept_context);
+        if let Some(id) = self.kept {
+            hw.perform(CoreId(0), id);
         }
-        hw.open(GATE);
+        hw.open(Gate);
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
@@ -211,7 +247,7 @@ fn machine() -> Machine {
 fn system(machine: &Machine, odd: Odd, cores: usize) -> System {
     System::new(
         machine,
-        Box::new(Script::new(odd)),
+        boxed(Script::new(odd)),
         cores,
         memory(),
         Options {
@@ -222,10 +258,9 @@ fn system(machine: &Machine, odd: Odd, cores: usize) -> System {
     )
 }
 
-/// What the design was told by replies.
-fn told(system: &System) -> &[(CoreId, CoreId, Reply)] {
-    let script = system.design().as_any().downcast_ref::<Script>();
-    &script.expect("the scripted design").told
+/// The design.
+fn script(system: &System) -> &Script {
+    system.design().downcast_ref().expect("the scripted design")
 }
 
 /// One store, flushed and fenced, on one core.
@@ -248,8 +283,8 @@ fn plain_cycles() -> u64 {
 }
 
 #[test]
-fn admission_store_and_arrival_wait_for_the_gate() {
-    for odd in [Odd::AdmitWaits, Odd::StoreWaits, Odd::ArrivalWaits] {
+fn claim_store_and_arrival_wait_for_the_gate() {
+    for odd in [Odd::ClaimWaits, Odd::StoreWaits, Odd::ArrivalWaits] {
         let (outcome, system) = persist_under(odd);
         assert!(outcome.stats.cycles.0 >= OPENS_AFTER);
         assert_eq!(system.memory().read(Addr(PM_BASE), 8), 3);
@@ -259,19 +294,29 @@ fn admission_store_and_arrival_wait_for_the_gate() {
 }
 
 #[test]
-fn a_kept_store_stays_pending_and_invisible() {
-    let (outcome, system) = persist_under(Odd::StoreKept);
-    assert!(
-        outcome.stats.cycles.0 >= OPENS_AFTER,
-        "the fence waits for the acknowledgement"
-    );
+fn a_kept_store_stays_pending_and_invisible_until_it_is_performed() {
+    let mut system = system(&machine(), Odd::StoreKept, 1);
+    put(&mut system, 0, persist_one);
+    assert_eq!(system.run_until(OPENS_AFTER), Ok(true));
     assert_eq!(
-        system.memory().read(Addr(PM_BASE), 8),
-        0,
-        "the design has not made it visible"
+        system.look(CoreId(0)).pending_of(0),
+        1,
+        "the flush found nothing to write"
     );
+    assert_eq!(system.memory().read(Addr(PM_BASE), 8), 0, "it is invisible");
+    let outcome = system.run().expect("the fence retires");
+    assert!(outcome.stats.cycles.0 > OPENS_AFTER, "the fence waits for the store");
+    assert_eq!(system.memory().read(Addr(PM_BASE), 8), 3);
+    assert_eq!(script(&system).performed, [script(&system).kept.expect("a store")]);
     let trace = outcome.journal.expect("kept").trace;
-    assert!(matches!(trace.programs[0][0], Op::Store { .. }) && trace.visible.is_empty());
+    assert!(matches!(trace.programs[0][0], Op::Store { .. }));
+    assert_eq!(
+        trace.visible,
+        [OpId {
+            core: CoreId(0),
+            index: 0
+        }]
+    );
 }
 
 #[test]
@@ -304,7 +349,7 @@ fn loads_are_supplied_or_wait() {
         addr: Addr(PM_BASE),
         size: 8,
         value: 99,
-        from: Seen::Supplied(99),
+        from: Seen::Memory(0),
     };
     assert_eq!(outcome.journal.expect("kept").trace.programs, [[load]]);
     let mut waits = system(&machine(), Odd::LoadWaits, 1);
@@ -348,13 +393,13 @@ fn two_writers(odd: Odd) -> (Outcome, System) {
 
 #[test]
 fn an_owner_delays_a_request_and_annotates_its_reply() {
-    let (outcome, s) = two_writers(Odd::AskedWaits);
+    let (outcome, s) = two_writers(Odd::SnoopWaits);
     assert!(outcome.stats.cycles.0 > OPENS_AFTER / 2);
     assert_eq!(s.memory().read(Addr(PM_BASE), 8), 2);
-    let (_, s) = two_writers(Odd::AskedAnnotates);
-    assert!(told(&s).contains(&(CoreId(1), CoreId(0), Reply(5))));
+    let (_, s) = two_writers(Odd::SnoopAnnotates);
+    assert!(script(&s).replies.contains(&(CoreId(1), CoreId(0), Note(5))));
     let (_, s) = two_writers(Odd::Nothing);
-    assert!(told(&s).is_empty());
+    assert!(script(&s).replies.is_empty());
 }
 
 /// Writes a line and drives it out of every cache by writing more lines than they hold.
@@ -437,30 +482,21 @@ struct Shut {
 }
 
 impl Design for Shut {
+    type Own = Own;
+
     fn about(&self) -> About {
         crate::common::Plain.about()
     }
     fn lowering(&self) -> Lowering {
         crate::common::Plain.lowering()
     }
-    fn places(&self) -> Places {
-        Places {
-            primitives: true,
-            ..Places::default()
-        }
-    }
-    fn primitive(&mut self, hw: &mut dyn Services, _: CoreId, _: Primitive) -> Admission {
-        const LOOK: Message = Message {
-            kind: 0,
-            to: 0,
-            body: 0,
-        };
-        self.message(hw, LOOK);
+    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Primitive) -> Admission<Gate> {
+        self.message(hw, Timer);
         Admission::Hold(SHUT)
     }
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
+    fn message(&mut self, hw: &mut Hw<'_>, timer: Timer) {
         if self.polls {
-            hw.send(hw.now() + Cycles(100), message);
+            hw.send(hw.now() + Cycles(100), timer);
         }
     }
 }
@@ -469,7 +505,7 @@ impl Design for Shut {
 fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
     let mut s = System::new(
         &machine(),
-        Box::new(Shut { polls: false }),
+        boxed(Shut { polls: false }),
         1,
         memory(),
         Options::default(),
@@ -479,9 +515,10 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
     assert!(stuck.dead);
     let text = stuck.to_string();
     assert!(
-        text.contains("core 0: waits behind a fence, a fence is held until Open(Gate(7))"),
+        text.contains("core 0: waits until a fence retires, a fence is held until the design opens gate 1"),
         "{text}"
     );
+    assert!(text.contains("gate 1 is Gate"), "{text}");
 }
 
 async fn persist_one_then_store(cpu: SimCpu) {
@@ -496,7 +533,7 @@ fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
         heartbeat: Heartbeat::Instructions,
         ..Options::default()
     };
-    let mut s = System::new(&machine(), Box::new(Shut { polls: true }), 1, memory(), options);
+    let mut s = System::new(&machine(), boxed(Shut { polls: true }), 1, memory(), options);
     put(&mut s, 0, persist_one_then_store);
     let stuck = s.run().expect_err("no gate is opened");
     assert!(!stuck.dead && stuck.at < 1_000_000, "{stuck}");
@@ -508,7 +545,7 @@ fn a_core_that_spins_for_ever_is_given_up() {
         patience: Cycles(200_000),
         ..Options::default()
     };
-    let mut s = System::new(&machine(), Box::new(crate::common::Plain), 2, memory(), options);
+    let mut s = System::new(&machine(), boxed(crate::common::Plain), 2, memory(), options);
     put(&mut s, 0, |cpu| async move {
         while !cpu.word(64).swap(cpu.word(1)).await.is(2).branch(SEES_TWO) {}
     });

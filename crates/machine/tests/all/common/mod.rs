@@ -4,7 +4,7 @@ mod random_machine;
 
 pub use random_machine::random_machine;
 use std::future::Future;
-use strandline_design::{About, Design, Needs};
+use strandline_design::{boxed, About, Design, Needs};
 use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
@@ -13,6 +13,8 @@ use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
 pub struct Plain;
 
 impl Design for Plain {
+    type Own = strandline_design::Plain;
+
     fn about(&self) -> About {
         About {
             name: "plain",
@@ -61,7 +63,7 @@ pub fn run_one<F: Future<Output = ()> + 'static>(
     warm: u64,
     program: impl FnOnce(SimCpu) -> F,
 ) -> Outcome {
-    let mut system = System::new(machine, Box::new(Plain), 1, memory(), Options::default());
+    let mut system = System::new(machine, boxed(Plain), 1, memory(), Options::default());
     system.warm(PM_BASE..PM_BASE + warm);
     put(&mut system, 0, program);
     system.run().expect("the program ends")
