@@ -36,6 +36,12 @@ impl AnyDesign {
         let keyed: Option<&Keyed<D>> = self.as_any().downcast_ref();
         keyed.map(|keyed| &keyed.design)
     }
+
+    /// Bytes of storage that it adds to a machine of these sizes.
+    #[must_use]
+    pub fn storage_bytes(&self, machine: &Sizes) -> u64 {
+        self.storage(machine).iter().map(|(_, bytes)| bytes).sum()
+    }
 }
 
 /// A design and the values behind the keys that the machine holds.
@@ -208,6 +214,14 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.holds_modified(core, line)
     }
 
+    fn newest_entry(&self, core: CoreId) -> StoreId {
+        self.hw.newest_entry(core)
+    }
+
+    fn entry_at_turn(&self, core: CoreId) -> StoreId {
+        self.hw.entry_at_turn(core)
+    }
+
     fn to_core(&self) -> Cycles {
         self.hw.to_core()
     }
@@ -222,6 +236,10 @@ impl<T: Types> Services<T> for Typed<'_, T> {
 
     fn skip(&mut self, hook: Hook) {
         self.hw.skip(hook);
+    }
+
+    fn heed(&mut self, hook: Hook) {
+        self.hw.heed(hook);
     }
 
     fn send(&mut self, at: Cycles, message: T::Message) {
