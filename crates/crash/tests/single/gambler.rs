@@ -1,6 +1,5 @@
 //! A design that speculates past `sfence` and is often wrong: roll-back before the oracle.
 
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use strandline_crash::litmus::{random, Sets, Subject};
 use strandline_design::{
@@ -8,7 +7,7 @@ use strandline_design::{
     Services, Snoop, Store, StoreId, Types, Until,
 };
 use strandline_designs::X86;
-use strandline_isa::{CoreId, Line, Lowering, Primitive};
+use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_sim::{play, Error, Play};
@@ -71,6 +70,9 @@ struct Epoch {
     after: StoreId,
     /// The context of what came before it, which must be done before it commits.
     before: u8,
+    /// It begins with a locked instruction, which must be performed while the core can be rolled back:
+    /// another core's store must not come between its read and its write.
+    locked: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -125,14 +127,20 @@ impl Gambler {
         if side.epochs.is_empty() && side.kept.is_empty() && hw.pending(core, None) == 0 {
             return Admission::Pass;
         }
-        // At most four checkpoints, as Speculative Persistence has them.
-        let checkpoint = match side.epochs.len() < 4 {
-            true => hw.checkpoint(core),
-            false => None,
-        };
-        let Some(checkpoint) = checkpoint else {
-            return Admission::Hold(Until::Drained(None));
-        };
+        match self.begin_epoch(hw, core, false) {
+            Some(number) => Admission::Speculate(Until::Open(Gate::Certain(core, number))),
+            None => Admission::Hold(Until::Drained(None)),
+        }
+    }
+
+    /// Begins an epoch before the instruction that is being asked about, if it may: its number. At most
+    /// four checkpoints, as Speculative Persistence has them.
+    fn begin_epoch(&mut self, hw: &mut dyn Services<Own>, core: CoreId, locked: bool) -> Option<u64> {
+        let side = &mut self.sides[core.index()];
+        if side.epochs.len() == 4 {
+            return None;
+        }
+        let checkpoint = hw.checkpoint(core)?;
         side.begun += 1;
         let (number, before) = (side.begun, side.context);
         side.context = (side.context + 1) % CONTEXTS;
@@ -142,10 +150,11 @@ impl Gambler {
             checkpoint,
             after: hw.newest_entry(core),
             before,
+            locked,
         });
         let later = self.rng.below(400);
         hw.send(hw.now() + Cycles(later), Look(core));
-        Admission::Speculate(Until::Open(Gate::Certain(core, number)))
+        Some(number)
     }
 
     /// Commits what is certain, one entry after the other.
@@ -155,7 +164,12 @@ impl Gambler {
         if let Some(epoch) = side.epochs.front() {
             let nothing_older = side.kept.front().is_none_or(|kept| kept.id() > epoch.after);
             let done = hw.pending(core, Some(epoch.before)) == 0;
-            if nothing_older && (done || !waits) && !side.performs {
+            let may = nothing_older && (done || !waits) && !side.performs;
+            if let (true, true, Some(Kept::Store(id, _))) = (may, epoch.locked, side.kept.front()) {
+                side.performs = true;
+                return hw.perform(core, *id);
+            }
+            if may {
                 hw.release(core, epoch.checkpoint);
                 hw.open(Gate::Certain(core, epoch.number));
                 side.epochs.pop_front();
@@ -212,6 +226,12 @@ impl Design for Gambler {
         if !side.keeps(id) {
             return Departure::Go;
         }
+        if let Entry::Locked(_) = entry {
+            if self.begin_epoch(hw, core, true).is_none() {
+                return Departure::Wait(Until::Open(Gate::Empty(core)));
+            }
+        }
+        let side = self.side(core);
         match entry {
             Entry::Store(store) | Entry::Locked(store) => {
                 side.kept.push_back(Kept::Store(id, store));
@@ -227,6 +247,8 @@ impl Design for Gambler {
         let id = hw.entry_at_turn(core);
         let side = self.side(core);
         match entry {
+            // A clflush is ordered with the stores after it, which a flush that was kept is not.
+            Entry::Flush(_, Flush::Clflush) if side.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
             Entry::Flush(line, _) if side.keeps(id) => {
                 side.kept.push_back(Kept::Flush(id, line, context));
                 self.go_on(hw, core);
@@ -268,6 +290,9 @@ impl Design for Gambler {
         let side = self.side(core);
         side.performs = false;
         side.kept.retain(|kept| kept.id() != id);
+        if let Some(epoch) = side.epochs.front_mut() {
+            epoch.locked = false;
+        }
         self.go_on(hw, core);
     }
 
@@ -322,6 +347,8 @@ impl Design for Gambler {
         }
         side.kept.retain(|kept| kept.id() <= epoch.after);
         side.context = epoch.before;
+        // The store that was being performed may be void.
+        side.performs &= side.kept.front().is_some();
         if side.epochs.is_empty() {
             side.lines.clear();
             side.committed = Some(StoreId(u64::MAX));
@@ -340,9 +367,6 @@ impl Design for Gambler {
         self.sides.iter().map(|side| format!("{side:?}")).collect()
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// The design under test; each run has a seed of its own.
