@@ -2,8 +2,7 @@
 
 use super::channel::Channels;
 use super::events::Event;
-use super::requests::Below;
-use super::rollback::Checkpoints;
+use super::rollback::{Checkpoints, KeptLocked};
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Last;
 use crate::config::Machine;
@@ -62,8 +61,8 @@ pub struct Hart {
     pub settled: u64,
     /// The number of the store queue's entry whose turn came last.
     pub at_turn: u64,
-    /// A locked instruction that the design keeps, whose word is on its way: what it reads.
-    pub locked: Option<Below>,
+    /// A locked instruction that the design keeps, while its word is on its way.
+    pub locked: Option<KeptLocked>,
     /// Where it can be rolled back to.
     pub checkpoints: Checkpoints,
 }

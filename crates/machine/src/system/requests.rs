@@ -10,15 +10,28 @@ use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
-/// A load's bytes below the store queue.
+/// What the design has of a load's bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Below {
-    /// The bytes.
-    pub value: u64,
-    /// Cycles of the design's own look-up.
+pub struct Supplied {
+    /// Which bytes, one bit each.
+    mask: u8,
+    value: u64,
+    /// Cycles of its own look-up.
     after: u64,
-    /// All of them are the design's.
-    is_supplied: bool,
+}
+
+impl Supplied {
+    /// None, at once.
+    pub const NOTHING: Supplied = Supplied {
+        mask: 0,
+        value: 0,
+        after: 0,
+    };
+
+    /// Whether it has all bytes of a load of this size.
+    fn has_all(self, size: u8) -> bool {
+        u64::from(self.mask) >= (1u64 << size) - 1
+    }
 }
 
 impl System {
@@ -151,61 +164,58 @@ impl System {
 
     /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
     fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
-        let below = match self.hw.hart(core).core.asks(Hook::Load) {
+        let supplied = match self.hw.hart(core).core.asks(Hook::Load) {
             true => self.supplied(core, load)?,
-            false => self.below_queue(load),
+            false => Supplied::NOTHING,
         };
-        let done = self.loads_line(core, load.addr.line(), &below, issue, missed)?;
+        // Read first, so that the host's own miss goes on during the look-up.
+        _ = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
+        let done = self.loads_line(core, load, supplied, issue, missed)?;
+        let below = self.below_queue(load, supplied);
         let core = &self.hw.hart(core).core;
         let latency = core.private.borrow().l1_latency();
-        let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below.value);
+        let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below);
         Ok(match forwarded {
-            None => (below.value, done),
-            Some((value, ready)) => (value, ready.max(issue + below.after) + latency),
+            None => (below, done),
+            Some((value, ready)) => (value, ready.max(issue + supplied.after) + latency),
         })
     }
 
-    /// What all cores see of a load's bytes.
-    pub(super) fn below_queue(&self, load: Load) -> Below {
-        // Read first, so that the host's own miss goes on during the look-up.
-        let value = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
-        Below {
-            value,
-            after: 0,
-            is_supplied: false,
-        }
-    }
-
-    /// What all cores see of a load's bytes, with those that the design has over them.
-    pub(super) fn supplied(&mut self, core: CoreId, load: Load) -> Result<Below, Blocked> {
-        let found = self.design.load(&mut self.hw, core, load);
-        let below = self.below_queue(load);
-        match found {
-            Forward::Caches { after } => Ok(Below {
+    /// What the design has of a load's bytes.
+    pub(super) fn supplied(&mut self, core: CoreId, load: Load) -> Result<Supplied, Blocked> {
+        match self.design.load(&mut self.hw, core, load) {
+            Forward::Caches { after } => Ok(Supplied {
                 after: after.0,
-                ..below
+                ..Supplied::NOTHING
             }),
-            Forward::Bytes { mask, value, after } => Ok(Below {
-                value: over(below.value, value, mask),
+            Forward::Bytes { mask, value, after } => Ok(Supplied {
+                mask,
+                value,
                 after: after.0,
-                is_supplied: u64::from(mask) >= (1u64 << load.size) - 1,
             }),
             Forward::Wait(until) => Err(until.into()),
         }
     }
 
-    /// When what lies below the store queue is there, of a load that issues at `issue`.
+    /// A load's bytes as all cores see them, with those that the design has over them.
+    pub(super) fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
+        let memory = self.hw.memory.read(load.addr, load.size);
+        over(memory, supplied.value, supplied.mask)
+    }
+
+    /// When the bytes below the store queue are there, of a load that issues at `issue`.
     pub(super) fn loads_line(
         &mut self,
         core: CoreId,
-        line: Line,
-        below: &Below,
+        load: Load,
+        supplied: Supplied,
         issue: u64,
         missed: bool,
     ) -> Result<u64, Blocked> {
-        match below.is_supplied {
-            true => Ok(issue + below.after),
-            false => self.load_line(core, line, issue + below.after, missed),
+        let issue = issue + supplied.after;
+        match supplied.has_all(load.size) {
+            true => Ok(issue),
+            false => self.load_line(core, load.addr.line(), issue, missed),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::access::Blocked;
 use super::hardware::{Front, Hardware, Hart};
-use super::requests::Below;
+use super::requests::Supplied;
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
@@ -18,6 +18,15 @@ pub struct Checkpoints {
     /// The length of the log at the checkpoint that the core was rolled back to last, until the core
     /// has passed it.
     passes: Option<usize>,
+}
+
+/// A locked instruction that the design keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptLocked {
+    /// The word that it reads.
+    old: u64,
+    /// What the design has of it.
+    supplied: Supplied,
 }
 
 impl Hart {
@@ -70,29 +79,30 @@ impl System {
         operand: u64,
         at: u64,
     ) -> Option<Result<Response, Blocked>> {
-        let below = match self.hw.hart(core).locked {
-            Some(below) => below,
+        let kept = match self.hw.hart(core).locked {
+            Some(kept) => kept,
             None => match self.ask_to_keep(core, addr, op, operand, at) {
                 Ok(kept) => kept?,
                 Err(blocked) => return Some(Err(blocked)),
             },
         };
         // Kept once, however often it must ask for the line that it reads.
-        self.hw.hart(core).locked = Some(below);
-        let ready = match self.loads_line(core, addr.line(), &below, at, false) {
+        self.hw.hart(core).locked = Some(kept);
+        let load = Load { addr, size: 8 };
+        let ready = match self.loads_line(core, load, kept.supplied, at, false) {
             Ok(ready) => ready,
             Err(blocked) => return Some(Err(blocked)),
         };
         self.hw.hart(core).locked = None;
         let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
         Some(Ok(Response {
-            value: below.value,
+            value: kept.old,
             done: ready + beyond_a_load.0,
             ..Response::default()
         }))
     }
 
-    /// Asks the design whether it keeps a locked instruction: if so, the word that it reads, where a load would.
+    /// Asks the design whether it keeps a locked instruction: if so, what it reads, where a load would.
     fn ask_to_keep(
         &mut self,
         core: CoreId,
@@ -100,15 +110,20 @@ impl System {
         op: Rmw,
         operand: u64,
         at: u64,
-    ) -> Result<Option<Below>, Blocked> {
+    ) -> Result<Option<KeptLocked>, Blocked> {
         let shared = self.hw.hart(core).core.clone();
         let load = Load { addr, size: 8 };
         // A design that keeps nothing of the core has nothing to supply.
-        let below = match shared.kept.borrow().is_empty() {
-            true => self.below_queue(load),
+        let supplied = match shared.kept.borrow().is_empty() {
+            true => Supplied::NOTHING,
             false => self.supplied(core, load)?,
         };
-        let value = op.apply(below.value, operand);
+        if self.design.reads_durable() && self.hw.last.peek(load.addr.line()).is_none() {
+            // All cores may see other bytes once it is there.
+            self.loads_line(core, load, supplied, at, false)?;
+        }
+        let old = self.below_queue(load, supplied);
+        let value = op.apply(old, operand);
         let asked = design::Entry::Locked(Store { addr, size: 8, value });
         let id = StoreId(shared.queue.borrow().newest() + 1);
         match self.design.keep(&mut self.hw, core, asked, id) {
@@ -117,7 +132,7 @@ impl System {
             Departure::Keep => {}
         }
         shared.queue.borrow_mut().take_number();
-        let op = shared.trace_kept_locked(addr, below.value, value);
+        let op = shared.trace_kept_locked(addr, old, value);
         let context = shared.context.get();
         shared.add_pending(context);
         shared.kept.borrow_mut().push_back(Entry {
@@ -126,7 +141,7 @@ impl System {
             counted: shared.counts_next.replace(false),
             ..Entry::of(addr, Kind::Store { size: 8, value }, context, at)
         });
-        Ok(Some(below))
+        Ok(Some(KeptLocked { old, supplied }))
     }
 
     /// Rolls a core back: its program goes on from the checkpoint. Whether there still was one.
