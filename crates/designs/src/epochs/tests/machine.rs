@@ -61,6 +61,13 @@ impl<T: Types> Services<T> for Machine<T> {
     fn durable_line(&self, line: Line) -> LineData {
         [self.memory.get(&line).copied().unwrap_or(0); 8]
     }
+    fn newest_entry(&self, _: CoreId) -> StoreId {
+        StoreId(0)
+    }
+    fn entry_at_turn(&self, _: CoreId) -> StoreId {
+        StoreId(0)
+    }
+    fn heed(&mut self, _: Hook) {}
     fn skip(&mut self, _: Hook) {}
     fn send(&mut self, at: Cycles, message: T::Message) {
         self.messages.push((at, message));
