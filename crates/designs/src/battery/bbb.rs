@@ -11,7 +11,6 @@
 //! answered. The battery never fails.
 
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
-use std::any::Any;
 use std::collections::VecDeque;
 use strandline_design::{
     About, Access, Counters, Departure, Design, Domain, Drains, Entry, Eviction, Level, Needs, Never, Occupancy,
@@ -245,9 +244,5 @@ impl Design for Bbb {
             buffer_occupancy: Some(Occupancy::sum(occupancies, now)),
             ..Counters::default()
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -6,7 +6,6 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use std::any::Any;
 use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes};
 use strandline_isa::{Lowering, Primitive};
 
@@ -50,9 +49,5 @@ impl Design for Eadr {
             durable: &[Primitive::Sfence],
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -7,7 +7,6 @@
 //! Simplified: nothing; added what `strandweaver` adds.
 
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
-use std::any::Any;
 use strandline_design::{
     About, Access, Admission, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes, Snoop,
     Until,
@@ -183,9 +182,5 @@ impl Design for NoPersistQueue {
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -10,7 +10,6 @@
 //! own is written back on its way; a request to read a line waits as one to own it does.
 
 use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use strandline_design::{
     About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
@@ -279,9 +278,5 @@ impl Design for StrandWeaver {
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

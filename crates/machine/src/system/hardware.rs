@@ -2,6 +2,7 @@
 
 use super::channel::Channels;
 use super::events::Event;
+use super::requests::Below;
 use super::rollback::Checkpoints;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Last;
@@ -61,6 +62,8 @@ pub struct Hart {
     pub settled: u64,
     /// The number of the store queue's entry whose turn came last.
     pub at_turn: u64,
+    /// A locked instruction that the design keeps, whose word is on its way: what it reads.
+    pub locked: Option<Below>,
     /// Where it can be rolled back to.
     pub checkpoints: Checkpoints,
 }
@@ -277,6 +280,7 @@ impl Hart {
             combining: Vec::new(),
             settled: 0,
             at_turn: 0,
+            locked: None,
             checkpoints: Checkpoints::default(),
         }
     }

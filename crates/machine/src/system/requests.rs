@@ -10,6 +10,17 @@ use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
+/// A load's bytes below the store queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Below {
+    /// The bytes.
+    pub value: u64,
+    /// Cycles of the design's own look-up.
+    after: u64,
+    /// All of them are the design's.
+    is_supplied: bool,
+}
+
 impl System {
     /// Looks at a core's request at its front time; true if its program can go on at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
@@ -138,39 +149,64 @@ impl System {
         })
     }
 
-    /// The word at `addr` as a load at `at` would get it, and when.
-    pub(super) fn word(&mut self, core: CoreId, addr: Addr, at: u64) -> Result<(u64, u64), Blocked> {
-        self.loaded(core, Load { addr, size: 8 }, at, false)
-    }
-
     /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
     fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
-        let Load { addr, size } = load;
-        let found = match self.hw.hart(core).core.asks(Hook::Load) {
-            true => self.design.load(&mut self.hw, core, load),
-            false => Forward::Caches { after: Cycles(0) },
+        let below = match self.hw.hart(core).core.asks(Hook::Load) {
+            true => self.supplied(core, load)?,
+            false => self.below_queue(load),
         };
-        let (mask, bytes, after) = match found {
-            Forward::Caches { after } => (0, 0, after.0),
-            Forward::Bytes { mask, value, after } => (mask, value, after.0),
-            Forward::Wait(until) => return Err(until.into()),
-        };
-        let issue = issue + after;
-        // Read first, so that the host's own miss goes on during the look-up.
-        let memory = std::hint::black_box(self.hw.memory.read(addr, size));
-        let memory = over(memory, bytes, mask);
-        let has_all = u64::from(mask) >= (1u64 << size) - 1;
-        let done = match has_all {
-            true => issue,
-            false => self.load_line(core, addr.line(), issue, missed)?,
-        };
+        let done = self.loads_line(core, load.addr.line(), &below, issue, missed)?;
         let core = &self.hw.hart(core).core;
         let latency = core.private.borrow().l1_latency();
-        let forwarded = core.queue.borrow_mut().forward(addr, size, memory);
+        let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below.value);
         Ok(match forwarded {
-            None => (memory, done),
-            Some((value, ready)) => (value, ready.max(issue) + latency),
+            None => (below.value, done),
+            Some((value, ready)) => (value, ready.max(issue + below.after) + latency),
         })
+    }
+
+    /// What all cores see of a load's bytes.
+    pub(super) fn below_queue(&self, load: Load) -> Below {
+        // Read first, so that the host's own miss goes on during the look-up.
+        let value = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
+        Below {
+            value,
+            after: 0,
+            is_supplied: false,
+        }
+    }
+
+    /// What all cores see of a load's bytes, with those that the design has over them.
+    pub(super) fn supplied(&mut self, core: CoreId, load: Load) -> Result<Below, Blocked> {
+        let found = self.design.load(&mut self.hw, core, load);
+        let below = self.below_queue(load);
+        match found {
+            Forward::Caches { after } => Ok(Below {
+                after: after.0,
+                ..below
+            }),
+            Forward::Bytes { mask, value, after } => Ok(Below {
+                value: over(below.value, value, mask),
+                after: after.0,
+                is_supplied: u64::from(mask) >= (1u64 << load.size) - 1,
+            }),
+            Forward::Wait(until) => Err(until.into()),
+        }
+    }
+
+    /// When what lies below the store queue is there, of a load that issues at `issue`.
+    pub(super) fn loads_line(
+        &mut self,
+        core: CoreId,
+        line: Line,
+        below: &Below,
+        issue: u64,
+        missed: bool,
+    ) -> Result<u64, Blocked> {
+        match below.is_supplied {
+            true => Ok(issue + below.after),
+            false => self.load_line(core, line, issue + below.after, missed),
+        }
     }
 
     /// Brings a load's line into the core's caches: when it is there.
@@ -206,7 +242,8 @@ impl System {
             return None;
         }
         self.send_all_combined(core, at);
-        if self.hw.machine.core.lock_orders_flushes {
+        let is_kept = self.hw.hart(core).locked.is_some();
+        if self.hw.machine.core.lock_orders_flushes && !is_kept {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.hart(core).core.holds(until) {
                     return Some(Err(until.into()));

@@ -31,7 +31,6 @@ use super::persistency::Persistency;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
-use std::any::Any;
 use strandline_design::{
     About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Entry, Eviction, Level,
     Needs, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
@@ -309,9 +308,5 @@ impl Design for Asap {
         for (line, data) in self.controllers.undone() {
             image(line, data);
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
