@@ -163,7 +163,7 @@ fn a_line_leaves_the_private_caches_when_the_writes_before_are_acknowledged() {
 }
 
 #[test]
-fn a_write_that_is_wanted_and_not_safe_does_not_wait_for_stores_for_ever() {
+fn a_write_that_is_demanded_before_it_is_safe_is_tried_again_after_its_time() {
     let mut both = both().with(&[("table", 1), ("gather", 16)]);
     both.store(ZERO, X);
     for of_the_same_controller in [Z, Addr(PM_BASE + 256)] {
