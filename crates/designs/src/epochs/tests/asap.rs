@@ -238,6 +238,21 @@ fn the_media_are_not_written_before_the_old_value_was_read() {
 }
 
 #[test]
+fn a_line_is_written_as_soon_as_a_safe_value_replaces_the_one_that_is_being_read() {
+    let mut both = both();
+    both.store(ZERO, X);
+    both.executes(ZERO, Primitive::Ofence);
+    both.store(ZERO, X);
+    let early = both.hw.sent[1];
+    let controller = both.hw.controller_of(early.line);
+    both.arrive(1);
+    assert!(!both.design.may_issue(controller, &early) && both.hw.looked_at.is_empty());
+    both.arrive(0);
+    assert!(both.design.may_issue(controller, &early));
+    assert_eq!(both.hw.looked_at, [controller]);
+}
+
+#[test]
 fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     let mut both = both().with(&[("entries", 2), ("epochs", 2), ("table", 1), ("gather", 1)]);
     both.store(ZERO, X);

@@ -28,6 +28,8 @@ pub struct Machine<T: Types> {
     pub memory: BTreeMap<Line, u64>,
     /// Reads of memory for undo records.
     pub reads: u64,
+    /// Controllers whose write queues were looked at again.
+    pub looked_at: Vec<ControllerId>,
 }
 
 impl<T: Types> Services<T> for Machine<T> {
@@ -107,7 +109,9 @@ impl<T: Types> Services<T> for Machine<T> {
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         self.write(core, line, data, tag);
     }
-    fn look_at_queue(&mut self, _: ControllerId) {}
+    fn look_at_queue(&mut self, controller: ControllerId) {
+        self.looked_at.push(controller);
+    }
     fn read_line(&mut self, _: Line) -> Cycles {
         self.reads += 1;
         Cycles(self.now + READ)
@@ -139,6 +143,7 @@ impl<D: Design> Both<D> {
             opened: Vec::new(),
             memory: BTreeMap::new(),
             reads: 0,
+            looked_at: Vec::new(),
         };
         Both { hw, design }.with(&[("gather", 1)])
     }
