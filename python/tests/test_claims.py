@@ -142,7 +142,7 @@ workloads = ["sps"]
         ('designs = ["x86"]', "designs = []", 8, "designs: expected an array of at least one: text in quotes"),
         ('text = "T"', "", 1, "text: missing: add it"),
         ('text = "T"', 'text = "T"\nwhy = "T"', 6, "why: unknown key: use one of id, paper, kind"),
-        ('["sps"]\n', f'["sps"]\n{CLAIM}', 1, "claim: `a` stands there twice"),
+        ('["sps"]\n', f'["sps"]\n{CLAIM}', 1, "claim: `a` occurs twice"),
     ],
 )
 def test_bad_claims_are_told_by_line(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:

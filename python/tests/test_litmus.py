@@ -63,7 +63,7 @@ def test_a_forbidden_state_comes_with_its_command(strandline: Strandline) -> Non
     answer = strandline("litmus", "papers/mp", "-d", "x86,non-atomic", "--seed", "5")
     assert answer.code == 1
     assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
-    assert "again: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
+    assert "reproduce: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
 
 
 def test_what_is_allowed_and_never_shown_is_told(strandline: Strandline) -> None:
@@ -192,7 +192,7 @@ def test_many_failures_are_told_in_part(strandline: Strandline, folder: Path) ->
     for number in range(23):
         (folder / f"mp{number}.litmus").write_text(MP)
     answer = strandline("litmus", "tests", "-d", "non-atomic")
-    assert answer.out.count("again: ") == 20
+    assert answer.out.count("reproduce: ") == 20
     assert "and 4 more" in answer.out
     assert len(strandline("litmus", "tests", "-d", "non-atomic", "--json").document["failures"]) == 24
 
@@ -331,9 +331,9 @@ def test_parameters_of_designs_can_be_set(strandline: Strandline, native: FakeNa
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not of a design"),
+        (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not a design's parameter"),
         (("-d", "x86", "--set", "design.entries=1", "--set", "design.entries=2"), "is set twice, to 1 and to 2"),
-        (("--set", "design.entries=1"), "--set says how designs are run: name them with -d"),
+        (("--set", "design.entries=1"), "--set needs designs to run: name them with -d"),
     ],
 )
 def test_what_is_set_must_be_of_designs_that_run(strandline: Strandline, words: tuple[str, ...], why: str) -> None:
@@ -351,7 +351,7 @@ def test_a_built_in_test_needs_no_folder_if_there_is_one_of_its_name(
     answer = strandline("litmus", "mp", "-M", "px86")
     assert (answer.code, answer.err) == (
         2,
-        "strandline: mp: more than one test has this name: say papers/mp or classic/mp\n",
+        "strandline: mp: more than one test has this name: give papers/mp or classic/mp\n",
     )
 
 
@@ -367,4 +367,4 @@ def test_models_and_variants_are_known_before_anything_is_asked(
 
 def test_all_designs_leave_no_other_to_run(strandline: Strandline) -> None:
     answer = strandline("litmus", "papers/strandweaver-2ab", "-d", "all")
-    assert answer.err.endswith("to a model of any design: leave out -d to ask all models\n")
+    assert answer.err.endswith("to a model of any design: leave out -d to evaluate all models\n")

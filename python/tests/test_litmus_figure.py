@@ -105,7 +105,7 @@ def test_a_forbidden_state_that_a_design_shows_is_told_and_exits_1(strandline: S
     answer = strandline("figure", "paper-2", shelf=mine)
     assert answer.code == 1
     assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
-    assert "again: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
+    assert "reproduce: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
 
 
 def test_the_native_module_is_asked_for_the_figures_designs_timings_and_seed(
@@ -150,7 +150,7 @@ def test_what_does_not_fit_together_is_told(
         ("timings = 40", "timings = 0", 8, "timings: expected a whole number from 1 up, found `0`"),
         ("timings = 40", "", 4, "timings: missing: add it"),
         ('["papers/mp"]', "[]", 5, "tests: expected an array of at least one: text in quotes, found `[]`"),
-        ('["px86"]', '["px86", "px86"]', 6, "models: `px86` stands there twice: leave one out or rename it"),
+        ('["px86"]', '["px86", "px86"]', 6, "models: `px86` occurs twice: remove or rename one"),
         ('["x86", "x86-pcommit"]', "[86]", 7, "designs: expected text in quotes, found `86`"),
         ("[litmus]", "claims = []\n[litmus]", 4, "claims: unknown key"),
         ("timings", "timing", 8, "timing: unknown key"),

@@ -189,7 +189,7 @@ def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
-    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs, and .*\n", err)
+    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs: repeat .*\n", err)
     assert [path.name for path in tmp_path.iterdir()] == ["new.partial.jsonl"]
 
 
@@ -232,7 +232,7 @@ def test_an_interrupted_crash_test_shows_what_it_found(
     out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (
         130,
-        b"strandline: interrupted: the report has what was found until then, of 2 of 3 designs\n",
+        b"strandline: interrupted: the report has the findings so far, of 2 of 3 designs\n",
     )
     if form:
         document = json.loads(out)
@@ -241,7 +241,7 @@ def test_an_interrupted_crash_test_shows_what_it_found(
     else:
         assert b"FAILS" in out
         assert b"not finished" in out
-        assert b"again: strandline crash sps -d unordered" in out
+        assert b"reproduce: strandline crash sps -d unordered" in out
 
 
 def test_without_the_native_module_help_still_helps() -> None:

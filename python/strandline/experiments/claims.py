@@ -72,7 +72,7 @@ class ClaimsFile(Table, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured for a claim, in the shape of the paper's value."""
+    """The measurement of a claim, in the shape of the paper's value."""
 
     value: Any
     holds: bool | None = None

@@ -47,7 +47,7 @@ RUN_KEYS = RunKeys.__struct_fields__
 
 
 class Point(Table, frozen=True, kw_only=True):
-    """A place on an axis: what it is called and what it sets."""
+    """A point on an axis: its name and its settings."""
 
     label: Annotated[str, says("name of the point in plots, tables and `baseline`")]
     settings: Annotated[Settings, says("settings of the runs at this point")] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Point(Table, frozen=True, kw_only=True):
 
     @property
     def finder(self) -> str | None:
-        """The point that searches the best value for runs at this point: itself, or another of the axis."""
+        """The point that searches the best value for runs at this point: itself, or another point of the axis."""
         return self.label if self.search is True else self.search or None
 
 

@@ -65,7 +65,7 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: I
     assert again.code == 1
     assert [failure["state"] for failure in again.document["failures"]] == [first["state"]]
     said = installed(*shlex.split(first["replay"]))
-    assert f"again: strandline {first['replay']}" in said.out
+    assert f"reproduce: strandline {first['replay']}" in said.out
     assert "lacks list+0x1010, at my pool+0x48" in said.out
 
 
