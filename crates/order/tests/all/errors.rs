@@ -1,9 +1,9 @@
-//! Each mistake that a test or a model can hold gives one line: where it is, what is wrong, and how to mend it.
+//! Each mistake in a test or a model gives one line: its position, the mistake, and the correction.
 
 use std::collections::BTreeSet;
 use strandline_order::{allowed, Model, Test};
 
-/// The line that a wrong test gives.
+/// The error line of a wrong test.
 fn of_test(text: &str) -> String {
     match Test::parse(text) {
         Ok(test) => panic!("nothing is wrong with\n{test}"),
@@ -11,7 +11,7 @@ fn of_test(text: &str) -> String {
     }
 }
 
-/// The line that a wrong model gives.
+/// The error line of a wrong model.
 fn of_model(text: &str) -> String {
     match Model::parse("own", text, &BTreeSet::new()) {
         Ok(_) => panic!("nothing is wrong with\n{text}"),
@@ -19,7 +19,7 @@ fn of_model(text: &str) -> String {
     }
 }
 
-/// The line of a model that has an order, and something wrong before it.
+/// The error line of a model with an order, and a mistake before it.
 fn before_pmo(text: &str) -> String {
     of_model(&format!("{text}\nlet pmo = po"))
 }

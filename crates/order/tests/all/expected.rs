@@ -1,4 +1,4 @@
-//! Files of expected states: what is written is read, and every wrong line is refused.
+//! Files of expected states: a written file parses, and every wrong line is refused.
 
 use std::collections::BTreeSet;
 use strandline_order::{expected, read_expected, show_expected, Model, Test};
