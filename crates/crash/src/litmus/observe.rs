@@ -1,4 +1,4 @@
-//! One run of a litmus test, and the states that crashes of it would leave.
+//! One run of a litmus test, and its crash states.
 
 use super::layout::Layout;
 use super::program::threads;
@@ -14,24 +14,24 @@ use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Error, Play};
 
-/// Cycles after which a litmus test is given up.
+/// Cycles after which a litmus test counts as hung.
 const PATIENCE: Cycles = Cycles(5_000_000);
 
 /// A run of a test.
 pub struct Observed {
     /// The machine.
     pub machine: Machine,
-    /// What was set of the design.
+    /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
-    /// What became durable when, what was told, what was executed.
+    /// The order of durable writes, the outputs, and the executed operations.
     pub journal: Journal,
     /// Memory at first.
     pub initial: Memory,
     layout: Rc<Layout>,
 }
 
-/// Runs a test under a design on the machine that the seed makes, with placements, delays and the sizes of what the design adds from the seed
-/// too.
+/// Runs a test under a design. The seed determines the machine, the placements, the delays and the sizes of the
+/// design's structures.
 ///
 /// # Errors
 /// The run makes no progress.
@@ -69,12 +69,12 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
 pub struct CrashState {
     /// The values of [`Test::observed`].
     pub state: State,
-    /// How many durable events there were.
+    /// Number of durable events.
     pub event: usize,
 }
 
 impl Observed {
-    /// Every state that a crash at some cycle would leave, in order.
+    /// Every crash state of the run, in order.
     pub fn states(&self, test: &Test) -> Vec<CrashState> {
         let mut outputs: Vec<(Cycles, u32, u8)> = Vec::new();
         for noted in self.journal.notes.iter().flatten() {
@@ -114,7 +114,7 @@ impl Observed {
         test.observed().into_iter().map(value).collect()
     }
 
-    /// The run in words, for who looks at a violation.
+    /// The run as text, for a report of a violation.
     pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
         let sets = self
             .sets

@@ -1,4 +1,4 @@
-//! The page that shows the table of mutants: `make promote` writes it.
+//! The page with the table of mutants; `make promote` writes it.
 
 use super::table::{Catcher, Mutant, MUTANTS};
 
@@ -24,7 +24,7 @@ without progress. A mutant that stops for another reason does not count as caugh
 |---|---|---|---|
 ";
 
-/// Whether the page shows the table; with `STRANDLINE_PROMOTE` it is written.
+/// Whether the page matches the table; with `STRANDLINE_PROMOTE` it is rewritten.
 pub fn is_current() -> Result<(), String> {
     let page: String = [INTRODUCTION.to_owned()]
         .into_iter()
