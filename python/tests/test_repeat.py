@@ -122,7 +122,10 @@ def test_csv_has_a_row_for_each_record(strandline: Strandline) -> None:
 
 def test_a_file_of_another_kind_is_not_replaced(strandline: Strandline, native: FakeNative) -> None:
     Path("notes.json").write_text("mine")
-    for name, why in (("notes.json", "exists and holds no records"), ("r.txt", "has no known suffix: use one of .json")):
+    for name, why in (
+        ("notes.json", "exists and holds no records"),
+        ("r.txt", "has no known suffix: use one of .json"),
+    ):
         answer = strandline(*RUN, "--out", name)
         assert (answer.code, answer.out) == (2, "")
         assert f"--out {name}: {why}" in answer.err

@@ -231,7 +231,7 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
     let mut failures = vec![Failure::of(&smallest)];
     failures[0].detail.push(format!(
-        "before shrinking, {} of {} crash states judged fail",
+        "before shrinking, {} of {} judged crash states fail",
         survey.failed, survey.report.points
     ));
     failures.extend(found);

@@ -99,7 +99,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Stray { addr } => write!(f, "structure: recovery leads to {addr}, which is not in memory"),
+            Fault::Stray { addr } => write!(f, "structure: recovery accesses {addr}, which is not in memory"),
             Fault::Structure { what } => write!(f, "structure: {what}"),
             Fault::Lost { region, acknowledged, addr, found, expected } => write!(
                 f,
@@ -107,7 +107,7 @@ impl fmt::Display for Fault {
             ),
             Fault::Torn { region, addr, found, expected } => write!(
                 f,
-                "half done: {region} is there in part: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
+                "half done: {region} is partly present: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
             ),
             Fault::Disorder { model, what } => write!(f, "model {model}: {what}"),
             Fault::Foreign { addr, found, expected } => {

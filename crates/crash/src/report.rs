@@ -94,7 +94,7 @@ fn event(run: &Run, event: usize) -> String {
 
 fn shaking(run: &Run) -> String {
     match run.shaken.is_empty() {
-        true => format!("run {}: the machine as it is", run.number),
+        true => format!("run {}: the unchanged machine", run.number),
         false => format!("run {}: the machine with {}", run.number, run.shaken.join(", ")),
     }
 }

@@ -16,12 +16,7 @@ use strandline_machine::Machine;
 use strandline_sim::{guarded, Error, MemoryNeed, Record, Scope, Spec};
 use value::{Answer, Given};
 
-create_exception!(
-    _native,
-    InputError,
-    PyException,
-    "What was asked for cannot be run; one line."
-);
+create_exception!(_native, InputError, PyException, "Bad input; one line.");
 create_exception!(
     _native,
     StuckError,

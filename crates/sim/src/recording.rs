@@ -46,7 +46,7 @@ impl Recorded {
         }
         if recording.totals().instructions == 0 {
             return Err(Error::Input(format!(
-                "{path}: holds no instruction; record again, from a place that the program comes to"
+                "{path}: holds no instruction; record again, from a point that the program reaches"
             )));
         }
         let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;
@@ -99,7 +99,7 @@ impl Recorded {
     pub(crate) fn demand(&self, checksum: Option<&str>) -> Result<(), Error> {
         match checksum {
             Some(wanted) if self.checksum()? != wanted => Err(Error::Input(format!(
-                "{}: is another recording than the one that ran: its checksum is not {wanted}; give that one back its name",
+                "{}: is not the recording that ran: its checksum is not {wanted}; restore the original file",
                 self.path
             ))),
             _ => Ok(()),
@@ -162,7 +162,7 @@ fn input(path: &str, error: &RecordError) -> Error {
 pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     let refuse = |option: &str| {
         Err(Error::Input(format!(
-            "{option}: {} is a recording, which says that itself; leave the option out",
+            "{option}: {} is a recording, which defines this; leave the option out",
             spec.workload
         )))
     };

@@ -193,6 +193,6 @@ pub fn design_named(name: &str) -> Result<Box<dyn Design>, Error> {
 pub fn unknown_design(name: &str) -> Error {
     let meant = did_you_mean(name, abouts().iter().map(|about| about.name));
     Error::Input(format!(
-        "design {name}: there is none of this name{meant} (`strandline list designs` shows all)"
+        "design {name}: unknown name{meant} (`strandline list designs` shows all)"
     ))
 }

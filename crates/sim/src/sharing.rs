@@ -38,7 +38,7 @@ fn usual(spec: &Spec, asked: bool) -> Result<Option<u64>, Error> {
     let about = abouts().into_iter().find(|about| about.name == spec.design);
     match about {
         Some(about) if asked && about.window.is_none() => Err(Error::Input(format!(
-            "--coroutines: tasks run one after the other under {}; ask for a --window too",
+            "--coroutines: tasks run one after the other under {}; give a --window too",
             spec.design
         ))),
         None if asked => Err(unknown_design(&spec.design)),

@@ -256,7 +256,7 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
         0 => Ok(threads),
         n if n > MAX_CORES => Err(Error::Input(format!("machine.cores {n}: must be at most {MAX_CORES}"))),
         n if n < threads => Err(Error::Input(format!(
-            "--threads {threads}: machine.cores is {n} and a core runs one thread; ask for fewer threads or --set machine.cores={threads}"
+            "--threads {threads}: machine.cores is {n} and a core runs one thread; give fewer --threads or --set machine.cores={threads}"
         ))),
         n => Ok(n),
     }
@@ -278,7 +278,7 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
 fn unknown_runtime(name: &str) -> Error {
     let names: Vec<&str> = runtimes().iter().map(|about| about.name).collect();
     Error::Input(format!(
-        "--runtime {name}: there is none of this name{}; there are {} (`strandline list runtimes` shows them)",
+        "--runtime {name}: unknown name{}; there are {} (`strandline list runtimes` shows them)",
         did_you_mean(name, names.iter().copied()),
         names.join(", ")
     ))

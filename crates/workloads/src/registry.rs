@@ -83,7 +83,7 @@ impl fmt::Display for Error {
         match self {
             Error::Unknown(name) => {
                 let meant = did_you_mean(name, ALL.iter().flat_map(About::names));
-                write!(f, "workload {name}: there is none of this name{meant} (`strandline list workloads` shows all)")
+                write!(f, "workload {name}: unknown name{meant} (`strandline list workloads` shows all)")
             }
             Error::Param(error) => error.fmt(f),
             Error::Lanes { threads, window } => write!(

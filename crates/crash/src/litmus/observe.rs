@@ -147,7 +147,7 @@ impl Observed {
             .flatten()
             .filter_map(|noted| match noted.note {
                 Note::Output { location, value } => Some(format!(
-                    "cycle {}: {} is told {value}",
+                    "cycle {}: {} outputs {value}",
                     noted.at, test.locations[location as usize].name
                 )),
                 _ => None,

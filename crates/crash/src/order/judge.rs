@@ -209,7 +209,7 @@ impl Crashes<'_> {
             }
             Breach::Foreign { location } => {
                 let addr = (self.names)(self.told.places[location].addr);
-                format!("{addr} holds what no store left there")
+                format!("{addr} has a value that no store left there")
             }
         };
         Some(Disorder { event, at, what })

@@ -96,7 +96,7 @@ fn what_is_taken_back_is_wrong_while_what_comes_after_it_is_not() {
 fn what_no_store_left_is_wrong() {
     assert_eq!(
         wrong(&ordered(&[(2, 1), (1, 7), (1, 0)])),
-        Some((2, format!("{} holds what no store left there", word(1))))
+        Some((2, format!("{} has a value that no store left there", word(1))))
     );
 }
 

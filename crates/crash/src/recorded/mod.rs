@@ -289,7 +289,7 @@ fn refuse(recording: &Recording) -> Result<(), String> {
     let stores = recording.totals().persistent_stores;
     if stores > MOST_STORES {
         return Err(format!(
-            "has {stores} stores to persistent memory, and simulated runs keep what they make durable of at most {MOST_STORES}: record less with --from and --max-instructions, or take a design of the models px86, eadr or bbb"
+            "has {stores} stores to persistent memory, and simulated runs support at most {MOST_STORES}: record less with --from and --max-instructions, or choose a design with model px86, eadr or bbb"
         ));
     }
     Ok(())

@@ -535,7 +535,7 @@ fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
         None => Ok(()),
         Some(place) => Err(Fault::new(
             place,
-            "a name may not stand here in its own definition: under `~` or right of `\\`",
+            "a name may not occur here in its own definition: under `~` or right of `\\`",
         )),
     }
 }

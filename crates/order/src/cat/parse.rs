@@ -137,7 +137,7 @@ impl Parser {
             let place = self.place();
             let item = self.item()?;
             if matches!(item, Item::Include(..)) && !items.iter().all(|item| matches!(item, Item::Include(..))) {
-                return Err(Fault::new(place, "`include` must stand before every `let` and check"));
+                return Err(Fault::new(place, "`include` must come before every `let` and check"));
             }
             items.push(item);
         }

@@ -27,10 +27,7 @@ pub fn read_expected(model: &Model, text: &str, folder: &BTreeSet<&str>) -> Resu
         }
         let expected = reader.test(at, test)?;
         if tests.insert(test.to_owned(), expected).is_some() {
-            return Err(fault(
-                at,
-                format!("{test} stands here twice: delete its lines in one place"),
-            ));
+            return Err(fault(at, format!("{test} occurs twice: delete one entry")));
         }
     }
     Ok(tests)
@@ -128,7 +125,7 @@ impl<'r> Reader<'r> {
             found if found == count => Ok(states),
             found => Err(fault(
                 at,
-                format!("{label} has {found} states, not {count}: mend the number"),
+                format!("{label} has {found} states, not {count}: correct the number"),
             )),
         }
     }

@@ -117,7 +117,7 @@ impl Parser<'_> {
             return Err(Fault::new(place, message));
         }
         if ["not", "true"].contains(&name) {
-            let message = format!("`{name}` is a word of conditions: give the location another name");
+            let message = format!("`{name}` is a keyword of conditions: give the location another name");
             return Err(Fault::new(place, message));
         }
         if let Some(index) = self.locations.iter().position(|at| at.name == name) {

@@ -110,7 +110,7 @@ fn cuts(word: u64, access: &Access) -> bool {
 fn cut_at(word: u64, at: usize, known: &Known) -> Result<(usize, u32), Wrong> {
     match Control::of(word) {
         Some((Control::Cut, instructions)) => Ok((at + 1, cut_of(instructions, known)?)),
-        _ => Err(format!("{word:#x} stands where an address should").into()),
+        _ => Err(format!("{word:#x} in place of an address").into()),
     }
 }
 

@@ -37,13 +37,8 @@ fn beside(out: &Path) -> PathBuf {
 /// The stream has another version or an impossible item, or reports that the program cannot be recorded; or the file
 /// cannot be written.
 pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> Result<Collected, RecordError> {
-    let unwritable = |error: std::io::Error| {
-        RecordError::new(
-            format!("cannot be written: {error}"),
-            "give a place that can be written",
-        )
-        .of(out)
-    };
+    let unwritable =
+        |error: std::io::Error| RecordError::new(format!("cannot be written: {error}"), "give a writable path").of(out);
     let path = beside(out);
     let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };

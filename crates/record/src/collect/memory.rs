@@ -81,7 +81,7 @@ impl Memory {
             return Err(packet.wrong("a page of another size"));
         };
         if address % PAGE_BYTES != 0 {
-            return Err(packet.wrong(format!("{address:#x} is no page's address")));
+            return Err(packet.wrong(format!("{address:#x} is not the address of a page")));
         }
         // A range of addresses need not start at a page boundary.
         let page = address..address.saturating_add(PAGE_BYTES);

@@ -83,7 +83,7 @@ fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
     let Some(packet) = packets.next()? else {
         return Err(RecordError::at(
             packets.offset(),
-            "the recorder told nothing: did the program start?",
+            "the recorder sent nothing: did the program start?",
         ));
     };
     let mut fields = Fields::new(&packet);

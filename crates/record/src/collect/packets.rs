@@ -103,7 +103,7 @@ impl<R: Read> Packets<R> {
             true => Err(wrong(0, "does not begin as one")),
             false => Err(wrong(
                 packets.offset,
-                "the recorder told nothing: did the program start?",
+                "the recorder sent nothing: did the program start?",
             )),
         }
     }

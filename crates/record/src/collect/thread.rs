@@ -143,7 +143,7 @@ impl Thread {
                 self.control(control, payload, more, trace, shared)?;
                 Ok(Some(at + 1 + more.len()))
             }
-            None => Err(format!("{:#x} stands where a control word should", words[at]).into()),
+            None => Err(format!("{:#x} in place of a control word", words[at]).into()),
         }
     }
 

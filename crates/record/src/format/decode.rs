@@ -232,7 +232,7 @@ fn locate(slot: &mut Slot, moves: &mut Moves, code: u8, raw: &[u8], distances: &
     };
     // The end of an access must not wrap around, because a walk over its lines would never end.
     if to >> 63 != 0 {
-        return Err(Bad("an access is at no address of a program"));
+        return Err(Bad("an access has an address outside programs"));
     }
     moves.moved(slot, to);
     Ok(to)

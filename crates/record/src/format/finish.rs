@@ -39,7 +39,7 @@ impl<W: Write> Writer<W> {
     pub(super) fn check(&self, ending: &Ending) -> Result<(), RecordError> {
         let known = self.threads.len();
         if ending.turns.len() > known || ending.waits.len() > known || ending.fences.len() > known {
-            return Err(misuse("the recording's end tells of a thread that did nothing"));
+            return Err(misuse("the recording's end names a thread without steps"));
         }
         for (thread, state) in self.threads.iter().enumerate() {
             let fences = ending.fences.get(thread).map_or(0, Vec::len) as u64;

@@ -57,6 +57,6 @@ impl<W: Write> File<W> {
 fn write(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), RecordError> {
     out.write_all(bytes).map_err(|error| {
         let what = format!("the recording cannot be written at byte {offset}: {error}");
-        RecordError::new(what, "make room for it or give another place")
+        RecordError::new(what, "free some space or give another path")
     })
 }

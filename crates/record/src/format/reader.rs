@@ -275,7 +275,7 @@ fn pages(raw: &[u8], items: u32) -> Parsed<Vec<(u64, Page)>> {
     let page = |(address, content): (&[u8], &[u8])| {
         let address = u64::from_le_bytes(address.try_into().map_err(|_| ODD)?);
         if address % PAGE_BYTES != 0 || address >= 1 << 63 {
-            return Err(Bad("a page is at no page's address"));
+            return Err(Bad("a page has an unaligned address"));
         }
         Ok((address, content.try_into().map_err(|_| ODD)?))
     };

@@ -83,7 +83,7 @@ pub(crate) fn check(block: &Block) -> Result<(), &'static str> {
     }
     let sorted = block.accesses.is_sorted_by_key(|access| access.instruction);
     if !sorted || !block.fences.is_sorted_by(|a, b| a < b) {
-        return Err("accesses or fences of a block of code are not in order");
+        return Err("accesses or fences of a block of code are out of order");
     }
     Ok(())
 }

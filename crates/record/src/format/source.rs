@@ -75,7 +75,7 @@ impl Source {
     /// Checks start and end; returns the offset of the index.
     pub fn ends(&self) -> Result<u64, RecordError> {
         let mut prefix = [0; PREFIX_BYTES as usize];
-        let foreign = || RecordError::new("this is no recording of strandline", "make one by strandline record");
+        let foreign = || RecordError::new("this is not a recording of strandline", "make one by strandline record");
         self.read(0, &mut prefix[..8]).map_err(|_| foreign())?;
         if prefix[..8] != MAGIC {
             return Err(foreign());

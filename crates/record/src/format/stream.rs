@@ -225,7 +225,7 @@ impl Stream {
             .is_some_and(|thread| thread.steps == self.given && thread.instructions == self.instructions);
         match sums && self.syncs.next.is_none() && self.fences.next.is_none() {
             true => Ok(None),
-            false => self.damaged("a thread did not do what the index says"),
+            false => self.damaged("a thread's steps differ from the index"),
         }
     }
 }

@@ -122,7 +122,7 @@ impl<W: Write> Writer<W> {
     /// fail returns an error.
     pub fn page(&mut self, address: u64, bytes: &[u8; PAGE_BYTES as usize]) {
         if address % PAGE_BYTES != 0 || address >= 1 << 63 {
-            self.fail(misuse(format!("{address:#x} is no page's address")));
+            self.fail(misuse(format!("{address:#x} is not the address of a page")));
         } else if self.seen.insert(address / PAGE_BYTES) && bytes.iter().any(|byte| *byte != 0) {
             self.pages.push((address, *bytes));
             if self.pages.len() == PAGES {
@@ -278,7 +278,7 @@ impl<W: Write> Writer<W> {
         let mut persistent = 0;
         for (address, (bytes, writes)) in addresses.iter().zip(extents) {
             if address >> 63 != 0 {
-                return Err(misuse(format!("{address:#x} is no address of a program")));
+                return Err(misuse(format!("{address:#x} is not an address of a program")));
             }
             self.touched.touch(*address, *bytes);
             persistent += u64::from(*writes && self.regions.contains(*address));

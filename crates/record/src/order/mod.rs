@@ -92,7 +92,7 @@ impl Interleaved {
             1 => "; 1 more thread waits".to_owned(),
             others => format!("; {others} more threads wait"),
         };
-        RecordError::new(format!("{first}, and nothing brings that about{others}"), RECORD_AGAIN)
+        RecordError::new(format!("{first}, which never happens{others}"), RECORD_AGAIN)
     }
 }
 

@@ -54,13 +54,13 @@ fn coroutines_without_a_window_are_refused_where_the_design_has_none_of_its_own(
     spec.coroutines = Some("lean".to_owned());
     assert_eq!(
         refused_in_the_plan(&spec),
-        "--coroutines: tasks run one after the other under x86; ask for a --window too"
+        "--coroutines: tasks run one after the other under x86; give a --window too"
     );
     spec.window = Some(Window::Tasks(2));
     assert!(Plan::of(&spec).is_ok());
     // The unknown design is the reported error, not its coroutines.
     (spec.window, spec.design) = (None, "cosply".to_owned());
-    assert!(refused_in_the_plan(&spec).starts_with("design cosply: there is none of this name; did you mean cosplay?"));
+    assert!(refused_in_the_plan(&spec).starts_with("design cosply: unknown name; did you mean cosplay?"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn more_threads_than_cores_are_refused_with_the_setting_that_would_do() {
     spec.threads = Some(3);
     assert_eq!(
         refused_in_the_plan(&spec),
-        "--threads 3: machine.cores is 2 and a core runs one thread; ask for fewer threads or --set machine.cores=3"
+        "--threads 3: machine.cores is 2 and a core runs one thread; give fewer --threads or --set machine.cores=3"
     );
     spec.threads = Some(2);
     assert!(Plan::of(&spec).is_ok());

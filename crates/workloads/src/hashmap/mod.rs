@@ -47,7 +47,7 @@ const PARAMS: &[Param] = &[
         default: 100_000,
         min: 1,
         max: 1 << 24,
-        help: "keys that are asked for",
+        help: "number of keys",
     },
     Param {
         name: "buckets",

@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
         if named.kind == LocationKind::Volatile {
             let message = format!(
-                "{} is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location",
+                "{} is volatile, and a crash leaves nothing of it: store the value to a persistent location",
                 named.name
             );
             return Err(Fault::new(place, message));

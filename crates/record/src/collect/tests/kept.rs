@@ -239,13 +239,9 @@ fn wrong_words_are_refused_with_their_place() {
         assert_eq!(error.offset(), Some(place + at), "{error}");
         assert!(error.to_string().contains(what), "{error}");
     };
-    refused(
-        &[Control::Syscall.word(1), 4, 5],
-        16,
-        "0x5 stands where a control word should",
-    );
+    refused(&[Control::Syscall.word(1), 4, 5], 16, "0x5 in place of a control word");
     refused(&[Control::Block.word(0)], 0, "block 0 was not defined");
-    refused(&[CONTROL | 0x55 << 56], 0, "stands where a control word should");
+    refused(&[CONTROL | 0x55 << 56], 0, "in place of a control word");
     refused(&[Control::Cut.word(1)], 0, "cut short where none is executed");
     refused(
         &[Control::Syscall.word(1), 4, Control::Syscall.word(1), 3],

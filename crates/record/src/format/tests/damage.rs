@@ -71,7 +71,7 @@ fn foreign_and_newer_files_are_told_from_damaged_ones() {
     let foreign = read_bytes(b"\x7fELF and so on".to_vec()).expect_err("no recording");
     assert_eq!(
         foreign.to_string(),
-        "this is no recording of strandline; make one by strandline record"
+        "this is not a recording of strandline; make one by strandline record"
     );
     let mut newer = samples(1).remove(0);
     newer[8] = 2;

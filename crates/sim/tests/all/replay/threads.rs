@@ -124,7 +124,7 @@ fn a_recording_whose_turns_never_come_says_who_waits() {
     assert!(
         error
             .to_string()
-            .contains("thread 0 waits in block 0 (0x400000) for its turn, and nothing brings that about"),
+            .contains("thread 0 waits in block 0 (0x400000) for its turn, which never happens"),
         "{error}"
     );
 }
