@@ -1,4 +1,4 @@
-"""What `strandline figure` keeps of an interrupted call, and what it does not replace unasked."""
+"""What `strandline figure` keeps of an interrupted call, and what it replaces only on request."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ KEPT = Path("out/cosplay-table-3.partial.jsonl")
 
 
 def stop_after(native: FakeNative, patch: pytest.MonkeyPatch, runs: int, why: BaseException) -> None:
-    """Lets so many runs finish and ends the next."""
+    """Lets this many runs finish and interrupts the next."""
     run = FakeNative.run
 
     def some(spec: RunSpec, progress: NativeProgress) -> dict[str, Any]:

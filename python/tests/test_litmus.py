@@ -21,12 +21,12 @@ MP_PX86 = """mp
     x=1 z=0
     x=1 z=1
 """
-"""What the fake's px86 allows of `mp`: all but x=0 z=1, and all where locked instructions order nothing."""
+"""The fake's px86 allows all states of `mp` but x=0 z=1, and all if locked instructions order nothing."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder `tests` with two tests, one of them in a folder of its own."""
+    """A folder `tests` with two tests, one of them in a subfolder."""
     inner = tmp_path / "tests" / "inner"
     inner.mkdir(parents=True)
     (inner / "strands.litmus").write_text(STRANDS)
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def timeless(answer: Answer) -> str:
-    """What was printed, but for the time that it took."""
+    """The output, without the duration."""
     return re.sub(r"[\d,.]+ s$", "# s", answer.out, flags=re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ def timeless(answer: Answer) -> str:
 )
 def test_tables(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
     answer = strandline("litmus", *arguments.split())
-    # `non-atomic` alone shows what its model forbids.
+    # Only `non-atomic` reaches a state that its model forbids.
     assert (answer.code, answer.err) == (1 if "all" in arguments else 0, "")
     assert timeless(answer) == snapshot
 
@@ -67,7 +67,7 @@ def test_a_forbidden_state_comes_with_its_command(strandline: Strandline) -> Non
 
 
 def test_what_is_allowed_and_never_shown_is_told(strandline: Strandline) -> None:
-    # The fake's x86 shows 0 0 and 1 1, its model allows 1 0 besides.
+    # The fake's x86 reaches 0 0 and 1 1; its model also allows 1 0.
     rows = [line.split() for line in strandline("litmus", "papers/mp", "-d", "x86").out.splitlines()]
     assert ["x=0", "z=1", "forbidden", "-"] in rows
     assert ["x=1", "z=0", "allowed", "not", "shown"] in rows
@@ -279,7 +279,7 @@ def test_promote_writes_nothing_if_one_test_is_wrong(strandline: Strandline, fol
 
 
 def test_promote_where_nothing_can_be_written(strandline: Strandline, folder: Path) -> None:
-    # A folder of that name cannot be replaced by a file, even by root.
+    # A folder of that name blocks the file, even for root.
     (folder / "eadr.expected").mkdir()
     answer = strandline("litmus", "tests", "--promote")
     assert (answer.code, answer.out) == (2, "")
@@ -310,7 +310,7 @@ def test_every_seed_is_tried_once(strandline: Strandline, native: FakeNative, jo
 
 
 def test_the_smallest_random_program_can_be_replayed(strandline: Strandline) -> None:
-    # The fake goes wrong with seeds 17, 117, 217: the later, the smaller.
+    # The fake fails with seeds 17, 117, 217; later ones are smaller.
     found = strandline("litmus", "--random", "250", "-d", "non-atomic,x86", "--json")
     assert [failure["seed"] for failure in found.document["failures"]] == [217, 117, 17]
     replay = found.document["failures"][0]["replay"]

@@ -27,7 +27,7 @@ def command(*arguments: str, seconds: float = 0.0) -> list[str]:
 
 
 def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environment: str) -> bytes:
-    """What a process writes to a terminal that is `columns` wide."""
+    """The output of a process on a terminal that is `columns` wide."""
     parent, child = pty.openpty()
     env = {**ENVIRONMENT, "COLUMNS": str(columns), **environment}
     process = subprocess.Popen(command(*arguments, seconds=seconds), stdin=child, stdout=child, stderr=child, env=env)
@@ -37,7 +37,7 @@ def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environ
         while piece := os.read(parent, 65536):
             written += piece
     except OSError:
-        # Linux says so when the last writer has closed a terminal.
+        # Linux reports this when the last writer has closed a terminal.
         pass
     process.wait()
     os.close(parent)
@@ -91,7 +91,7 @@ def test_what_a_narrow_table_leaves_out_is_named() -> None:
 
 def test_the_bar_moves_within_a_run_and_says_the_time_to_go() -> None:
     written = ANSI.sub(b"", on_a_terminal("run", "sps", "-d", "x86", columns=100, seconds=1.5))
-    # The run under way is half done, as the fake simulator says.
+    # The current run is half done, according to the fake simulator.
     assert b" 50% 0/1 0:00:0" in written
     assert b"to go" in written
 
@@ -168,7 +168,7 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
 
 
 def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
-    """A figure of ten runs into `folder`, one after the other, as soon as so many have finished."""
+    """A figure of ten runs into `folder`, one after the other, after this many have finished."""
     process = subprocess.Popen(
         command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(folder / "new"), seconds=0.5),
         stdout=subprocess.PIPE,

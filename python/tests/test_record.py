@@ -20,7 +20,7 @@ WARNING = "the recorder went before the program"
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
-    """What the command asks to record; nothing is."""
+    """The command's request to the recorder; nothing is recorded."""
     specs: list[RecordSpec] = []
 
     def record(spec: RecordSpec, *_: Any) -> Recorded:

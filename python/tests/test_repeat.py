@@ -1,4 +1,4 @@
-"""Records that are repeated: `strandline run --out` and `--from`."""
+"""Repeated records: `strandline run --out` and `--from`."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Whether runs fit into the memory that there is."""
+"""Whether runs fit into the available memory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Figure files: errors name file, line, key and mend."""
+"""Figure files: errors have file, line, key and correction."""
 
 from dataclasses import fields
 from pathlib import Path
