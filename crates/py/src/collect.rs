@@ -18,10 +18,10 @@ pub fn collect(source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Err
 
 /// Passes the number of new instructions to `advance`.
 pub fn teller(advance: Py<PyAny>) -> impl FnMut(u64) {
-    let mut told = 0;
+    let mut reported = 0;
     move |instructions: u64| {
-        let news = instructions - told;
-        told = instructions;
+        let news = instructions - reported;
+        reported = instructions;
         // A progress bar that cannot be drawn must not lose a recording.
         let _ = Python::attach(|py| advance.call1(py, (news,)));
     }

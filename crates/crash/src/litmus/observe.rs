@@ -85,30 +85,30 @@ impl Observed {
         outputs.sort_unstable();
         let mut outputs = outputs.into_iter().peekable();
         let image = self.initial.persistent_half();
-        let mut told = vec![0; test.locations.len()];
+        let mut seen_outputs = vec![0; test.locations.len()];
         let mut states = Vec::new();
         let durable = &self.journal.durable;
         for event in 0..=durable.len() {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
             }
-            let mut keep = |told: &[u8]| {
-                let state = self.state(test, &image, told);
+            let mut keep = |seen_outputs: &[u8]| {
+                let state = self.state(test, &image, seen_outputs);
                 states.push(CrashState { state, event });
             };
-            keep(&told);
+            keep(&seen_outputs);
             let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
             while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
-                told[location as usize] = value;
-                keep(&told);
+                seen_outputs[location as usize] = value;
+                keep(&seen_outputs);
             }
         }
         states
     }
 
-    fn state(&self, test: &Test, image: &Memory, told: &[u8]) -> State {
+    fn state(&self, test: &Test, image: &Memory, seen_outputs: &[u8]) -> State {
         let value = |id| match test.location(id).kind {
-            LocationKind::Output => told[usize::from(id.0)],
+            LocationKind::Output => seen_outputs[usize::from(id.0)],
             _ => image.word(self.layout.address(id)) as u8,
         };
         test.observed().into_iter().map(value).collect()

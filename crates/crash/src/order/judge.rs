@@ -1,6 +1,6 @@
 //! The oracle's verdict on all crash states of a run.
 
-use super::history::{Names, Told};
+use super::history::{Names, Traced};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Line, LineData, Memory};
@@ -106,21 +106,21 @@ fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) 
         }),
         is_undefined: false,
     };
-    let mut told = Told::of(journal, initial, names);
-    if let Some(what) = told.wrong {
+    let mut traced = Traced::of(journal, initial, names);
+    if let Some(what) = traced.wrong {
         return wrong(what);
     }
-    let history = std::mem::take(&mut told.history);
+    let history = std::mem::take(&mut traced.history);
     let Some(oracle) = Oracle::new(model, history) else {
         return wrong(format!(
             "the order in which the cores saw stores is none that model {} allows",
             model.name()
         ));
     };
-    told.outputs.sort_unstable();
+    traced.outputs.sort_unstable();
     let is_undefined = oracle.undefined().0 > 0;
     let first = Crashes {
-        told,
+        traced,
         names,
         oracle,
         journal,
@@ -134,7 +134,7 @@ fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) 
 }
 
 struct Crashes<'j> {
-    told: Told<'j>,
+    traced: Traced<'j>,
     names: Names<'j>,
     oracle: Oracle,
     journal: &'j Journal,
@@ -154,7 +154,7 @@ impl Crashes<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = self.breach(event, at).or_else(|| self.told(event, end));
+            let wrong = self.breach(event, at).or_else(|| self.breach_at_outputs(event, end));
             if wrong.is_some() {
                 return wrong;
             }
@@ -164,8 +164,8 @@ impl Crashes<'_> {
 
     /// Passes a line's durable content to the oracle.
     fn show(&mut self, line: Line, data: &LineData) {
-        let first = self.told.places.partition_point(|place| place.addr < line.addr());
-        for (number, place) in self.told.places.iter().enumerate().skip(first) {
+        let first = self.traced.places.partition_point(|place| place.addr < line.addr());
+        for (number, place) in self.traced.places.iter().enumerate().skip(first) {
             if place.addr.line() != line {
                 break;
             }
@@ -173,8 +173,8 @@ impl Crashes<'_> {
         }
     }
 
-    /// The outputs before `end`, one after the other.
-    fn told(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
+    /// A violation at one of the outputs before `end`.
+    fn breach_at_outputs(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
         while let Some((at, output)) = self.next_output(end) {
             self.oracle.see(output);
             let wrong = self.breach(event, at);
@@ -188,7 +188,7 @@ impl Crashes<'_> {
     /// The next output, if it happens before `end`.
     fn next_output(&mut self, end: Cycles) -> Option<(Cycles, usize)> {
         let next = self
-            .told
+            .traced
             .outputs
             .get(self.outputs)
             .copied()
@@ -200,7 +200,7 @@ impl Crashes<'_> {
     fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
         let what = match self.oracle.breach()? {
             Breach::Order { present, missing } => {
-                let words = |event: usize| self.told.words(self.journal, event);
+                let words = |event: usize| self.traced.words(self.journal, event);
                 format!(
                     "`{}` is durable and `{}`, which comes before it, is not",
                     words(present),
@@ -208,7 +208,7 @@ impl Crashes<'_> {
                 )
             }
             Breach::Foreign { location } => {
-                let addr = (self.names)(self.told.places[location].addr);
+                let addr = (self.names)(self.traced.places[location].addr);
                 format!("{addr} has a value that no store left there")
             }
         };

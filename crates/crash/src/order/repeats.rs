@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_reads_that_repeat_is_told_in_program_order() {
+    fn the_last_of_repeated_reads_comes_in_program_order() {
         let mut repeats = Repeats::default();
         repeats.reads(0, 3);
         repeats.reads(1, 3);
