@@ -1,4 +1,4 @@
-//! One run: a program, a design and a machine in, a record out. The only place where they are wired together.
+//! One run: takes a program, a design and a machine, and returns a record. Only this crate combines them.
 
 mod error;
 mod guard;

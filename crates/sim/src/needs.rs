@@ -1,14 +1,14 @@
-//! Whether a machine has what a design needs.
+//! Whether a machine meets a design's needs.
 
 use crate::Error;
 use strandline_design::{About, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::Machine;
 
-/// Refuses a design on a machine that lacks what it needs.
+/// Refuses a design on a machine that does not meet its needs.
 ///
 /// # Errors
-/// What is missing and how to get it.
+/// The missing feature, and how to get it.
 pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
     let needs = about.needs;
     let missing = if needs.adr && !machine.controllers.adr {

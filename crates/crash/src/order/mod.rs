@@ -1,4 +1,4 @@
-//! The verdict of a design's formal model on a run: is each state that a crash would leave a cut that the model allows?
+//! The verdict of a design's formal model on a run: is each crash state a cut that the model allows?
 
 mod history;
 mod judge;

@@ -3,7 +3,6 @@
 use super::access::Blocked;
 use super::drain::store_of;
 use super::hardware::{Front, Hardware, Hart};
-use super::requests::Supplied;
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};

@@ -17,7 +17,7 @@ sites! {
     UPDATE_FINDS_NONE = 0xe5f9_f8f9;
 }
 
-/// What a task sees: through its region, if it has opened one.
+/// A task's view of memory: through its region, if it has opened one.
 struct View<'v, 'l, 'c, C: Cpu>(Option<&'v mut Region<'l, 'c, C>>);
 
 impl<'c, C: Cpu> View<'_, '_, 'c, C> {
@@ -61,7 +61,7 @@ impl Hashmap {
         held.unlock(thread, self.locks).await;
     }
 
-    /// Draws the operations, from `first` to `end`; whether any is an update.
+    /// Draws the operations, from `first` to `end`; returns whether any is an update.
     async fn draw<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,

@@ -1,4 +1,4 @@
-//! The workloads' tests: one binary, which links once.
+//! The workloads' tests, in one binary that links once.
 
 mod common;
 mod crash;

@@ -13,13 +13,13 @@ use strandline_kernel::{Cycles, Param, Params};
 pub enum Change {
     /// What intents become.
     Lowering(fn(&mut Lowering)),
-    /// What becomes of a primitive at dispatch.
+    /// The change of a primitive at dispatch.
     Primitive(Primitive, Admission),
-    /// An sfence waits for stores and not for flushes.
+    /// An sfence waits for stores but not for flushes.
     SfenceAwaitsStores,
     /// An sfence waits for stores and for every other flush.
     SfenceAwaitsHalf,
-    /// An sfence that finds something pending waits some time and does not look again.
+    /// An sfence that finds something pending waits some time and does not check again.
     SfenceLooksOnce,
     /// A flush is acknowledged and not sent.
     FlushDropped,
@@ -29,9 +29,9 @@ pub enum Change {
     FlushSentLate,
     /// Only every other flush is sent.
     FlushHalved,
-    /// What becomes of a cfence for this context.
+    /// The change of a cfence for this context.
     Cfence(fn(u8) -> Admission),
-    /// Whatever setctx says, everything belongs to context 0.
+    /// Everything belongs to context 0, despite setctx.
     SetctxIgnored,
     /// A locked instruction waits for no flush.
     LockedWaitsForNothing,
@@ -39,52 +39,52 @@ pub enum Change {
     EvictionsDropped(Level),
     /// Dirty lines that leave this level are written back.
     EvictionsWrittenBack(Level),
-    /// Only cores whose caches hold a line are asked for it.
+    /// Only cores whose caches hold a line receive requests for it.
     HoldersAsked,
-    /// A pcommit is done when it departs.
+    /// A pcommit completes when it departs.
     PcommitAtOnce,
-    /// A pcommit is done when the first controller has answered.
+    /// A pcommit completes after the first controller's reply.
     PcommitFirstAnswer,
-    /// A pcommit asks the first controller only.
+    /// A pcommit is sent only to the first controller.
     PcommitOneController,
-    /// Every controller's answer counts as the pcommit's.
+    /// Every controller's reply counts as the pcommit's.
     PcommitEachAnswer,
     /// Where the persistence domain begins.
     Domain(Domain),
-    /// The owner gives these lines and notes nothing.
+    /// The owner forwards these lines without a note.
     Given(fn(Line, Access) -> bool),
-    /// Dirty lines are handed over as they are.
+    /// Dirty lines are forwarded without a write-back.
     HandedOverDirty,
     /// Nothing is undone when power fails.
     NothingUndone,
-    /// The design never hears that a flush of its own is acknowledged.
+    /// The design never receives the acknowledgement of its own flush.
     AcknowledgementsLost,
 }
 
-/// A design that answers as `inner` does, but for one change.
+/// A design that behaves as `inner`, with one change.
 pub struct Altered {
     inner: Box<AnyDesign>,
     change: Change,
     /// Numbers flushes, gates and commits.
     count: u64,
-    /// Flushes to be sent, by number.
+    /// Pending flushes, by number.
     late: BTreeMap<u64, (CoreId, Line)>,
-    /// Contexts of commits that have not been acknowledged, by tag.
+    /// Contexts of unacknowledged commits, by tag.
     commits: BTreeMap<u64, u8>,
 }
 
-/// Flushes of this context are told apart from stores.
+/// Distinguishes flushes of this context from stores.
 const FLUSHES: u8 = 1;
 
-/// How long what comes too early, or too late, is off by: less than a flush takes, and more.
+/// How much too early or too late: less than a flush takes, or more.
 const EARLY: Cycles = Cycles(20);
 const LATE: Cycles = Cycles(2_000);
 
-/// The message that opens a gate, and the one that sends a late flush.
+/// The message that opens a gate, and the message that sends a late flush.
 const OPEN: u32 = 1_000;
 const SEND: u32 = 1_001;
 
-/// Tags that are not the inner design's.
+/// Tags outside the inner design's range.
 const OWN_TAG: u64 = 1 << 40;
 
 impl Altered {
