@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, SimCpu, System};
+use strandline_machine::{Journal, Machine, Options, Program as Thread, SimCpu, System};
 
 /// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` in the line of `X`. It is initially [`INITIAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,9 +202,9 @@ fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> 
     let mut system = System::new(machine, design, cores, memory, options);
     let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
     for (index, ops) in program.threads.iter().enumerate() {
-        let core = CoreId(index as u16);
-        let thread = thread(system.cpu(core), ops, seed, registers[index].clone());
-        system.start(core, Box::pin(thread));
+        let (ops, registers) = (*ops, registers[index].clone());
+        let program = move |cpu| -> Thread { Box::pin(thread(cpu, ops, seed, registers.clone())) };
+        system.start(CoreId(index as u16), Rc::new(program));
     }
     let outcome = system.run().expect("a program without loops ends");
     let journal = outcome.journal.expect("kept");
