@@ -1,0 +1,184 @@
+//! The trace against what random programs on random machines know of themselves.
+
+pub mod checker;
+pub mod programs;
+
+use crate::common::{random_machine, Plain};
+use checker::{check_order, op, overlap, reads, replay, told, words, written};
+use programs::{run_under, Did, Ran};
+use proptest::prelude::*;
+use std::collections::HashMap;
+use strandline_design::{
+    boxed, About, Admission, Claim, Departure, Design, Domain, Entry, Forward, Hook, Load, Never, Services, Store,
+    StoreId,
+};
+use strandline_isa::{CoreId, Lowering, Primitive};
+use strandline_kernel::{Cycles, Rng};
+use strandline_machine::{Machine, Op, OpId, Seen, Trace};
+
+/// Answers as the plain machine, asked everywhere or nowhere.
+struct Asked {
+    everywhere: bool,
+    domain: Domain,
+}
+
+type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
+
+impl Asked {
+    fn asked(&self, hw: &mut Hw<'_>, hook: Hook) {
+        if !self.everywhere {
+            hw.skip(hook);
+        }
+    }
+}
+
+impl Design for Asked {
+    type Own = strandline_design::Plain;
+
+    fn about(&self) -> About {
+        Plain.about()
+    }
+
+    fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    fn snoops_all(&self) -> bool {
+        self.everywhere
+    }
+
+    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Claim<Never> {
+        self.asked(hw, Hook::Claim);
+        Claim::No
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, primitive: Primitive) -> Admission<Never> {
+        self.asked(hw, Hook::Primitive);
+        Admission::plain(primitive)
+    }
+
+    fn load(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Load) -> Forward<Never> {
+        self.asked(hw, Hook::Load);
+        Forward::Caches { after: Cycles(0) }
+    }
+
+    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry, _: StoreId) -> Departure<Never> {
+        self.asked(hw, Hook::Keep);
+        Departure::Go
+    }
+
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Departure<Never> {
+        self.asked(hw, Hook::Store);
+        Departure::Go
+    }
+
+    fn visible(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Store) {
+        self.asked(hw, Hook::Visible);
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering::NOTHING
+    }
+}
+
+fn run(seed: u64, cores: u64, length: u64, trace: bool) -> Ran {
+    let mut rng = Rng::new(seed);
+    let machine: Machine = random_machine(&mut rng);
+    let design = Asked {
+        everywhere: rng.one_in(3),
+        domain: if rng.one_in(3) {
+            Domain::Caches
+        } else {
+            Domain::Controllers
+        },
+    };
+    run_under(&machine, boxed(design), rng, (seed, cores, length), trace)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn replaying_gives_what_the_programs_did_and_the_final_memory(seed: u64, cores in 1u64..5, length in 1u64..120) {
+        let ran = run(seed, cores, length, true);
+        let (values, memory) = replay(&ran.journal.trace);
+        prop_assert_eq!(told(&ran.journal, &values), ran.deeds);
+        prop_assert!(words(&memory) == words(&ran.memory), "memory in the end");
+    }
+
+    #[test]
+    fn every_store_becomes_visible_once_and_in_the_order_that_the_machine_keeps(seed: u64, cores in 1u64..5, length in 1u64..120) {
+        let ran = run(seed, cores, length, true);
+        check_order(&ran.journal.trace, ran.in_order);
+    }
+
+    #[test]
+    fn a_core_sees_memory_grow_and_a_locked_instruction_sees_what_is_just_before_it(seed: u64, cores in 1u64..5, length in 1u64..120) {
+        let trace = run(seed, cores, length, true).journal.trace;
+        let mut before: HashMap<CoreId, u32> = HashMap::new();
+        for (id, _, _, from) in reads(&trace) {
+            let (Seen::Memory(n) | Seen::Merged(n)) = from else { continue };
+            let older = before.insert(id.core, n).unwrap_or(0);
+            prop_assert!(older <= n, "{id:?}");
+            if let Op::Rmw { .. } = op(&trace, id) {
+                prop_assert_eq!(trace.visible[n as usize], id);
+            }
+        }
+    }
+
+    #[test]
+    fn tracing_changes_nothing(seed: u64, cores in 1u64..5, length in 1u64..120) {
+        let (with, without) = (run(seed, cores, length, true), run(seed, cores, length, false));
+        prop_assert_eq!(format!("{:?}", with.stats), format!("{:?}", without.stats));
+        prop_assert_eq!(&with.journal.durable, &without.journal.durable);
+        prop_assert_eq!(&with.journal.notes, &without.journal.notes);
+        prop_assert_eq!(with.deeds, without.deeds);
+        prop_assert_eq!(without.journal.trace, Trace::default());
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    for seed in 0..20 {
+        let trace = |seed| run(seed, 3, 80, true).journal.trace;
+        assert_eq!(trace(seed), trace(seed));
+    }
+}
+
+/// The tests above would pass for want of cases if the programs met none of these.
+#[test]
+fn random_programs_forward_merge_reorder_and_read_each_other() {
+    let (mut own, mut merged, mut foreign, mut reordered, mut failed) = (0, 0, 0, 0, 0);
+    for seed in 0..60 {
+        let ran = run(seed, 3, 100, true);
+        let trace = &ran.journal.trace;
+        for (id, addr, size, from) in reads(trace) {
+            match from {
+                Seen::Own(_) => own += 1,
+                Seen::Merged(_) => merged += 1,
+                Seen::Memory(n) => {
+                    let writers = trace.visible[..n as usize].iter().rev();
+                    let writer = |w: &&OpId| {
+                        written(op(trace, **w)).is_some_and(|(at, width, _)| overlap((at, width), (addr, size)))
+                    };
+                    foreign += usize::from(writers.copied().find(|w| writer(&w)).is_some_and(|w| w.core != id.core));
+                }
+            }
+        }
+        for core in (0..3).map(CoreId) {
+            let own: Vec<u32> = trace
+                .visible
+                .iter()
+                .filter(|v| v.core == core)
+                .map(|v| v.index)
+                .collect();
+            reordered += own.windows(2).filter(|w| w[0] > w[1]).count();
+        }
+        let deeds = ran.deeds.iter().flatten();
+        failed += deeds
+            .filter(|d| matches!(d, Did::Rmw { old, new, .. } if old == new))
+            .count();
+    }
+    let met = [own, merged, foreign, reordered, failed];
+    assert!(met.iter().all(|n| *n >= 20), "{met:?}");
+}
