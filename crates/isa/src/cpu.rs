@@ -62,6 +62,8 @@ pub enum Note {
     RegionEnd,
     /// The oldest of the task's regions that was not acknowledged is now: a crash leaves it.
     RegionDurable,
+    /// The task's newest region was aborted: nothing of it is left, and a crash leaves nothing of it. Its task starts again.
+    RegionAbort,
     /// The world outside has seen this value: whatever a crash leaves must account for it.
     Output {
         /// Where the world sees it, by the program's own numbering.
@@ -146,6 +148,20 @@ pub trait Cpu: Sized {
     /// of its own.
     #[inline(always)]
     fn give_way(&self) -> impl Future<Output = ()> {
+        async move {}
+    }
+
+    /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
+    /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::speculates`]) do so.
+    #[inline(always)]
+    fn interrupted(&self) -> bool {
+        false
+    }
+
+    /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what comes
+    /// then in program order has not been executed yet.
+    #[inline(always)]
+    fn fenced(&self) -> impl Future<Output = ()> {
         async move {}
     }
 

@@ -11,6 +11,9 @@ pub enum Intent {
     Commit,
     /// Everything written so far in this thread is durable when the intent returns.
     Durable,
+    /// What the failure-atomic region has read is confirmed when the intent returns, or the core is interrupted
+    /// ([`crate::Cpu::interrupted`]).
+    Validate,
     /// A lock or another synchronisation variable was acquired: by the last load or locked instruction.
     Acquire,
     /// A lock or another synchronisation variable is about to be released: by the next store or locked instruction.
@@ -63,6 +66,8 @@ pub struct Lowering {
     pub commit: &'static [Primitive],
     /// [`Intent::Durable`].
     pub durable: &'static [Primitive],
+    /// [`Intent::Validate`].
+    pub validate: &'static [Primitive],
     /// [`Intent::Acquire`].
     pub acquire: &'static [Primitive],
     /// [`Intent::Release`].
@@ -85,6 +90,7 @@ impl Lowering {
         log_before_update: &[],
         commit: &[],
         durable: &[],
+        validate: &[],
         acquire: &[],
         release: &[],
         new_strand: &[],
@@ -92,6 +98,13 @@ impl Lowering {
         resumed: &[],
         tasking: Tasking::Own,
     };
+
+    /// Whether hardware speculates and may interrupt a program, whose open region must then be aborted.
+    #[inline(always)]
+    #[must_use]
+    pub fn speculates(&self) -> bool {
+        !self.validate.is_empty()
+    }
 
     /// The primitives that `intent` becomes, in program order.
     #[inline]
@@ -101,6 +114,7 @@ impl Lowering {
             Intent::LogBeforeUpdate => self.log_before_update,
             Intent::Commit => self.commit,
             Intent::Durable => self.durable,
+            Intent::Validate => self.validate,
             Intent::Acquire => self.acquire,
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,

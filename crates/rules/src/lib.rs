@@ -251,6 +251,12 @@ rules! {
         EveryUpdateFlushed: "COSPlay Figure 4(a)",
         /// A region is durable before its locks are released. Broken: it is waited for when the thread logs next.
         DurableBeforeRelease: "COSPlay 2.1; StrandWeaver IV: persists follow the lock's order",
+        /// A region that hardware may have misled is confirmed before its last step's trailers. Broken: they are written at once.
+        ValidateBeforeCommit: "runtime/abort.rs: recovery takes a region for committed by them",
+        /// An abort writes every word of a record back. Broken: all but the last.
+        EveryWordUndone: "PMEM-Spec (ASPLOS 2021): the section is undone by its own log",
+        /// An interrupted region is aborted. Broken: it goes on.
+        AbortDelivered: "PMEM-Spec (ASPLOS 2021): a misspeculation is treated as a power failure",
         /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.
         ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log.rs",
         /// A region is committed only if all lines of its last step have its trailer. Broken: if one has.
