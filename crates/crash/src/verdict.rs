@@ -1,7 +1,7 @@
 //! Whether a recovered image holds what it must: durable linearizability, by the write sets of regions.
 //!
 //! Acknowledged regions are applied in the order of acknowledgement. A region that had begun and was not acknowledged, whether it
-//! had ended or not, is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
+//! had ended or not, is there with all of its bytes or with none; of one that was aborted nothing is there any more. Between a region under way and a later one that conflicts with it no
 //! order is demanded beyond that; the workload's invariant judges what they mean together.
 
 use crate::fault::Fault;
@@ -54,10 +54,11 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// The regions that had begun at `time` and are not acknowledged.
+    /// The regions that had begun at `time` and are neither acknowledged nor aborted.
     pub fn under_way(&self, time: Cycles) -> impl DoubleEndedIterator<Item = &'r Region> {
         let open = &self.regions.list[self.open..];
-        open.iter().filter(move |region| region.begun <= time)
+        open.iter()
+            .filter(move |region| region.begun <= time && time < region.aborted)
     }
 
     /// A region in words: its times and what it writes.

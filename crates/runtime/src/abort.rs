@@ -158,7 +158,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         trailer.store(slot.at(field::OLD_TRAILER).load().await).await;
         if is_newest {
             trailer.flush().await;
-            self.cpu.intent(Intent::Commit).await;
+            self.cpu.intent(Intent::LogBeforeUpdate).await;
         }
         let mut words = slot.at(field::META).load().await & Meta::WORDS;
         if broken(Rule::EveryWordUndone) {
@@ -175,7 +175,6 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// The log is as it was before the region, but that its numbers go on.
     async fn forget(&mut self) {
-        self.used = (0, 0);
         self.stepped = false;
         self.logged.clear();
         self.lists.records.clear(self.cpu).await;
