@@ -87,7 +87,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     pub(crate) async fn look_for_interrupt(&self) {
         if self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
             self.unwinding.abandoned.set(true);
-            pending::<()>().await;
+            _ = pending::<()>().await;
         }
     }
 
