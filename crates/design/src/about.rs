@@ -26,8 +26,20 @@ pub struct About {
 pub struct Needs {
     /// The controllers' write queues must be in the persistence domain (ADR).
     pub adr: bool,
-    /// Stores must drain in program order (TSO).
-    pub tso: bool,
+    /// The order in which stores must drain.
+    pub stores: Drains,
+}
+
+/// The order in which a design needs a core's stores to become visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drains {
+    /// Any that the machine has.
+    #[default]
+    Any,
+    /// Program order (TSO).
+    InOrder,
+    /// Any order between store barriers, which reach the design (weak cores).
+    Weak,
 }
 
 /// The sizes of a machine that decide what a design adds to it, and what it must save when power fails.
@@ -45,7 +57,7 @@ pub struct Sizes {
     pub wpq_entries: u64,
     /// Bytes of a core's private caches, all levels together.
     pub private_bytes: u64,
-    /// Bytes of the shared level.
+    /// Bytes of the LLC.
     pub shared_bytes: u64,
 }
 
@@ -59,24 +71,21 @@ pub enum Domain {
     Caches,
 }
 
-/// The frequent places at which a design wants to be asked. The rare places are always asked.
-///
-/// A place that is not wanted costs nothing: the core's fast path does not leave the core for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// [`crate::Design::admit`] for every store, flush and primitive.
-    pub admission: bool,
-    /// Instructions of strands (`clwb` among them) do not enter the store queue: [`crate::Design::admit`] is asked for
-    /// each of them, and [`crate::Design::taken`] gets those that it lets in.
-    pub strands: bool,
-    /// [`crate::Design::primitive`] for every primitive.
-    pub primitives: bool,
-    /// [`crate::Design::load`] for every load.
-    pub loads: bool,
-    /// [`crate::Design::departs`] and [`crate::Design::visible`] for every store and every locked instruction.
-    pub stores: bool,
-    /// Non-temporal stores are ordinary ones: they go through the caches, and the design combines what it persists.
-    pub plain_nt: bool,
-    /// [`crate::Design::asked`] for every core other than the requester, holder of the line or not.
-    pub all_cores_asked: bool,
+/// The frequent hooks of [`crate::Design`]. The machine asks at each of them until the design says
+/// that it does not implement it ([`crate::Services::skip`]); from then on a core's fast paths do not
+/// leave the core for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hook {
+    /// [`crate::Design::claim`].
+    Claim,
+    /// [`crate::Design::primitive`].
+    Primitive,
+    /// [`crate::Design::load`].
+    Load,
+    /// [`crate::Design::keep`].
+    Keep,
+    /// [`crate::Design::store`].
+    Store,
+    /// [`crate::Design::visible`].
+    Visible,
 }

@@ -1,75 +1,155 @@
-//! Questions' subjects and answers.
+//! What a design is asked about, and its answers.
 
-use strandline_isa::{Addr, Flush, Line, Plain, Primitive};
+use strandline_isa::{Addr, Flush, Line, LineData, Plain, Primitive};
 use strandline_kernel::Cycles;
 
-/// A condition that a design opens by [`crate::Services::open`]. Its number is the design's own.
+/// What an answer waits for. `G` is the design's own type of gates ([`crate::Types::Gate`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Gate(pub u64);
-
-/// What an answer waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// The asking core's older stores are visible and its older flushes are acknowledged: those of one context, or
-    /// (`None`) all.
+pub enum Until<G> {
+    /// The asking core's older stores are visible and its older flushes are acknowledged: those of
+    /// one context, or (`None`) all.
     Drained(Option<u8>),
-    /// The design opens the gate.
-    Open(Gate),
+    /// The design opens the gate ([`crate::Services::open`]).
+    Open(G),
 }
 
-/// Go on, or wait and ask again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Go on.
-    Go,
-    /// Ask again when the condition holds.
-    Wait(Until),
+/// The bytes that a store writes: the low `size` bytes of `value`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Store {
+    /// Where.
+    pub addr: Addr,
+    /// How many bytes: 1, 2, 4 or 8. They lie within one aligned word.
+    pub size: u8,
+    /// The bytes, little-endian.
+    pub value: u64,
 }
 
-/// What is about to enter a core's store queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl Store {
+    /// The line written.
+    #[must_use]
+    pub fn line(&self) -> Line {
+        self.addr.line()
+    }
+
+    /// The bytes of its line that it writes.
+    #[must_use]
+    pub fn bytes(&self) -> ByteMask {
+        ByteMask::of(self.addr, self.size)
+    }
+}
+
+/// What a load reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Load {
+    /// Where.
+    pub addr: Addr,
+    /// How many bytes: 1, 2, 4 or 8. They lie within one aligned word.
+    pub size: u8,
+}
+
+/// Bytes of a line, one bit each; the lowest bit is the byte at the line's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteMask(pub u64);
+
+impl ByteMask {
+    /// All bytes of a line.
+    pub const ALL: ByteMask = ByteMask(u64::MAX);
+
+    /// The bytes of an access of `size` bytes at `addr`, which must not cross a line.
+    #[must_use]
+    pub fn of(addr: Addr, size: u8) -> ByteMask {
+        ByteMask(((1u64 << size) - 1) << (addr.0 % 64))
+    }
+
+    /// Whether these are all bytes of a line.
+    #[must_use]
+    pub fn is_all(self) -> bool {
+        self == ByteMask::ALL
+    }
+
+    /// Copies these bytes of `from` over `to`.
+    pub fn copy(self, from: &LineData, to: &mut LineData) {
+        for (index, (word, new)) in to.iter_mut().zip(from).enumerate() {
+            let mut keep = 0;
+            for byte in 0..8 {
+                if self.0 >> (8 * index + byte) & 1 == 0 {
+                    keep |= 0xff << (8 * byte);
+                }
+            }
+            *word = *word & keep | new & !keep;
+        }
+    }
+}
+
+/// What is about to be allocated in a core's store queue, or to leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
-    /// A store to this address.
-    Store(Addr),
-    /// A non-temporal store to this address.
-    StoreNt(Addr),
+    /// A store.
+    Store(Store),
+    /// A non-temporal store.
+    StoreNt(Store),
+    /// A locked instruction; `value` is what it is about to write.
+    Locked(Store),
     /// A flush of this line.
     Flush(Line, Flush),
     /// A primitive.
     Primitive(Primitive),
 }
 
+/// A store that the design points at or keeps. Never used twice in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StoreId(pub u64);
+
+/// A checkpoint of a core ([`crate::Services::checkpoint`]). Never used twice in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Checkpoint(pub u64);
+
+/// Whether the design claims a flush or primitive before it is allocated in the store queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim<G> {
+    /// No: it is allocated when the queue has room.
+    No,
+    /// Yes: it takes no entry, and [`crate::Design::claimed`] hears of it when it retires.
+    Yes,
+    /// Ask again when the condition holds.
+    Wait(Until<G>),
+}
+
 /// What becomes of a primitive at dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// It does nothing more.
+pub enum Admission<G> {
+    /// It retires and does nothing more.
     Pass,
-    /// It stays in the window, and nothing younger enters the store queue, until the condition holds.
-    Hold(Until),
+    /// It stays in the window until the condition holds, and nothing younger is allocated in the
+    /// store queue before that.
+    Hold(Until<G>),
     /// As [`Admission::Hold`], and younger loads wait too.
-    HoldLoads(Until),
+    HoldLoads(Until<G>),
+    /// It retires speculatively, as [`Admission::Pass`]; but what the program announces from then on
+    /// (a region is durable, a task has ended, an output) is true only when the condition holds.
+    Speculate(Until<G>),
     /// It enters the store queue; [`crate::Design::departs`] is asked when its turn comes.
     Enter,
-    /// Both [`Admission::Enter`] and [`Admission::Hold`]: its turn in the store queue comes after older stores, and it stays
-    /// in the window until the condition holds.
+    /// Both [`Admission::Enter`] and [`Admission::Hold`]: its turn in the store queue comes after
+    /// older stores, and it stays in the window until the condition holds.
     EnterHeld {
         /// The condition.
-        until: Until,
+        until: Until<G>,
         /// Younger loads wait, too.
         loads: bool,
     },
-    /// The design takes it ([`crate::Design::taken`]).
-    Take {
-        /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is asked for the mark when
-        /// all older stores have left, and younger ones wait behind it.
+    /// The design claims it: [`crate::Design::claimed`] hears of it when it retires.
+    Claim {
+        /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is
+        /// asked for the mark when all older stores have left, and younger ones wait behind it.
         marks: bool,
     },
 }
 
-impl Admission {
+impl<G> Admission<G> {
     /// The plain machine's answer.
     #[must_use]
-    pub fn plain(primitive: Primitive) -> Admission {
+    pub fn plain(primitive: Primitive) -> Admission<G> {
         match primitive.plain() {
             Plain::Nothing => Admission::Pass,
             Plain::Queued => Admission::Enter,
@@ -81,30 +161,43 @@ impl Admission {
 
 /// What becomes of a store, flush or primitive whose turn in the store queue has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Departure {
-    /// The machine goes on with it: the store becomes visible, the flush goes to the write-back buffer; a primitive is
-    /// done.
+pub enum Departure<G> {
+    /// The machine performs it: the store becomes visible, the flush enters the write-back buffer; a
+    /// primitive is done.
     Go,
-    /// The design has taken it over; it leaves the store queue. A flush or primitive stays pending for
-    /// [`Until::Drained`] until [`crate::Services::acknowledge`].
+    /// The design keeps it; it leaves the store queue. It stays pending for [`Until::Drained`]: a
+    /// flush or primitive until [`crate::Services::acknowledge`], a store until it has been
+    /// performed ([`crate::Services::perform`]).
     Keep,
     /// Ask again when the condition holds; a queue that drains in order waits behind it.
-    Wait(Until),
+    Wait(Until<G>),
 }
 
-/// Where a load's value comes from.
+/// Where a load's bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forward {
-    /// The caches and memory.
-    Caches,
-    /// The design: this value, this long after the load has issued.
-    Value(u64, Cycles),
+pub enum Forward<G> {
+    /// The store queue, the caches and memory, which are looked up so long after the load has
+    /// issued.
+    Caches {
+        /// Cycles of the design's own look-up before that of the L1.
+        after: Cycles,
+    },
+    /// The design has some of the bytes. Those that it does not have come from the caches and
+    /// memory; a younger store in the store queue wins over both.
+    Bytes {
+        /// Which bytes of the load it has: one bit each, the lowest for the byte at its address.
+        mask: u8,
+        /// The bytes.
+        value: u64,
+        /// Cycles until they are there, from when the load has issued.
+        after: Cycles,
+    },
     /// Ask again when the condition holds.
-    Wait(Until),
+    Wait(Until<G>),
 }
 
 /// What a request for a line wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A copy to read.
     Read,
@@ -112,58 +205,65 @@ pub enum Access {
     Own,
 }
 
-/// A core's answer to another core's request for a line.
+/// A core's reply to another core's request for a line. `N` is the design's own type of notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// The line is given, with a note for the requester.
-    Give(Option<Reply>),
+pub enum Snoop<G, N> {
+    /// The line is granted, with a note that piggybacks on the reply.
+    Grant(Option<N>),
     /// Ask again when the condition holds.
-    Wait(Until),
+    Wait(Until<G>),
+    /// The snooped core is rolled back to this checkpoint ([`crate::Services::checkpoint`]), and
+    /// then asked again.
+    RollBack(Checkpoint),
 }
 
-/// A note on a coherence reply; its meaning is the design's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply(pub u64);
-
 /// A level of the cache hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
     /// A core's private caches.
     Private,
-    /// The last, shared level.
-    Last,
+    /// The shared last-level cache.
+    Llc,
 }
 
 /// What becomes of a dirty persistent line that leaves a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eviction {
+pub enum Eviction<G> {
     /// It is written back to the next level or to memory.
     WriteBack,
     /// It is dropped: the design persists it another way.
     Drop,
-    /// It is held in the write-back buffer until the condition holds. Then it joins the shared level, if it was leaving a
-    /// core's caches and that level has the line; if not, the design is asked again, about [`Level::Last`].
-    Hold(Until),
+    /// It is held in the write-back buffer until the condition holds. Then it joins the LLC, if it
+    /// was leaving a core's caches and the LLC has the line; if not, the design is asked again, about
+    /// [`Level::Llc`].
+    Hold(Until<G>),
 }
 
 /// What becomes of a write that a controller's write queue has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acceptance {
+pub enum Acceptance<G> {
     /// It enters the queue and is acknowledged.
     Queue,
-    /// The design asks for time: the write stays outside of the queue, and the design is asked again when the condition holds.
-    Wait(Until),
-    /// The design has taken it over; it is acknowledged and goes no further.
+    /// The write stays outside of the queue, and the design is asked again when the condition holds.
+    Wait(Until<G>),
+    /// The design has taken the write over: it is acknowledged and goes no further.
     Absorb,
-    /// It is refused and goes no further; its sender hears nothing but what the design tells it.
+    /// The write is refused (a NACK): it goes no further, and its sender hears nothing of it but
+    /// what the design sends.
     Refuse,
 }
 
 /// Who supplies a line that missed in every cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Supply {
-    /// Memory.
+pub enum Supply<G> {
+    /// Memory, with the bytes that all cores see.
     Memory,
-    /// The design, after this time.
+    /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]): they are stale if a
+    /// store to the line is still on its way, and all cores see them from now on. Only for designs
+    /// with [`crate::Design::reads_durable`].
+    Durable,
+    /// The design, after this time, with the bytes that all cores see.
     Design(Cycles),
+    /// Ask again when the condition holds.
+    Wait(Until<G>),
 }

@@ -1,6 +1,6 @@
 //! What a design counts, and how long its buffers hold how much.
 
-use strandline_kernel::{counters, Cycles};
+use strandline_kernel::{counters, Adds, Counts, Cycles};
 
 counters! {
     /// What a design has counted since the machine was switched on. `None`: it has no such thing.
@@ -34,6 +34,38 @@ counters! {
         /// Cycles spent with k entries of a core's buffer in use, at index k; summed over the cores.
         #[serde(skip)]
         buffer_occupancy: Option<Vec<u64>> = Sum,
+        /// Counters of the design's own.
+        #[serde(skip)]
+        own: OwnCounts = Sum,
+    }
+}
+
+/// A counter that only one design has ([`crate::Design::own_counters`]). Its name is a key of the
+/// record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The key of the record.
+    pub name: &'static str,
+    /// What it counts, in the plural, for tables and lists.
+    pub unit: &'static str,
+    /// How the values of several threads, cores and runs add up.
+    pub adds: Adds,
+    /// What it is: one sentence.
+    pub help: &'static str,
+}
+
+/// Counters of a design's own, with their values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnCounts(pub Vec<(Counter, u64)>);
+
+impl Counts for OwnCounts {
+    fn since(self, earlier: &OwnCounts) -> OwnCounts {
+        let before = |counter: &Counter| earlier.0.iter().find(|(of, _)| of.name == counter.name);
+        let difference = |(counter, value): (Counter, u64)| match counter.adds {
+            Adds::Sum => (counter, value - before(&counter).map_or(0, |(_, value)| *value)),
+            _ => (counter, value),
+        };
+        OwnCounts(self.0.into_iter().map(difference).collect())
     }
 }
 

@@ -1,36 +1,28 @@
 //! The seam where persistency designs differ.
 //!
-//! A design is a type that implements [`Design`]. The machine asks it a question at each of nine places and acts on the
-//! answer; every question has the plain machine's answer as its default. A design acts on the machine only through
-//! [`Services`]. Everything that is not asked here is the same for all designs.
+//! A design is a type that implements [`Design`]. The machine asks it a question at each of nine
+//! places and acts on the answer; every question has the plain machine's answer as its default. A
+//! design acts on the machine only through [`Services`]. Everything that is not asked here is the same
+//! for all designs.
 //!
-//! An answer may be [`Answer::Wait`]: the machine parks whoever asked until the condition holds and then asks again.
+//! An answer may be to wait ([`Until`]): the machine parks whatever asked until the condition holds,
+//! and then asks again.
 
 mod about;
 mod answers;
-mod bloom;
-mod by_context;
-mod contexts;
 mod counters;
-mod delegated;
-mod persist_buffer;
-mod recovery_table;
+mod keyed;
 mod services;
-mod strands;
 mod trait_design;
+mod types;
 
-pub use about::{About, Domain, Needs, Places, Sizes};
+pub use about::{About, Domain, Drains, Hook, Needs, Sizes};
 pub use answers::{
-    Acceptance, Access, Admission, Answer, Asked, Departure, Entry, Eviction, Forward, Gate, Level, Reply, Supply,
-    Until,
+    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Entry, Eviction, Forward, Level, Load,
+    Snoop, Store, StoreId, Supply, Until,
 };
-pub use bloom::{CountingBloom, FILTER_BYTES};
-pub use by_context::ByContext;
-pub use contexts::{Contexts, CONTEXTS};
-pub use counters::{Counters, Occupancy};
-pub use delegated::Delegated;
-pub use persist_buffer::{Carries, EpochId, PersistBuffers, BUFFER_ENTRIES};
-pub use recovery_table::{Handling, RecoveryTable};
-pub use services::{ControllerId, Message, Services, WriteId, WriteRequest};
-pub use strands::{Operation, PersistQueue, Shape, StrandBuffers, StrandUnit, Tails, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-pub use trait_design::{AsAny, Design};
+pub use counters::{Counter, Counters, Occupancy, OwnCounts};
+pub use keyed::{boxed, AnyDesign};
+pub use services::{ControllerId, Services, WriteId, WriteRequest};
+pub use trait_design::{Design, GateOf, MessageOf, NoteOf, TagOf};
+pub use types::{Key, Keys, Never, Plain, Types};

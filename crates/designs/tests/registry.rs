@@ -1,31 +1,65 @@
-//! A design is its file, its line in the registry and its model's name; none may be missing.
+//! A design is its file in its family's folder, its line in the registry and its model's name; none may be missing. Families
+//! use parts and no other family.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use strandline_designs::abouts;
 
-fn files() -> Vec<String> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut names: Vec<String> = fs::read_dir(src)
-        .expect("the crate's sources")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("a plain name")
-        })
-        .filter_map(|name| name.strip_suffix(".rs").map(|stem| stem.replace('_', "-")))
-        .filter(|stem| stem != "lib" && stem != "registry")
-        .collect();
-    names.sort_unstable();
-    names
+/// What several families use.
+const PARTS: &str = "parts";
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().expect("a name").to_string_lossy().into_owned()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the crate's sources");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// The folders of `src`: the families, and the parts.
+fn folders() -> Vec<PathBuf> {
+    entries(&src()).into_iter().filter(|path| path.is_dir()).collect()
+}
+
+/// The source files of a folder and of those in it, each with its text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in entries(folder) {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else {
+            let text = fs::read_to_string(&path).expect("a source file");
+            found.push((path, text));
+        }
+    }
+    found
+}
+
+/// The files and folders in families that say what a design is: their names, with `-` for `_`.
+fn files_of_designs() -> BTreeSet<String> {
+    let families = folders().into_iter().filter(|folder| stem(folder) != PARTS);
+    let says_what_it_is = |path: &PathBuf| {
+        let texts = match path.is_dir() {
+            true => sources(path),
+            false => vec![(path.clone(), fs::read_to_string(path).expect("a source file"))],
+        };
+        texts.iter().any(|(_, text)| text.contains("summary: \""))
+    };
+    let files = families.flat_map(|family| entries(&family)).filter(says_what_it_is);
+    files.map(|path| stem(&path).replace('_', "-")).collect()
 }
 
 #[test]
 fn every_file_is_registered_and_every_registered_design_has_its_file() {
-    let files = files();
+    let files = files_of_designs();
     // One mechanism under several models is one file: `hops` has `hops-ep` and `hops-rp`.
     let file_of = |name: &str| {
         let family = files.iter().find(|file| {
@@ -36,7 +70,30 @@ fn every_file_is_registered_and_every_registered_design_has_its_file() {
         own.or(family).cloned().unwrap_or_else(|| panic!("{name} has no file"))
     };
     let registered: BTreeSet<String> = abouts().iter().map(|about| file_of(about.name)).collect();
-    assert_eq!(files.iter().cloned().collect::<BTreeSet<String>>(), registered);
+    assert_eq!(files, registered);
+}
+
+#[test]
+fn no_family_uses_another_and_parts_use_none() {
+    let folders = folders();
+    let families: Vec<String> = folders
+        .iter()
+        .map(|folder| stem(folder))
+        .filter(|name| name != PARTS)
+        .collect();
+    assert!(families.len() > 1, "the families were found");
+    let mut uses_of_parts = 0;
+    for folder in &folders {
+        let own = stem(folder);
+        for (path, text) in sources(folder) {
+            for other in families.iter().filter(|other| **other != own) {
+                let used = text.contains(&format!("crate::{other}"));
+                assert!(!used, "{} uses the family {other}", path.display());
+            }
+            uses_of_parts += usize::from(own != PARTS && text.contains("crate::parts::"));
+        }
+    }
+    assert!(uses_of_parts > 0, "a use is found as it is written");
 }
 
 #[test]

@@ -115,8 +115,6 @@ pub enum Seen {
     /// order, from the older stores of its own core that were in the store queue: those that are not among these
     /// entries. Happens only where accesses of different sizes overlap.
     Merged(u32),
-    /// The design supplied this value.
-    Supplied(u64),
 }
 
 /// A trace that is being written. Kept out of the callers' code, which is hot and mostly not traced.
@@ -139,6 +137,16 @@ impl Tracer {
         let program = &mut self.0.borrow_mut().programs[core.index()];
         program.push(op);
         index(program.len() - 1)
+    }
+
+    /// How many operations of a core there are so far.
+    pub fn len(&self, core: CoreId) -> usize {
+        self.0.borrow().programs[core.index()].len()
+    }
+
+    /// All but the first so many operations of a core never happened.
+    pub fn truncate(&self, core: CoreId, len: usize) {
+        self.0.borrow_mut().programs[core.index()].truncate(len);
     }
 
     /// A core's store has become visible.

@@ -52,7 +52,7 @@ macro_rules! rules {
 pub enum Of {
     /// The machine's (`crates/machine`).
     Machine,
-    /// That of a part which designs share (`crates/design`).
+    /// That of a part of a design (`crates/designs`).
     Design,
     /// That of the logs, their recovery, and tasks that share a thread (`crates/runtime`).
     Log,

@@ -91,10 +91,12 @@ impl Machine {
     }
 }
 
-/// Demands every parameter but those of an L2: the checks refuse one of which only `l2.bytes` is given.
+/// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given)
+/// and of the channel, which is that of the other writes unless the file says otherwise.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
-    let demanded = keys.filter(|key| !key.starts_with("l2.") || *key == "l2.bytes");
+    let is_optional = |key: &str| key.starts_with("l2.") && key != "l2.bytes" || key.starts_with("channel.");
+    let demanded = keys.filter(|key| !is_optional(key));
     let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();
     let also = match &missing[..] {
         [] => return Ok(()),

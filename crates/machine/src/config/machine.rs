@@ -58,6 +58,8 @@ parameters! {
             pub llc: Cache,
             /// Between the cores, the shared level and the controllers.
             pub interconnect: Interconnect,
+            /// From each core to the controllers, beside the caches.
+            pub channel: Channel,
             /// The persistent-memory controllers.
             pub controllers: Controllers,
             /// The persistent media behind each controller.
@@ -127,6 +129,16 @@ parameters! {
         hop_latency: Cycles in 0..=MAX_CYCLES "cycles";
         /// How other copies of a line are found.
         coherence: Coherence;
+    }
+
+    /// A core's in-order channel to the controllers, for designs that send persists beside the caches.
+    Channel {
+        /// From the core to the controller of the same number; 0: `pm.write_to_controller`.
+        latency: Cycles in 0..=MAX_CYCLES "cycles";
+        /// Added for each number by which core and controller differ.
+        step: Cycles in 0..=MAX_CYCLES "cycles";
+        /// A packet occupies the bus that all channels share; 0: no such bus.
+        occupancy: Cycles in 0..=MAX_CYCLES "cycles";
     }
 
     /// The persistent-memory controllers; each parameter but `count` is of one controller.

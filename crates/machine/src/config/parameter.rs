@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use strandline_kernel::{did_you_mean, Cycles};
 
 use super::error::Fault;
-use super::machine::{Cache, Coherence, Consistency, Controllers, Core, Dram, Interconnect, Machine, Pm, Simulation};
+use super::machine::{
+    Cache, Channel, Coherence, Consistency, Controllers, Core, Dram, Interconnect, Machine, Pm, Simulation,
+};
 
 /// One parameter of a machine. Its value is a text here: a number in its unit, a flag or a word.
 pub(super) struct Parameter {
@@ -38,6 +40,7 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         Cache::parameters("l2.", |m| m.l2.as_ref(), |m| m.l2.get_or_insert_default()),
         Cache::parameters("llc.", |m| Some(&m.llc), |m| &mut m.llc),
         Interconnect::parameters("interconnect.", |m| Some(&m.interconnect), |m| &mut m.interconnect),
+        Channel::parameters("channel.", |m| Some(&m.channel), |m| &mut m.channel),
         Controllers::parameters("controllers.", |m| Some(&m.controllers), |m| &mut m.controllers),
         Pm::parameters("pm.", |m| Some(&m.pm), |m| &mut m.pm),
         Dram::parameters("dram.", |m| Some(&m.dram), |m| &mut m.dram),

@@ -3,13 +3,13 @@
 //! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
 //! cannot go on it leaves a [`Request`] for the system and suspends.
 
-use super::{Core, Fate, Kind, Now, Request};
+use super::{Core, Dispatched, Kind, Now, Request};
 use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
-use strandline_design::{Admission, Entry};
+use strandline_design::{Entry, Hook};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Scheduling, Site, W};
 
 /// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
@@ -23,8 +23,8 @@ pub struct SimCpu {
 enum Stage {
     /// It has not been dispatched.
     New,
-    /// The design has admitted it to the store queue.
-    Admitted,
+    /// The design has been asked whether it claims it.
+    Claiming,
     /// It has been dispatched in this cycle.
     Dispatched(u64),
     /// It has retired, and enters the store queue when its request is answered.
@@ -40,76 +40,96 @@ impl SimCpu {
     }
 }
 
+/// Whether an operation may go on now, or what it has to request first.
+type Go = Result<(), Request>;
+
 impl Core {
-    /// Leaves a request for the system; always false: the program suspends.
-    fn post(&self, request: Request) -> bool {
+    /// Leaves a request for the system: the program suspends.
+    fn request<T>(&self, request: Request) -> Poll<T> {
         self.request.set(Some(request));
-        false
+        Poll::Pending
     }
 
-    /// Whether everything earlier than `at` has happened.
+    /// An operation cannot go on: it leaves the request; or, while the core replays its log, its
+    /// outcome is there.
+    #[cold]
+    #[inline(never)]
+    fn stop(&self, stage: &mut Stage, request: Request) -> Poll<(u64, u64)> {
+        match self.replayed() {
+            Some(Some(outcome)) => return Poll::Ready(outcome),
+            // The log ends before this operation, which begins anew.
+            Some(None) => *stage = Stage::New,
+            None => {}
+        }
+        self.request(request)
+    }
+
+    /// As [`Core::stop`], of an operation without a value.
+    #[cold]
+    #[inline(never)]
+    fn stop_silent(&self, stage: &mut Stage, request: Request) -> Poll<()> {
+        self.stop(stage, request).map(|_| ())
+    }
+
+    /// Lets every store that is due before `at` drain.
     #[inline(always)]
-    fn in_order(&self, at: u64) -> bool {
+    fn catch_up(&self, at: u64) -> Go {
         self.front.set(at);
-        (at <= self.horizon.get() && self.drain_hits(at)) || self.post(Request::Order)
+        match at <= self.horizon.get() && self.drain_hits(at) {
+            true => Ok(()),
+            false => Err(Request::Order),
+        }
     }
 
     /// Whether a load may be dispatched.
     #[inline(always)]
-    fn admits_loads(&self) -> bool {
-        let waits = self.window.is_full_behind_held() || self.holds_loads.get();
-        !waits || self.post(Request::Released { blocks: false })
-    }
-
-    /// Whether no held op keeps the store queue shut.
-    #[inline(always)]
-    fn is_open(&self) -> bool {
-        !self.window.is_held() || self.post(Request::Released { blocks: true })
-    }
-
-    /// Whether the store queue takes another entry.
-    #[inline(always)]
-    fn has_room(&self) -> bool {
-        self.is_open() && self.in_order(self.window.cycle()) && (self.has_entries_free() || self.post(Request::Room))
-    }
-
-    /// Whether the design takes this entry instead of the store queue.
-    #[inline(always)]
-    fn takes(&self, entry: Entry) -> bool {
-        self.places.strands
-            && match entry {
-                Entry::Flush(_, flush) => flush == Flush::Clwb,
-                Entry::Primitive(primitive) => primitive.is_of_strands(),
-                Entry::Store(_) | Entry::StoreNt(_) => false,
-            }
-    }
-
-    /// Whether the store queue takes this entry, room and the design permitting.
-    #[inline(always)]
-    fn admits(&self, stage: &mut Stage, entry: Entry) -> bool {
-        if *stage == Stage::Admitted {
-            return true;
+    fn may_load(&self) -> Go {
+        match self.window.is_full_behind_held() || self.holds_loads.get() {
+            true => Err(Request::Released { blocks: false }),
+            false => Ok(()),
         }
-        let takes = self.takes(entry);
-        let has_room = match takes {
-            true => self.is_open() && self.in_order(self.window.cycle()),
-            false => self.has_room(),
-        };
-        if !has_room {
-            return false;
-        }
-        if !self.places.admission && !takes {
-            return true;
-        }
-        *stage = Stage::Admitted;
-        self.post(Request::Admit(entry))
     }
 
-    /// A non-temporal store is an ordinary one where the design says so.
+    /// Whether no held fence keeps the store queue shut.
+    #[inline(always)]
+    fn may_store(&self) -> Go {
+        match self.window.is_held() {
+            true => Err(Request::Released { blocks: true }),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the store queue takes another entry, after all that is due before it has drained.
+    #[inline(always)]
+    fn find_room(&self) -> Go {
+        self.may_store()?;
+        self.catch_up(self.window.cycle())?;
+        match self.has_entries_free() {
+            true => Ok(()),
+            false => Err(Request::Room),
+        }
+    }
+
+    /// Whether the design claims a flush or primitive (true), or the store queue takes it.
+    #[inline(always)]
+    fn find_place(&self, stage: &mut Stage, entry: Entry) -> Result<bool, Request> {
+        if *stage == Stage::Claiming && self.response.get().claimed {
+            return Ok(true);
+        }
+        if *stage != Stage::Claiming && self.asks(Hook::Claim) {
+            self.may_store()?;
+            self.catch_up(self.window.cycle())?;
+            *stage = Stage::Claiming;
+            return Err(Request::Claim(entry));
+        }
+        self.find_room().map(|()| false)
+    }
+
+    /// A non-temporal store is an ordinary one if the design says so.
     #[inline(always)]
     fn as_the_design_wants(&self, kind: Kind) -> Kind {
         match kind {
-            Kind::StoreNt { size, value } if self.places.plain_nt => Kind::Store { size, value },
+            Kind::StoreNt { size, value } if self.plain_nt => Kind::Store { size, value },
             other => other,
         }
     }
@@ -120,23 +140,17 @@ impl Core {
             self.enqueue(addr, kind, ready);
             return Poll::Ready(());
         }
-        let temporal = matches!(kind, Kind::Store { .. });
-        let entry = if temporal {
-            Entry::Store(addr)
-        } else {
-            Entry::StoreNt(addr)
-        };
-        if !self.admits(stage, entry) {
-            return Poll::Pending;
+        if let Err(request) = self.find_room() {
+            return self.stop_silent(stage, request);
         }
         let at = self.window.dispatch();
         count(&self.counts.stores);
         let issue = (at + 1).max(operands.0).max(self.context_ready.get());
         let ready = self.window.retire(issue.max(operands.1) + 1);
+        let temporal = matches!(kind, Kind::Store { .. });
         if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Retired(ready);
-            self.post(Request::Own { addr, issue });
-            return Poll::Pending;
+            return self.request(Request::Own { addr, issue });
         }
         self.enqueue(addr, kind, ready);
         Poll::Ready(())
@@ -147,82 +161,93 @@ impl Core {
             return Poll::Ready(());
         }
         let entry = Entry::Flush(addr.line(), flush);
-        if !self.admits(stage, entry) {
-            return Poll::Pending;
-        }
+        let claimed = match self.find_place(stage, entry) {
+            Ok(claimed) => claimed,
+            Err(request) => return self.stop_silent(stage, request),
+        };
         let at = self.window.dispatch();
         count(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
         let ready = self.window.retire(issue + 1);
-        if self.takes(entry) {
-            self.trace(|| Op::Flush { addr, kind: flush });
+        if claimed {
+            self.observe(|| Op::Flush { addr, kind: flush });
             return self.hand_over(stage, entry, ready);
         }
         self.enqueue(addr, Kind::Flush(flush), ready);
         Poll::Ready(())
     }
 
-    /// Hands an entry over to the design.
+    /// Hands an entry that the design has claimed over to it.
     fn hand_over(&self, stage: &mut Stage, entry: Entry, retires: u64) -> Poll<()> {
         if let Entry::Flush(..) = entry {
             self.add_pending(self.context.get());
         }
         *stage = Stage::Asked;
-        self.post(Request::Take { entry, retires });
-        Poll::Pending
+        self.request(Request::Claimed { entry, retires })
     }
 
     fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
         match *stage {
             Stage::Asked => return Poll::Ready(()),
-            Stage::Retired(at) => {
-                let fate = self.response.get().fate;
-                let Fate::Take { marks } = fate else {
-                    self.end_primitive(primitive, at, fate);
-                    return Poll::Ready(());
-                };
-                let retires = self.window.retire(at + 1);
-                match marks {
-                    true => self.enqueue_rest(Addr(0), Kind::Primitive(primitive)),
-                    false => _ = self.trace(|| Op::Primitive(primitive)),
-                }
-                return self.hand_over(stage, Entry::Primitive(primitive), retires);
-            }
+            Stage::Retired(at) => return self.primitive_answered(stage, primitive, at),
             _ => {}
         }
         if primitive == Primitive::StoreBarrier && self.drains_in_order {
             self.trace(|| Op::Primitive(primitive));
             return Poll::Ready(());
         }
-        if !matches!(stage, Stage::Dispatched(_)) {
-            let asks = !matches!(primitive, Primitive::Setctx(_));
-            if asks && !self.admits(stage, Entry::Primitive(primitive)) {
-                return Poll::Pending;
-            }
-            self.counts
-                .fences
-                .set(self.counts.fences.get() + u64::from(primitive.is_fence()));
-            *stage = Stage::Dispatched(self.window.dispatch());
+        if let Err(request) = self.dispatch_primitive(stage, primitive) {
+            return self.stop_silent(stage, request);
         }
         let Stage::Dispatched(at) = *stage else {
             unreachable!("just dispatched")
         };
-        if !self.in_order(at) {
-            return Poll::Pending;
+        if let Err(request) = self.catch_up(at) {
+            return self.stop_silent(stage, request);
         }
-        if self.places.primitives || self.combines.get() {
+        let plain = match self.asks(Hook::Primitive) || self.combines.get() {
+            true => None,
+            false => self.dispatches_at_once(primitive),
+        };
+        let Some(plain) = plain else {
             *stage = Stage::Retired(at);
-            self.post(Request::Primitive { primitive, at });
-            return Poll::Pending;
-        }
-        self.end_primitive(primitive, at, self.fate(Admission::plain(primitive)));
+            return self.request(Request::Primitive { primitive, at });
+        };
+        self.end_primitive(primitive, at, plain);
         Poll::Ready(())
     }
 
-    fn end_primitive(&self, primitive: Primitive, at: u64, fate: Fate) {
-        match fate {
-            Fate::Pass => {
-                self.trace(|| Op::Primitive(primitive));
+    /// Dispatches a primitive that has not been dispatched.
+    fn dispatch_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Go {
+        if matches!(stage, Stage::Dispatched(_)) {
+            return Ok(());
+        }
+        // A change of context takes no entry of the store queue.
+        if !matches!(primitive, Primitive::Setctx(_)) {
+            self.find_place(stage, Entry::Primitive(primitive))?;
+        }
+        *stage = Stage::Dispatched(self.window.dispatch());
+        Ok(())
+    }
+
+    /// The system has said what becomes of a primitive.
+    fn primitive_answered(&self, stage: &mut Stage, primitive: Primitive, at: u64) -> Poll<()> {
+        let dispatched = self.response.get().dispatched;
+        self.end_primitive(primitive, at, dispatched);
+        if !matches!(dispatched, Dispatched::Claimed { .. }) {
+            return Poll::Ready(());
+        }
+        let retires = self.window.retired();
+        self.hand_over(stage, Entry::Primitive(primitive), retires)
+    }
+
+    fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
+        if primitive.is_fence() {
+            count(&self.counts.fences);
+        }
+        match dispatched {
+            Dispatched::Passed => {
+                self.observe(|| Op::Primitive(primitive));
                 if let Primitive::Setctx(_) = primitive {
                     // It executes as any instruction that writes a register does.
                     self.context_ready.set(at + 2);
@@ -231,18 +256,25 @@ impl Core {
                     self.window.retire(at + 1);
                 }
             }
-            Fate::Hold => {
-                self.trace(|| Op::Primitive(primitive));
+            Dispatched::Held => {
+                self.observe(|| Op::Primitive(primitive));
                 self.window.hold();
             }
-            Fate::Enter | Fate::Take { .. } => {
+            Dispatched::Entered => {
                 let ready = self.window.retire(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
             }
-            Fate::EnterHeld => {
+            Dispatched::EnteredHeld => {
                 let ready = self.window.retired().max(at + 1);
                 self.enqueue(Addr(0), Kind::Primitive(primitive), ready);
                 self.window.hold();
+            }
+            Dispatched::Claimed { marks } => {
+                self.window.retire(at + 1);
+                match marks {
+                    true => self.enqueue_rest(Addr(0), Kind::Primitive(primitive)),
+                    false => _ = self.observe(|| Op::Primitive(primitive)),
+                }
             }
         }
     }
@@ -252,8 +284,8 @@ impl Core {
     fn poll_load(&self, stage: &mut Stage, addr: Addr, address: u64, size: u8) -> Poll<(u64, u64)> {
         let at = match *stage {
             Stage::New => {
-                if !self.admits_loads() {
-                    return Poll::Pending;
+                if let Err(request) = self.may_load() {
+                    return self.stop(stage, request);
                 }
                 count(&self.counts.loads);
                 let at = self.window.dispatch_load();
@@ -261,92 +293,93 @@ impl Core {
                 at
             }
             Stage::Dispatched(at) => at,
-            _ => {
-                let response = self.response.get();
-                self.window.retire(response.done);
-                return Poll::Ready((response.value, response.done));
-            }
+            _ => return Poll::Ready(self.retire_response()),
         };
-        if !self.in_order(at) {
-            return Poll::Pending;
+        if let Err(request) = self.catch_up(at) {
+            return self.stop(stage, request);
         }
         let issue = (at + 1).max(address).max(self.load_floor.get());
-        let hit = if self.places.loads {
-            None
-        } else {
-            self.private.borrow_mut().load_hit(addr.line(), issue)
+        let asks = self.asks(Hook::Load);
+        let hit = match asks {
+            true => None,
+            false => self.private.borrow_mut().load_hit(addr.line(), issue),
         };
         let Some(done) = hit else {
             *stage = Stage::Asked;
-            let missed = !self.places.loads;
-            self.post(Request::Load {
+            let missed = !asks;
+            return self.request(Request::Load {
                 addr,
                 size,
                 issue,
                 missed,
             });
-            return Poll::Pending;
         };
         let memory = self.memory.read(addr, size);
         let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
             None => (memory, done),
             Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
         };
-        self.trace_load(addr, size, value);
+        self.observe_load(addr, size, value, done);
         self.window.retire(done);
         Poll::Ready((value, done))
+    }
+
+    /// The op that was requested completes as the system has said.
+    fn retire_response(&self) -> (u64, u64) {
+        let response = self.response.get();
+        self.window.retire(response.done);
+        (response.value, response.done)
     }
 
     fn poll_locked(&self, stage: &mut Stage, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Poll<(u64, u64)> {
         let at = match *stage {
             Stage::New => {
-                if !self.is_open() {
-                    return Poll::Pending;
+                if let Err(request) = self.may_store() {
+                    return self.stop(stage, request);
                 }
-                count(&self.counts.loads);
-                count(&self.counts.stores);
                 let at = self.window.dispatch_load();
                 *stage = Stage::Dispatched(at);
                 at
             }
             Stage::Dispatched(at) => at,
             _ => {
-                let response = self.response.get();
-                self.load_floor.set(response.done);
-                self.window.retire(response.done);
-                return Poll::Ready((response.value, response.done));
+                count(&self.counts.loads);
+                count(&self.counts.stores);
+                self.load_floor.set(self.response.get().done);
+                let (value, done) = self.retire_response();
+                self.log_outcome(value, done);
+                return Poll::Ready((value, done));
             }
         };
-        if self.in_order(at) {
-            *stage = Stage::Asked;
-            let issue = (at + 1).max(ready);
-            self.post(Request::Locked {
-                addr,
-                op,
-                operand,
-                issue,
-            });
+        if let Err(request) = self.catch_up(at) {
+            return self.stop(stage, request);
         }
-        Poll::Pending
+        *stage = Stage::Asked;
+        let issue = (at + 1).max(ready);
+        self.request(Request::Locked {
+            addr,
+            op,
+            operand,
+            issue,
+        })
     }
 
     fn poll_written(&self, word: Addr, times: u32) -> Poll<()> {
-        if self.writes.reached(word, times) {
+        if self.writes.reached(word, times) || self.is_replaying() {
             return Poll::Ready(());
         }
-        self.post(Request::Written { word, times });
-        Poll::Pending
+        self.request(Request::Written { word, times })
     }
 
     fn poll_start(&self, stage: &mut Stage) -> Poll<()> {
-        if *stage == Stage::Asked {
+        if *stage == Stage::Asked || self.is_replaying() {
             return Poll::Ready(());
         }
-        if self.is_open() {
-            *stage = Stage::Asked;
-            self.post(Request::StartLine);
+        if let Err(request) = self.may_store() {
+            return self.request(request);
         }
-        Poll::Pending
+        *stage = Stage::Asked;
+        self.request(Request::StartLine)
     }
 }
 
@@ -427,6 +460,9 @@ impl Cpu for SimCpu {
 
     fn note(&self, note: Note) {
         let c = &*self.core;
+        if c.is_replaying() {
+            return;
+        }
         c.trace(|| Op::Note(c.notes.count()));
         let now = Now {
             cycle: c.window.cycle(),
@@ -461,6 +497,7 @@ impl Scheduling for SimCpu {
         let c = &*self.core;
         let at = c.window.dispatch();
         let done = c.window.retire(at + 2);
+        let (at, done) = c.replay_or(at, done);
         W::new(self, at, done)
     }
 }
@@ -481,11 +518,13 @@ impl Replay for SimCpu {
             true => Kind::Store { size, value },
             false => Kind::StoreNt { size, value },
         };
-        self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
+        if !self.core.is_replaying() {
+            self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
+        }
     }
 
     fn fence_stalls(&self) -> u64 {
-        self.core.window.stalls().fence.get()
+        self.core.replay_or(self.core.window.stalls().fence.get(), 0).0
     }
 
     fn count_next(&self) {

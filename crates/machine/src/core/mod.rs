@@ -2,29 +2,36 @@
 
 mod counted;
 mod front;
+mod hooks;
+mod log;
 mod notes;
 mod predictor;
 mod queue;
+mod saved;
 mod window;
 
 pub use counted::Counted;
 pub use front::SimCpu;
+pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
+pub use saved::Saved;
 pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
 use crate::trace::{Op, Seen, Tracer};
+use log::Log;
 use predictor::{Predictor, Targets};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
-use strandline_design::{Admission, Places, Until};
+use strandline_design::{Admission, Hook, Key, Until};
 use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive, Rmw};
 use strandline_rules::{any_broken, broken, Rule};
 
 /// What a program asks of the system when it cannot go on by itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// To be the earliest of all: another core or event comes first.
     Order,
@@ -32,8 +39,8 @@ pub enum Request {
     Released { blocks: bool },
     /// That the store queue has room.
     Room,
-    /// That the design admits an entry to the store queue.
-    Admit(strandline_design::Entry),
+    /// Whether the design claims a flush or primitive.
+    Claim(strandline_design::Entry),
     /// A load that the private levels were found not to serve (`missed`), or that the design wants to see.
     Load {
         addr: Addr,
@@ -52,8 +59,8 @@ pub enum Request {
     },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
-    /// The design takes an entry, which retires then.
-    Take {
+    /// The design gets an entry that it has claimed, which retires then.
+    Claimed {
         entry: strandline_design::Entry,
         retires: u64,
     },
@@ -81,6 +88,15 @@ impl Request {
 /// How often a core waits for one line to arrive at another core.
 const MOST_WAITS: u32 = 16;
 
+/// Whether a core's program was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The program never asks.
+    Unheeded,
+    /// It asks; an interrupt of which it has not heard is pending or not.
+    Heeded { pending: bool },
+}
+
 /// What the system answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Response {
@@ -89,27 +105,29 @@ pub struct Response {
     /// When the op completes.
     pub done: u64,
     /// Whether a primitive is held, or enters the store queue.
-    pub fate: Fate,
+    pub dispatched: Dispatched,
+    /// Whether the design claims the entry.
+    pub claimed: bool,
 }
 
 /// What became of a primitive at dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
-    /// It is done.
+pub enum Dispatched {
+    /// It retires.
     #[default]
-    Pass,
+    Passed,
     /// It is held in the window.
-    Hold,
+    Held,
     /// It enters the store queue.
-    Enter,
+    Entered,
     /// It enters the store queue, and is held in the window.
-    EnterHeld,
-    /// The design takes it; with a mark in the store queue or without.
-    Take { marks: bool },
+    EnteredHeld,
+    /// The design has claimed it; with a mark in the store queue or without.
+    Claimed { marks: bool },
 }
 
 /// Counts of what a core did.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Counts {
     pub loads: Cell<u64>,
     pub stores: Cell<u64>,
@@ -118,6 +136,27 @@ pub struct Counts {
     pub mispredictions: Cell<u64>,
     pub jumps: Cell<u64>,
     pub jumps_mispredicted: Cell<u64>,
+}
+
+impl Counts {
+    /// Goes back to what was counted then.
+    fn restore(&self, saved: &Counts) {
+        for (to, from) in self.all().into_iter().zip(saved.all()) {
+            to.set(from.get());
+        }
+    }
+
+    fn all(&self) -> [&Cell<u64>; 7] {
+        [
+            &self.loads,
+            &self.stores,
+            &self.flushes,
+            &self.fences,
+            &self.mispredictions,
+            &self.jumps,
+            &self.jumps_mispredicted,
+        ]
+    }
 }
 
 /// A core as its program and the system share it.
@@ -142,8 +181,6 @@ pub struct Core {
     pub load_floor: Cell<u64>,
     /// Loads wait for the held op too.
     pub holds_loads: Cell<bool>,
-    /// What the op held in the window waits for.
-    pub held: Cell<Option<Until>>,
     /// The store queue waits for a `clflush` in the write-back buffer.
     pub shut: Cell<bool>,
     /// Non-temporal stores are being combined.
@@ -152,12 +189,12 @@ pub struct Core {
     pub context: Cell<u8>,
     /// When the context register is written: stores and flushes read it as they issue (COSPlay 4.3).
     context_ready: Cell<u64>,
-    /// Lines whose stores the design wants to be asked about, once for each time that it has said so.
-    pub asked_lines: RefCell<Vec<Line>>,
+    /// Lines whose stores the design watches, once for each time that it has said so.
+    pub watched_lines: RefCell<Vec<Line>>,
     /// How often the program has found its line on its way to another core, one time after the other.
     pub waited: Cell<u32>,
-    /// Stores that the design has pointed at so far.
-    pub pointed: Cell<u64>,
+    /// Stores that the design keeps, oldest first.
+    pub kept: RefCell<VecDeque<Entry>>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
     /// Writes of words so far, as far as they count.
@@ -166,17 +203,26 @@ pub struct Core {
     pub response: Cell<Response>,
     /// Where what it executes is written down, if anywhere.
     pub tracer: Option<Rc<Tracer>>,
+    /// Whether its program was interrupted.
+    pub interrupted: Cell<Interrupt>,
+    /// What its program was given, if the design rolls back.
+    pub log: Option<Log>,
     pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
     predictor: Predictor,
     targets: Targets,
     latencies: Latencies,
     queue_entries: usize,
-    places: Places,
+    /// The frequent hooks that the design may implement.
+    hooks: Cell<Hooks>,
+    /// Non-temporal stores are ordinary ones.
+    plain_nt: bool,
     /// Stores become visible in program order.
     pub drains_in_order: bool,
-    /// Stores that hit leave the queue without the system: nobody else wants to see them.
-    drains_by_itself: bool,
+    /// The system must see every store leave the queue.
+    every_store: bool,
+    /// Stores that hit leave the queue without the system.
+    drains_by_itself: Cell<bool>,
     prefetches_stores: bool,
 }
 
@@ -228,19 +274,20 @@ impl Core {
             drained: Cell::new(0),
             load_floor: Cell::new(0),
             holds_loads: Cell::new(false),
-            held: Cell::new(None),
             shut: Cell::new(false),
             combines: Cell::new(false),
             context: Cell::new(0),
             context_ready: Cell::new(0),
-            asked_lines: RefCell::default(),
+            watched_lines: RefCell::default(),
             waited: Cell::new(0),
-            pointed: Cell::new(0),
+            kept: RefCell::default(),
             counts_next: Cell::new(false),
             writes: wants.writes,
             request: Cell::new(None),
             response: Cell::default(),
             tracer: wants.tracer,
+            interrupted: Cell::new(Interrupt::Unheeded),
+            log: wants.logs.then(Log::default),
             pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
             predictor: Predictor::new(core.predictor_entries),
@@ -253,11 +300,29 @@ impl Core {
                 drain_interval: core.store_drain_interval.0,
             },
             queue_entries: core.store_queue_entries as usize,
-            places: wants.places,
+            hooks: Cell::new(Hooks::ALL),
+            plain_nt: wants.plain_nt,
             drains_in_order: in_order,
-            drains_by_itself: in_order && !wants.places.stores && !wants.every_store && !any_broken(),
+            every_store: wants.every_store || any_broken(),
+            drains_by_itself: Cell::new(false),
             prefetches_stores: core.store_prefetch,
         }
+    }
+
+    /// Whether the design may implement the hook.
+    #[inline(always)]
+    pub fn asks(&self, hook: Hook) -> bool {
+        self.hooks.get().has(hook)
+    }
+
+    /// The design does not implement the hook.
+    pub fn skip(&self, hook: Hook) {
+        self.hooks.set(self.hooks.get().without(hook));
+        let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]
+            .into_iter()
+            .any(|hook| self.asks(hook));
+        self.drains_by_itself
+            .set(self.drains_in_order && !sees_stores && !self.every_store);
     }
 
     /// Stores not yet visible and flushes not yet acknowledged, of a context or of all.
@@ -300,28 +365,25 @@ impl Core {
     }
 
     #[inline(always)]
-    fn allocate(&self, addr: Addr, kind: Kind, ready: u64, rides: bool) {
+    fn allocate(&self, addr: Addr, kind: Kind, ready: u64, with_last: bool) {
         let context = self.context.get();
         self.add_pending(context);
+        let op = match with_last {
+            false => self.observe(|| Op::entering(addr, kind)),
+            true => self.trace(|| Op::entering(addr, kind)),
+        };
         let mut queue = self.queue.borrow_mut();
         queue.push(Entry {
-            addr,
-            kind,
-            context,
-            ready,
-            owned: 0,
-            lost: false,
-            waited: 0,
-            op: self.trace(|| Op::entering(addr, kind)),
-            rides,
-            counted: !rides && self.counts_next.replace(false),
-            pointed: 0,
+            op,
+            with_last,
+            counted: !with_last && self.counts_next.replace(false),
+            ..Entry::of(addr, kind, context, ready)
         });
         if kind == Kind::Primitive(Primitive::JoinStrand) {
             self.notes.join();
         }
-        if queue.len() == 1 || !self.drains_by_itself {
-            let at = self.leaves_at(ready, rides);
+        if queue.len() == 1 || !self.drains_by_itself.get() {
+            let at = self.leaves_at(ready, with_last);
             self.drains.set(self.drains.get().min(at));
         }
     }
@@ -335,6 +397,42 @@ impl Core {
         }
     }
 
+    /// An operation without a value is done: into trace and log, if there are such. Its index in the
+    /// trace.
+    #[inline(always)]
+    pub fn observe(&self, op: impl FnOnce() -> Op) -> u32 {
+        self.log_outcome(0, 0);
+        self.trace(op)
+    }
+
+    /// An operation is done: into the log, if there is one.
+    #[inline(always)]
+    pub fn log_outcome(&self, value: u64, ready: u64) {
+        if let Some(log) = &self.log {
+            log.push(value, ready);
+        }
+    }
+
+    /// Whether the program is given again what it was given before.
+    pub fn is_replaying(&self) -> bool {
+        self.log.as_ref().is_some_and(Log::is_replaying)
+    }
+
+    /// While the program is given again what it was given before: the next outcome, or (`Some(None)`)
+    /// that there is none left.
+    pub fn replayed(&self) -> Option<Option<(u64, u64)>> {
+        self.log.as_ref().and_then(Log::next)
+    }
+
+    /// The outcome of an operation that does not suspend: this one, or what it was before.
+    pub fn replay_or(&self, value: u64, ready: u64) -> (u64, u64) {
+        if let Some(Some(outcome)) = self.replayed() {
+            return outcome;
+        }
+        self.log_outcome(value, ready);
+        (value, ready)
+    }
+
     /// The operation of this index in the trace has written its bytes to memory.
     #[inline(always)]
     pub fn trace_visible(&self, op: u32) {
@@ -343,25 +441,54 @@ impl Core {
         }
     }
 
-    /// Writes a load into the trace whose value has just been bound.
+    /// A load's value has just been bound: into trace and log, if there are such.
     #[inline(always)]
-    pub fn trace_load(&self, addr: Addr, size: u8, value: u64) {
-        if let Some(tracer) = &self.tracer {
-            let from = self.queue.borrow().seen(addr, size, tracer.count());
-            let load = Op::Load {
-                addr,
-                size,
-                value,
-                from,
-            };
-            tracer.enter(self.id, load);
+    pub fn observe_load(&self, addr: Addr, size: u8, value: u64, ready: u64) {
+        self.log_outcome(value, ready);
+        if self.tracer.is_some() {
+            self.trace_load(addr, size, value);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trace_load(&self, addr: Addr, size: u8, value: u64) {
+        let visible = self.tracer.as_ref().map_or(0, |tracer| tracer.count());
+        let from = self.seen(addr, size, visible);
+        self.trace(|| Op::Load {
+            addr,
+            size,
+            value,
+            from,
+        });
+    }
+
+    /// Where a load takes its bytes from: the youngest of its core's own older stores that are not
+    /// visible, in the store queue or kept by the design, or memory.
+    fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
+        let (queue, kept) = (self.queue.borrow(), self.kept.borrow());
+        let writer = |at: u64| {
+            let own = queue.iter().rev().chain(kept.iter().rev());
+            own.filter(|entry| entry.writes(at)).map(|entry| entry.op).next()
+        };
+        let first = writer(addr.0);
+        if (1..u64::from(size)).any(|i| writer(addr.0 + i) != first) {
+            return Seen::Merged(visible);
+        }
+        first.map_or(Seen::Memory(visible), Seen::Own)
     }
 
     /// Writes a locked instruction into the trace, if there is one, just before it writes its word: its index there.
     pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let Some(tracer) = &self.tracer else { return 0 };
         let from = Seen::Memory(tracer.count());
+        tracer.enter(self.id, Op::Rmw { addr, old, new, from })
+    }
+
+    /// Writes a locked instruction into the trace, if there is one, whose write the design keeps: its index there.
+    pub fn trace_kept_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
+        let Some(tracer) = &self.tracer else { return 0 };
+        let from = self.seen(addr, 8, tracer.count());
         tracer.enter(self.id, Op::Rmw { addr, old, new, from })
     }
 
@@ -378,10 +505,10 @@ impl Core {
             .any(|entry| entry.owned != 0 && entry.line() == line)
     }
 
-    /// Whether the design wants to be asked about stores to this line.
+    /// Whether the design watches stores to this line.
     #[inline(always)]
-    pub fn is_asked(&self, line: Line) -> bool {
-        self.asked_lines.borrow().contains(&line)
+    pub fn is_watched(&self, line: Line) -> bool {
+        self.watched_lines.borrow().contains(&line)
     }
 
     /// Whether a store in the queue has had to ask for this line again.
@@ -404,42 +531,33 @@ impl Core {
         self.queue.borrow().front().is_some_and(|head| head.lost)
     }
 
+    /// Whether so much of this core's stores and flushes is done.
+    pub fn is_drained(&self, context: Option<u8>) -> bool {
+        let left = u64::from(broken(Rule::FenceWaitsForAll));
+        self.pending(context) <= left
+    }
+
     /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
-    pub fn holds(&self, until: Until) -> bool {
+    pub fn holds(&self, until: Until<Key>) -> bool {
         match until {
-            Until::Drained(context) if broken(Rule::FenceWaitsForAll) => self.pending(context) <= 1,
-            Until::Drained(context) => self.pending(context) == 0,
+            Until::Drained(context) => self.is_drained(context),
             Until::Open(_) => false,
         }
     }
 
-    /// What becomes of a primitive that was given this answer.
-    pub fn fate(&self, admission: Admission) -> Fate {
-        match admission {
-            Admission::Pass => Fate::Pass,
-            Admission::Enter => Fate::Enter,
-            Admission::Take { marks } => Fate::Take { marks },
-            Admission::Hold(until) | Admission::HoldLoads(until) if self.holds(until) => Fate::Pass,
-            Admission::Hold(until) => {
-                self.held.set(Some(until));
-                Fate::Hold
-            }
-            Admission::HoldLoads(until) => {
-                self.held.set(Some(until));
-                self.holds_loads.set(true);
-                Fate::Hold
-            }
-            Admission::EnterHeld { until, loads } => {
-                self.held.set(Some(until));
-                self.holds_loads.set(loads);
-                Fate::EnterHeld
-            }
+    /// What becomes of a primitive of the plain machine, if it waits for nothing.
+    pub fn dispatches_at_once(&self, primitive: Primitive) -> Option<Dispatched> {
+        match Admission::plain(primitive) {
+            Admission::Pass => Some(Dispatched::Passed),
+            Admission::Enter => Some(Dispatched::Entered),
+            Admission::Hold(until) | Admission::HoldLoads(until) if self.holds(until) => Some(Dispatched::Passed),
+            _ => None,
         }
     }
 
-    /// When an entry that is ready then may leave the queue, one a drain interval; one that `rides` with the one before it.
-    pub fn leaves_at(&self, ready: u64, rides: bool) -> u64 {
-        let interval = if rides { 0 } else { self.latencies.drain_interval };
+    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it leaves `with_last`.
+    pub fn leaves_at(&self, ready: u64, with_last: bool) -> u64 {
+        let interval = if with_last { 0 } else { self.latencies.drain_interval };
         ready.max(self.drained.get() + interval)
     }
 
@@ -453,7 +571,7 @@ impl Core {
     }
 
     fn drain_due_hits(&self, until: u64) -> bool {
-        if !self.drains_by_itself || self.shut.get() {
+        if !self.drains_by_itself.get() || self.shut.get() {
             return false;
         }
         let held = self.window.is_held();
@@ -467,8 +585,8 @@ impl Core {
             };
             // What a held op waits for may come with its context's last store: the system must see that.
             let seen = head.counted
-                || head.pointed != 0
-                || self.is_asked(head.line())
+                || head.is_pointed
+                || self.is_watched(head.line())
                 || (held && self.pending(Some(head.context)) == 1);
             if seen || !private.store_hit(head.line(), at) {
                 return false;
@@ -478,7 +596,7 @@ impl Core {
             self.settle(head.context);
             queue.drop_first();
             self.drained.set(at);
-            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.rides));
+            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
             self.drains.set(next);
         }
         true
@@ -488,8 +606,8 @@ impl Core {
 /// Who wants to see what a core does.
 #[derive(Clone, Default)]
 pub struct Wants {
-    /// The frequent places at which the design is asked.
-    pub places: Places,
+    /// Non-temporal stores are ordinary ones.
+    pub plain_nt: bool,
     /// The system must see every store leave the queue.
     pub every_store: bool,
     /// Notes are kept with their times.
@@ -498,6 +616,8 @@ pub struct Wants {
     pub writes: Rc<Counted>,
     /// Where what the core executes is to be written down.
     pub tracer: Option<Rc<Tracer>>,
+    /// What programs are given is logged.
+    pub logs: bool,
 }
 
 /// A design has acknowledged too much: a fence would wait without end, or for nothing.

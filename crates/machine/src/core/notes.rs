@@ -29,17 +29,41 @@ pub struct Notes {
     latencies: RefCell<Histogram>,
     kept: RefCell<Vec<Noted>>,
     unsettled: RefCell<Vec<Unsettled>>,
+    /// Notes so far that could not be settled at once.
+    taken: Cell<u64>,
     /// Joins of strands that have entered the store queue, and that have left it.
     joins: Cell<u64>,
     joined: Cell<u64>,
+    /// Fences retired speculatively so far, and those of them that are not certain.
+    speculations: Cell<u64>,
+    open: RefCell<Vec<u64>>,
 }
 
-/// A note behind a held fence, or behind a join of strands, which lets the program go on but is not done.
+/// How far the notes are at a checkpoint. Tasks that end later have not ended: their notes wait.
+#[derive(Clone)]
+pub struct SavedNotes {
+    slot: usize,
+    begun: Vec<u64>,
+    library_since: Option<u64>,
+    library: u64,
+    window: u32,
+    kept: usize,
+    unsettled: u64,
+    joins: u64,
+    speculations: u64,
+}
+
+/// A note behind a held fence, behind a join of strands, which lets the program go on but is not done, or
+/// behind a fence that has retired speculatively.
 struct Unsettled {
+    /// Its number among those that could not be settled at once.
+    number: u64,
     /// It waits for the held fence.
     fenced: bool,
     /// It waits until so many joins have left the store queue.
     joins: u64,
+    /// It waits until every fence retired speculatively up to this one is certain.
+    speculation: u64,
     /// Its place in the notes kept.
     place: Option<usize>,
     /// Of a task's end: when the task began.
@@ -74,8 +98,11 @@ impl Notes {
             latencies: RefCell::default(),
             kept: RefCell::default(),
             unsettled: RefCell::default(),
+            taken: Cell::new(0),
             joins: Cell::new(0),
             joined: Cell::new(0),
+            speculations: Cell::new(0),
+            open: RefCell::default(),
         }
     }
 
@@ -88,13 +115,65 @@ impl Notes {
     pub fn joined(&self, at: u64) {
         let joined = self.joined.get() + 1;
         self.joined.set(joined);
-        self.settle_those(at, |note| !note.fenced && note.joins <= joined);
+        self.settle_ready(at);
+    }
+
+    /// A fence retires speculatively: its number. Acknowledgements and outputs wait until it is certain.
+    pub fn speculate(&self) -> u64 {
+        let number = self.speculations.get() + 1;
+        self.speculations.set(number);
+        self.open.borrow_mut().push(number);
+        number
+    }
+
+    /// A fence that has retired speculatively is certain.
+    pub fn confirm(&self, number: u64, at: u64) {
+        self.open.borrow_mut().retain(|open| *open != number);
+        self.settle_ready(at);
+    }
+
+    /// Settles the notes that wait for nothing any more.
+    fn settle_ready(&self, at: u64) {
+        let joined = self.joined.get();
+        let open = self.open.borrow().iter().min().copied().unwrap_or(u64::MAX);
+        self.settle_those(at, |note| {
+            !note.fenced && note.joins <= joined && note.speculation < open
+        });
+    }
+
+    /// How far the notes are.
+    pub fn save(&self) -> SavedNotes {
+        SavedNotes {
+            slot: self.slot.get(),
+            begun: self.begun.borrow().clone(),
+            library_since: self.library_since.get(),
+            library: self.library.get(),
+            window: self.window.get(),
+            kept: self.kept.borrow().len(),
+            unsettled: self.taken.get(),
+            joins: self.joins.get(),
+            speculations: self.speculations.get(),
+        }
+    }
+
+    /// Goes back to where the notes were.
+    pub fn restore(&self, saved: &SavedNotes) {
+        self.slot.set(saved.slot);
+        self.begun.borrow_mut().clone_from(&saved.begun);
+        self.library_since.set(saved.library_since);
+        self.library.set(saved.library);
+        self.window.set(saved.window);
+        self.kept.borrow_mut().truncate(saved.kept);
+        self.unsettled.borrow_mut().retain(|note| note.number < saved.unsettled);
+        self.joins.set(saved.joins);
+        self.open.borrow_mut().retain(|open| *open <= saved.speculations);
     }
 
     /// Takes a note.
     pub fn take(&self, note: Note, now: Now) {
         let is_joined = self.joins.get() == self.joined.get();
-        let retired = now.retired.filter(|_| is_joined);
+        let is_certain = self.open.borrow().is_empty();
+        let retired = now.retired.filter(|_| is_joined && is_certain);
         let at = match note {
             Note::RegionDurable | Note::RegionAbort | Note::TaskEnd => retired,
             // What is shown may have come from a load on either side of a fence that was held.
@@ -125,7 +204,10 @@ impl Notes {
             let begun = (note == Note::TaskEnd).then(|| self.begun());
             let shows = matches!(note, Note::Output { .. });
             let not_before = if shows { now.complete } else { now.retired.unwrap_or(0) };
+            let number = self.taken.replace(self.taken.get() + 1);
             self.unsettled.borrow_mut().push(Unsettled {
+                number,
+                speculation: if is_certain { 0 } else { self.speculations.get() },
                 fenced: now.retired.is_none(),
                 joins: self.joins.get(),
                 place,
@@ -159,12 +241,11 @@ impl Notes {
 
     /// The held fence has retired at `at`.
     pub fn settle(&self, at: u64) {
-        let joined = self.joined.get();
         for note in self.unsettled.borrow_mut().iter_mut().filter(|note| note.fenced) {
             note.fenced = false;
             note.not_before = note.not_before.max(at);
         }
-        self.settle_those(at, |note| note.joins <= joined);
+        self.settle_ready(at);
     }
 
     /// What these notes wait for has come at `at`.

@@ -1,8 +1,10 @@
 //! The branch predictor: gshare, two-bit counters; and that of the targets of indirect jumps.
 
+use super::window::restore_all;
 use std::cell::Cell;
 
 /// A table of two-bit counters, indexed by the branch's site and the outcomes of the branches before it.
+#[derive(Clone)]
 pub struct Predictor {
     counters: Box<[Cell<u8>]>,
     history: Cell<u32>,
@@ -19,6 +21,12 @@ impl Predictor {
             counters: (0..entries).map(|_| Cell::new(1)).collect(),
             history: Cell::new(0),
         }
+    }
+
+    /// Goes back to what it was.
+    pub fn restore(&self, saved: &Predictor) {
+        restore_all(&self.counters, &saved.counters);
+        self.history.set(saved.history.get());
     }
 
     /// Predicts the branch at `site`, learns its outcome, and says whether the prediction was right.
@@ -40,6 +48,7 @@ impl Predictor {
 }
 
 /// A table of the last targets of indirect jumps, indexed by the jump's site and the targets of the jumps before it.
+#[derive(Clone)]
 pub struct Targets {
     last: Box<[Cell<u64>]>,
     /// A few bits of each of the latest targets: [`TARGET_BITS`] of so many that they fill the word.
@@ -56,6 +65,12 @@ impl Targets {
             last: (0..entries.next_power_of_two()).map(|_| Cell::new(0)).collect(),
             history: Cell::new(0),
         }
+    }
+
+    /// Goes back to what it was.
+    pub fn restore(&self, saved: &Targets) {
+        restore_all(&self.last, &saved.last);
+        self.history.set(saved.history.get());
     }
 
     /// Predicts where the jump at `site` goes, learns that it goes `to`, and says whether the prediction was right.

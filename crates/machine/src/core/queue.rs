@@ -1,7 +1,7 @@
 //! The store queue.
 
-use crate::trace::Seen;
 use std::collections::VecDeque;
+use strandline_design::StoreId;
 use strandline_isa::{Addr, Flush, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
@@ -39,14 +39,35 @@ pub struct Entry {
     /// Its index in the trace, if one is written.
     pub op: u32,
     /// Further bytes of the store before it: it takes no room and leaves right behind it.
-    pub rides: bool,
+    pub with_last: bool,
     /// It counts as a write of its word for those who wait for that.
     pub counted: bool,
-    /// The design's number for it, if it has pointed at it: it wants to hear when it is visible. Zero otherwise.
-    pub pointed: u64,
+    /// The design has pointed at it, and wants to hear when it is visible.
+    pub is_pointed: bool,
+    /// Its number among all entries of the queue, from 1; the queue gives it.
+    pub number: u64,
 }
 
 impl Entry {
+    /// An entry that retires at `ready`.
+    #[inline(always)]
+    pub fn of(addr: Addr, kind: Kind, context: u8, ready: u64) -> Entry {
+        Entry {
+            addr,
+            kind,
+            context,
+            ready,
+            owned: 0,
+            lost: false,
+            waited: 0,
+            op: 0,
+            with_last: false,
+            counted: false,
+            is_pointed: false,
+            number: 0,
+        }
+    }
+
     /// The line written or flushed.
     #[inline(always)]
     pub fn line(&self) -> Line {
@@ -54,7 +75,7 @@ impl Entry {
     }
 
     /// Whether it is a store that writes the byte at this address.
-    fn writes(&self, at: u64) -> bool {
+    pub fn writes(&self, at: u64) -> bool {
         match self.kind {
             Kind::Store { size, .. } | Kind::StoreNt { size, .. } => {
                 (self.addr.0..self.addr.0 + u64::from(size)).contains(&at)
@@ -75,8 +96,10 @@ pub struct StoreQueue {
     entries: VecDeque<Entry>,
     /// Stores by a hash of their word.
     filter: Filter,
+    /// Entries so far.
+    pushed: u64,
     /// Entries that take no room.
-    riders: usize,
+    without_room: usize,
 }
 
 struct Filter(Box<[u16; FILTER]>);
@@ -104,11 +127,13 @@ impl StoreQueue {
     }
 
     #[inline(always)]
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, mut entry: Entry) {
+        self.pushed += 1;
+        entry.number = self.pushed;
         if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
             *self.filter.count(entry.addr) += 1;
         }
-        self.riders += usize::from(entry.rides);
+        self.without_room += usize::from(entry.with_last);
         self.entries.push_back(entry);
     }
 
@@ -120,7 +145,7 @@ impl StoreQueue {
     /// Entries that take room.
     #[inline(always)]
     pub fn occupied(&self) -> usize {
-        self.entries.len() - self.riders
+        self.entries.len() - self.without_room
     }
 
     #[inline(always)]
@@ -153,7 +178,7 @@ impl StoreQueue {
 
     #[inline(always)]
     fn forget(&mut self, entry: &Entry) {
-        self.riders -= usize::from(entry.rides);
+        self.without_room -= usize::from(entry.with_last);
         if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
             *self.filter.count(entry.addr) -= 1;
         }
@@ -163,14 +188,34 @@ impl StoreQueue {
         self.entries.iter()
     }
 
-    /// Points at the youngest store to this line, as `number` unless it has one: its number.
-    pub fn point_at(&mut self, line: Line, number: u64) -> Option<u64> {
+    /// Points at the youngest store to this line: its number.
+    pub fn point_at(&mut self, line: Line) -> Option<StoreId> {
         let store = |e: &&mut Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
         let found = self.entries.iter_mut().rev().find(store)?;
-        if found.pointed == 0 {
-            found.pointed = number;
+        found.is_pointed = true;
+        Some(StoreId(found.number))
+    }
+
+    /// A number for a store that takes no entry.
+    pub fn take_number(&mut self) -> u64 {
+        self.pushed += 1;
+        self.pushed
+    }
+
+    /// The number of the youngest entry so far.
+    pub fn newest(&self) -> u64 {
+        self.pushed
+    }
+
+    /// Removes the entries that are younger than this number, the youngest first.
+    pub fn remove_younger(&mut self, number: u64) -> Vec<Entry> {
+        let mut removed = Vec::new();
+        while self.entries.back().is_some_and(|entry| entry.number > number) {
+            let entry = self.entries.pop_back().expect("the youngest entry");
+            self.forget(&entry);
+            removed.push(entry);
         }
-        Some(found.pointed)
+        removed
     }
 
     /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
@@ -209,18 +254,6 @@ impl StoreQueue {
         let kept = memory << shift(addr) & wanted & !taken;
         found.map(|ready| ((word | kept) >> shift(addr), ready))
     }
-
-    /// Where a load of `size` bytes at `addr` takes them from, when so many stores are `visible`.
-    #[cold]
-    #[inline(never)]
-    pub fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
-        let writer = |at: u64| self.entries.iter().rev().find(|e| e.writes(at)).map(|e| e.op);
-        let first = writer(addr.0);
-        if (1..u64::from(size)).any(|i| writer(addr.0 + i) != first) {
-            return Seen::Merged(visible);
-        }
-        first.map_or(Seen::Memory(visible), Seen::Own)
-    }
 }
 
 /// Bits of the bytes before an address in its aligned word.
@@ -238,19 +271,7 @@ mod tests {
     use super::*;
 
     fn store(addr: u64, size: u8, value: u64) -> Entry {
-        Entry {
-            addr: Addr(addr),
-            kind: Kind::Store { size, value },
-            context: 0,
-            ready: addr,
-            owned: 0,
-            lost: false,
-            waited: 0,
-            op: addr as u32,
-            rides: false,
-            counted: false,
-            pointed: 0,
-        }
+        Entry::of(Addr(addr), Kind::Store { size, value }, 0, addr)
     }
 
     #[test]
@@ -263,17 +284,5 @@ mod tests {
         q.remove(0);
         assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
         assert_eq!(q.forward(Addr(72), 8, 0), None);
-    }
-
-    #[test]
-    fn a_load_says_whether_its_bytes_are_of_one_store_of_several_or_of_none() {
-        let mut q = StoreQueue::default();
-        q.push(store(64, 8, 0));
-        q.push(store(68, 4, 0));
-        q.push(store(72, 4, 0));
-        let seen = |addr, size| q.seen(Addr(addr), size, 9);
-        assert_eq!((seen(64, 4), seen(70, 2)), (Seen::Own(64), Seen::Own(68)));
-        assert_eq!((seen(64, 8), seen(72, 8)), (Seen::Merged(9), Seen::Merged(9)));
-        assert_eq!((seen(76, 4), seen(80, 8)), (Seen::Memory(9), Seen::Memory(9)));
     }
 }

@@ -7,6 +7,7 @@ use std::cell::Cell;
 /// A micro-op costs O(1): [`Window::dispatch`] says when it enters, the caller when it completes,
 /// [`Window::retire`] when it leaves. Behind an op whose retirement nobody knows yet (a fence that waits, see
 /// [`Window::hold`]) completion times are kept in place of retirement times until [`Window::release`].
+#[derive(Clone)]
 pub struct Window {
     dispatch_width: u64,
     retire_width: u64,
@@ -37,7 +38,7 @@ pub struct Window {
 const NONE: u64 = u64::MAX;
 
 /// Cycles in which nothing could be dispatched, by cause.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Stalls {
     /// Behind a fence: a store that may not enter its queue, or a window full behind the fence.
     pub fence: Cell<u64>,
@@ -71,6 +72,34 @@ impl Window {
             released: Cell::new(0),
             stalls: Stalls::default(),
         }
+    }
+
+    /// Goes back to what it was.
+    pub fn restore(&self, saved: &Window) {
+        restore_all(&self.leaves, &saved.leaves);
+        restore_all(&self.loads, &saved.loads);
+        self.next.set(saved.next.get());
+        self.next_load.set(saved.next_load.get());
+        for (to, from) in self.times().into_iter().zip(saved.times()) {
+            to.set(from.get());
+        }
+    }
+
+    /// All that is one number.
+    fn times(&self) -> [&Cell<u64>; 11] {
+        [
+            &self.cycle,
+            &self.in_cycle,
+            &self.retired,
+            &self.in_retired,
+            &self.count,
+            &self.held,
+            &self.complete,
+            &self.released,
+            &self.stalls.fence,
+            &self.stalls.buffer,
+            &self.stalls.all,
+        ]
     }
 
     /// Enters the next op: the cycle of its dispatch.
@@ -284,6 +313,13 @@ impl Window {
     /// Stall cycles so far.
     pub fn stalls(&self) -> &Stalls {
         &self.stalls
+    }
+}
+
+/// Gives cells the values of others, one by one.
+pub fn restore_all<T: Copy>(to: &[Cell<T>], from: &[Cell<T>]) {
+    for (to, from) in to.iter().zip(from) {
+        to.set(from.get());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::media::Media;
 use crate::config::Machine;
 use std::collections::VecDeque;
-use strandline_design::WriteId;
+use strandline_design::{Key, WriteId};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
@@ -35,7 +35,7 @@ struct Queued {
 
 struct Commit {
     core: CoreId,
-    tag: u64,
+    tag: Key,
     /// Writes accepted before it, and how many of them are not on the media.
     before: u64,
     left: usize,
@@ -188,7 +188,7 @@ impl Controller {
     }
 
     /// A core asks to be told when every write accepted by now is on the media.
-    pub fn commit(&mut self, core: CoreId, tag: u64) {
+    pub fn commit(&mut self, core: CoreId, tag: Key) {
         self.commits.push(Commit {
             core,
             tag,
@@ -198,7 +198,7 @@ impl Controller {
     }
 
     /// Takes the commits that wait for nothing any more.
-    pub fn take_commits(&mut self) -> Vec<(CoreId, u64)> {
+    pub fn take_commits(&mut self) -> Vec<(CoreId, Key)> {
         let mut done = Vec::new();
         let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();
         self.commits.retain(|c| {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use strandline_design::{WriteId, WriteRequest};
-use strandline_isa::{CoreId, Line, LineData};
+use strandline_design::{Key, WriteId, WriteRequest};
+use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
 /// Who waits for a write's acceptance.
@@ -12,14 +12,14 @@ pub enum Origin {
     /// A flush in a core's write-back buffer, by its number there.
     Buffer { core: CoreId, slot: u64 },
     /// A flush or write that the design sent, with the design's tag.
-    Design { core: CoreId, tag: u64 },
+    Design { core: CoreId, tag: Key },
 }
 
 /// A write from its look-up until it has reached the media.
 #[derive(Clone, Debug)]
 pub struct Write {
     /// What controllers and designs see of it.
-    pub request: WriteRequest,
+    pub request: WriteRequest<Key>,
     /// Who waits for its acceptance.
     pub waiting: Waiting,
 }
@@ -88,9 +88,10 @@ impl Writes {
 
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
-    pub fn add(&mut self, line: Line, data: LineData, core: Option<CoreId>, tag: u64, arrives: u64) -> (WriteId, u64) {
+    pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
+        let line = request.line;
         let write = Write {
-            request: WriteRequest { line, data, core, tag },
+            request,
             waiting: Waiting::default(),
         };
         let id = match self.free.pop() {

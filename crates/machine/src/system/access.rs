@@ -1,10 +1,10 @@
 //! A request for a line below a core's first level: the private second level, the directory, memory.
 
-use super::hardware::HeldEviction;
 use super::run::System;
+use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LastLine, Sharers, State, Victim};
 use crate::config::Coherence;
-use strandline_design::{Access, Asked, Eviction, Level, Supply, Until};
+use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
@@ -12,14 +12,14 @@ use strandline_rules::{broken, Rule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
     /// The design wants the condition to hold first.
-    Until(Until),
+    Until(Until<Key>),
     /// The line is on its way to its owner until then. It stays there for one access at least: two cores that write one
     /// line would else take it from each other for ever.
     Filling(u64),
 }
 
-impl From<Until> for Blocked {
-    fn from(until: Until) -> Blocked {
+impl From<Until<Key>> for Blocked {
+    fn from(until: Until<Key>) -> Blocked {
         Blocked::Until(until)
     }
 }
@@ -59,12 +59,15 @@ impl System {
 
     /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
-        if let Some(held) = self.hw.held_evictions.iter().find(|held| held.line == line) {
-            return Err(held.until.into());
+        if let Some(until) = self.hw.held_until(line) {
+            return Err(until.into());
         }
         let victim = self.victim_for(line)?;
         if self.hw.harts.len() > 1 {
             self.await_owner(core, line, at)?;
+        }
+        let supply = self.supply(core, line, access)?;
+        if self.hw.harts.len() > 1 {
             self.ask_others(core, line, access)?;
         }
         let hop = self.hw.hop();
@@ -72,7 +75,7 @@ impl System {
         let entry = match self.hw.last.touch(line) {
             Some(entry) => entry,
             None => {
-                t = self.fetch(core, line, victim, t);
+                t = self.fetch(core, line, supply, victim, t);
                 LastLine::default()
             }
         };
@@ -158,25 +161,40 @@ impl System {
         (due != u64::MAX && core.has_lost(line)).then_some(due)
     }
 
-    /// Place 5: asks the cores that hold the line (or all) and hands their notes over.
-    fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Until> {
-        let holders = if self.places.all_cores_asked {
-            Sharers::first(self.hw.harts.len())
-        } else {
-            self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers)
+    /// Place 5: snoops the cores that hold the line (or all) and hands their notes over.
+    fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Blocked> {
+        let holders = match self.snoops_all {
+            true => Sharers::first(self.hw.harts.len()),
+            false => self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers),
         };
-        let mut replies = Vec::new();
+        let mut notes = Vec::new();
         for other in holders.others(core) {
-            match self.design.asked(&mut self.hw, other, core, line, access) {
-                Asked::Give(None) => {}
-                Asked::Give(Some(reply)) => replies.push((other, reply)),
-                Asked::Wait(until) => return Err(until),
+            if let Some(note) = self.snoop(other, core, line, access)? {
+                notes.push((other, note));
             }
         }
-        for (other, reply) in replies {
-            self.design.told(&mut self.hw, core, other, line, reply);
+        for (other, note) in notes {
+            self.design.replied(&mut self.hw, core, other, line, note);
         }
         Ok(())
+    }
+
+    /// Place 5: one core's reply to a request for a line: its note, if any. A core that must be rolled back is, and
+    /// snooped again.
+    pub(super) fn snoop(
+        &mut self,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Result<Option<Key>, Until<Key>> {
+        loop {
+            match self.design.snooped(&mut self.hw, owner, requester, line, access) {
+                Snoop::Grant(note) => return Ok(note),
+                Snoop::Wait(until) => return Err(until),
+                Snoop::RollBack(checkpoint) => self.roll_back(owner, checkpoint),
+            }
+        }
     }
 
     /// Cycles to hear from another core's private caches: through the directory, or with the snoop that went out
@@ -225,18 +243,27 @@ impl System {
         state
     }
 
-    /// Brings a line from memory into the shared level, over `victim` if it is full; when it is there.
-    fn fetch(&mut self, core: CoreId, line: Line, victim: Option<Line>, at: u64) -> u64 {
+    /// Place 6: who supplies a line that is in no cache.
+    fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
+        if !line.is_persistent() || self.hw.last.peek(line).is_some() {
+            return Ok(Supply::Memory);
+        }
+        match self.design.missed(&mut self.hw, core, line, access) {
+            Supply::Wait(until) => Err(until.into()),
+            supply => Ok(supply),
+        }
+    }
+
+    /// Brings a line into the LLC, over `victim` if it is full; when it is there.
+    fn fetch(&mut self, core: CoreId, line: Line, supply: Supply<Key>, victim: Option<Line>, at: u64) -> u64 {
         if let Some(victim) = victim {
             self.drive_out(core, victim, at);
         }
-        let supply = if line.is_persistent() {
-            self.design.missed(&mut self.hw, core, line)
-        } else {
-            Supply::Memory
-        };
+        if supply == Supply::Durable {
+            self.hw.reload(line);
+        }
         let done = match supply {
-            Supply::Memory => {
+            Supply::Memory | Supply::Durable | Supply::Wait(_) => {
                 let start = self.hw.last.misses.start(at);
                 let done = self.hw.read_memory(line, start);
                 self.hw.last.misses.keep(line, done);
@@ -303,43 +330,33 @@ impl System {
 
     /// A dirty persistent line leaves the shared level.
     fn leaves_last(&mut self, core: CoreId, line: Line, at: u64) {
-        match self.design.evicted(&mut self.hw, core, Level::Last, line) {
+        match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
             Eviction::WriteBack => self.write_back(line, at),
             Eviction::Drop => {}
-            Eviction::Hold(until) => self.hold_eviction(until, Level::Last, core, line),
+            Eviction::Hold(until) => self.hold_eviction(until, Level::Llc, core, line),
         }
     }
 
     fn write_back(&mut self, line: Line, at: u64) {
         if line.is_persistent() {
             let data = self.hw.memory.line(line);
-            self.hw.send_write(line, data, None, 0, at);
+            self.hw.send_write(line, data, None, None, at);
         } else {
             self.hw.dram.write(at);
         }
     }
 
-    fn hold_eviction(&mut self, until: Until, level: Level, core: CoreId, line: Line) {
-        self.hw.held_evictions.push(HeldEviction {
-            until,
-            level,
-            core,
-            line,
-        });
+    fn hold_eviction(&mut self, until: Until<Key>, level: Level, core: CoreId, line: Line) {
+        let condition = Condition::of(core, until);
+        self.hw.waiters.park(condition, Waiter::Eviction { level, core, line });
     }
 
-    /// Lines whose gate has opened go on: to the shared level, or to memory.
-    pub(super) fn release_evictions(&mut self, gate: Until) {
-        let (go, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hw.held_evictions)
-            .into_iter()
-            .partition(|h| h.until == gate);
-        self.hw.held_evictions = stay;
+    /// A line that the design held goes on: to the LLC, or to memory.
+    pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
         let now = self.hw.now;
-        for held in go {
-            let joins = held.level == Level::Private && self.hw.last.change(held.line, |entry| entry.dirty = true);
-            if !joins {
-                self.leaves_last(held.core, held.line, now);
-            }
+        let joins = level == Level::Private && self.hw.last.change(line, |entry| entry.dirty = true);
+        if !joins {
+            self.leaves_last(core, line, now);
         }
     }
 }

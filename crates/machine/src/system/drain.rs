@@ -1,18 +1,22 @@
 //! What leaves a store queue: stores to the caches, flushes to the write-back buffer, primitives to the design.
 
 use super::access::Blocked;
+use super::events::Event;
 use super::hardware::Front;
 use super::run::System;
+use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind};
-use strandline_design::{self as design, Access, Departure, Domain, Until};
-use strandline_isa::{CoreId, Flush, Primitive};
+use strandline_design::{self as design, Access, Departure, Domain, Hook, Key, Store, StoreId, Until};
+use strandline_isa::{CoreId, Flush, Line, Primitive};
+use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl System {
     /// Lets the entry whose turn has come leave, or says when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
-        let wants_room = matches!(self.hw.hart(core).front, Front::Room);
+        let wants_room =
+            self.hw.waiters.of_program(core).map(|(condition, _)| condition) == Some(Condition::Room(core));
         if !wants_room && shared.drain_hits(horizon) {
             return self.drained_hits(core);
         }
@@ -31,8 +35,7 @@ impl System {
             Kind::Flush(kind) => self.drain_flush(core, index, &entry, kind, at),
             Kind::Primitive(primitive) => {
                 self.send_all_combined(core, at);
-                let asked = design::Entry::Primitive(primitive);
-                if self.departs(core, &entry, asked, index, at) {
+                if self.primitive_departs(core, &entry, primitive, index, at) {
                     if primitive == Primitive::JoinStrand {
                         self.hw.hart(core).core.notes.joined(at);
                     }
@@ -44,69 +47,115 @@ impl System {
     }
 
     fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) {
-        if !store_hits(shared, entry, at) {
-            match self.access(core, entry.line(), Access::Own, at) {
-                Ok(done) => {
-                    if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
-                        e.lost = e.owned != 0;
-                        e.owned = done.max(at + 1);
-                    }
-                    shared.drains.set(next_time(shared));
-                }
-                Err(Blocked::Filling(filled)) => {
-                    if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
-                        e.owned = filled + 1;
-                        e.waited += 1;
-                    }
-                    shared.drains.set(next_time(shared));
-                }
-                Err(Blocked::Until(until)) => self.block_drain(core, until),
-            }
+        if shared.asks(Hook::Keep) && !self.leaves_it(core, index, entry, at) {
             return;
         }
-        let asks = self.places.stores || shared.is_asked(entry.line());
-        let go =
-            !asks || self.departs_without_leaving(core, design::Entry::Store(entry.addr), entry.context, index, at);
-        if go {
-            self.visible(core, entry, at);
-            self.leave(core, index, at);
-            self.settle(core, entry.context);
-            if entry.pointed != 0 {
-                self.design.stored(&mut self.hw, core, entry.pointed);
-            }
-            self.maybe_evict(core, entry, at);
+        if !store_hits(shared, entry, at) {
+            return self.request_line(core, shared, index, entry.line(), at);
+        }
+        match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
+            Departure::Go | Departure::Keep => self.perform_store(core, index, entry, at),
+            Departure::Wait(until) => self.block_drain(core, until),
         }
     }
 
-    /// Asks the design about a store; true if the machine goes on with it.
-    fn departs_without_leaving(
-        &mut self,
-        core: CoreId,
-        entry: design::Entry,
-        context: u8,
-        index: usize,
-        at: u64,
-    ) -> bool {
-        match self.design.departs(&mut self.hw, core, entry, context) {
-            Departure::Go => true,
+    /// Asks the design whether it leaves a store to the machine; if not, it keeps the store or has it wait.
+    fn leaves_it(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) -> bool {
+        let (asked, id) = (design::Entry::Store(store_of(entry)), StoreId(entry.number));
+        match self.design.keep(&mut self.hw, core, asked, id) {
+            Departure::Go => return true,
             Departure::Keep => {
                 self.leave(core, index, at);
-                false
+                self.hw.hart(core).core.kept.borrow_mut().push_back(*entry);
             }
-            Departure::Wait(until) => {
-                self.block_drain(core, until);
-                false
+            Departure::Wait(until) => self.block_drain(core, until),
+        }
+        false
+    }
+
+    /// A store whose turn has come does not own its line: it asks for it.
+    fn request_line(&mut self, core: CoreId, shared: &Core, index: usize, line: Line, at: u64) {
+        let answer = self.access(core, line, Access::Own, at);
+        if let Err(Blocked::Until(until)) = answer {
+            return self.block_drain(core, until);
+        }
+        if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+            match answer {
+                Ok(done) => {
+                    e.lost = e.owned != 0;
+                    e.owned = done.max(at + 1);
+                }
+                Err(Blocked::Filling(filled)) => {
+                    e.owned = filled + 1;
+                    e.waited += 1;
+                }
+                Err(Blocked::Until(_)) => unreachable!("it waits"),
             }
+        }
+        shared.drains.set(next_time(shared));
+    }
+
+    /// Asks the design whether a store or locked instruction may become visible, whose line its core owns.
+    pub(super) fn may_become_visible(&mut self, core: CoreId, entry: design::Entry, line: Line) -> Departure<Key> {
+        let shared = self.hw.hart(core).core.clone();
+        if shared.is_watched(line) {
+            let departure = self.design.watched(&mut self.hw, core, line);
+            if departure != Departure::Go {
+                return departure;
+            }
+        }
+        match shared.asks(Hook::Store) {
+            true => self.design.store(&mut self.hw, core, entry),
+            false => Departure::Go,
         }
     }
 
-    /// Asks the design about an entry, which leaves the queue unless it waits; true if the machine goes on with it.
-    fn departs(&mut self, core: CoreId, entry: &Entry, asked: design::Entry, index: usize, at: u64) -> bool {
-        let go = self.departs_without_leaving(core, asked, entry.context, index, at);
-        if go {
-            self.leave(core, index, at);
+    fn perform_store(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) {
+        self.visible(core, entry, at);
+        self.leave(core, index, at);
+        self.settle(core, entry.context);
+        if entry.is_pointed {
+            self.design.performed(&mut self.hw, core, StoreId(entry.number));
         }
-        go
+        self.maybe_evict(core, entry, at);
+    }
+
+    /// Asks the design about a primitive, which leaves the queue unless it waits; true if it is done.
+    fn primitive_departs(&mut self, core: CoreId, entry: &Entry, primitive: Primitive, index: usize, at: u64) -> bool {
+        let asked = design::Entry::Primitive(primitive);
+        let departure = self.design.departs(&mut self.hw, core, asked, entry.context);
+        if let Departure::Wait(until) = departure {
+            self.block_drain(core, until);
+            return false;
+        }
+        self.leave(core, index, at);
+        departure == Departure::Go
+    }
+
+    /// Performs a store that the design kept, or has it wait.
+    pub(super) fn perform_kept(&mut self, core: CoreId, id: StoreId) {
+        let shared = self.hw.hart(core).core.clone();
+        let found = shared.kept.borrow().iter().find(|e| e.number == id.0).copied();
+        let Some(entry) = found else { return };
+        let now = self.hw.now;
+        if !store_hits(&shared, &entry, now) {
+            return match self.access(core, entry.line(), Access::Own, now) {
+                Ok(at) | Err(Blocked::Filling(at)) => {
+                    self.hw
+                        .events
+                        .post(Cycles(at.max(now) + 1), Event::Perform { core, id });
+                }
+                Err(Blocked::Until(until)) => {
+                    let condition = Condition::of(core, until);
+                    self.hw.waiters.park(condition, Waiter::Perform { core, id });
+                }
+            };
+        }
+        shared.kept.borrow_mut().retain(|e| e.number != id.0);
+        self.visible(core, &entry, now);
+        self.settle(core, entry.context);
+        self.design.performed(&mut self.hw, core, id);
+        self.maybe_evict(core, &entry, now);
     }
 
     fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
@@ -139,8 +188,8 @@ impl System {
     /// Behind a fence that waits, for a locked instruction, or when the program has ended, the buffers are sent once the last
     /// non-temporal store before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
+        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).front, Front::Ended);
         let hart = self.hw.hart(core);
-        let waits = hart.core.held.get().is_some() || matches!(hart.front, Front::Until(..) | Front::Ended);
         let more = hart
             .core
             .queue
@@ -162,8 +211,8 @@ impl System {
         if entry.counted {
             self.hw.count_write(entry.addr, at);
         }
-        if self.places.stores {
-            self.design.visible(&mut self.hw, core, entry.addr);
+        if self.hw.hart(core).core.asks(Hook::Visible) {
+            self.design.visible(&mut self.hw, core, store_of(entry));
         }
         if !entry.addr.is_persistent() {
             return;
@@ -202,21 +251,27 @@ impl System {
         self.has_room(core, at);
     }
 
-    /// An entry has left the queue: who waits for room, or for the queue to be empty, goes on.
+    /// An entry has left the queue: a program that waits for room, or for an empty queue, goes on.
     fn has_room(&mut self, core: CoreId, at: u64) {
-        let hart = self.hw.hart(core);
-        let shared = &hart.core;
-        match hart.front {
-            Front::Room if shared.has_entries_free() => {
+        let shared = self.hw.hart(core).core.clone();
+        let is_met = |condition| match condition {
+            Condition::Room(_) => shared.has_entries_free(),
+            Condition::Empty(_) => shared.queue.borrow().len() == 0,
+            _ => false,
+        };
+        let Some(then) = self.hw.waiters.wake_program(core, is_met) else {
+            return;
+        };
+        match then {
+            Then::Ask(request) => {
+                shared.front.set(shared.front.get().max(at));
+                self.hw.hart(core).front = Front::Again(request);
+            }
+            Then::GoOn { .. } | Then::Count(_) => {
                 shared.window.stall_buffer(at);
                 shared.front.set(shared.window.cycle());
-                hart.front = Front::Runnable;
+                self.hw.hart(core).front = Front::Runnable;
             }
-            Front::Empty(request) if shared.queue.borrow().len() == 0 => {
-                shared.front.set(shared.front.get().max(at));
-                hart.front = Front::Again(request);
-            }
-            _ => {}
         }
     }
 
@@ -233,22 +288,31 @@ impl System {
         self.hw.hart(core).core.drains.set(u64::MAX);
     }
 
-    fn block_drain(&mut self, core: CoreId, until: Until) {
-        let hart = self.hw.hart(core);
-        hart.core.drains.set(u64::MAX);
-        hart.drain_waits = Some(until);
+    fn block_drain(&mut self, core: CoreId, until: Until<Key>) {
+        self.hw.hart(core).core.drains.set(u64::MAX);
+        let condition = Condition::of(core, until);
+        self.hw.waiters.park(condition, Waiter::StoreQueue(core));
     }
 
     /// The queue's head is looked at again now.
     pub(super) fn retry_drain(&mut self, core: CoreId) {
         let now = self.hw.now;
+        _ = self.hw.waiters.wake_store_queue(core, |_| true);
         let hart = self.hw.hart(core);
-        hart.drain_waits = None;
         let next = next_time(&hart.core);
         if next != u64::MAX {
             hart.core.drains.set(next.max(now));
         }
     }
+}
+
+/// The store that an entry is.
+fn store_of(entry: &Entry) -> Store {
+    let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
+        unreachable!("a store's entry")
+    };
+    let addr = entry.addr;
+    Store { addr, size, value }
 }
 
 /// Whether a store finds its line in the first level, or in the second when it has waited for it to come from there before: its own
@@ -287,7 +351,7 @@ fn next_time(core: &Core) -> u64 {
         let queue = core.queue.borrow();
         return queue
             .front()
-            .map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned), e.rides));
+            .map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned), e.with_last));
     }
     eligible(core)
         .into_iter()
@@ -310,7 +374,7 @@ fn eligible(core: &Core) -> Vec<(usize, u64)> {
         }
         let older_to_line = || queue.iter().take(index).any(|older| older.line() == entry.line());
         if broken(Rule::SameLineInOrder) || !older_to_line() {
-            found.push((index, core.leaves_at(entry.ready.max(entry.owned), entry.rides)));
+            found.push((index, core.leaves_at(entry.ready.max(entry.owned), entry.with_last)));
             if entry.lost {
                 break;
             }

@@ -2,8 +2,9 @@
 
 use super::hardware::{Command, Front};
 use super::run::System;
+use super::waiters::{Condition, Then, Waiter};
 use crate::memory::{Origin, Waiting};
-use strandline_design::{Acceptance, ControllerId, Domain, Message, Until, WriteId, WriteRequest};
+use strandline_design::{Acceptance, ControllerId, Domain, Key, StoreId, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -25,14 +26,16 @@ pub enum Event {
     CommitArrives {
         controller: ControllerId,
         core: CoreId,
-        tag: u64,
+        tag: Key,
     },
     /// A flush in a write-back buffer that wrote nothing is done.
     BufferDone { core: CoreId, slot: u64 },
     /// A flush of the design's that wrote nothing is done.
-    DesignFlushed { core: CoreId, tag: u64 },
+    DesignFlushed { core: CoreId, tag: Key },
+    /// A store that the design kept has its line.
+    Perform { core: CoreId, id: StoreId },
     /// The design's own.
-    Message(Message),
+    Message(Key),
 }
 
 impl System {
@@ -57,7 +60,8 @@ impl System {
                 self.commits(controller);
             }
             Event::BufferDone { core, slot } => self.buffer_done(core, slot),
-            Event::DesignFlushed { core, tag } => self.design.flushed(&mut self.hw, core, tag),
+            Event::DesignFlushed { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
+            Event::Perform { core, id } => self.perform_kept(core, id),
             Event::Message(message) => self.design.message(&mut self.hw, message),
         }
         self.obey();
@@ -76,7 +80,11 @@ impl System {
             return;
         }
         match self.design.arrived(&mut self.hw, controller, &request) {
-            Acceptance::Wait(until) => self.refused.push((until, controller, write)),
+            Acceptance::Wait(until) => {
+                let core = request.core.unwrap_or(CoreId(0));
+                let condition = Condition::of(core, until);
+                self.hw.waiters.park(condition, Waiter::Arrival { controller, write });
+            }
             Acceptance::Queue => self.queued(controller, write, &request),
             Acceptance::Absorb => {
                 let waiting = self.hw.writes.accept(write);
@@ -91,7 +99,7 @@ impl System {
     }
 
     /// A write enters the queue, or the bytes of one that is there.
-    fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest) {
+    fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest<Key>) {
         let (design, writes) = (&*self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
@@ -103,9 +111,12 @@ impl System {
         if self.keeps_queued_bytes(controller, queued) {
             self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
         } else {
-            self.hw.writes.get_mut(queued).request.data = request.data;
+            let queued = &mut self.hw.writes.get_mut(queued).request;
+            request.bytes.copy(&request.data, &mut queued.data);
+            queued.bytes.0 |= request.bytes.0;
         }
         self.accepted(write);
+        self.design.coalesced(&mut self.hw, controller, request);
         self.hw.writes.remove(write);
     }
 
@@ -127,7 +138,7 @@ impl System {
             }
             Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
             Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
-            Domain::Controllers if self.hw.machine.controllers.adr => self.durable(now, request.line, request.data),
+            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
             Domain::Controllers => {}
         }
         let waiting = self.hw.writes.accept(write);
@@ -139,13 +150,22 @@ impl System {
         for origin in waiting.first.into_iter().chain(waiting.others) {
             match origin {
                 Origin::Buffer { core, slot } => self.buffer_done(core, slot),
-                Origin::Design { core, tag } => self.design.flushed(&mut self.hw, core, tag),
+                Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
             }
         }
     }
 
+    /// A write has reached the persistence domain.
+    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
+        let data = self.hw.persisted(request);
+        self.durable(at, request.line, data);
+    }
+
     /// A line has reached the persistence domain.
     pub(super) fn durable(&mut self, at: u64, line: Line, data: LineData) {
+        if let Some(memory) = &self.hw.durable {
+            memory.set_line(line, &data);
+        }
         self.crash_image_changes(at, Some((line, data)));
     }
 
@@ -174,7 +194,7 @@ impl System {
                     self.hw.events.post(Cycles(issued.done), event);
                     if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
                         let request = self.hw.writes.get(write).request;
-                        self.durable(now, request.line, request.data);
+                        self.persist(now, &request);
                     }
                 }
                 Err(again) => {
@@ -196,7 +216,7 @@ impl System {
         let request = self.hw.writes.remove(write).request;
         let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
         if !saved && self.design.domain() == Domain::Controllers {
-            self.durable(now, request.line, request.data);
+            self.persist(now, &request);
         }
         self.design.reached_media(&mut self.hw, controller, &request);
         self.commits(controller);
@@ -243,107 +263,92 @@ impl System {
         self.look_at_waits(core);
     }
 
-    /// Looks whether what a core waits for has come.
+    /// Wakes those of a core's that wait for its stores and flushes.
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
-        let now = self.hw.now;
-        let hart = self.hw.hart(core);
-        if hart.core.held.get().is_some_and(|until| hart.holds(until)) {
+        let shared = self.hw.hart(core).core.clone();
+        let is_met = |condition| match condition {
+            Condition::Drained(_, context) => shared.is_drained(context),
+            _ => false,
+        };
+        if self.hw.waiters.wake_fence(core, is_met) {
             self.release(core);
         }
-        let hart = self.hw.hart(core);
-        if let Front::Until(until, request) = hart.front {
-            if hart.holds(until) {
-                hart.front = Front::Again(request);
-                hart.core.front.set(hart.core.front.get().max(now));
-            }
+        if let Some(then) = self.hw.waiters.wake_program(core, is_met) {
+            self.go_on(core, then);
         }
-        if hart.drain_waits.is_some_and(|until| hart.holds(until)) {
+        if self.hw.waiters.wake_store_queue(core, is_met) {
             self.retry_drain(core);
         }
     }
 
-    /// The held op of a core retires now.
-    pub(super) fn release(&mut self, id: CoreId) {
+    /// The held fence of a core retires now.
+    fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
-        let hart = self.hw.hart(id);
-        let core = &hart.core;
-        core.held.set(None);
+        let core = self.hw.hart(id).core.clone();
         core.window.release(now);
         core.notes.settle(now);
         if core.holds_loads.replace(false) {
             core.load_floor.set(core.load_floor.get().max(now));
         }
-        if let Front::Released { blocks } = hart.front {
-            if blocks {
+        let program = self
+            .hw
+            .waiters
+            .wake_program(id, |condition| condition == Condition::Retired(id));
+        if let Some(Then::GoOn { fenced }) = program {
+            if fenced {
                 core.window.stall_fence(now);
             }
             core.front.set(core.window.cycle());
-            hart.front = Front::Runnable;
+            self.hw.hart(id).front = Front::Runnable;
         }
     }
 
-    /// Does what the design has asked for, and lets those go on whose gates it has opened.
+    /// A core's program has waited for a design's gate, or for its own stores and flushes.
+    fn go_on(&mut self, core: CoreId, then: Then) {
+        let now = self.hw.now;
+        let hart = self.hw.hart(core);
+        hart.core.front.set(hart.core.front.get().max(now));
+        hart.front = match then {
+            Then::Ask(request) => Front::Again(request),
+            Then::GoOn { .. } | Then::Count(_) => Front::Runnable,
+        };
+    }
+
+    /// Carries out the services that the design has called and that are deferred.
     #[inline]
     pub(super) fn obey(&mut self) {
-        if !self.hw.commands.is_empty() || !self.hw.opened.is_empty() {
+        if !self.hw.commands.is_empty() {
             self.obey_all();
         }
     }
 
     fn obey_all(&mut self) {
-        loop {
-            if let Some(command) = self.hw.commands.pop_front() {
-                match command {
-                    Command::FlushLine { core, line, tag } => self.design_flush(core, line, tag),
-                    Command::Acknowledge { core, context } => {
-                        self.settle(core, context);
-                    }
-                    Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
-                }
-            } else if let Some(gate) = self.hw.opened.pop() {
-                self.open(Until::Open(gate));
-            } else {
-                return;
+        while let Some(command) = self.hw.commands.pop_front() {
+            match command {
+                Command::FlushLine { core, line, tag } => self.design_flush(core, line, tag),
+                Command::Acknowledge { core, context } => self.settle(core, context),
+                Command::Open(gate) => self.open(gate),
+                Command::LookAtQueue(controller) => self.issue(controller),
+                Command::Perform { core, id } => self.perform_kept(core, id),
+                Command::RollBack { core, checkpoint } => self.roll_back(core, checkpoint),
+                Command::Interrupt(core) => self.interrupt(core),
+                Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
             }
         }
     }
 
-    fn open(&mut self, gate: Until) {
-        for index in 0..self.hw.harts.len() {
-            let core = CoreId(index as u16);
-            let now = self.hw.now;
-            let hart = self.hw.hart(core);
-            if hart.core.held.get() == Some(gate) {
-                self.release(core);
+    fn open(&mut self, gate: Key) {
+        for waiter in self.hw.waiters.wake(Condition::Open(gate)) {
+            match waiter {
+                Waiter::Fence(core) => self.release(core),
+                Waiter::Program(core, then) => self.go_on(core, then),
+                Waiter::StoreQueue(core) => self.retry_drain(core),
+                Waiter::Speculation { core, number } => self.confirm(core, number),
+                Waiter::Eviction { level, core, line } => self.release_line(level, core, line),
+                Waiter::Flush { core, line, tag } => self.design_flush(core, line, tag),
+                Waiter::Perform { core, id } => self.perform_kept(core, id),
+                Waiter::Arrival { controller, write } => self.arrives(controller, write, false),
             }
-            let hart = self.hw.hart(core);
-            if let Front::Until(until, request) = hart.front {
-                if until == gate {
-                    hart.front = Front::Again(request);
-                    hart.core.front.set(hart.core.front.get().max(now));
-                }
-            }
-            if hart.drain_waits == Some(gate) {
-                self.retry_drain(core);
-            }
-        }
-        self.release_evictions(gate);
-        let (go, stay) = std::mem::take(&mut self.refused).into_iter().partition(|r| r.0 == gate);
-        self.refused = stay;
-        let go: Vec<(Until, ControllerId, WriteId)> = go;
-        let (flushes, stay) = std::mem::take(&mut self.flushes_waiting)
-            .into_iter()
-            .partition(|f| f.0 == gate);
-        self.flushes_waiting = stay;
-        let flushes: Vec<(Until, CoreId, strandline_isa::Line, u64)> = flushes;
-        for (_, core, line, tag) in flushes {
-            self.design_flush(core, line, tag);
-        }
-        for (_, controller, write) in go {
-            self.arrives(controller, write, false);
-        }
-        for index in 0..self.hw.controllers.len() {
-            self.issue(ControllerId(index as u16));
         }
     }
 }

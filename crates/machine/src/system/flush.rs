@@ -3,10 +3,11 @@
 use super::events::Event;
 use super::hardware::{Buffered, Combining};
 use super::run::System;
+use super::waiters::{Condition, Waiter};
 use crate::cache::Sharers;
 use crate::core::Entry;
 use crate::memory::Origin;
-use strandline_design::{Access, Asked, Until};
+use strandline_design::{Access, Key, Until};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -32,7 +33,7 @@ struct Found {
 impl System {
     /// Moves a flush into its core's write-back buffer and sends it off; false if the buffer is full or holds a flush
     /// of the same line (COSPlay, section 4.3).
-    pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until> {
+    pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until<Key>> {
         let line = entry.line();
         let entries = self.hw.machine.core.writeback_buffer_entries as usize;
         let hart = self.hw.hart(core);
@@ -59,14 +60,14 @@ impl System {
             is_head,
         });
         hart.core.shut.set(is_head);
-        if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
+        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.events.post(Cycles(found.at), Event::BufferDone { core, slot });
         }
         Ok(true)
     }
 
     /// A flush that the design sends: as a `clwb`, its acknowledgement goes to the design.
-    pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: u64) {
+    pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: Key) {
         let now = self.hw.now;
         let found = match self.design.hands_over_clean() {
             true => Ok(self.look_up_own(core, line, now)),
@@ -74,25 +75,28 @@ impl System {
         };
         match found {
             Ok(found) => {
-                if !self.write_found(core, line, &found, tag, Origin::Design { core, tag }) {
+                if !self.write_found(core, line, &found, Origin::Design { core, tag }) {
                     self.hw
                         .events
                         .post(Cycles(found.at), Event::DesignFlushed { core, tag });
                 }
             }
-            Err(until) => self.flushes_waiting.push((until, core, line, tag)),
+            Err(until) => {
+                let condition = Condition::of(core, until);
+                self.hw.waiters.park(condition, Waiter::Flush { core, line, tag });
+            }
         }
     }
 
     /// Sends a dirty line to its controller, or lets a flush of a clean one wait for the line's write in flight, any
     /// core's; false if there is nothing to wait for.
-    fn write_found(&mut self, core: CoreId, line: Line, found: &Found, tag: u64, origin: Origin) -> bool {
+    fn write_found(&mut self, core: CoreId, line: Line, found: &Found, origin: Origin) -> bool {
         if !line.is_persistent() {
             return false;
         }
         let write = if found.dirty {
             let data = self.hw.memory.line(line);
-            Some(self.hw.send_write(line, data, Some(core), tag, found.at))
+            Some(self.hw.send_write(line, data, Some(core), None, found.at))
         } else if broken(Rule::CleanFlushWaitsForFlight) {
             None
         } else {
@@ -113,7 +117,7 @@ impl System {
     }
 
     /// Looks a line up in the core's private levels, then in the shared level and whoever owns it, and leaves it clean.
-    fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until> {
+    fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let own = at + private.modified_after(line);
         if kind == Flush::Clwb && private.clean(line) {
@@ -122,9 +126,7 @@ impl System {
         drop(private);
         let sharers = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
-            if let Asked::Wait(until) = self.design.asked(&mut self.hw, other, core, line, Access::Read) {
-                return Err(until);
-            }
+            self.snoop(other, core, line, Access::Read)?;
         }
         let mut dirty = false;
         let own_only = broken(Rule::FlushFindsOtherCores);
@@ -159,9 +161,7 @@ impl System {
             return Found { dirty: true, at };
         }
         drop(private);
-        let held = &mut self.hw.held_evictions;
-        if let Some(index) = held.iter().position(|h| h.line == line && h.core == core) {
-            held.remove(index);
+        if self.hw.waiters.take_held_line(core, line) {
             return Found { dirty: true, at };
         }
         let mut dirty = false;
@@ -245,7 +245,7 @@ impl System {
         buffer.sent = true;
         let (line, mask) = (buffer.line, buffer.mask);
         let found = Found { dirty: true, at };
-        if !self.write_found(core, line, &found, 0, Origin::Buffer { core, slot }) {
+        if !self.write_found(core, line, &found, Origin::Buffer { core, slot }) {
             self.hw.dram.write(at);
             self.hw.events.post(Cycles(at + 1), Event::BufferDone { core, slot });
         }

@@ -1,6 +1,9 @@
 //! The machine's state outside of the design.
 
+use super::channel::Channels;
 use super::events::Event;
+use super::rollback::Checkpoints;
+use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Last;
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
@@ -8,7 +11,7 @@ use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use strandline_design::{ControllerId, Gate, Level, Until};
+use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
 use strandline_isa::{Addr, CoreId, Line, LineData, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
 
@@ -26,17 +29,18 @@ pub struct Hardware {
     pub last: Last,
     pub controllers: Vec<Controller>,
     pub dram: Dram,
+    pub channels: Channels,
     pub events: Events<Event>,
     pub writes: Writes,
     pub rng: Rng,
     /// What a crash would leave, in observed runs.
     pub crash_image: Option<CrashImage>,
-    /// Gates that the design has opened since they were last looked at.
-    pub opened: Vec<Gate>,
-    /// What the design has asked for since it was last obeyed.
+    /// The bytes of persistent memory in unobserved runs, for designs that read them.
+    pub durable: Option<Memory>,
+    /// Deferred services: carried out when the design has returned.
     pub commands: VecDeque<Command>,
-    /// Dirty lines on their way out that the design holds.
-    pub held_evictions: Vec<HeldEviction>,
+    /// All that wait.
+    pub waiters: Waiters,
     /// Persistent lines stored to last, for forced evictions.
     pub recent: VecDeque<(CoreId, Line)>,
     /// Writes that programs wait for.
@@ -48,8 +52,6 @@ pub struct Hardware {
 pub struct Hart {
     pub core: Rc<Core>,
     pub front: Front,
-    /// What its store queue's head waits for, if it is blocked by the design.
-    pub drain_waits: Option<Until>,
     /// Flushes in its write-back buffer.
     pub buffer: Vec<Buffered>,
     pub next_slot: u64,
@@ -57,6 +59,8 @@ pub struct Hart {
     pub combining: Vec<Combining>,
     /// When its last store or flush was done.
     pub settled: u64,
+    /// Where it can be rolled back to.
+    pub checkpoints: Checkpoints,
 }
 
 /// What a core's program is doing.
@@ -66,18 +70,8 @@ pub enum Front {
     Runnable,
     /// Its request is looked at again at its core's front time.
     Again(Request),
-    /// It waits for the held op's retirement.
-    Released { blocks: bool },
-    /// It waits for room in the store queue.
-    Room,
-    /// Its request is looked at again when the condition holds.
-    Until(Until, Request),
-    /// It waits until its store queue is empty, and then its request is looked at again.
-    Empty(Request),
-    /// It waits for so many counted writes to a word.
-    Written { word: Addr, times: u32 },
-    /// It stands at the start line.
-    StartLine,
+    /// It waits: [`Waiters`] knows for what.
+    Waits,
     /// It has ended.
     Ended,
 }
@@ -105,19 +99,16 @@ pub struct Combining {
     pub sent: bool,
 }
 
-/// A dirty line that the design holds on its way out.
-pub struct HeldEviction {
-    pub until: Until,
-    pub level: Level,
-    pub core: CoreId,
-    pub line: Line,
-}
-
-/// What a design has asked for, to be done when it has answered.
+/// A deferred service.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    FlushLine { core: CoreId, line: Line, tag: u64 },
+    FlushLine { core: CoreId, line: Line, tag: Key },
     Acknowledge { core: CoreId, context: u8 },
+    Open(Key),
+    LookAtQueue(ControllerId),
+    Perform { core: CoreId, id: StoreId },
+    RollBack { core: CoreId, checkpoint: Checkpoint },
+    Interrupt(CoreId),
     CrashStateChanged,
 }
 
@@ -169,11 +160,18 @@ impl Hardware {
         line: Line,
         data: LineData,
         core: Option<CoreId>,
-        tag: u64,
+        tag: Option<Key>,
         at: u64,
     ) -> strandline_design::WriteId {
         let takes = self.to_controller() + self.machine.controllers.bmo_latency.0 + self.jitter();
-        let (id, arrives) = self.writes.add(line, data, core, tag, at + takes);
+        let request = WriteRequest {
+            line,
+            data,
+            bytes: ByteMask::ALL,
+            core,
+            tag,
+        };
+        let (id, arrives) = self.writes.add(request, at + takes);
         let controller = self.controller_of(line);
         self.events
             .post(Cycles(arrives), Event::Arrives { controller, write: id });
@@ -190,18 +188,68 @@ impl Hardware {
         self.controllers[controller.0 as usize].media.read(line, at)
     }
 
-    /// A counted write to the word that holds `addr` became visible at `at`; who waits for it goes on.
+    /// A counted write to the word that holds `addr` became visible at `at`: programs that wait for it
+    /// go on.
     pub fn count_write(&mut self, addr: Addr, at: u64) {
         self.writes_counted.add(addr);
-        for hart in &mut self.harts {
-            let Front::Written { word, times } = hart.front else {
+        let word = Addr(addr.0 & !7);
+        let condition = Condition::Written(word);
+        for waiter in self.waiters.wake(condition) {
+            let Waiter::Program(core, Then::Count(times)) = waiter else {
                 continue;
             };
             if self.writes_counted.reached(word, times) {
+                let hart = self.hart(core);
                 hart.core.window.redirect(at);
                 hart.core.front.set(hart.core.front.get().max(at));
                 hart.front = Front::Runnable;
+            } else {
+                self.waiters.park(condition, waiter);
             }
+        }
+    }
+
+    /// Whether a core waits for the design, or for its own stores and flushes.
+    pub fn waits_for_design(&self, core: CoreId) -> bool {
+        let program = self.waiters.of_program(core).map(|(condition, _)| condition);
+        let waits = |condition| matches!(condition, Condition::Drained(..) | Condition::Open(_));
+        self.waiters.of_fence(core).is_some() || program.is_some_and(waits)
+    }
+
+    /// What a line on its way out, which the design holds, waits for.
+    pub fn held_until(&self, line: Line) -> Option<Until<Key>> {
+        let held = self.waiters.held_lines().find(|(_, _, held)| *held == line);
+        held.map(|(condition, ..)| condition.until())
+    }
+
+    /// The bytes of a line once this write is durable: those that it writes over those that are there.
+    pub fn persisted(&self, write: &WriteRequest<Key>) -> LineData {
+        if write.bytes.is_all() {
+            return write.data;
+        }
+        let mut data = self.durable_bytes(write.line);
+        write.bytes.copy(&write.data, &mut data);
+        data
+    }
+
+    /// What the persistence domain holds of a line, as far as it is kept.
+    pub fn durable_bytes(&self, line: Line) -> LineData {
+        match &self.crash_image {
+            Some(image) => image.persisted(line),
+            None => self.durable.as_ref().unwrap_or(&self.memory).line(line),
+        }
+    }
+
+    /// All cores see from now on what the persistence domain holds of a line.
+    pub fn reload(&mut self, line: Line) {
+        let data = self.durable_bytes(line);
+        self.memory.set_line(line, &data);
+    }
+
+    /// The design does not implement the hook: no core asks for it any more.
+    pub fn skip_hook(&mut self, hook: Hook) {
+        for hart in &self.harts {
+            hart.core.skip(hook);
         }
     }
 
@@ -222,11 +270,11 @@ impl Hart {
         Hart {
             core,
             front: Front::Runnable,
-            drain_waits: None,
             buffer: Vec::new(),
             next_slot: 0,
             combining: Vec::new(),
             settled: 0,
+            checkpoints: Checkpoints::default(),
         }
     }
 
@@ -236,11 +284,6 @@ impl Hart {
             Front::Runnable | Front::Again(_) => self.core.front.get(),
             _ => u64::MAX,
         }
-    }
-
-    /// Whether the condition holds for this core.
-    pub fn holds(&self, until: Until) -> bool {
-        self.core.holds(until)
     }
 
     pub fn new_slot(&mut self) -> u64 {

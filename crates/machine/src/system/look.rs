@@ -3,9 +3,10 @@
 use super::hardware::Hart;
 use super::run::System;
 use super::stuck::Stuck;
+use super::waiters::{Condition, Waiters};
 use crate::core::{Entry, Kind};
 use strandline_design as design;
-use strandline_design::Until;
+use strandline_design::{Key, Store, Until};
 use strandline_isa::{CoreId, Line};
 
 /// What a core holds at a moment. Looking changes nothing.
@@ -26,7 +27,7 @@ pub struct CoreView {
     /// Store-Clwb Tracker, section 4.3).
     pub pending: Vec<(u8, u64)>,
     /// What the fence that may not retire yet waits for. Nothing enters the store queue meanwhile.
-    pub held: Option<Until>,
+    pub held: Option<Until<Key>>,
     /// Instructions dispatched so far.
     pub instructions: u64,
 }
@@ -92,12 +93,12 @@ impl System {
 
     /// What a core holds now.
     pub fn look(&self, core: CoreId) -> CoreView {
-        CoreView::of(&self.hw.harts[core.index()])
+        CoreView::of(&self.hw.harts[core.index()], &self.hw.waiters)
     }
 }
 
 impl CoreView {
-    pub(super) fn of(hart: &Hart) -> CoreView {
+    pub(super) fn of(hart: &Hart, waiters: &Waiters) -> CoreView {
         let core = &hart.core;
         let pending = |context| core.pending(Some(context));
         CoreView {
@@ -125,7 +126,7 @@ impl CoreView {
                 .map(|context| (context, pending(context)))
                 .filter(|(_, count)| *count > 0)
                 .collect(),
-            held: core.held.get(),
+            held: waiters.of_fence(core.id).map(Condition::until),
             instructions: core.window.count(),
         }
     }
@@ -139,10 +140,11 @@ impl CoreView {
 }
 
 fn queued(entry: &Entry) -> Queued {
+    let addr = entry.addr;
     Queued {
         entry: match entry.kind {
-            Kind::Store { .. } => design::Entry::Store(entry.addr),
-            Kind::StoreNt { .. } => design::Entry::StoreNt(entry.addr),
+            Kind::Store { size, value } => design::Entry::Store(Store { addr, size, value }),
+            Kind::StoreNt { size, value } => design::Entry::StoreNt(Store { addr, size, value }),
             Kind::Flush(flush) => design::Entry::Flush(entry.line(), flush),
             Kind::Primitive(primitive) => design::Entry::Primitive(primitive),
         },

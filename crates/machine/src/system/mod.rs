@@ -1,16 +1,19 @@
 //! The whole machine with a design in it, running programs.
 
 mod access;
+mod channel;
 mod drain;
 mod events;
 mod flush;
 mod hardware;
 mod look;
 mod requests;
+mod rollback;
 mod run;
 mod services;
 mod stuck;
+mod waiters;
 
 pub use look::{CoreView, Flushing, Joined, Queued};
-pub use run::{Heartbeat, Options, Outcome, Program, System};
+pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};
 pub use stuck::Stuck;

@@ -3,10 +3,10 @@
 use super::access::Blocked;
 use super::hardware::Front;
 use super::run::System;
-use crate::core::{Fate, Kind, Request, Response};
-use crate::trace::{Op, Seen};
-use strandline_design::{Access, Admission, Answer, Departure, Entry, Forward};
-use strandline_isa::{Addr, CoreId, Primitive, Rmw};
+use super::waiters::{Condition, Then, Waiter};
+use crate::core::{Dispatched, Kind, Request, Response};
+use strandline_design::{Access, Admission, Claim, Departure, Entry, Forward, Hook, Key, Load, Store, Until};
+use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
@@ -23,26 +23,22 @@ impl System {
                 return false;
             }
             Request::Released { blocks } => {
-                hart.front = Front::Released { blocks };
-                return false;
+                let then = Then::GoOn { fenced: blocks };
+                return self.wait(core, Condition::Retired(core), then);
             }
-            Request::Room => {
-                hart.front = Front::Room;
-                return false;
-            }
+            Request::Room => return self.wait(core, Condition::Room(core), Then::GoOn { fenced: false }),
             Request::Written { word, times } => {
-                hart.front = Front::Written { word, times };
-                return false;
+                let word = Addr(word.0 & !7);
+                return self.wait(core, Condition::Written(word), Then::Count(times));
             }
             Request::StartLine => {
-                hart.front = Front::StartLine;
+                self.wait(core, Condition::Started, Then::GoOn { fenced: false });
                 self.maybe_start();
                 return false;
             }
             // In a cache with few ways, a loop of loads could take the place of a store's line for ever.
             Request::Load { .. } if hart.core.has_lost_store() => {
-                hart.front = Front::Empty(request.again());
-                return false;
+                return self.wait(core, Condition::Empty(core), Then::Ask(request.again()));
             }
             _ => {}
         }
@@ -58,13 +54,7 @@ impl System {
                 _ = self.access(core, addr.line(), Access::Own, issue.max(at));
                 Ok(Response::default())
             }
-            Request::Admit(entry) => match self.design.admit(&mut self.hw, core, entry) {
-                Answer::Go => {
-                    self.hw.hart(core).core.window.stall_buffer(at);
-                    Ok(Response::default())
-                }
-                Answer::Wait(until) => Err(until.into()),
-            },
+            Request::Claim(entry) => self.claim(core, entry, at),
             Request::Locked {
                 addr,
                 op,
@@ -75,9 +65,9 @@ impl System {
                 None => return false,
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
-            Request::Take { entry, retires } => {
+            Request::Claimed { entry, retires } => {
                 let context = self.hw.hart(core).core.context.get();
-                self.design.taken(&mut self.hw, core, entry, context, Cycles(retires));
+                self.design.claimed(&mut self.hw, core, entry, context, Cycles(retires));
                 Ok(Response::default())
             }
             Request::Order
@@ -107,64 +97,90 @@ impl System {
                 hart.front = Front::Again(again);
                 false
             }
-            Err(Blocked::Until(until)) if hart.holds(until) => {
+            Err(Blocked::Until(until)) if hart.core.holds(until) => {
                 hart.front = Front::Again(again);
                 true
             }
-            Err(Blocked::Until(until)) => {
-                hart.front = Front::Until(until, again);
-                false
-            }
+            Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(again)),
         };
         self.obey();
         go
     }
 
+    /// A core's program waits; always false: it does not go on.
+    fn wait(&mut self, core: CoreId, condition: Condition, then: Then) -> bool {
+        self.hw.hart(core).front = Front::Waits;
+        self.hw.waiters.park(condition, Waiter::Program(core, then));
+        false
+    }
+
+    /// Place 2: asks the design whether it claims a flush or primitive.
+    fn claim(&mut self, core: CoreId, entry: Entry, at: u64) -> Result<Response, Blocked> {
+        let claimed = match self.design.claim(&mut self.hw, core, entry) {
+            Claim::Wait(until) => return Err(until.into()),
+            Claim::Yes => true,
+            Claim::No => false,
+        };
+        self.hw.hart(core).core.window.stall_buffer(at);
+        Ok(Response {
+            claimed,
+            ..Response::default()
+        })
+    }
+
     fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64, missed: bool) -> Result<Response, Blocked> {
-        if self.places.loads {
-            match self.design.load(&mut self.hw, core, addr) {
-                Forward::Caches => {}
-                Forward::Value(value, after) => {
-                    let done = issue + after.0;
-                    let from = Seen::Supplied(value);
-                    self.hw.hart(core).core.trace(|| Op::Load {
-                        addr,
-                        size,
-                        value,
-                        from,
-                    });
-                    return Ok(Response {
-                        value,
-                        done,
-                        fate: Fate::Pass,
-                    });
-                }
-                Forward::Wait(until) => return Err(until.into()),
-            }
-        }
-        self.hw.last.expect(addr.line());
-        // Read first, so that the host's own miss goes on during the look-up.
-        let memory = std::hint::black_box(self.hw.memory.read(addr, size));
-        let line = addr.line();
-        let done = if missed {
-            let fill = self.hw.harts[core.index()].core.private.borrow().miss();
-            self.miss(core, line, Access::Read, issue, &fill)?
-        } else {
-            self.access(core, line, Access::Read, issue)?
-        };
-        let hart = self.hw.hart(core);
-        let forwarded = hart.core.queue.borrow_mut().forward(addr, size, memory);
-        let latency = hart.core.private.borrow().l1_latency();
-        let (value, done) = match forwarded {
-            None => (memory, done),
-            Some((value, ready)) => (value, ready.max(issue) + latency),
-        };
-        hart.core.trace_load(addr, size, value);
+        let (value, done) = self.loaded(core, Load { addr, size }, issue, missed)?;
+        self.hw.hart(core).core.observe_load(addr, size, value, done);
         Ok(Response {
             value,
             done,
-            fate: Fate::Pass,
+            ..Response::default()
         })
+    }
+
+    /// The word at `addr` as a load at `at` would get it, and when.
+    pub(super) fn word(&mut self, core: CoreId, addr: Addr, at: u64) -> Result<(u64, u64), Blocked> {
+        self.loaded(core, Load { addr, size: 8 }, at, false)
+    }
+
+    /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
+    fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
+        let Load { addr, size } = load;
+        let found = match self.hw.hart(core).core.asks(Hook::Load) {
+            true => self.design.load(&mut self.hw, core, load),
+            false => Forward::Caches { after: Cycles(0) },
+        };
+        let (mask, bytes, after) = match found {
+            Forward::Caches { after } => (0, 0, after.0),
+            Forward::Bytes { mask, value, after } => (mask, value, after.0),
+            Forward::Wait(until) => return Err(until.into()),
+        };
+        let issue = issue + after;
+        // Read first, so that the host's own miss goes on during the look-up.
+        let memory = std::hint::black_box(self.hw.memory.read(addr, size));
+        let memory = over(memory, bytes, mask);
+        let has_all = u64::from(mask) >= (1u64 << size) - 1;
+        let done = match has_all {
+            true => issue,
+            false => self.load_line(core, addr.line(), issue, missed)?,
+        };
+        let core = &self.hw.hart(core).core;
+        let latency = core.private.borrow().l1_latency();
+        let forwarded = core.queue.borrow_mut().forward(addr, size, memory);
+        Ok(match forwarded {
+            None => (memory, done),
+            Some((value, ready)) => (value, ready.max(issue) + latency),
+        })
+    }
+
+    /// Brings a load's line into the core's caches: when it is there.
+    fn load_line(&mut self, core: CoreId, line: Line, issue: u64, missed: bool) -> Result<u64, Blocked> {
+        if !missed {
+            return self.access(core, line, Access::Read, issue);
+        }
+        self.hw.last.expect(line);
+        let fill = self.hw.harts[core.index()].core.private.borrow().miss();
+        self.miss(core, line, Access::Read, issue, &fill)
     }
 
     /// A locked instruction performs at the head of the window with the store queue empty; `None` if it waits.
@@ -180,7 +196,7 @@ impl System {
         let hart = self.hw.hart(core);
         let shared = hart.core.clone();
         if shared.queue.borrow().len() > 0 && !broken(Rule::LockedDrainsQueue) {
-            hart.front = Front::Empty(request);
+            self.wait(core, Condition::Empty(core), Then::Ask(request));
             return None;
         }
         let at = issue.max(shared.window.retired()).max(shared.drained.get());
@@ -192,14 +208,23 @@ impl System {
         self.send_all_combined(core, at);
         if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
-                if !self.hw.hart(core).holds(until) {
+                if !self.hw.hart(core).core.holds(until) {
                     return Some(Err(until.into()));
                 }
             }
         }
+        if shared.asks(Hook::Keep) {
+            if let Some(kept) = self.keep_locked(core, addr, op, operand, at) {
+                return Some(kept);
+            }
+        }
         let now = at.max(self.hw.now.min(shared.front.get()));
         let owned = self.access(core, addr.line(), Access::Own, now);
-        let may = owned.and_then(|done| self.locked_may_write(core, addr).map(|()| done));
+        let may = owned.and_then(|done| {
+            let value = op.apply(shared.memory.read(addr, 8), operand);
+            let store = Store { addr, size: 8, value };
+            self.locked_may_write(core, store).map(|()| done)
+        });
         Some(may.map(|done| {
             let old = shared.memory.read(addr, 8);
             shared.private.borrow_mut().store_hit(addr.line(), done);
@@ -215,18 +240,14 @@ impl System {
             Response {
                 value: old,
                 done,
-                fate: Fate::Pass,
+                ..Response::default()
             }
         }))
     }
 
-    /// Place 3: asks the design, where it wants to be asked of stores, whether a locked instruction may write.
-    fn locked_may_write(&mut self, core: CoreId, addr: Addr) -> Result<(), Blocked> {
-        if !self.places.stores && !self.hw.hart(core).core.is_asked(addr.line()) {
-            return Ok(());
-        }
-        let context = self.hw.hart(core).core.context.get();
-        match self.design.departs(&mut self.hw, core, Entry::Store(addr), context) {
+    /// Place 3: asks the design whether a locked instruction may write.
+    fn locked_may_write(&mut self, core: CoreId, store: Store) -> Result<(), Blocked> {
+        match self.may_become_visible(core, Entry::Locked(store), store.line()) {
             Departure::Wait(until) => Err(until.into()),
             Departure::Go | Departure::Keep => Ok(()),
         }
@@ -234,17 +255,10 @@ impl System {
 
     fn store_locked(&mut self, core: CoreId, addr: Addr, value: u64, at: u64, op: u32) {
         let entry = crate::core::Entry {
-            addr,
-            kind: crate::core::Kind::Store { size: 8, value },
-            context: 0,
-            ready: at,
             owned: at,
-            lost: false,
-            waited: 0,
             op,
-            rides: false,
             counted: self.hw.hart(core).core.counts_next.replace(false),
-            pointed: 0,
+            ..crate::core::Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
         };
         self.visible(core, &entry, at);
     }
@@ -254,16 +268,53 @@ impl System {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.send_all_combined(core, at);
         }
-        let admission = if self.places.primitives {
-            self.design.primitive(&mut self.hw, core, primitive)
-        } else {
-            Admission::plain(primitive)
+        let admission = match self.hw.hart(core).core.asks(Hook::Primitive) {
+            true => self.design.primitive(&mut self.hw, core, primitive),
+            false => Admission::plain(primitive),
         };
-        let fate = self.hw.hart(core).core.fate(admission);
         Response {
-            value: 0,
             done: at,
-            fate,
+            dispatched: self.dispatched(core, admission),
+            ..Response::default()
         }
     }
+
+    /// What becomes of a primitive that was given this answer.
+    fn dispatched(&mut self, core: CoreId, admission: Admission<Key>) -> Dispatched {
+        let shared = self.hw.hart(core).core.clone();
+        match admission {
+            Admission::Pass => Dispatched::Passed,
+            Admission::Enter => Dispatched::Entered,
+            Admission::Claim { marks } => Dispatched::Claimed { marks },
+            Admission::Speculate(until) => {
+                self.speculate(core, until);
+                Dispatched::Passed
+            }
+            Admission::Hold(until) | Admission::HoldLoads(until) if shared.holds(until) => Dispatched::Passed,
+            Admission::Hold(until) => self.hold(core, until, false, Dispatched::Held),
+            Admission::HoldLoads(until) => self.hold(core, until, true, Dispatched::Held),
+            Admission::EnterHeld { until, loads } => self.hold(core, until, loads, Dispatched::EnteredHeld),
+        }
+    }
+
+    /// A primitive stays in its core's window until the condition holds.
+    fn hold(&mut self, core: CoreId, until: Until<Key>, loads: bool, dispatched: Dispatched) -> Dispatched {
+        self.hw.hart(core).core.holds_loads.set(loads);
+        self.hw.waiters.park(Condition::of(core, until), Waiter::Fence(core));
+        dispatched
+    }
+}
+
+/// A load's bytes with those of `mask` from `over`.
+fn over(under: u64, over: u64, mask: u8) -> u64 {
+    let mut bits = 0;
+    if mask == 0 {
+        return under;
+    }
+    for byte in 0..8 {
+        if mask >> byte & 1 != 0 {
+            bits |= 0xff << (8 * byte);
+        }
+    }
+    under & !bits | over & bits
 }

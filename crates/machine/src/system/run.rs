@@ -1,7 +1,9 @@
 //! The run: cores and events in global time order.
 
+use super::channel::Channels;
 use super::hardware::{Front, Hardware, Hart, Tally};
 use super::stuck::{describe, Stuck};
+use super::waiters::{Condition, Waiters};
 use crate::cache::Last;
 use crate::config::Machine;
 use crate::core::{Core, Counted, SimCpu, Wants};
@@ -18,12 +20,15 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use strandline_design::{ControllerId, Design, Domain, Places, Until, WriteId};
+use strandline_design::{AnyDesign, Domain};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
 use strandline_kernel::{Counts, Cycles, Events, Rng};
 
 /// The program of one hardware thread.
 pub type Program = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Begins a program, each time anew.
+pub type Factory = Rc<dyn Fn(SimCpu) -> Program>;
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]
@@ -79,22 +84,26 @@ pub struct Outcome {
     pub stats: Stats,
     /// What became durable when, if the journal was kept.
     pub journal: Option<Journal>,
+    /// The run ended early: the design interrupted a core ([`strandline_design::Services::interrupt`]) whose program does
+    /// not heed that. What is durable is what a power failure at that moment leaves.
+    pub halted: bool,
 }
 
 /// A machine with a design in it and programs on its cores.
 pub struct System {
     pub(super) hw: Hardware,
-    pub(super) design: Box<dyn Design>,
-    pub(super) places: Places,
-    /// Writes that the design leaves outside of the write queue.
-    pub(super) refused: Vec<(Until, ControllerId, WriteId)>,
-    /// Flushes of the design's that wait for another core's side.
-    pub(super) flushes_waiting: Vec<(Until, CoreId, Line, u64)>,
-    programs: Vec<Option<Program>>,
+    pub(super) design: Box<AnyDesign>,
+    /// Every core is snooped for a line, holder of it or not.
+    pub(super) snoops_all: bool,
+    pub(super) programs: Vec<Option<Program>>,
+    /// How a core's program is begun anew, if it can be.
+    pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
     pub(super) watch: Watch,
+    /// A core was interrupted whose program does not heed it: the run is over.
+    pub(super) halted: bool,
 }
 
 /// The counts at the start of the timed region.
@@ -108,16 +117,17 @@ struct Start {
 
 impl System {
     /// A machine of `cores` cores around `memory`. Its caches are empty.
-    pub fn new(machine: &Machine, design: Box<dyn Design>, cores: usize, memory: Memory, options: Options) -> System {
+    pub fn new(machine: &Machine, design: Box<AnyDesign>, cores: usize, memory: Memory, options: Options) -> System {
         let crash_image = options.journal.then(|| CrashImage::of(&memory));
+        let durable = (!options.journal && design.reads_durable()).then(|| memory.persistent_half());
         let memory = Rc::new(memory);
-        let places = design.places();
         let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
         let caches_durable = options.journal && design.domain() == Domain::Caches;
         let writes = Rc::new(Counted::default());
         let wants = Wants {
             writes: writes.clone(),
-            places,
+            plain_nt: design.plain_nt(),
+            logs: design.rolls_back(),
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),
@@ -148,9 +158,10 @@ impl System {
             writes: Writes::new(),
             rng: Rng::new(options.seed),
             crash_image,
-            opened: Vec::new(),
+            durable,
             commands: VecDeque::new(),
-            held_evictions: Vec::new(),
+            waiters: Waiters::new(cores),
+            channels: Channels::default(),
             recent: VecDeque::new(),
             writes_counted: writes,
             tally: Tally::default(),
@@ -158,15 +169,15 @@ impl System {
         };
         System {
             hw,
+            snoops_all: design.snoops_all(),
             design,
-            places,
-            refused: Vec::new(),
-            flushes_waiting: Vec::new(),
             programs: (0..cores).map(|_| None).collect(),
+            factories: (0..cores).map(|_| None).collect(),
             options,
             tracer,
             start: Start::default(),
             watch: Watch::default(),
+            halted: false,
         }
     }
 
@@ -180,6 +191,13 @@ impl System {
         self.programs[core.index()] = Some(program);
     }
 
+    /// Puts a program on a core that can be begun anew, as a design needs that rolls cores back. It must
+    /// do the same each time as far as it is given the same values.
+    pub fn start_anew(&mut self, core: CoreId, factory: Factory) {
+        self.programs[core.index()] = Some(factory(self.cpu(core)));
+        self.factories[core.index()] = Some(factory);
+    }
+
     /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
     pub fn warm(&mut self, addresses: Range<u64>) {
         for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
@@ -190,7 +208,7 @@ impl System {
     }
 
     /// The design, to read its state.
-    pub fn design(&self) -> &dyn Design {
+    pub fn design(&self) -> &AnyDesign {
         &*self.design
     }
 
@@ -227,6 +245,9 @@ impl System {
 
     /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
     pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
+        if self.halted {
+            return Ok(false);
+        }
         let next_event = self.hw.events.next_at().0;
         let (earliest, second) = self.earliest();
         if self.start.asks_design && earliest.map_or(next_event, |(at, _)| at.min(next_event)) >= self.start.at {
@@ -255,7 +276,7 @@ impl System {
             .hw
             .harts
             .iter()
-            .all(|h| matches!(h.front, Front::Ended) && h.core.held.get().is_none() && h.core.pending(None) == 0);
+            .all(|h| matches!(h.front, Front::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0);
         if done {
             Ok(false)
         } else {
@@ -299,7 +320,7 @@ impl System {
         }
     }
 
-    fn poll(&mut self, id: CoreId) -> Poll<()> {
+    pub(super) fn poll(&mut self, id: CoreId) -> Poll<()> {
         let program = self.programs[id.index()]
             .as_mut()
             .expect("a program that has not ended");
@@ -316,8 +337,15 @@ impl System {
 
     /// Starts the timed region once every program stands at the start line.
     pub(super) fn maybe_start(&mut self) {
-        let stands = |h: &Hart| matches!(h.front, Front::StartLine | Front::Ended);
-        if !self.hw.harts.iter().all(stands) || !self.hw.harts.iter().any(|h| matches!(h.front, Front::StartLine)) {
+        let waiters = &self.hw.waiters;
+        let stands = |h: &Hart| {
+            waiters
+                .of_program(h.core.id)
+                .is_some_and(|(at, _)| at == Condition::Started)
+        };
+        let has_ended = |h: &Hart| matches!(h.front, Front::Ended);
+        let harts = &self.hw.harts;
+        if !harts.iter().all(|h| stands(h) || has_ended(h)) || !harts.iter().any(stands) {
             return;
         }
         let times = self
@@ -333,7 +361,11 @@ impl System {
         };
         for hart in &mut self.hw.harts {
             hart.core.notes.take_latencies();
-            if matches!(hart.front, Front::StartLine) {
+            let waiters = &mut self.hw.waiters;
+            if waiters
+                .wake_program(hart.core.id, |at| at == Condition::Started)
+                .is_some()
+            {
                 hart.core.window.redirect(at);
                 hart.core.front.set(at);
                 hart.front = Front::Runnable;
@@ -405,7 +437,11 @@ impl System {
             notes: self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
         });
-        Outcome { stats, journal }
+        Outcome {
+            stats,
+            journal,
+            halted: self.halted,
+        }
     }
 }
 
@@ -427,7 +463,7 @@ pub(super) struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    pub(super) fn look(&mut self, hw: &Hardware, design: &dyn Design, options: &Options) -> Result<(), Stuck> {
+    pub(super) fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
         self.steps += 1;
         if self.steps % LOOK_EVERY != 0 {
             return Ok(());

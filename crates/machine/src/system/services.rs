@@ -3,11 +3,11 @@
 use super::events::Event;
 use super::hardware::{Command, Hardware};
 use crate::memory::Origin;
-use strandline_design::{ControllerId, Gate, Message, Services};
+use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 
-impl Services for Hardware {
+impl Services<Keys> for Hardware {
     fn now(&self) -> Cycles {
         Cycles(self.now)
     }
@@ -28,12 +28,16 @@ impl Services for Hardware {
         Hardware::controller_of(self, line)
     }
 
-    fn send(&mut self, at: Cycles, message: Message) {
+    fn send(&mut self, at: Cycles, message: Key) {
         self.events.post(Cycles(at.0.max(self.now)), Event::Message(message));
     }
 
-    fn open(&mut self, gate: Gate) {
-        self.opened.push(gate);
+    fn skip(&mut self, hook: Hook) {
+        self.skip_hook(hook);
+    }
+
+    fn open(&mut self, gate: Key) {
+        self.commands.push_back(Command::Open(gate));
     }
 
     fn set_context(&mut self, core: CoreId, context: u8) {
@@ -48,23 +52,23 @@ impl Services for Hardware {
         self.commands.push_back(Command::Acknowledge { core, context });
     }
 
-    fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<u64> {
-        let core = &self.hart(core).core;
-        let number = core.pointed.get() + 1;
-        let found = core.queue.borrow_mut().point_at(line, number);
-        core.pointed.set(core.pointed.get().max(found.unwrap_or(0)));
-        found
+    fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<StoreId> {
+        self.hart(core).core.queue.borrow_mut().point_at(line)
     }
 
-    fn ask_stores(&mut self, core: CoreId, line: Line) {
-        self.hart(core).core.asked_lines.borrow_mut().push(line);
+    fn watch_stores(&mut self, core: CoreId, line: Line) {
+        self.hart(core).core.watched_lines.borrow_mut().push(line);
     }
 
-    fn unask_stores(&mut self, core: CoreId, line: Line) {
-        let mut lines = self.hart(core).core.asked_lines.borrow_mut();
-        if let Some(index) = lines.iter().position(|asked| *asked == line) {
+    fn unwatch_stores(&mut self, core: CoreId, line: Line) {
+        let mut lines = self.hart(core).core.watched_lines.borrow_mut();
+        if let Some(index) = lines.iter().position(|watched| *watched == line) {
             lines.swap_remove(index);
         }
+    }
+
+    fn perform(&mut self, core: CoreId, id: StoreId) {
+        self.commands.push_back(Command::Perform { core, id });
     }
 
     fn holds_modified(&self, core: CoreId, line: Line) -> bool {
@@ -72,21 +76,37 @@ impl Services for Hardware {
         private.state(line) == Some(crate::cache::State::Modified)
     }
 
-    fn flush_line(&mut self, core: CoreId, line: Line, tag: u64) {
+    fn flush_line(&mut self, core: CoreId, line: Line, tag: Key) {
         self.commands.push_back(Command::FlushLine { core, line, tag });
     }
 
-    fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: u64) {
+    fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
         let now = self.now;
-        let id = self.send_write(line, data, Some(core), tag, now);
+        let id = self.send_write(line, data, Some(core), Some(tag), now);
         self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
     }
 
-    fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: u64) {
-        let (id, at) = self.writes.add(line, data, Some(core), tag, self.now);
+    fn write_in_order(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: Key) -> Cycles {
         let controller = Hardware::controller_of(self, line);
-        self.events.post(Cycles(at), Event::Arrives { controller, write: id });
-        self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
+        let bmo = self.machine.controllers.bmo_latency.0;
+        let arrives = self.through_channel(core, controller, bmo);
+        let at = self.add_write(core, line, data, bytes, tag, arrives);
+        Cycles(self.keep_channel_order(core, at.0))
+    }
+
+    fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: Key) -> Cycles {
+        let arrives = self.through_channel(core, to, 0);
+        self.events.post(Cycles(arrives), Event::Message(message));
+        Cycles(arrives)
+    }
+
+    fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
+        let now = self.now;
+        self.add_write(core, line, data, ByteMask::ALL, tag, now);
+    }
+
+    fn look_at_queue(&mut self, controller: ControllerId) {
+        self.commands.push_back(Command::LookAtQueue(controller));
     }
 
     fn read_line(&mut self, line: Line) -> Cycles {
@@ -99,7 +119,7 @@ impl Services for Hardware {
         Cycles(queue.media.read(line, self.now))
     }
 
-    fn to_controller(&mut self) -> Cycles {
+    fn draw_controller_delay(&mut self) -> Cycles {
         Cycles(Hardware::to_controller(self) + self.jitter())
     }
 
@@ -112,13 +132,10 @@ impl Services for Hardware {
     }
 
     fn durable_line(&self, line: Line) -> LineData {
-        match &self.crash_image {
-            Some(image) => image.persisted(line),
-            None => self.memory.line(line),
-        }
+        self.durable_bytes(line)
     }
 
-    fn commit(&mut self, core: CoreId, controller: ControllerId, tag: u64) {
+    fn commit(&mut self, core: CoreId, controller: ControllerId, tag: Key) {
         let at = self.now + Hardware::to_controller(self);
         self.events
             .post(Cycles(at), Event::CommitArrives { controller, core, tag });
@@ -127,7 +144,50 @@ impl Services for Hardware {
         self.tally.commits_in_flight_max = self.tally.commits_in_flight_max.max(in_flight);
     }
 
+    fn checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
+        self.take_checkpoint(core)
+    }
+
+    fn release(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.hart(core).release(checkpoint);
+    }
+
+    fn roll_back(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.commands.push_back(Command::RollBack { core, checkpoint });
+    }
+
+    fn interrupt(&mut self, core: CoreId) {
+        self.commands.push_back(Command::Interrupt(core));
+    }
+
     fn crash_state_changed(&mut self) {
         self.commands.push_back(Command::CrashStateChanged);
+    }
+}
+
+impl Hardware {
+    /// A write of the design's own that arrives at its controller at `arrives`, or after the older
+    /// ones to its line: when it does.
+    fn add_write(
+        &mut self,
+        core: CoreId,
+        line: Line,
+        data: LineData,
+        bytes: ByteMask,
+        tag: Key,
+        arrives: u64,
+    ) -> Cycles {
+        let request = WriteRequest {
+            line,
+            data,
+            bytes,
+            core: Some(core),
+            tag: Some(tag),
+        };
+        let (write, at) = self.writes.add(request, arrives);
+        let controller = Hardware::controller_of(self, line);
+        self.events.post(Cycles(at), Event::Arrives { controller, write });
+        self.writes.get_mut(write).waiting.push(Origin::Design { core, tag });
+        Cycles(at)
     }
 }

@@ -1,9 +1,10 @@
 //! The watchdog: no progress is an error that says who waits for whom.
 
 use super::hardware::{Front, Hardware, Hart};
+use super::waiters::{Condition, Then, Waiters};
 use crate::core::Request;
 use std::fmt;
-use strandline_design::Design;
+use strandline_design::AnyDesign;
 
 /// A run that cannot go on, or goes on without getting anywhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +31,12 @@ impl fmt::Display for Stuck {
 impl std::error::Error for Stuck {}
 
 /// Describes every core that has not ended, or has something pending, and what the design knows.
-pub fn describe(hw: &Hardware, design: &dyn Design, dead: bool) -> Stuck {
+pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
     let waits = hw
         .harts
         .iter()
         .filter(|h| !matches!(h.front, Front::Ended) || h.core.pending(None) > 0)
-        .map(describe_hart)
+        .map(|hart| describe_hart(hart, &hw.waiters))
         .chain(design.waits())
         .collect();
     Stuck {
@@ -45,21 +46,16 @@ pub fn describe(hw: &Hardware, design: &dyn Design, dead: bool) -> Stuck {
     }
 }
 
-fn describe_hart(hart: &Hart) -> String {
+fn describe_hart(hart: &Hart, waiters: &Waiters) -> String {
     let what = match hart.front {
         Front::Runnable => "runs".to_owned(),
         Front::Again(request) => describe_request(request),
-        Front::Released { .. } => "waits behind a fence".to_owned(),
-        Front::Room => "waits for room in its store queue".to_owned(),
-        Front::Until(until, request) => format!("{} waits for {until:?}", describe_request(request)),
-        Front::Empty(request) => format!("{} waits for its store queue to drain", describe_request(request)),
-        Front::Written { word, times } => format!("waits for write {times} to the word at {word}"),
-        Front::StartLine => "stands at the start line".to_owned(),
+        Front::Waits => waiters.of_program(hart.core.id).map_or_else(String::new, describe_wait),
         Front::Ended => "has ended".to_owned(),
     };
     let mut text = format!("{}: {what}", hart.core.id);
-    if let Some(until) = hart.core.held.get() {
-        text += &format!(", a fence is held until {until:?}");
+    if let Some(condition) = waiters.of_fence(hart.core.id) {
+        text += &format!(", a fence is held until {}", describe_condition(condition));
     }
     let queue = hart.core.queue.borrow();
     if let Some(head) = queue.front() {
@@ -86,6 +82,28 @@ fn describe_hart(hart: &Hart) -> String {
         );
     }
     text
+}
+
+fn describe_wait((condition, then): (Condition, Then)) -> String {
+    let condition = describe_condition(condition);
+    match then {
+        Then::GoOn { .. } => format!("waits until {condition}"),
+        Then::Ask(request) => format!("{} waits until {condition}", describe_request(request)),
+        Then::Count(times) => format!("waits for write {times} {condition}"),
+    }
+}
+
+fn describe_condition(condition: Condition) -> String {
+    match condition {
+        Condition::Drained(_, None) => "its stores and flushes are done".to_owned(),
+        Condition::Drained(_, Some(context)) => format!("the stores and flushes of context {context} are done"),
+        Condition::Retired(_) => "a fence retires".to_owned(),
+        Condition::Room(_) => "its store queue has room".to_owned(),
+        Condition::Empty(_) => "its store queue has drained".to_owned(),
+        Condition::Started => "all stand at the start line".to_owned(),
+        Condition::Written(word) => format!("to the word at {word}"),
+        Condition::Open(gate) => format!("the design opens gate {}", gate.0),
+    }
 }
 
 fn describe_request(request: Request) -> String {

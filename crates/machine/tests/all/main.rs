@@ -2,7 +2,6 @@
 
 mod changes;
 mod common;
-mod contexts;
 mod counters;
 mod crash_image;
 mod errors;
@@ -11,7 +10,6 @@ mod outputs;
 mod presets;
 mod random;
 mod replay;
-mod running_example;
 mod seam;
 mod store_queue;
 mod trace;

@@ -2,6 +2,7 @@
 
 mod bbb;
 mod contributing;
+mod cosplay;
 mod hops;
 mod keys;
 mod native;

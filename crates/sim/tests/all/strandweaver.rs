@@ -1,9 +1,9 @@
 //! The running example of StrandWeaver, section IV-A and Figure 4, looked at cycle by cycle.
 
 use std::future::Future;
-use strandline_design::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
-use strandline_design::{Design, Operation, Sizes};
-use strandline_designs::{NoPersistQueue, StrandWeaver};
+use strandline_design::{Design, Sizes};
+use strandline_designs::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
+use strandline_designs::{NoPersistQueue, Operation, StrandWeaver};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, SimCpu, System};

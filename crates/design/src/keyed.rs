@@ -1,0 +1,579 @@
+//! The one adapter between a design with types of its own and the machine, which knows keys.
+
+use crate::{
+    About, Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
+    Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, NoteOf, Services, Sizes, Snoop, Store,
+    StoreId, Supply, TagOf, Types, Until, WriteRequest,
+};
+use std::any::Any;
+use std::collections::BTreeMap;
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
+use strandline_kernel::{Cycles, Param, ParamError, Params};
+
+/// A design as the machine knows it, whatever its types.
+pub type AnyDesign = dyn Design<Own = Keys>;
+
+/// The design as the machine knows it.
+pub fn boxed<D: Design>(design: D) -> Box<AnyDesign> {
+    Box::new(Keyed {
+        design,
+        values: Values::default(),
+    })
+}
+
+impl AnyDesign {
+    /// Sets parameters by key and value, as `--set design.KEY=VALUE` gives them.
+    ///
+    /// # Errors
+    /// An unknown key, or a value out of range.
+    pub fn configure<'a>(&mut self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ParamError> {
+        self.set(&Params::parse("design", self.params(), set)?);
+        Ok(())
+    }
+}
+
+/// A design and the values behind the keys that the machine holds.
+struct Keyed<D: Design> {
+    design: D,
+    values: Values<D::Own>,
+}
+
+/// Values of a design's own types, by key.
+struct Values<T: Types> {
+    /// Gates that somebody waits for. An opened gate loses its key.
+    gates: BTreeMap<T::Gate, Key>,
+    next_gate: u64,
+    messages: Slab<T::Message>,
+    tags: Slab<T::Tag>,
+    /// The note of each core that has granted the line which is asked for now.
+    notes: Vec<Option<T::Note>>,
+}
+
+impl<T: Types> Default for Values<T> {
+    fn default() -> Self {
+        Values {
+            gates: BTreeMap::new(),
+            next_gate: 0,
+            messages: Slab::default(),
+            tags: Slab::default(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl<T: Types> Values<T> {
+    fn gate(&mut self, gate: T::Gate) -> Key {
+        *self.gates.entry(gate).or_insert_with(|| {
+            self.next_gate += 1;
+            Key(self.next_gate)
+        })
+    }
+
+    fn until(&mut self, until: Until<T::Gate>) -> Until<Key> {
+        match until {
+            Until::Drained(context) => Until::Drained(context),
+            Until::Open(gate) => Until::Open(self.gate(gate)),
+        }
+    }
+
+    fn departure(&mut self, departure: Departure<T::Gate>) -> Departure<Key> {
+        match departure {
+            Departure::Go => Departure::Go,
+            Departure::Keep => Departure::Keep,
+            Departure::Wait(until) => Departure::Wait(self.until(until)),
+        }
+    }
+
+    /// The write with the design's own tag.
+    fn write(&self, write: &WriteRequest<Key>) -> WriteRequest<T::Tag> {
+        let WriteRequest {
+            line,
+            data,
+            bytes,
+            core,
+            tag,
+        } = *write;
+        WriteRequest {
+            line,
+            data,
+            bytes,
+            core,
+            tag: tag.map(|key| self.tags.get(key).clone()),
+        }
+    }
+
+    /// The write is no write any more: its tag is not asked for again by it.
+    fn forget(&mut self, write: &WriteRequest<Key>) {
+        if let Some(key) = write.tag {
+            self.tags.drop_one(key);
+        }
+    }
+}
+
+/// Values by key, each for as many uses as were announced.
+struct Slab<V> {
+    slots: Vec<Option<(V, u32)>>,
+    free: Vec<u64>,
+}
+
+impl<V> Default for Slab<V> {
+    fn default() -> Self {
+        Slab {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<V: Clone> Slab<V> {
+    /// Keeps a value that will be dropped `uses` times.
+    fn keep(&mut self, value: V, uses: u32) -> Key {
+        let slot = Some((value, uses));
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = slot;
+                Key(index)
+            }
+            None => {
+                self.slots.push(slot);
+                Key(self.slots.len() as u64 - 1)
+            }
+        }
+    }
+
+    fn get(&self, key: Key) -> &V {
+        &self.slots[key.0 as usize].as_ref().expect("a value that is in use").0
+    }
+
+    /// One use is over.
+    fn drop_one(&mut self, key: Key) {
+        _ = self.take(key);
+    }
+
+    /// The value, for one of its uses.
+    fn take(&mut self, key: Key) -> V {
+        let slot = &mut self.slots[key.0 as usize];
+        let (value, uses) = slot.as_mut().expect("a value that is in use");
+        if *uses > 1 {
+            *uses -= 1;
+            return value.clone();
+        }
+        let (value, _) = slot.take().expect("a value that is in use");
+        self.free.push(key.0);
+        value
+    }
+}
+
+/// The machine with the design's own types.
+struct Typed<'a, T: Types> {
+    hw: &'a mut dyn Services<Keys>,
+    values: &'a mut Values<T>,
+}
+
+/// What a write's tag is used for: its acknowledgement, and the write itself.
+const ACKNOWLEDGED_AND_WRITTEN: u32 = 2;
+
+impl<T: Types> Services<T> for Typed<'_, T> {
+    fn now(&self) -> Cycles {
+        self.hw.now()
+    }
+
+    fn cores(&self) -> usize {
+        self.hw.cores()
+    }
+
+    fn controllers(&self) -> usize {
+        self.hw.controllers()
+    }
+
+    fn adr(&self) -> bool {
+        self.hw.adr()
+    }
+
+    fn controller_of(&self, line: Line) -> ControllerId {
+        self.hw.controller_of(line)
+    }
+
+    fn pending(&self, core: CoreId, context: Option<u8>) -> u64 {
+        self.hw.pending(core, context)
+    }
+
+    fn holds_modified(&self, core: CoreId, line: Line) -> bool {
+        self.hw.holds_modified(core, line)
+    }
+
+    fn to_core(&self) -> Cycles {
+        self.hw.to_core()
+    }
+
+    fn visible_line(&self, line: Line) -> LineData {
+        self.hw.visible_line(line)
+    }
+
+    fn durable_line(&self, line: Line) -> LineData {
+        self.hw.durable_line(line)
+    }
+
+    fn skip(&mut self, hook: Hook) {
+        self.hw.skip(hook);
+    }
+
+    fn send(&mut self, at: Cycles, message: T::Message) {
+        let key = self.values.messages.keep(message, 1);
+        self.hw.send(at, key);
+    }
+
+    fn draw_controller_delay(&mut self) -> Cycles {
+        self.hw.draw_controller_delay()
+    }
+
+    fn open(&mut self, gate: T::Gate) {
+        if let Some(key) = self.values.gates.remove(&gate) {
+            self.hw.open(key);
+        }
+    }
+
+    fn set_context(&mut self, core: CoreId, context: u8) {
+        self.hw.set_context(core, context);
+    }
+
+    fn acknowledge(&mut self, core: CoreId, context: u8) {
+        self.hw.acknowledge(core, context);
+    }
+
+    fn point_at_store(&mut self, core: CoreId, line: Line) -> Option<StoreId> {
+        self.hw.point_at_store(core, line)
+    }
+
+    fn watch_stores(&mut self, core: CoreId, line: Line) {
+        self.hw.watch_stores(core, line);
+    }
+
+    fn unwatch_stores(&mut self, core: CoreId, line: Line) {
+        self.hw.unwatch_stores(core, line);
+    }
+
+    fn perform(&mut self, core: CoreId, id: StoreId) {
+        self.hw.perform(core, id);
+    }
+
+    fn flush_line(&mut self, core: CoreId, line: Line, tag: T::Tag) {
+        let key = self.values.tags.keep(tag, 1);
+        self.hw.flush_line(core, line, key);
+    }
+
+    fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
+        let key = self.values.tags.keep(tag, ACKNOWLEDGED_AND_WRITTEN);
+        self.hw.write(core, line, data, key);
+    }
+
+    fn write_in_order(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: T::Tag) -> Cycles {
+        let key = self.values.tags.keep(tag, ACKNOWLEDGED_AND_WRITTEN);
+        self.hw.write_in_order(core, line, data, bytes, key)
+    }
+
+    fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: T::Message) -> Cycles {
+        let key = self.values.messages.keep(message, 1);
+        self.hw.send_in_order(core, to, key)
+    }
+
+    fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
+        let key = self.values.tags.keep(tag, ACKNOWLEDGED_AND_WRITTEN);
+        self.hw.put(core, line, data, key);
+    }
+
+    fn look_at_queue(&mut self, controller: ControllerId) {
+        self.hw.look_at_queue(controller);
+    }
+
+    fn read_line(&mut self, line: Line) -> Cycles {
+        self.hw.read_line(line)
+    }
+
+    fn commit(&mut self, core: CoreId, controller: ControllerId, tag: T::Tag) {
+        let key = self.values.tags.keep(tag, 1);
+        self.hw.commit(core, controller, key);
+    }
+
+    fn checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
+        self.hw.checkpoint(core)
+    }
+
+    fn release(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.hw.release(core, checkpoint);
+    }
+
+    fn roll_back(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.hw.roll_back(core, checkpoint);
+    }
+
+    fn interrupt(&mut self, core: CoreId) {
+        self.hw.interrupt(core);
+    }
+
+    fn crash_state_changed(&mut self) {
+        self.hw.crash_state_changed();
+    }
+}
+
+impl<D: Design> Keyed<D> {
+    /// Asks the design, with the machine in its own types.
+    fn ask<A>(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        question: impl FnOnce(&mut D, &mut dyn Services<D::Own>) -> A,
+    ) -> A {
+        let values = &mut self.values;
+        question(&mut self.design, &mut Typed { hw, values })
+    }
+}
+
+impl<D: Design> Design for Keyed<D> {
+    type Own = Keys;
+
+    fn about(&self) -> About {
+        self.design.about()
+    }
+
+    fn domain(&self) -> Domain {
+        self.design.domain()
+    }
+
+    fn params(&self) -> &'static [Param] {
+        self.design.params()
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.design.set(params);
+    }
+
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        self.design.storage(machine)
+    }
+
+    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        self.design.drain_bytes(machine)
+    }
+
+    fn rolls_back(&self) -> bool {
+        self.design.rolls_back()
+    }
+
+    fn reads_durable(&self) -> bool {
+        self.design.reads_durable()
+    }
+
+    fn plain_nt(&self) -> bool {
+        self.design.plain_nt()
+    }
+
+    fn snoops_all(&self) -> bool {
+        self.design.snoops_all()
+    }
+
+    fn hands_over_clean(&self) -> bool {
+        self.design.hands_over_clean()
+    }
+
+    fn lowering(&self) -> Lowering {
+        self.design.lowering()
+    }
+
+    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Claim<Key> {
+        match self.ask(hw, |design, hw| design.claim(hw, core, entry)) {
+            Claim::No => Claim::No,
+            Claim::Yes => Claim::Yes,
+            Claim::Wait(until) => Claim::Wait(self.values.until(until)),
+        }
+    }
+
+    fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
+        let admission = self.ask(hw, |design, hw| design.primitive(hw, core, primitive));
+        let mut keyed = |until| self.values.until(until);
+        match admission {
+            Admission::Pass => Admission::Pass,
+            Admission::Hold(until) => Admission::Hold(keyed(until)),
+            Admission::HoldLoads(until) => Admission::HoldLoads(keyed(until)),
+            Admission::Speculate(until) => Admission::Speculate(keyed(until)),
+            Admission::Enter => Admission::Enter,
+            Admission::EnterHeld { until, loads } => Admission::EnterHeld {
+                until: keyed(until),
+                loads,
+            },
+            Admission::Claim { marks } => Admission::Claim { marks },
+        }
+    }
+
+    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
+        self.ask(hw, |design, hw| design.claimed(hw, core, entry, context, retires));
+    }
+
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Key>> {
+        let until = self.design.locked_waits_for(core)?;
+        Some(self.values.until(until))
+    }
+
+    fn load(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, load: Load) -> Forward<Key> {
+        match self.ask(hw, |design, hw| design.load(hw, core, load)) {
+            Forward::Caches { after } => Forward::Caches { after },
+            Forward::Bytes { mask, value, after } => Forward::Bytes { mask, value, after },
+            Forward::Wait(until) => Forward::Wait(self.values.until(until)),
+        }
+    }
+
+    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.keep(hw, core, entry, id));
+        self.values.departure(departure)
+    }
+
+    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.store(hw, core, entry));
+        self.values.departure(departure)
+    }
+
+    fn watched(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.watched(hw, core, line));
+        self.values.departure(departure)
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8) -> Departure<Key> {
+        let departure = self.ask(hw, |design, hw| design.departs(hw, core, entry, context));
+        self.values.departure(departure)
+    }
+
+    fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store) {
+        self.ask(hw, |design, hw| design.visible(hw, core, store));
+    }
+
+    fn performed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, id: StoreId) {
+        self.ask(hw, |design, hw| design.performed(hw, core, id));
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
+        let tag = self.values.tags.take(tag);
+        self.ask(hw, |design, hw| design.acknowledged(hw, core, tag));
+    }
+
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Snoop<Key, Key> {
+        match self.ask(hw, |design, hw| design.snooped(hw, owner, requester, line, access)) {
+            Snoop::Grant(None) => Snoop::Grant(None),
+            Snoop::Grant(Some(note)) => {
+                let notes = &mut self.values.notes;
+                notes.resize(notes.len().max(owner.index() + 1), None);
+                notes[owner.index()] = Some(note);
+                Snoop::Grant(Some(Key(u64::from(owner.0))))
+            }
+            Snoop::Wait(until) => Snoop::Wait(self.values.until(until)),
+            Snoop::RollBack(checkpoint) => Snoop::RollBack(checkpoint),
+        }
+    }
+
+    fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key) {
+        let note: NoteOf<D> = self.values.notes[note.0 as usize].take().expect("a note of a reply");
+        self.ask(hw, |design, hw| design.replied(hw, requester, owner, line, note));
+    }
+
+    fn evicted(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, level: Level, line: Line) -> Eviction<Key> {
+        match self.ask(hw, |design, hw| design.evicted(hw, core, level, line)) {
+            Eviction::WriteBack => Eviction::WriteBack,
+            Eviction::Drop => Eviction::Drop,
+            Eviction::Hold(until) => Eviction::Hold(self.values.until(until)),
+        }
+    }
+
+    fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key> {
+        match self.ask(hw, |design, hw| design.missed(hw, core, line, access)) {
+            Supply::Memory => Supply::Memory,
+            Supply::Durable => Supply::Durable,
+            Supply::Design(after) => Supply::Design(after),
+            Supply::Wait(until) => Supply::Wait(self.values.until(until)),
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        controller: ControllerId,
+        write: &WriteRequest<Key>,
+    ) -> Acceptance<Key> {
+        let typed = self.values.write(write);
+        match self.ask(hw, |design, hw| design.arrived(hw, controller, &typed)) {
+            Acceptance::Queue => Acceptance::Queue,
+            Acceptance::Wait(until) => Acceptance::Wait(self.values.until(until)),
+            Acceptance::Absorb => {
+                self.values.forget(write);
+                Acceptance::Absorb
+            }
+            Acceptance::Refuse => {
+                // Neither is it written nor acknowledged.
+                self.values.forget(write);
+                self.values.forget(write);
+                Acceptance::Refuse
+            }
+        }
+    }
+
+    fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest<Key>, write: &WriteRequest<Key>) -> bool {
+        let (queued, write) = (self.values.write(queued), self.values.write(write));
+        self.design.may_coalesce(controller, &queued, &write)
+    }
+
+    fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Key>) -> bool {
+        self.design.may_issue(controller, &self.values.write(write))
+    }
+
+    fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
+        let typed = self.values.write(write);
+        self.values.forget(write);
+        self.ask(hw, |design, hw| design.coalesced(hw, controller, &typed));
+    }
+
+    fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
+        let typed = self.values.write(write);
+        self.values.forget(write);
+        self.ask(hw, |design, hw| design.reached_media(hw, controller, &typed));
+    }
+
+    fn committed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
+        let tag: TagOf<D> = self.values.tags.take(tag);
+        self.ask(hw, |design, hw| design.committed(hw, core, tag));
+    }
+
+    fn message(&mut self, hw: &mut dyn Services<Keys>, message: Key) {
+        let message = self.values.messages.take(message);
+        self.ask(hw, |design, hw| design.message(hw, message));
+    }
+
+    fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint) {
+        self.ask(hw, |design, hw| design.rolled_back(hw, core, checkpoint));
+    }
+
+    fn own_counters(&self) -> &'static [Counter] {
+        self.design.own_counters()
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        self.design.counters(now)
+    }
+
+    fn waits(&self) -> Vec<String> {
+        let gates = self.values.gates.iter();
+        let gates = gates.map(|(gate, key)| format!("gate {} is {gate:?}", key.0));
+        self.design.waits().into_iter().chain(gates).collect()
+    }
+
+    fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
+        self.design.power_fails(image);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.design.as_any()
+    }
+}

@@ -1,0 +1,26 @@
+//! FreeSwitch: COSPlay with a coroutine library that costs nothing. An upper bound of performance.
+//!
+//! What: the `cosplay` program and hardware, with the library's instructions left out: those that start, end and switch tasks.
+//! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
+//! Simplified: nothing.
+
+use super::by_context::ByContext;
+use strandline_design::{About, Needs};
+use strandline_isa::Tasking;
+
+const ABOUT: About = About {
+    name: "freeswitch",
+    paper: "COSPlay 5",
+    summary: "bound: cosplay whose coroutine library costs no instruction",
+    needs: Needs { adr: true, tso: false },
+    promises_recovery: true,
+    model: "cfence",
+    intents: Some("intents"),
+    window: Some(8),
+};
+
+/// Bound: cosplay whose coroutine library costs no instruction.
+#[must_use]
+pub fn freeswitch() -> ByContext {
+    ByContext::new(ABOUT, Tasking::Free)
+}

@@ -1,0 +1,13 @@
+//! Designs without hardware of their own: x86 as it is, as it was, and bounds that leave something out.
+
+mod non_atomic;
+mod unordered;
+mod volatile;
+mod x86;
+mod x86_pcommit;
+
+pub use non_atomic::NonAtomic;
+pub use unordered::Unordered;
+pub use volatile::Volatile;
+pub use x86::X86;
+pub use x86_pcommit::X86Pcommit;

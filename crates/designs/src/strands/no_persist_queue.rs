@@ -1,0 +1,179 @@
+//! StrandWeaver without its persist queue: flushes, barriers, `NewStrand` and `JoinStrand` stand in the store queue.
+//!
+//! What: the store queue hands them in program order to the strand buffers, and stores behind them wait for their turn: for
+//! room in the ongoing strand buffer, and behind a `JoinStrand` for everything to complete. Strand buffers, write-backs and
+//! other cores' requests are as in `strandweaver`.
+//! Source: StrandWeaver (ISCA 2020), section VI-A, "NO-PERSIST-QUEUE".
+//! Simplified: nothing; added what `strandweaver` adds.
+
+use super::{Shape, StrandUnit, BUFFERS, ENTRIES};
+use strandline_design::{
+    About, Access, Admission, Asked, Departure, Design, Entry, Eviction, Level, Needs, Places, Services, Sizes, Until,
+};
+use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_kernel::{Param, Params};
+
+/// Strand buffers fed by the store queue.
+#[derive(Clone, Debug, Default)]
+pub struct NoPersistQueue {
+    shape: Shape,
+    cores: Vec<Core>,
+}
+
+#[derive(Clone, Debug)]
+struct Core {
+    unit: StrandUnit,
+    newest: u64,
+    waits: bool,
+}
+
+/// The gate of the store queue's head.
+const HEAD: u8 = 1;
+
+impl Core {
+    fn wait(&mut self) -> Departure {
+        self.waits = true;
+        Departure::Wait(Until::Open(self.unit.own_gate(HEAD)))
+    }
+
+    fn advance(&mut self, hw: &mut dyn Services) {
+        self.unit.buffers.retire();
+        self.unit.issue(hw);
+        if std::mem::take(&mut self.waits) {
+            hw.open(self.unit.own_gate(HEAD));
+        }
+    }
+
+    fn flush(&mut self, hw: &mut dyn Services, line: Line, context: u8) -> Departure {
+        if !self.unit.buffers.has_room() {
+            return self.wait();
+        }
+        self.newest += 1;
+        self.unit.announce(hw, self.newest, line, context);
+        self.unit.buffers.flush(self.newest, line);
+        self.advance(hw);
+        Departure::Keep
+    }
+
+    fn primitive(&mut self, hw: &mut dyn Services, primitive: Primitive) -> Departure {
+        match primitive {
+            Primitive::PersistBarrier if self.unit.buffers.has_room() => {
+                self.newest += 1;
+                self.unit.buffers.barrier(self.newest);
+                self.advance(hw);
+                Departure::Go
+            }
+            Primitive::NewStrand => {
+                self.unit.buffers.new_strand();
+                Departure::Go
+            }
+            Primitive::JoinStrand if self.unit.buffers.is_empty() => Departure::Go,
+            Primitive::PersistBarrier | Primitive::JoinStrand => self.wait(),
+            _ => Departure::Go,
+        }
+    }
+}
+
+impl NoPersistQueue {
+    fn core(&mut self, core: CoreId) -> &mut Core {
+        while self.cores.len() <= core.index() {
+            let number = self.cores.len() as u16;
+            self.cores.push(Core {
+                unit: StrandUnit::new(CoreId(number), self.shape),
+                newest: 0,
+                waits: false,
+            });
+        }
+        &mut self.cores[core.index()]
+    }
+}
+
+impl Design for NoPersistQueue {
+    fn about(&self) -> About {
+        About {
+            name: "no-persist-queue",
+            paper: "StrandWeaver VI-A",
+            summary: "strand buffers fed by the store queue: what they bring without a persist queue",
+            needs: Needs { adr: true, tso: true },
+            promises_recovery: true,
+            model: "strandweaver",
+            intents: Some("intents"),
+            window: None,
+        }
+    }
+
+    fn places(&self) -> Places {
+        Places {
+            primitives: true,
+            ..Places::default()
+        }
+    }
+
+    fn params(&self) -> &'static [Param] {
+        &[BUFFERS, ENTRIES]
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.shape = Shape::of(params);
+    }
+
+    /// The strand buffers of each core (section VI-A), and the tail indices on each entry of its write-back buffer.
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let tails = (machine.writeback_buffer_entries * self.shape.tail_bits()).div_ceil(8);
+        vec![
+            ("strand buffers", machine.cores * self.shape.storage_bytes()),
+            ("tail indices", machine.cores * tails),
+        ]
+    }
+
+    fn lowering(&self) -> Lowering {
+        StrandUnit::lowering()
+    }
+
+    fn primitive(&mut self, _: &mut dyn Services, _: CoreId, primitive: Primitive) -> Admission {
+        match primitive.is_of_strands() {
+            true => Admission::Enter,
+            false => Admission::plain(primitive),
+        }
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services, id: CoreId, entry: Entry, context: u8) -> Departure {
+        let core = self.core(id);
+        match entry {
+            Entry::Store(addr) => core.unit.store(hw, addr.line(), false),
+            Entry::Flush(line, Flush::Clwb) => core.flush(hw, line, context),
+            Entry::Primitive(primitive) => core.primitive(hw, primitive),
+            _ => Departure::Go,
+        }
+    }
+
+    fn flushed(&mut self, hw: &mut dyn Services, id: CoreId, tag: u64) {
+        let core = self.core(id);
+        core.unit.flushed(hw, tag);
+        core.advance(hw);
+    }
+
+    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+        None
+    }
+
+    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
+        self.core(owner).unit.asked(hw, requester, line)
+    }
+
+    fn hands_over_clean(&self) -> bool {
+        true
+    }
+
+    fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+        match level {
+            Level::Private => self.core(core).unit.evicted(line),
+            // It has waited when it came there.
+            Level::Last => Eviction::WriteBack,
+        }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.cores.iter().flat_map(|core| core.unit.waits()).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! A core's state at a checkpoint.
+
+use super::notes::SavedNotes;
+use super::predictor::{Predictor, Targets};
+use super::{Core, Counts, Window};
+
+/// A core's state at a checkpoint, but for its store queue, of which the newest entry's number says
+/// enough: older entries are not speculative.
+pub struct Saved {
+    window: Window,
+    predictor: Predictor,
+    targets: Targets,
+    counts: Counts,
+    notes: SavedNotes,
+    load_floor: u64,
+    context: u8,
+    context_ready: u64,
+    counts_next: bool,
+    traced: usize,
+    operations: usize,
+    newest_entry: u64,
+}
+
+impl Saved {
+    /// Operations that the program has completed.
+    pub fn operations(&self) -> usize {
+        self.operations
+    }
+
+    /// The number of the newest entry of the store queue.
+    pub fn newest_entry(&self) -> u64 {
+        self.newest_entry
+    }
+}
+
+impl Core {
+    /// The state just before the operation that is under way.
+    pub fn save(&self) -> Saved {
+        Saved {
+            window: self.window.clone(),
+            predictor: self.predictor.clone(),
+            targets: self.targets.clone(),
+            counts: self.counts.clone(),
+            notes: self.notes.save(),
+            load_floor: self.load_floor.get(),
+            context: self.context.get(),
+            context_ready: self.context_ready.get(),
+            counts_next: self.counts_next.get(),
+            traced: self.tracer.as_ref().map_or(0, |tracer| tracer.len(self.id)),
+            operations: self.log.as_ref().map_or(0, |log| log.len()),
+            newest_entry: self.queue.borrow().newest(),
+        }
+    }
+
+    /// Goes back to a checkpoint.
+    pub fn restore(&self, saved: &Saved) {
+        self.window.restore(&saved.window);
+        self.predictor.restore(&saved.predictor);
+        self.targets.restore(&saved.targets);
+        self.counts.restore(&saved.counts);
+        self.notes.restore(&saved.notes);
+        self.load_floor.set(saved.load_floor);
+        self.context.set(saved.context);
+        self.context_ready.set(saved.context_ready);
+        self.counts_next.set(saved.counts_next);
+        self.holds_loads.set(false);
+        self.waited.set(0);
+        self.request.set(None);
+        if let Some(tracer) = &self.tracer {
+            tracer.truncate(self.id, saved.traced);
+        }
+    }
+
+    /// The program, begun anew, is given what its first operations were given before.
+    pub fn begin_replay(&self, operations: usize) {
+        if let Some(log) = &self.log {
+            log.replay(operations);
+        }
+        self.window.release(self.window.retired());
+        self.holds_loads.set(false);
+        // Every operation finds that something comes first, and looks into the log then.
+        self.horizon.set(0);
+        self.drains.set(0);
+    }
+
+    /// The program has come to its checkpoint.
+    pub fn end_replay(&self) {
+        if let Some(log) = &self.log {
+            log.end_replay();
+        }
+        self.drains.set(u64::MAX);
+    }
+}

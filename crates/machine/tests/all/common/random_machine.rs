@@ -1,0 +1,30 @@
+//! Random machines.
+
+use strandline_kernel::{Cycles, Rng};
+use strandline_machine::config::{Coherence, Consistency};
+use strandline_machine::Machine;
+
+/// A machine with small queues, other interconnects and orders, and now and then shaken.
+pub fn random_machine(rng: &mut Rng) -> Machine {
+    let presets = ["cosplay", "strandweaver", "dpo", "asap"];
+    let mut m = Machine::preset(presets[rng.below(4) as usize]).expect("a preset");
+    let small = |rng: &mut Rng, most: u64| 1 + rng.below(most);
+    m.core.rob_entries = 4 + rng.below(60);
+    m.core.load_queue_entries = small(rng, 16);
+    m.core.store_queue_entries = small(rng, 12);
+    m.core.writeback_buffer_entries = small(rng, 6);
+    m.core.write_combining_buffers = small(rng, 3);
+    m.core.consistency = [Consistency::Tso, Consistency::Weak][rng.below(2) as usize];
+    m.core.lock_orders_flushes = rng.one_in(2);
+    m.core.store_prefetch = rng.one_in(2);
+    m.interconnect.coherence = [Coherence::Directory, Coherence::Snoop][rng.below(2) as usize];
+    m.controllers.count = small(rng, 3);
+    m.controllers.interleave_bytes = 64;
+    m.controllers.wpq_entries = small(rng, 4);
+    m.controllers.bmo_latency = Cycles(rng.below(3) * 300);
+    m.pm.banks = small(rng, 4);
+    m.simulation.slack = Cycles([0, 64][rng.below(2) as usize]);
+    m.simulation.jitter = Cycles([0, 500][rng.below(2) as usize]);
+    m.simulation.evict_one_in = [0, 5][rng.below(2) as usize];
+    m
+}
