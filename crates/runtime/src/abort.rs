@@ -50,6 +50,13 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.unwinding.abandoned.clone()
     }
 
+    /// From here on the program heeds interrupts.
+    pub(crate) fn heed(&self) {
+        if self.cpu.lowering().speculates() {
+            self.cpu.interrupted();
+        }
+    }
+
     /// A lock was taken.
     #[inline(always)]
     pub(crate) fn holds(&mut self, lock: W<'c, C>) {
@@ -85,7 +92,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Where the core was interrupted, the region goes no further.
     #[inline(always)]
     pub(crate) async fn look_for_interrupt(&self) {
-        if self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
+        if self.cpu.lowering().speculates() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
             self.unwinding.abandoned.set(true);
             _ = pending::<()>().await;
         }

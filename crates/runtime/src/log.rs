@@ -63,7 +63,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             true => cpu.word(layout.settled(lane).0).load().await,
             false => cpu.word(0),
         };
-        UndoLog {
+        let log = UndoLog {
             cpu,
             lane: lane as u64,
             ring: (ring.start, ring.end),
@@ -79,7 +79,9 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             begun: cpu.word(0),
             own: layout.settled(lane),
             unwinding: Unwinding::default(),
-        }
+        };
+        log.heed();
+        log
     }
 
     /// Takes the lock at this address ([`crate::lock`]).
