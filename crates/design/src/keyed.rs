@@ -30,6 +30,12 @@ impl AnyDesign {
         self.set(&Params::parse("design", self.params(), set)?);
         Ok(())
     }
+
+    /// Bytes of storage that it adds to a machine of these sizes.
+    #[must_use]
+    pub fn storage_bytes(&self, machine: &Sizes) -> u64 {
+        self.storage(machine).iter().map(|(_, bytes)| bytes).sum()
+    }
 }
 
 /// A design and the values behind the keys that the machine holds.

@@ -8,9 +8,9 @@ mod plain;
 mod registry;
 mod strands;
 
-pub use battery::{Bbb, Eadr};
-pub use coroutines::{cosplay, freeswitch, Cosplay, Sbatch};
-pub use epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
-pub use plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
-pub use registry::{abouts, design};
+pub use battery::Bbb;
+pub use coroutines::{cosplay, Cosplay};
+pub use epochs::hops_ep;
+pub use plain::X86;
+pub use registry::{abouts, design, own_counters_of_all};
 pub use strands::{NoPersistQueue, Operation, StrandWeaver};

@@ -1,10 +1,11 @@
 //! The registry: one line a design.
 
-use crate::{
-    asap_ep, asap_rp, asap_strand, cosplay, freeswitch, hops_ep, hops_rp, Bbb, Eadr, NoPersistQueue, NonAtomic, Sbatch,
-    StrandWeaver, Unordered, Volatile, X86Pcommit, X86,
-};
-use strandline_design::{About, Design};
+use crate::battery::{Bbb, Eadr};
+use crate::coroutines::{cosplay, freeswitch, Sbatch};
+use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
+use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
+use crate::strands::{NoPersistQueue, StrandWeaver};
+use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
 macro_rules! registry {
     ($($name:literal => $design:expr,)*) => {
@@ -14,11 +15,17 @@ macro_rules! registry {
             vec![$($design.about()),*]
         }
 
+        /// The counters that single designs have ([`Design::own_counters`]), in the order of the registry.
+        #[must_use]
+        pub fn own_counters_of_all() -> Vec<Counter> {
+            [$($design.own_counters()),*].concat()
+        }
+
         /// The design of this name; `None` if there is none.
         #[must_use]
-        pub fn design(name: &str) -> Option<Box<dyn Design>> {
+        pub fn design(name: &str) -> Option<Box<AnyDesign>> {
             match name {
-                $($name => Some(Box::new($design)),)*
+                $($name => Some(boxed($design)),)*
                 _ => None,
             }
         }

@@ -9,7 +9,7 @@ mod workload;
 use std::ops::Range;
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
-use strandline_machine::{Program, SimCpu};
+use strandline_machine::Factory;
 
 pub use recorded::{recorded, Recorded};
 pub use workload::{memory_bytes, workload, Plan};
@@ -26,15 +26,12 @@ pub trait Recoverable {
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 }
 
-/// A thread's program, to be given its core.
-pub type Thread = Box<dyn FnOnce(SimCpu) -> Program>;
-
 /// A program ready to run on any machine under any design.
 pub struct Prepared {
     /// Filled memory.
     pub memory: Memory,
     /// One program a thread.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<Factory>,
     /// What a warm shared cache holds.
     pub footprint: Vec<Range<u64>>,
     /// Recovery and invariant.

@@ -1,8 +1,9 @@
 //! Recorded programs.
 
-use crate::{Prepared, Recoverable, Thread};
+use crate::{Prepared, Recoverable};
 use std::rc::Rc;
 use strandline_isa::Image;
+use strandline_machine::Factory;
 use strandline_record::replay::{replay, Counts, Replayed};
 use strandline_record::RecordError;
 
@@ -29,8 +30,11 @@ pub fn recorded(recorded: &Rc<Recorded>, llc_bytes: u64) -> Result<Prepared, Rec
     })
 }
 
-fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Thread {
-    Box::new(move |cpu| Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await }))
+fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Factory {
+    Rc::new(move |cpu| {
+        let recorded = recorded.clone();
+        Box::pin(async move { replay(&recorded.replayed, thread, &cpu, &recorded.counts).await })
+    })
 }
 
 /// A program of which nobody knows how it recovers.

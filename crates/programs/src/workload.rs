@@ -1,8 +1,9 @@
 //! Workloads.
 
-use crate::{Prepared, Recoverable, Thread};
+use crate::{Prepared, Recoverable};
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
+use strandline_machine::Factory;
 use strandline_runtime::{run_thread, run_window, BuildPlan, Logging, Sharing, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Error, Visitor};
 
@@ -84,12 +85,16 @@ impl Visitor for Plan {
     }
 }
 
-fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> Thread {
+fn thread_of<W: Workload + 'static>(workload: Rc<W>, plan: ThreadPlan, sharing: Option<Sharing>) -> Factory {
     match sharing {
-        None => Box::new(move |cpu| Box::pin(async move { run_thread(&*workload, &cpu, plan).await })),
-        Some(sharing) => {
-            Box::new(move |cpu| Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await }))
-        }
+        None => Rc::new(move |cpu| {
+            let workload = workload.clone();
+            Box::pin(async move { run_thread(&*workload, &cpu, plan).await })
+        }),
+        Some(sharing) => Rc::new(move |cpu| {
+            let workload = workload.clone();
+            Box::pin(async move { run_window(&*workload, &cpu, plan, sharing).await })
+        }),
     }
 }
 

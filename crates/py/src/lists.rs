@@ -1,6 +1,7 @@
 //! What there is: workloads, designs, machines, models, keys of a record.
 
 use serde_json::{json, Value};
+use strandline_design::Drains;
 use strandline_kernel::Key;
 use strandline_machine::{preset_names, Machine};
 use strandline_order::Model;
@@ -69,8 +70,10 @@ fn designs() -> Value {
         if about.needs.adr {
             needs.push("ADR");
         }
-        if about.needs.tso {
-            needs.push("TSO");
+        match about.needs.stores {
+            Drains::Any => {}
+            Drains::InOrder => needs.push("TSO"),
+            Drains::Weak => needs.push("weak cores"),
         }
         json!({
             "name": about.name, "paper": about.paper, "summary": about.summary, "needs": needs.join(", "),

@@ -28,4 +28,4 @@ pub use resolved::resolve;
 pub use run::{design_named, observe, observe_design, observe_durable, run, run_watched, unknown_design, Observation};
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
-pub use strandline_programs::{Recoverable, Thread};
+pub use strandline_programs::Recoverable;

@@ -5,10 +5,9 @@ use std::ops::Range;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
-use strandline_design::Design;
+use strandline_design::AnyDesign;
 use strandline_isa::{CoreId, Memory};
-use strandline_machine::{Machine, Options, Outcome, Stuck, System};
-use strandline_programs::Thread;
+use strandline_machine::{Factory, Machine, Options, Outcome, Stuck, System};
 use strandline_runtime::TooLarge;
 
 /// What is run.
@@ -20,7 +19,7 @@ pub struct Play {
     /// Addresses that the shared cache holds at first.
     pub footprint: Vec<Range<u64>>,
     /// The program of each thread.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<Factory>,
     /// Where the run says, now and then, how many tasks have ended.
     pub ended: Arc<AtomicU64>,
 }
@@ -29,16 +28,14 @@ pub struct Play {
 ///
 /// # Errors
 /// The run makes no progress.
-pub fn play(design: Box<dyn Design>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
+pub fn play(design: Box<AnyDesign>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
     system.tell(play.ended);
     for addresses in play.footprint {
         system.warm(addresses);
     }
     for (index, thread) in play.threads.into_iter().enumerate() {
-        let core = CoreId(index as u16);
-        let program = thread(system.cpu(core));
-        system.start(core, program);
+        system.start(CoreId(index as u16), thread);
     }
     ended(|| system.run())?.map_err(|stuck: Stuck| Error::from(stuck))
 }

@@ -3,7 +3,8 @@
 use crate::{Plan, Source, Spec};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
-use strandline_design::{About, Counters};
+use strandline_design::{About, Counter, Counters, OwnCounts};
+use strandline_designs::own_counters_of_all;
 use strandline_kernel::{keys, Adds, Key, TypeName};
 use strandline_machine::Stats;
 use strandline_runtime::Window;
@@ -102,6 +103,9 @@ keys! {
         /// Quantiles of the time from a task's first instruction to its acknowledgement.
         #[serde(flatten)]
         task_latency: BTreeMap<String, Option<u64>>,
+        /// Counters of single designs; null under all others.
+        #[serde(flatten)]
+        own: BTreeMap<String, Option<u64>>,
         /// What is computed from counts.
         #[serde(flatten)]
         derived: Derived,
@@ -144,6 +148,7 @@ impl Record {
                 ..stats.clone()
             },
             task_latency: QUANTILES.map(|percent| (latency_key(percent), latency(percent))).into(),
+            own: own_counters(&stats.design.own),
             derived: Derived::of(plan, stats, measured),
             recovers: None,
             params: params(spec, plan, stats, measured),
@@ -168,12 +173,32 @@ impl Record {
             Stats::keys(),
             latencies.into(),
             Counters::keys(),
+            own_keys(),
             Derived::keys(),
             Record::keys(),
             Origin::keys(),
         ]
         .concat()
     }
+}
+
+/// The keys of counters that single designs have.
+fn own_keys() -> Vec<Key> {
+    let key = |counter: Counter| Key {
+        name: counter.name.to_owned(),
+        type_name: Option::<u64>::type_name(),
+        unit: counter.unit,
+        adds: counter.adds,
+        help: counter.help.to_owned(),
+    };
+    own_counters_of_all().into_iter().map(key).collect()
+}
+
+/// The counters of single designs, with the values of the one that ran.
+fn own_counters(counted: &OwnCounts) -> BTreeMap<String, Option<u64>> {
+    let value = |name| counted.0.iter().find(|(counter, _)| counter.name == name);
+    let entry = |counter: Counter| (counter.name.to_owned(), value(counter.name).map(|(_, value)| *value));
+    own_counters_of_all().into_iter().map(entry).collect()
 }
 
 impl Origin {

@@ -3,7 +3,7 @@
 use crate::run::registered;
 use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
-use strandline_design::Design;
+use strandline_design::AnyDesign;
 use strandline_kernel::{Param, Params};
 use strandline_machine::Machine;
 use strandline_runtime::RUNTIME_PARAMS;
@@ -54,7 +54,7 @@ pub fn resolve(spec: &Spec) -> Result<Spec, Error> {
 ///
 /// # Errors
 /// A wrong parameter; the recording's file cannot be read any more.
-pub(crate) fn of(spec: &Spec, plan: &Plan, design: &dyn Design) -> Result<Spec, Error> {
+pub(crate) fn of(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<Spec, Error> {
     let mut resolved = Spec {
         machine: Some(plan.machine.name.clone()),
         threads: Some(plan.threads),
@@ -82,7 +82,7 @@ fn window(window: strandline_runtime::Window) -> Window {
 }
 
 /// Every parameter that plays a part in the run, with its value.
-fn parameters(spec: &Spec, plan: &Plan, design: &dyn Design) -> Result<BTreeMap<String, String>, Error> {
+fn parameters(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<BTreeMap<String, String>, Error> {
     let machine = plan.machine.describe().into_iter();
     let mut all: BTreeMap<String, String> = machine
         .map(|info| {

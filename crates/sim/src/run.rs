@@ -5,7 +5,7 @@ use crate::record::{Measured, Record};
 use crate::{needs, recording, resolved, Error, Plan, Progress, Recoverable, Scope, Sets, Source, Spec};
 use std::rc::Rc;
 use std::time::Instant;
-use strandline_design::{About, Design};
+use strandline_design::{About, AnyDesign};
 use strandline_designs::abouts;
 use strandline_isa::Memory;
 use strandline_kernel::{did_you_mean, Cycles};
@@ -74,7 +74,7 @@ pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
 ///
 /// # Errors
 /// Bad input, or a run without progress.
-pub fn observe_design(spec: &Spec, design: Box<dyn Design>, patience: Cycles) -> Result<Observation, Error> {
+pub fn observe_design(spec: &Spec, design: Box<AnyDesign>, patience: Cycles) -> Result<Observation, Error> {
     observed(spec, true, Some(patience), |_| Ok(design))
 }
 
@@ -82,7 +82,7 @@ fn observed(
     spec: &Spec,
     trace: bool,
     limit: Option<Cycles>,
-    design: impl FnOnce(&Sets) -> Result<Box<dyn Design>, Error>,
+    design: impl FnOnce(&Sets) -> Result<Box<AnyDesign>, Error>,
 ) -> Result<Observation, Error> {
     let mut plan = Plan::of(spec)?;
     plan.machine.simulation.slack.0 = 0;
@@ -138,7 +138,7 @@ fn heartbeat(plan: &Plan) -> Heartbeat {
 }
 
 /// The registered design that `spec` names, with the parameters that the user set.
-pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<dyn Design>, Error> {
+pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Error> {
     let mut design = design_named(&spec.design)?;
     design.configure(sets.of(Scope::Design))?;
     Ok(design)
@@ -149,7 +149,7 @@ fn execute(
     plan: &Plan,
     prepared: Prepared,
     options: Options,
-    design: Box<dyn Design>,
+    design: Box<AnyDesign>,
     progress: &Progress,
 ) -> Result<(Record, Outcome, About), Error> {
     let started = Instant::now();
@@ -184,7 +184,7 @@ fn execute(
 ///
 /// # Errors
 /// There is none; the error names the closest one.
-pub fn design_named(name: &str) -> Result<Box<dyn Design>, Error> {
+pub fn design_named(name: &str) -> Result<Box<AnyDesign>, Error> {
     strandline_designs::design(name).ok_or_else(|| unknown_design(name))
 }
 

@@ -4,10 +4,9 @@ use super::layout::Layout;
 use std::rc::Rc;
 use strandline_isa::{Addr, Cpu, Flush, Note, Primitive, W};
 use strandline_kernel::Rng;
-use strandline_machine::SimCpu;
+use strandline_machine::{Factory, SimCpu};
 use strandline_order::litmus::{Alone, Instruction, LocationId, Operand, Register};
 use strandline_order::Test;
-use strandline_sim::Thread;
 
 /// Divisions of the longest delay between two instructions, and before the first: some start long after the others are done.
 const LONGEST_DELAY: u64 = 24;
@@ -41,8 +40,8 @@ const KINDS: [Delays; 6] = [
 
 /// The test's threads, with random delays between instructions. In the end they write back some lines or all, in any order,
 /// which no model can tell from an eviction, so that what was stored last is seen in crash states.
-pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
-    let thread = |instructions: &Vec<Instruction>| -> Thread {
+pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> {
+    let thread = |instructions: &Vec<Instruction>| -> Factory {
         let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
         let delays = delays(kind, instructions.len(), rng);
         let written_back = some(layout.persistent(test), rng);
@@ -51,7 +50,9 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Thread> {
             _ => Vec::new(),
         };
         let (layout, instructions) = (layout.clone(), instructions.clone());
-        Box::new(move |cpu: SimCpu| {
+        Rc::new(move |cpu: SimCpu| {
+            let (layout, instructions) = (layout.clone(), instructions.clone());
+            let (delays, traffic, written_back) = (delays.clone(), traffic.clone(), written_back.clone());
             Box::pin(async move {
                 let mut registers = Registers::new(&cpu, &layout);
                 let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);

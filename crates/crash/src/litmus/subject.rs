@@ -1,6 +1,6 @@
 //! What is tested: a design, as it is registered or as a test has broken it.
 
-use strandline_design::{About, Design};
+use strandline_design::{About, AnyDesign};
 use strandline_designs::{abouts, design};
 use strandline_kernel::Param;
 use strandline_machine::{Machine, Options, Outcome};
@@ -74,7 +74,7 @@ impl Registered {
         Ok(self)
     }
 
-    fn design(&self, more: &Sets) -> Result<Box<dyn Design>, Error> {
+    fn design(&self, more: &Sets) -> Result<Box<AnyDesign>, Error> {
         let mut design = design_named(self.about.name)?;
         let more: Vec<(&str, String)> = more.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let own = self.sets.iter().map(|(key, value)| (key.as_str(), value.as_str()));

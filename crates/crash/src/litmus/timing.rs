@@ -1,6 +1,6 @@
 //! Machines that differ in everything a design must not rely on: latencies, queues, caches, placement.
 
-use strandline_design::About;
+use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::{Coherence, Consistency};
 use strandline_machine::{preset_names, Machine};
@@ -77,9 +77,11 @@ fn shake_core(machine: &mut Machine, about: &About, rng: &mut Rng) {
     core.write_combining_buffers = few(rng, 4);
     core.lock_orders_flushes = rng.one_in(2);
     core.store_prefetch = rng.one_in(2);
-    if !about.needs.tso {
-        core.consistency = [Consistency::Tso, Consistency::Weak][rng.below(2) as usize];
-    }
+    core.consistency = match about.needs.stores {
+        Drains::Any => [Consistency::Tso, Consistency::Weak][rng.below(2) as usize],
+        Drains::InOrder => Consistency::Tso,
+        Drains::Weak => Consistency::Weak,
+    };
 }
 
 fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {

@@ -445,6 +445,7 @@ impl Teller<'_, '_> {
                 Op::Store { addr: at, size, value } | Op::StoreNt { addr: at, size, value } => {
                     place.written_over(0, at, size, value)
                 }
+                Op::Rmw { addr: at, new, .. } => place.written_over(0, at, 8, new),
                 _ => return None,
             },
             Seen::Memory(count) if Some(write) != read.own || !self.is_under_way(write, count) => {
@@ -469,7 +470,6 @@ impl Teller<'_, '_> {
     fn source(&self, read: &Read) -> Option<usize> {
         let count = match read.from {
             Seen::Own(index) => return Some(self.writers[read.core][index as usize]).filter(|event| *event != NONE),
-            Seen::Supplied(_) => return None,
             Seen::Memory(count) | Seen::Merged(count) => count,
         };
         let visible = &self.visible[read.number];

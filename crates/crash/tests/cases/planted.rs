@@ -5,7 +5,7 @@ use crate::mutants::table::{Broken, Mutant};
 use crate::quiet::quietly;
 use strandline_crash::litmus::{Registered, Sets, Subject};
 use strandline_crash::Kind;
-use strandline_design::{About, Design};
+use strandline_design::{About, AnyDesign};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome};
 use strandline_rules::{breaking, Rule};
@@ -52,7 +52,7 @@ impl Planted {
     }
 
     /// The design with these parameters.
-    pub fn design<'a>(&self, sets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Box<dyn Design>, Error> {
+    pub fn design<'a>(&self, sets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Box<AnyDesign>, Error> {
         let mut design = design_named(self.about.name)?;
         design.configure(sets)?;
         Ok(match self.bug {

@@ -4,20 +4,20 @@
 //! memory enters it as it becomes visible, so it is durable then, as under eADR, and neither flushes nor fences are needed. A
 //! line is in one buffer at most: it joins an entry that has not been sent, and moves to the buffer of a core that asks to
 //! write it. The oldest entries are sent to the controllers while more than three quarters of a buffer wait; a store that
-//! finds no room waits. Dirty persistent lines that leave the last level are dropped, since a buffer has persisted them.
+//! finds no room waits. Dirty persistent lines that the LLC evicts are dropped, since a buffer has persisted them.
 //! Source: ASAP (HPCA 2022), sections II-C and VI-B; BBB (HPCA 2021), whose buffers start to drain at three quarters.
 //! Simplified, and optimistic as ASAP's: moving an entry takes no time, and one that finds the other buffer full is sent to
 //! its controller instead. A line that is missed in every cache while a buffer holds it is there when memory would have
 //! answered. The battery never fails.
 
-use std::collections::VecDeque;
-
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
+use std::any::Any;
+use std::collections::VecDeque;
 use strandline_design::{
-    About, Access, Asked, Counters, Departure, Design, Domain, Entry, Eviction, Gate, Level, Needs, Occupancy, Places,
-    Services, Sizes, Until,
+    About, Access, Counters, Departure, Design, Domain, Drains, Entry, Eviction, Level, Needs, Never, Occupancy,
+    Services, Sizes, Snoop, Store, Types, Until,
 };
-use strandline_isa::{Addr, CoreId, Line, Lowering, Primitive, LINE_BYTES};
+use strandline_isa::{CoreId, Line, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// Battery-backed buffers.
@@ -25,8 +25,21 @@ use strandline_kernel::{Cycles, Param, Params};
 pub struct Bbb {
     entries: usize,
     buffers: Vec<Buffer>,
-    /// Writes sent so far, by which acknowledgements are told apart.
-    sent: u64,
+}
+
+/// The types of BBB.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+/// Room in a core's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Room(CoreId);
+
+impl Types for Own {
+    type Gate = Room;
+    type Message = Never;
+    type Tag = ();
+    type Note = Never;
 }
 
 /// A core's buffer. What an entry holds is what its line is for everybody: another core's store would have moved it.
@@ -35,18 +48,18 @@ struct Buffer {
     /// Lines not sent yet, oldest first.
     waiting: VecDeque<Line>,
     /// Writes sent and not acknowledged.
-    on_their_way: Vec<u64>,
-    stores_wait: bool,
+    in_flight: usize,
+    store_waits: bool,
     occupancy: Occupancy,
 }
 
 impl Buffer {
     fn in_use(&self) -> usize {
-        self.waiting.len() + self.on_their_way.len()
+        self.waiting.len() + self.in_flight
     }
 
-    /// Takes a line out that has not been sent.
-    fn take(&mut self, line: Line) -> bool {
+    /// Removes a line that has not been sent; whether there was one.
+    fn remove(&mut self, line: Line) -> bool {
         let found = self.waiting.iter().position(|waiting| *waiting == line);
         found.and_then(|index| self.waiting.remove(index)).is_some()
     }
@@ -57,7 +70,6 @@ impl Default for Bbb {
         Bbb {
             entries: BUFFER_ENTRIES.default as usize,
             buffers: Vec::new(),
-            sent: 0,
         }
     }
 }
@@ -70,14 +82,14 @@ impl Bbb {
         &mut self.buffers[core.index()]
     }
 
-    /// Whether a store to this line finds an entry.
-    fn takes(&mut self, core: CoreId, line: Line) -> bool {
+    /// Whether the buffer has room for a store to this line.
+    fn has_room(&mut self, core: CoreId, line: Line) -> bool {
         let entries = self.entries;
         let buffer = self.buffer(core);
         buffer.waiting.contains(&line) || buffer.in_use() < entries
     }
 
-    fn enter(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) {
+    fn insert(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) {
         let buffer = self.buffer(core);
         if !buffer.waiting.contains(&line) {
             buffer.waiting.push_back(line);
@@ -86,7 +98,7 @@ impl Bbb {
     }
 
     /// Sends the oldest entries while more than three quarters of the buffer wait.
-    fn drain(&mut self, hw: &mut dyn Services, core: CoreId) {
+    fn drain(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let most = self.entries * 3 / 4;
         while self.buffer(core).waiting.len() > most {
             if let Some(line) = self.buffer(core).waiting.pop_front() {
@@ -97,45 +109,45 @@ impl Bbb {
         buffer.occupancy.set(hw.now(), buffer.in_use());
     }
 
-    fn send(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) {
-        self.sent += 1;
-        let id = self.sent;
-        self.buffer(core).on_their_way.push(id);
-        hw.write(core, line, hw.visible_line(line), id);
+    fn send(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) {
+        self.buffer(core).in_flight += 1;
+        hw.write(core, line, hw.visible_line(line), ());
     }
 
-    /// The owner's entry of a line that another core asks to write.
-    fn hand_over(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line) {
-        if !self.buffer(owner).take(line) {
+    /// Moves the owner's entry of a line to the buffer of a core that requests to own it.
+    fn hand_over(&mut self, hw: &mut dyn Services<Own>, owner: CoreId, requester: CoreId, line: Line) {
+        if !self.buffer(owner).remove(line) {
             return;
         }
-        if self.takes(requester, line) {
-            self.enter(hw, requester, line);
-            self.made_room(hw, owner);
+        if self.has_room(requester, line) {
+            self.insert(hw, requester, line);
+            self.release_store(hw, owner);
         } else {
             self.send(hw, owner, line);
         }
     }
 
-    fn made_room(&mut self, hw: &mut dyn Services, core: CoreId) {
-        if std::mem::take(&mut self.buffer(core).stores_wait) {
-            hw.open(room(core));
+    /// Releases a store that waits for room, of which there is some.
+    fn release_store(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        if std::mem::take(&mut self.buffer(core).store_waits) {
+            hw.open(Room(core));
         }
         self.drain(hw, core);
     }
 }
 
-fn room(core: CoreId) -> Gate {
-    Gate(u64::from(core.0))
-}
-
 impl Design for Bbb {
+    type Own = Own;
+
     fn about(&self) -> About {
         About {
             name: "bbb",
             paper: "BBB (HPCA 2021); ASAP II-C",
             summary: "battery-backed buffers beside the caches; no flushes, fences only to acknowledge",
-            needs: Needs { adr: true, tso: true },
+            needs: Needs {
+                adr: true,
+                stores: Drains::InOrder,
+            },
             promises_recovery: true,
             model: "bbb",
             intents: Some("intents"),
@@ -143,13 +155,12 @@ impl Design for Bbb {
         }
     }
 
-    fn places(&self) -> Places {
-        Places {
-            stores: true,
-            plain_nt: true,
-            all_cores_asked: true,
-            ..Places::default()
-        }
+    fn plain_nt(&self) -> bool {
+        true
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
     }
 
     fn domain(&self) -> Domain {
@@ -184,38 +195,47 @@ impl Design for Bbb {
         }
     }
 
-    fn departs(&mut self, _: &mut dyn Services, core: CoreId, entry: Entry, _: u8) -> Departure {
+    fn store(&mut self, _: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Room> {
         match entry {
-            Entry::Store(addr) | Entry::StoreNt(addr) if addr.is_persistent() && !self.takes(core, addr.line()) => {
-                self.buffer(core).stores_wait = true;
-                Departure::Wait(Until::Open(room(core)))
+            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store)
+                if store.addr.is_persistent() && !self.has_room(core, store.line()) =>
+            {
+                self.buffer(core).store_waits = true;
+                Departure::Wait(Until::Open(Room(core)))
             }
             _ => Departure::Go,
         }
     }
 
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        if addr.is_persistent() {
-            self.enter(hw, core, addr.line());
+    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
+        if store.addr.is_persistent() {
+            self.insert(hw, core, store.line());
         }
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        self.buffer(core).on_their_way.retain(|id| *id != tag);
-        self.made_room(hw, core);
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, (): ()) {
+        self.buffer(core).in_flight -= 1;
+        self.release_store(hw, core);
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Snoop<Room, Never> {
         if access == Access::Own {
             self.hand_over(hw, owner, requester, line);
         }
-        Asked::Give(None)
+        Snoop::Grant(None)
     }
 
-    fn evicted(&mut self, _: &mut dyn Services, _: CoreId, level: Level, _: Line) -> Eviction {
+    fn evicted(&mut self, _: &mut dyn Services<Own>, _: CoreId, level: Level, _: Line) -> Eviction<Room> {
         match level {
             Level::Private => Eviction::WriteBack,
-            Level::Last => Eviction::Drop,
+            Level::Llc => Eviction::Drop,
         }
     }
 
@@ -225,5 +245,9 @@ impl Design for Bbb {
             buffer_occupancy: Some(Occupancy::sum(occupancies, now)),
             ..Counters::default()
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

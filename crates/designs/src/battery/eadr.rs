@@ -6,7 +6,8 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use strandline_design::{About, Design, Domain, Needs, Sizes};
+use std::any::Any;
+use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes};
 use strandline_isa::{Lowering, Primitive};
 
 /// Caches flushed by the platform on power failure.
@@ -14,12 +15,17 @@ use strandline_isa::{Lowering, Primitive};
 pub struct Eadr;
 
 impl Design for Eadr {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "eadr",
             paper: "ASAP II-C",
             summary: "the caches are in the persistence domain; no flushes, fences only to acknowledge",
-            needs: Needs { adr: true, tso: true },
+            needs: Needs {
+                adr: true,
+                stores: Drains::InOrder,
+            },
             promises_recovery: true,
             model: "eadr",
             intents: Some("intents"),
@@ -44,5 +50,9 @@ impl Design for Eadr {
             durable: &[Primitive::Sfence],
             ..Lowering::NOTHING
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -1,6 +1,6 @@
-//! Fences by context: what designs with `setctx` and `cfence` have in common (COSPlay, MICRO 2021, sections 4.1 and 4.3).
+//! The hardware of fences by context: `setctx` and `cfence` (COSPlay, MICRO 2021, sections 4.1 and 4.3).
 
-use strandline_design::{Admission, Services, Sizes, Until};
+use strandline_design::{Admission, Never, Plain, Services, Sizes, Until};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive, Tasking};
 use strandline_kernel::Param;
 
@@ -23,7 +23,7 @@ pub const CONTEXTS: Param = Param {
 
 /// What an intent to order persists becomes.
 const FENCE: &[Primitive] = &[Primitive::Cfence(0)];
-/// What a task does first when it goes on.
+/// What a task executes first when it is resumed.
 const RESUMED: &[Primitive] = &[Primitive::Setctx(0)];
 
 impl Default for Contexts {
@@ -63,9 +63,9 @@ impl Contexts {
         (u64::from(context) % self.count) as u8
     }
 
-    /// What becomes of a primitive: `setctx` sets the context register, `cfence` blocks the allocation of store-queue entries
+    /// Answers a primitive: `setctx` sets the context register, `cfence` blocks the allocation of store-queue entries
     /// until its context's counter in the Store-Clwb Tracker is zero.
-    pub fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    pub fn primitive(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, primitive: Primitive) -> Admission<Never> {
         match primitive {
             Primitive::Setctx(context) => {
                 if self.current.len() <= core.index() {
@@ -83,7 +83,7 @@ impl Contexts {
 
     /// What a locked instruction waits for on machines whose locked instructions order flushes: those of its own context.
     #[must_use]
-    pub fn locked_waits_for(&self, core: CoreId) -> Until {
+    pub fn locked_waits_for(&self, core: CoreId) -> Until<Never> {
         Until::Drained(Some(self.current.get(core.index()).copied().unwrap_or(0)))
     }
 

@@ -4,15 +4,18 @@
 //! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
 //! Simplified: nothing.
 
-use super::by_context::ByContext;
-use strandline_design::{About, Needs};
+use super::Cosplay;
+use strandline_design::{About, Drains, Needs};
 use strandline_isa::Tasking;
 
 const ABOUT: About = About {
     name: "freeswitch",
     paper: "COSPlay 5",
     summary: "bound: cosplay whose coroutine library costs no instruction",
-    needs: Needs { adr: true, tso: false },
+    needs: Needs {
+        adr: true,
+        stores: Drains::Any,
+    },
     promises_recovery: true,
     model: "cfence",
     intents: Some("intents"),
@@ -21,6 +24,6 @@ const ABOUT: About = About {
 
 /// Bound: cosplay whose coroutine library costs no instruction.
 #[must_use]
-pub fn freeswitch() -> ByContext {
-    ByContext::new(ABOUT, Tasking::Free)
+pub fn freeswitch() -> Cosplay {
+    Cosplay::new(ABOUT, Tasking::Free)
 }

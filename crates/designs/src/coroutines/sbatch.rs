@@ -4,7 +4,8 @@
 //! Source: COSPlay (MICRO 2021), section 5, "SBatch", and Figure 7(b).
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Needs};
+use std::any::Any;
+use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive, Tasking};
 
 /// One fence a round of the window.
@@ -15,12 +16,17 @@ pub struct Sbatch;
 const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for Sbatch {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "sbatch",
             paper: "COSPlay 5",
             summary: "coroutines in software alone; one sfence each time the window has gone round",
-            needs: Needs { adr: true, tso: false },
+            needs: Needs {
+                adr: true,
+                stores: Drains::Any,
+            },
             promises_recovery: true,
             model: "px86",
             intents: Some("intents"),
@@ -38,5 +44,9 @@ impl Design for Sbatch {
             tasking: Tasking::Batched,
             ..Lowering::NOTHING
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -1,42 +1,95 @@
 //! HOPS: delegated ordering by persist buffers, with epoch (`hops-ep`) or release persistency (`hops-rp`).
 //!
 //! What: stores to persistent memory enter a buffer beside their core's caches as they become visible. An `ofence` begins a
-//! new epoch and the core goes on; a `dfence` waits until all epochs so far are durable, with those of other cores that they
+//! new epoch and does not stall the core; a `dfence` waits until all epochs so far are durable, with those of other cores that they
 //! depend on. Buffers flush conservatively: an epoch when the one before it is durable and those of other cores that it depends on
-//! are, of which cores learn by polling a global register. With release persistency only acquires of what another core has released
-//! make epochs depend on one another. Dirty persistent lines that leave the last level are dropped, since the buffers persist
-//! them. Tasks that share a core wait at a `dfence` for their own epochs.
+//! are (ASAP II and Figure 1), of which cores learn by polling a global register. With release persistency only acquires of what
+//! another core has released make epochs depend on one another. Dirty persistent lines that the LLC evicts are dropped, since the
+//! buffers persist them. Tasks that share a core wait at a `dfence` for their own epochs.
 //! Source: StrandWeaver (ISCA 2020), section VI-A; ASAP (HPCA 2022), sections II, IV-E, V-A and VI-B.
-//! Not in the papers: writes of an epoch that has not ended gather (`design.gather`), so that stores join them.
+//! Not in the papers: writes of an epoch that has not ended gather (`design.gather`), so that stores coalesce with them.
 //! Simplified: a core's epochs that are not durable are not limited in number. A line that is missed in every cache while
 //! a buffer holds it is there when memory would have answered (HOPS keeps the read until the write has been done). Instructions
 //! of other ISAs that wait for flushes or order them are executed as the `dfence` or `ofence` that does the same, and flushes
 //! write nothing back.
 
-use super::delegated::Delegated;
-use crate::parts::persist_buffer::Carries;
-use strandline_design::{About, Needs};
+use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
+use super::persistency::Persistency;
+use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, Sent, BUFFER_ENTRIES};
+use std::any::Any;
+use strandline_design::{
+    About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
+    Snoop, Store, Until,
+};
+use strandline_isa::{CoreId, Line, Lowering, Primitive};
+use strandline_kernel::{Cycles, Param, Params};
+
+/// `--set design.poll=N`: ASAP VI-B.
+const POLL_PERIOD: Param = Param {
+    name: "poll",
+    default: 500,
+    min: 1,
+    max: 1_000_000,
+    help: "cycles between two looks at the global register of complete epochs",
+};
+
+/// `--set design.poll_access=N`: ASAP VI-B.
+const POLL_ACCESS: Param = Param {
+    name: "poll_access",
+    default: 50,
+    min: 1,
+    max: 1_000_000,
+    help: "cycles of an access to the global register of complete epochs",
+};
+
+/// Persist buffers, flushed conservatively.
+#[derive(Clone, Debug)]
+pub struct Hops {
+    about: About,
+    buffers: PersistBuffers,
+    register: Register,
+}
+
+/// The global register in which each core publishes its last complete epoch, and looks for others'.
+#[derive(Clone, Copy, Debug)]
+struct Register {
+    /// Cycles between two looks.
+    period: u64,
+    /// Cycles of an access.
+    access: u64,
+}
+
+impl Register {
+    /// When other cores know that an epoch is durable which became so `now`.
+    fn known_at(self, now: Cycles) -> Cycles {
+        let published = now.0 + self.access;
+        Cycles(published.next_multiple_of(self.period) + self.access)
+    }
+}
 
 const ABOUT: About = About {
     name: "hops-ep",
     paper: "StrandWeaver VI-A; ASAP VI-B",
     summary: "ofence and dfence; epochs wait in persist buffers beside the caches",
-    needs: Needs { adr: true, tso: true },
+    needs: Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    },
     promises_recovery: true,
     model: "ep",
     intents: Some("intents"),
     window: None,
 };
 
-/// Epochs in persist buffers, flushed conservatively.
+/// Conservative flushing, epoch persistency.
 #[must_use]
-pub fn hops_ep() -> Delegated<false> {
-    Delegated::new(ABOUT, Carries::EveryLine)
+pub fn hops_ep() -> Hops {
+    Hops::new(ABOUT, Persistency::Epoch)
 }
 
-/// The same, with dependences at acquires only.
+/// Conservative flushing, release persistency.
 #[must_use]
-pub fn hops_rp() -> Delegated<false> {
+pub fn hops_rp() -> Hops {
     let about = About {
         name: "hops-rp",
         paper: "ASAP VI-B",
@@ -44,5 +97,160 @@ pub fn hops_rp() -> Delegated<false> {
         model: "rp",
         ..ABOUT
     };
-    Delegated::new(about, Carries::Releases)
+    Hops::new(about, Persistency::Release)
+}
+
+impl Hops {
+    fn new(about: About, persistency: Persistency) -> Hops {
+        Hops {
+            about,
+            buffers: PersistBuffers::new(persistency, None),
+            register: Register {
+                period: POLL_PERIOD.default,
+                access: POLL_ACCESS.default,
+            },
+        }
+    }
+
+    /// Flushes what is safe and commits what is complete, in buffers that have changed. An epoch that is safe and complete is durable.
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        let safe = |epochs: &EpochTable, number| epochs.is_safe(number).then_some(Flush::Safe);
+        while let Some(core) = self.buffers.next_changed() {
+            loop {
+                while self.buffers.flush(hw, core, safe).is_some() {}
+                let Some(commit) = self.buffers.start_commit(core) else {
+                    break;
+                };
+                let known = self.register.known_at(hw.now());
+                self.buffers.durable(hw, commit.epoch, known);
+            }
+            self.buffers.settle(hw, core, EpochTable::is_safe);
+        }
+    }
+}
+
+impl Design for Hops {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn plain_nt(&self) -> bool {
+        true
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
+    }
+
+    fn params(&self) -> &'static [Param] {
+        &[BUFFER_ENTRIES, GATHER, GATHER_TIME, POLL_PERIOD, POLL_ACCESS]
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.buffers.set(params);
+        self.register = Register {
+            period: params.get(POLL_PERIOD.name),
+            access: params.get(POLL_ACCESS.name),
+        };
+    }
+
+    /// Epochs have no table: an entry of a buffer holds whether it is in flight, and the epoch of another core that its own depends
+    /// on. There are twice as many numbers of epochs as entries.
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        let settings = self.buffers.settings();
+        let epoch = bits(2 * settings.entries as u64);
+        let dependence = 1 + bits(machine.cores) + epoch;
+        vec![("persist buffers", settings.buffer_bytes(machine, epoch, 1 + dependence))]
+    }
+
+    fn lowering(&self) -> Lowering {
+        self.buffers.persistency().lowering()
+    }
+
+    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
+        PersistBuffers::admission(core, primitive)
+    }
+
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        let gate = self.buffers.store(core, entry);
+        self.advance(hw);
+        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate)))
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+        let departure = self.buffers.departs(hw, core, entry, context);
+        self.advance(hw);
+        departure
+    }
+
+    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
+        self.buffers.visible(hw, core, store);
+        self.advance(hw);
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Sent) {
+        self.buffers.acknowledged(hw, core, tag.id);
+        self.advance(hw);
+    }
+
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, EpochId> {
+        let answer = self.buffers.snooped(owner, requester, line);
+        self.advance(hw);
+        answer
+    }
+
+    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
+        self.buffers.replied(requester, note);
+        self.advance(hw);
+    }
+
+    fn evicted(&mut self, _: &mut dyn Services<Own>, _: CoreId, level: Level, _: Line) -> Eviction<Gate> {
+        match level {
+            Level::Private => Eviction::WriteBack,
+            Level::Llc => Eviction::Drop,
+        }
+    }
+
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
+        self.buffers.message(hw, message);
+        self.advance(hw);
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        self.buffers.counters(now)
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.buffers.waits()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polling_cores_see_what_was_published_before_they_looked() {
+        let register = Register {
+            period: 500,
+            access: 50,
+        };
+        let at = |now| register.known_at(Cycles(now)).0;
+        assert_eq!((at(0), at(449), at(450), at(451)), (550, 550, 550, 1050));
+        let every_cycle = Register { period: 1, access: 1 };
+        assert_eq!(every_cycle.known_at(Cycles(7)), Cycles(9));
+    }
 }

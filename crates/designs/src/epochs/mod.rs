@@ -1,8 +1,15 @@
-//! Designs that delegate the order of persists to persist buffers, by epochs: HOPS and ASAP.
+//! Designs that delegate the order of persists to persist buffers: HOPS flushes epochs in order, ASAP eagerly.
+//!
+//! Both have the same [`buffers`]: stores enter them in epochs, and epochs depend on one another. They differ in what they decide:
+//! when an entry is flushed, what the commit of an epoch takes, and how other cores learn of it.
 
 mod asap;
-mod delegated;
+mod buffers;
 mod hops;
+mod persistency;
+
+#[cfg(test)]
+mod tests;
 
 pub use asap::{asap_ep, asap_rp, asap_strand};
 pub use hops::{hops_ep, hops_rp};

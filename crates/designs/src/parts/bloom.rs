@@ -63,8 +63,8 @@ impl CountingBloom {
         }
     }
 
-    /// Whether it may hold the line.
-    pub fn may_hold(&mut self, line: Line) -> bool {
+    /// Looks a line up: whether the filter may hold it.
+    pub fn look_up(&mut self, line: Line) -> bool {
         let says_so = places(line).iter().all(|place| self.counters[*place] > 0);
         self.lookups += 1;
         self.false_positives += u64::from(says_so && !self.lines.contains_key(&line));
@@ -89,12 +89,12 @@ mod tests {
         filter.add(Line(7));
         filter.add(Line(7));
         filter.remove(Line(7));
-        assert!(filter.may_hold(Line(7)));
+        assert!(filter.look_up(Line(7)));
         filter.remove(Line(7));
-        assert!(!filter.may_hold(Line(7)));
+        assert!(!filter.look_up(Line(7)));
         filter.remove(Line(7));
         filter.add(Line(7));
-        assert!(filter.may_hold(Line(7)), "what is not there cannot be taken away");
+        assert!(filter.look_up(Line(7)), "what is not there cannot be taken away");
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         held.iter().for_each(|line| filter.add(Line(*line)));
         let mut wrong = 0;
         for line in 0..3400 {
-            let says_so = filter.may_hold(Line(line));
+            let says_so = filter.look_up(Line(line));
             assert!(says_so || !held.contains(&line), "{line}");
             wrong += u64::from(says_so && !held.contains(&line));
         }

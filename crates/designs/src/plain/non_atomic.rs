@@ -4,7 +4,8 @@
 //! Source: StrandWeaver (ISCA 2020), section VI-A, "NON-ATOMIC".
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Needs};
+use std::any::Any;
+use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
 /// No order between a log record and its update.
@@ -12,12 +13,17 @@ use strandline_isa::{Flush, Lowering, Primitive};
 pub struct NonAtomic;
 
 impl Design for NonAtomic {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "non-atomic",
             paper: "StrandWeaver VI-A",
             summary: "bound: x86 without order between log and update; does not recover",
-            needs: Needs { adr: true, tso: false },
+            needs: Needs {
+                adr: true,
+                stores: Drains::Any,
+            },
             promises_recovery: false,
             model: "px86",
             intents: Some("intents-unordered"),
@@ -33,5 +39,9 @@ impl Design for NonAtomic {
             durable: &[Primitive::Sfence],
             ..Lowering::NOTHING
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

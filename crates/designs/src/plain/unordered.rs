@@ -4,7 +4,8 @@
 //! Source: COSPlay (MICRO 2021), section 5, "Unordered".
 //! Simplified: nothing. Locked instructions wait for no flush, whatever the machine says: that too would order persists.
 
-use strandline_design::{About, Design, Needs, Until};
+use std::any::Any;
+use strandline_design::{About, Design, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Flush, Lowering};
 
 /// No ordering of persists whatever.
@@ -12,6 +13,8 @@ use strandline_isa::{CoreId, Flush, Lowering};
 pub struct Unordered;
 
 impl Design for Unordered {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "unordered",
@@ -33,7 +36,11 @@ impl Design for Unordered {
         }
     }
 
-    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Never>> {
         None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -3,7 +3,8 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-B, "Volatile".
 //! Simplified: nothing.
 
-use strandline_design::{About, Design, Needs, Until};
+use std::any::Any;
+use strandline_design::{About, Design, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Lowering};
 
 /// No support for persistence.
@@ -11,6 +12,8 @@ use strandline_isa::{CoreId, Lowering};
 pub struct Volatile;
 
 impl Design for Volatile {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "volatile",
@@ -28,7 +31,11 @@ impl Design for Volatile {
         Lowering::NOTHING
     }
 
-    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Never>> {
         None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -5,7 +5,8 @@
 //! Source: COSPlay (MICRO 2021), sections 2.1 and 4.3; StrandWeaver (ISCA 2020), section II-B.
 //! Simplified: nothing; the store queue, the write-back buffer and the fence itself are the machine's.
 
-use strandline_design::{About, Design, Needs};
+use std::any::Any;
+use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
 /// Synchronous ordering on machines with ADR.
@@ -16,12 +17,17 @@ pub struct X86;
 const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for X86 {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "x86",
             paper: "COSPlay 2.1",
             summary: "clwb and sfence; the write queue is in the persistence domain (ADR)",
-            needs: Needs { adr: true, tso: false },
+            needs: Needs {
+                adr: true,
+                stores: Drains::Any,
+            },
             promises_recovery: true,
             model: "px86",
             intents: Some("intents"),
@@ -38,5 +44,9 @@ impl Design for X86 {
             durable: FENCE,
             ..Lowering::NOTHING
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -5,21 +5,39 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
+use std::any::Any;
 use std::collections::BTreeMap;
-use strandline_design::{About, ControllerId, Departure, Design, Entry, Needs, Services};
+use strandline_design::{About, ControllerId, Departure, Design, Entry, Needs, Never, Services, Types};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive};
 
 /// Synchronous ordering with `pcommit`.
 #[derive(Clone, Debug, Default)]
 pub struct X86Pcommit {
     /// Commits in flight: the context to acknowledge and the controllers that have not answered.
-    waiting: BTreeMap<u64, (u8, usize)>,
-    next: u64,
+    waiting: BTreeMap<CommitId, (u8, usize)>,
+    next: CommitId,
+}
+
+/// A `pcommit` of some core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommitId(u64);
+
+/// The types of x86 with `pcommit`.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+impl Types for Own {
+    type Gate = Never;
+    type Message = Never;
+    type Tag = CommitId;
+    type Note = Never;
 }
 
 const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
 
 impl Design for X86Pcommit {
+    type Own = Own;
+
     fn about(&self) -> About {
         About {
             name: "x86-pcommit",
@@ -44,11 +62,11 @@ impl Design for X86Pcommit {
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Never> {
         if entry != Entry::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
-        self.next += 1;
+        self.next.0 += 1;
         self.waiting.insert(self.next, (context, hw.controllers()));
         for controller in 0..hw.controllers() {
             hw.commit(core, ControllerId(controller as u16), self.next);
@@ -56,7 +74,7 @@ impl Design for X86Pcommit {
         Departure::Keep
     }
 
-    fn committed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
+    fn committed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: CommitId) {
         let Some((context, left)) = self.waiting.get_mut(&tag) else {
             return;
         };
@@ -65,5 +83,9 @@ impl Design for X86Pcommit {
             hw.acknowledge(core, *context);
             self.waiting.remove(&tag);
         }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -89,7 +89,7 @@ struct Buffer {
 /// The strand buffers of one core.
 ///
 /// A flush may issue once no persist barrier stands before it in its buffer. Buffers know nothing of each other, but that a
-/// flush lets older flushes of its line complete first, whichever buffer they are in: otherwise it would carry the stores
+/// flush waits for older flushes of its line to complete, whichever buffer they are in: otherwise it would carry the stores
 /// of their strands to memory before what those strands have to persist first (Equation 4; the paper is silent).
 #[derive(Clone, Debug)]
 pub struct StrandBuffers {
@@ -115,7 +115,7 @@ impl StrandBuffers {
         self.current
     }
 
-    /// Whether the ongoing buffer takes another entry.
+    /// Whether the ongoing buffer has room for another entry.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.buffers[self.current].slots.len() < self.entries
@@ -138,7 +138,7 @@ impl StrandBuffers {
     }
 
     fn append(&mut self, id: u64, line: Option<Line>) {
-        debug_assert!(self.has_room(), "asked before");
+        debug_assert!(self.has_room(), "checked before");
         self.buffers[self.current].slots.push_back(Slot {
             id,
             line,
@@ -147,12 +147,12 @@ impl StrandBuffers {
         });
     }
 
-    /// A new strand begins: the next buffer, round-robin.
-    pub fn new_strand(&mut self) {
+    /// Begins a new strand: in the next buffer, round-robin.
+    pub fn begin_strand(&mut self) {
         self.current = (self.current + 1) % self.buffers.len();
     }
 
-    /// A flush that may issue and has not: its number and line. It counts as issued from now on.
+    /// Issues a flush that may be and has not: its number and line.
     pub fn issue(&mut self) -> Option<(u64, Line)> {
         let (buffer, index) = self.issuable()?;
         let slot = &mut self.buffers[buffer].slots[index];
@@ -179,8 +179,8 @@ impl StrandBuffers {
         same.all(|other| other.id >= slot.id)
     }
 
-    /// A flush is acknowledged. Entries that have completed retire in order, barriers as they become the oldest of their
-    /// buffer: the numbers of all that completed.
+    /// Completes a flush that is acknowledged. Entries that have completed retire in order, barriers as they become the oldest of
+    /// their buffer: the numbers of all that completed.
     pub fn complete(&mut self, id: u64) -> Vec<u64> {
         if let Some(slot) = self.slots_mut().find(|slot| slot.id == id) {
             slot.completed = true;
@@ -257,7 +257,7 @@ mod tests {
         unit.flush(1, A);
         unit.barrier(2);
         unit.flush(3, B);
-        unit.new_strand();
+        unit.begin_strand();
         unit.flush(4, Line(3));
         assert_eq!(
             [unit.issue(), unit.issue(), unit.issue()],
@@ -268,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn buffers_are_taken_in_turn_and_have_so_many_entries() {
+    fn strands_use_buffers_in_turn_which_have_so_many_entries() {
         let mut unit = StrandBuffers::new(Shape { buffers: 2, entries: 1 });
         unit.flush(1, A);
         assert!(!unit.has_room());
-        unit.new_strand();
+        unit.begin_strand();
         assert!(unit.has_room());
-        unit.new_strand();
+        unit.begin_strand();
         assert_eq!((unit.current(), unit.has_room()), (0, false));
     }
 
@@ -293,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_lets_older_flushes_of_its_line_complete_first() {
+    fn a_flush_waits_for_older_flushes_of_its_line() {
         let mut unit = StrandBuffers::new(Shape::default());
         unit.flush(1, B);
         unit.barrier(2);
         unit.flush(3, A);
-        unit.new_strand();
+        unit.begin_strand();
         unit.flush(4, A);
         assert_eq!([unit.issue(), unit.issue()], [Some((1, B)), None]);
         assert!(unit.waits_to_flush(A) && !unit.waits_to_flush(B));

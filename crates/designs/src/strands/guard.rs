@@ -1,29 +1,29 @@
-//! What waits for a core's strand buffers so that neither an eviction nor another core overtakes its flushes (StrandWeaver,
+//! What waits for a core's strand buffers, so that neither an eviction nor another core's request overtakes its flushes (StrandWeaver,
 //! section IV, "Managing cache writebacks" and "Enabling inter-thread persist order").
 
-use super::{StrandBuffers, Tails};
-use strandline_design::{Asked, Eviction, Gate, Services, Until};
+use super::{Gate, Own, StrandBuffers, Tails};
+use strandline_design::{Eviction, Never, Services, Snoop, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///
-/// A dirty line that leaves, or that another core asks for, waits until the strand buffers have drained to the tail indices
-/// of that moment. It waits for flushes that are in the strand buffers only, and those wait for nobody else: there is no
-/// circle. While a request waits, the owner's own stores to the line wait for it: they may come after further flushes.
+/// A dirty line that is evicted, or that another core requests, waits until the strand buffers have drained to the tail indices
+/// of that moment. It waits for flushes that are in the strand buffers only, and those wait for nothing else: there is no
+/// deadlock. While a request waits, the owner's own stores to the line wait for it: they may come after further flushes.
 #[derive(Clone, Debug)]
 pub struct Guard {
     core: CoreId,
-    next_gate: u64,
+    newest: u64,
     evictions: Vec<(Line, Tails, Gate)>,
-    snoops: Vec<Snoop>,
+    requests: Vec<Request>,
 }
 
 #[derive(Clone, Debug)]
-struct Snoop {
+struct Request {
     line: Line,
     requester: CoreId,
-    /// None: it may have the line, unless its owner stores to it before it asks again.
+    /// None: the line is granted, unless its owner stores to it before the request is repeated.
     waits: Option<(Tails, Gate)>,
 }
 
@@ -33,19 +33,19 @@ impl Guard {
     pub fn new(core: CoreId) -> Guard {
         Guard {
             core,
-            next_gate: (u64::from(core.0) + 1) << 40,
+            newest: 0,
             evictions: Vec::new(),
-            snoops: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
     fn gate(&mut self) -> Gate {
-        self.next_gate += 1;
-        Gate(self.next_gate)
+        self.newest += 1;
+        Gate::Drained(self.core, self.newest)
     }
 
-    /// A dirty line leaves the core's caches.
-    pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction {
+    /// Answers the eviction of a dirty line from the core's caches.
+    pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction<Gate> {
         let tails = buffers.tails();
         if buffers.drained(&tails) {
             return Eviction::WriteBack;
@@ -55,55 +55,61 @@ impl Guard {
         Eviction::Hold(Until::Open(gate))
     }
 
-    /// Another core asks for a line.
-    pub fn asked(&mut self, hw: &mut dyn Services, buffers: &StrandBuffers, requester: CoreId, line: Line) -> Asked {
-        let same = |snoop: &Snoop| snoop.line == line && snoop.requester == requester;
-        if let Some(index) = self.snoops.iter().position(same) {
-            let Some((_, gate)) = self.snoops[index].waits else {
-                self.snoops.remove(index);
-                hw.unask_stores(self.core, line);
-                return Asked::Give(None);
+    /// Answers another core's request for a line.
+    pub fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        buffers: &StrandBuffers,
+        requester: CoreId,
+        line: Line,
+    ) -> Snoop<Gate, Never> {
+        let same = |request: &Request| request.line == line && request.requester == requester;
+        if let Some(index) = self.requests.iter().position(same) {
+            let Some((_, gate)) = self.requests[index].waits else {
+                self.requests.remove(index);
+                hw.unwatch_stores(self.core, line);
+                return Snoop::Grant(None);
             };
-            return Asked::Wait(Until::Open(gate));
+            return Snoop::Wait(Until::Open(gate));
         }
         let tails = buffers.tails();
         if buffers.drained(&tails) || !line.is_persistent() || !hw.holds_modified(self.core, line) {
-            return Asked::Give(None);
+            return Snoop::Grant(None);
         }
         let gate = self.gate();
-        hw.ask_stores(self.core, line);
-        self.snoops.push(Snoop {
+        hw.watch_stores(self.core, line);
+        self.requests.push(Request {
             line,
             requester,
             waits: Some((tails, gate)),
         });
-        Asked::Wait(Until::Open(gate))
+        Snoop::Wait(Until::Open(gate))
     }
 
     /// Whether a store of the core to this line has to wait for another core's request.
     #[must_use]
     pub fn holds_store(&self, line: Line) -> bool {
         let held = self
-            .snoops
+            .requests
             .iter()
-            .any(|snoop| snoop.line == line && snoop.waits.is_some());
+            .any(|request| request.line == line && request.waits.is_some());
         held && !broken(Rule::SnoopHoldsStores)
     }
 
-    /// A store of the core to this line becomes visible: what other cores were promised of it is void.
-    pub fn stored(&mut self, hw: &mut dyn Services, line: Line) {
+    /// Revokes what other cores were granted of a line, to which a store of the core becomes visible.
+    pub fn revoke(&mut self, hw: &mut dyn Services<Own>, line: Line) {
         let core = self.core;
-        self.snoops.retain(|snoop| {
-            let void = snoop.line == line && snoop.waits.is_none();
+        self.requests.retain(|request| {
+            let void = request.line == line && request.waits.is_none();
             if void {
-                hw.unask_stores(core, line);
+                hw.unwatch_stores(core, line);
             }
             !void
         });
     }
 
-    /// Lets go who has waited long enough; whether a request may go on.
-    pub fn advance(&mut self, hw: &mut dyn Services, buffers: &StrandBuffers) -> bool {
+    /// Releases evictions and requests whose tails have drained; whether a request was granted.
+    pub fn release(&mut self, hw: &mut dyn Services<Own>, buffers: &StrandBuffers) -> bool {
         self.evictions.retain(|(_, tails, gate)| {
             let drained = buffers.drained(tails);
             if drained {
@@ -112,8 +118,8 @@ impl Guard {
             !drained
         });
         let mut granted = false;
-        for snoop in &mut self.snoops {
-            if let Some((_, gate)) = snoop.waits.take_if(|(tails, _)| buffers.drained(tails)) {
+        for request in &mut self.requests {
+            if let Some((_, gate)) = request.waits.take_if(|(tails, _)| buffers.drained(tails)) {
                 hw.open(gate);
                 granted = true;
             }
@@ -121,19 +127,19 @@ impl Guard {
         granted
     }
 
-    /// Who waits, in words.
+    /// What waits, in words.
     pub fn waits(&self) -> impl Iterator<Item = String> + '_ {
         let core = self.core;
         let evictions = self
             .evictions
             .iter()
             .map(move |(line, ..)| format!("{line} on its way out of {core} waits for its strand buffers"));
-        let snoops = self.snoops.iter().filter(|snoop| snoop.waits.is_some());
-        evictions.chain(snoops.map(move |snoop| {
+        let requests = self.requests.iter().filter(|request| request.waits.is_some());
+        evictions.chain(requests.map(move |request| {
             format!(
                 "{} waits for {line}, which is dirty at {core}, and so for that core's strand buffers",
-                snoop.requester,
-                line = snoop.line
+                request.requester,
+                line = request.line
             )
         }))
     }

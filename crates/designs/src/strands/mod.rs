@@ -12,9 +12,42 @@ use guard::Guard;
 pub use no_persist_queue::NoPersistQueue;
 pub use queue::Operation;
 use queue::{PersistQueue, QUEUE_ENTRIES};
+use strandline_design::{Never, Types};
+use strandline_isa::CoreId;
 pub use strandweaver::StrandWeaver;
 use unit::StrandUnit;
 
 /// Bytes of an entry of a persist queue or strand buffer: an address of 64 bits, `CanIssue`, `HasIssued`, `Completed`, and
 /// what it is.
 const ENTRY_BYTES: u64 = (64u64 + 3 + 2).div_ceil(8);
+
+/// The types of designs with strand buffers. A tag is the number of a flush.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+impl Types for Own {
+    type Gate = Gate;
+    type Message = Retired;
+    type Tag = u64;
+    type Note = Never;
+}
+
+/// What waits for a core's strand buffers, or its persist queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gate {
+    /// A store waits for a flush of its line, or for another core's request.
+    Store(CoreId),
+    /// A flush or primitive waits for room in the persist queue.
+    Room(CoreId),
+    /// A flush, primitive or mark at the head of the store queue waits.
+    Head(CoreId),
+    /// An eviction or another core's request waits: it has this number at this core.
+    Drained(CoreId, u64),
+}
+
+/// The operation of this number in a core's persist queue has retired from its reorder buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retired {
+    core: CoreId,
+    operation: u64,
+}

@@ -6,9 +6,11 @@
 //! Source: StrandWeaver (ISCA 2020), section VI-A, "NO-PERSIST-QUEUE".
 //! Simplified: nothing; added what `strandweaver` adds.
 
-use super::{Shape, StrandUnit, BUFFERS, ENTRIES};
+use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
+use std::any::Any;
 use strandline_design::{
-    About, Access, Admission, Asked, Departure, Design, Entry, Eviction, Level, Needs, Places, Services, Sizes, Until,
+    About, Access, Admission, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes, Snoop,
+    Until,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Param, Params};
@@ -27,24 +29,21 @@ struct Core {
     waits: bool,
 }
 
-/// The gate of the store queue's head.
-const HEAD: u8 = 1;
-
 impl Core {
-    fn wait(&mut self) -> Departure {
+    fn wait(&mut self) -> Departure<Gate> {
         self.waits = true;
-        Departure::Wait(Until::Open(self.unit.own_gate(HEAD)))
+        Departure::Wait(Until::Open(Gate::Head(self.unit.core)))
     }
 
-    fn advance(&mut self, hw: &mut dyn Services) {
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
         self.unit.buffers.retire();
         self.unit.issue(hw);
         if std::mem::take(&mut self.waits) {
-            hw.open(self.unit.own_gate(HEAD));
+            hw.open(Gate::Head(self.unit.core));
         }
     }
 
-    fn flush(&mut self, hw: &mut dyn Services, line: Line, context: u8) -> Departure {
+    fn flush(&mut self, hw: &mut dyn Services<Own>, line: Line, context: u8) -> Departure<Gate> {
         if !self.unit.buffers.has_room() {
             return self.wait();
         }
@@ -55,7 +54,7 @@ impl Core {
         Departure::Keep
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, primitive: Primitive) -> Departure {
+    fn primitive(&mut self, hw: &mut dyn Services<Own>, primitive: Primitive) -> Departure<Gate> {
         match primitive {
             Primitive::PersistBarrier if self.unit.buffers.has_room() => {
                 self.newest += 1;
@@ -64,7 +63,7 @@ impl Core {
                 Departure::Go
             }
             Primitive::NewStrand => {
-                self.unit.buffers.new_strand();
+                self.unit.buffers.begin_strand();
                 Departure::Go
             }
             Primitive::JoinStrand if self.unit.buffers.is_empty() => Departure::Go,
@@ -89,23 +88,21 @@ impl NoPersistQueue {
 }
 
 impl Design for NoPersistQueue {
+    type Own = Own;
+
     fn about(&self) -> About {
         About {
             name: "no-persist-queue",
             paper: "StrandWeaver VI-A",
             summary: "strand buffers fed by the store queue: what they bring without a persist queue",
-            needs: Needs { adr: true, tso: true },
+            needs: Needs {
+                adr: true,
+                stores: Drains::InOrder,
+            },
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),
             window: None,
-        }
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            primitives: true,
-            ..Places::default()
         }
     }
 
@@ -130,50 +127,64 @@ impl Design for NoPersistQueue {
         StrandUnit::lowering()
     }
 
-    fn primitive(&mut self, _: &mut dyn Services, _: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, _: &mut dyn Services<Own>, _: CoreId, primitive: Primitive) -> Admission<Gate> {
         match primitive.is_of_strands() {
             true => Admission::Enter,
             false => Admission::plain(primitive),
         }
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, id: CoreId, entry: Entry, context: u8) -> Departure {
+    fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         let core = self.core(id);
         match entry {
-            Entry::Store(addr) => core.unit.store(hw, addr.line(), false),
             Entry::Flush(line, Flush::Clwb) => core.flush(hw, line, context),
             Entry::Primitive(primitive) => core.primitive(hw, primitive),
             _ => Departure::Go,
         }
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, id: CoreId, tag: u64) {
+    fn watched(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) -> Departure<Gate> {
+        self.core(core).unit.store(hw, line, false)
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: CoreId, tag: u64) {
         let core = self.core(id);
-        core.unit.flushed(hw, tag);
+        core.unit.acknowledged(hw, tag);
         core.advance(hw);
     }
 
-    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Gate>> {
         None
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
-        self.core(owner).unit.asked(hw, requester, line)
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, Never> {
+        self.core(owner).unit.snooped(hw, requester, line)
     }
 
     fn hands_over_clean(&self) -> bool {
         true
     }
 
-    fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+    fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         match level {
             Level::Private => self.core(core).unit.evicted(line),
             // It has waited when it came there.
-            Level::Last => Eviction::WriteBack,
+            Level::Llc => Eviction::WriteBack,
         }
     }
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{StrandBuffers, ENTRY_BYTES};
 use std::collections::VecDeque;
+use strandline_design::StoreId;
 use strandline_isa::Line;
 use strandline_kernel::Param;
 use strandline_rules::{broken, Rule};
@@ -35,7 +36,7 @@ struct Entry {
     /// It has retired from the reorder buffer.
     retired: bool,
     /// The store of its line that it waits for: the youngest older one in the store queue.
-    store: Option<u64>,
+    store: Option<StoreId>,
     /// Of barriers and joins: all older stores have left the store queue.
     stores_done: bool,
     has_issued: bool,
@@ -45,7 +46,7 @@ struct Entry {
 /// The persist queue of one core.
 ///
 /// Operations issue to the strand buffers in order and leave once they have completed. Stores behind a barrier or a
-/// join stay in the store queue until [`PersistQueue::barrier_lets_pass`] or [`PersistQueue::join_lets_pass`].
+/// join stay in the store queue until [`PersistQueue::pass_barrier`] or [`PersistQueue::pass_join`].
 #[derive(Clone, Debug)]
 pub struct PersistQueue {
     entries: VecDeque<Entry>,
@@ -70,14 +71,14 @@ impl PersistQueue {
         capacity * ENTRY_BYTES
     }
 
-    /// Whether it takes another entry.
+    /// Whether it has room for another entry.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.entries.len() < self.capacity
     }
 
     /// Inserts an operation, which waits for this store if any: its number.
-    pub fn insert(&mut self, operation: Operation, store: Option<u64>) -> u64 {
+    pub fn insert(&mut self, operation: Operation, store: Option<StoreId>) -> u64 {
         self.newest += 1;
         self.entries.push_back(Entry {
             id: self.newest,
@@ -91,41 +92,41 @@ impl PersistQueue {
         self.newest
     }
 
-    /// The operation has retired from the reorder buffer.
+    /// Notes that an operation has retired from the reorder buffer.
     pub fn retired(&mut self, id: u64) {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
             entry.retired = true;
         }
     }
 
-    /// A store that operations may wait for has become visible.
-    pub fn stored(&mut self, store: u64) {
+    /// Notes that a store for which operations may wait has become visible.
+    pub fn performed(&mut self, store: StoreId) {
         for entry in self.entries.iter_mut().filter(|entry| entry.store == Some(store)) {
             entry.store = None;
         }
     }
 
-    /// The strand buffers have completed these.
+    /// Notes that the strand buffers have completed these.
     pub fn completed(&mut self, ids: &[u64]) {
         for entry in self.entries.iter_mut().filter(|entry| ids.contains(&entry.id)) {
             entry.completed = true;
         }
     }
 
-    /// Issues what may to the strand buffers, and lets go what has completed; whether anything changed.
+    /// Issues what may be to the strand buffers, and retires what has completed; whether anything changed.
     pub fn issue(&mut self, buffers: &mut StrandBuffers) -> bool {
-        let mut changed = self.leave();
+        let mut changed = self.retire();
         let mut fenced = false;
         for entry in &mut self.entries {
             if !entry.has_issued {
                 let may = entry.retired && entry.store.is_none();
-                let goes = match entry.operation {
+                let issues = match entry.operation {
                     Operation::Join => false,
                     Operation::NewStrand => may,
                     Operation::Barrier => may && buffers.has_room(),
                     Operation::Flush(_) => may && !fenced && buffers.has_room(),
                 };
-                if !goes {
+                if !issues {
                     break;
                 }
                 entry.has_issued = true;
@@ -134,7 +135,7 @@ impl PersistQueue {
                     Operation::Flush(line) => buffers.flush(entry.id, line),
                     Operation::Barrier => buffers.barrier(entry.id),
                     Operation::NewStrand => {
-                        buffers.new_strand();
+                        buffers.begin_strand();
                         entry.completed = true;
                     }
                     Operation::Join => {}
@@ -147,13 +148,13 @@ impl PersistQueue {
                 _ => {}
             }
         }
-        changed |= self.leave();
+        changed |= self.retire();
         changed
     }
 
     /// Entries that have completed leave, in whatever order ("An operation can retire from the queue when Completed is set"),
     /// joins from the head; whether any did.
-    fn leave(&mut self) -> bool {
+    fn retire(&mut self) -> bool {
         let before = self.entries.len();
         let mut is_head = true;
         self.entries.retain(|entry| {
@@ -168,9 +169,9 @@ impl PersistQueue {
         before != self.entries.len()
     }
 
-    /// The stores before the barrier `id` are visible: whether those behind it may issue, because all flushes before it
-    /// have issued to the strand buffers.
-    pub fn barrier_lets_pass(&mut self, id: u64) -> bool {
+    /// Passes the barrier `id`, before which all stores are visible: whether those behind it may be performed, because all flushes
+    /// before it have issued to the strand buffers.
+    pub fn pass_barrier(&mut self, id: u64) -> bool {
         self.stores_done(id);
         if broken(Rule::BarrierHoldsStores) {
             return true;
@@ -179,10 +180,10 @@ impl PersistQueue {
         before.all(|entry| entry.has_issued || !matches!(entry.operation, Operation::Flush(_)))
     }
 
-    /// The stores before the join `id` are visible: whether it completes, because everything before it has.
-    pub fn join_lets_pass(&mut self, id: u64) -> bool {
+    /// Passes the join `id`, before which all stores are visible: whether it completes, because everything before it has.
+    pub fn pass_join(&mut self, id: u64) -> bool {
         self.stores_done(id);
-        self.leave();
+        self.retire();
         if broken(Rule::JoinAwaitsCompletion) {
             let mut before = self.entries.iter().take_while(|entry| entry.id < id);
             return before.all(|entry| entry.has_issued);

@@ -7,15 +7,16 @@
 //! Source: StrandWeaver (ISCA 2020), section IV.
 //! Simplified: nothing. Added, where the paper is silent and Equations 1 to 4 ask for it: flushes of one line stay in order
 //! across strand buffers; a store waits for older flushes of its line to look it up; a dirty line that another core comes to
-//! own is written back on its way; a line that another core only reads waits as one that it takes does.
+//! own is written back on its way; a request to read a line waits as one to own it does.
 
-use super::{Operation, PersistQueue, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-use std::collections::VecDeque;
+use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
+use std::any::Any;
+use std::collections::{BTreeSet, VecDeque};
 use strandline_design::{
-    About, Access, Admission, Answer, Asked, Departure, Design, Entry, Eviction, Level, Message, Needs, Places,
-    Services, Sizes, Until,
+    About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
+    Snoop, StoreId, Until,
 };
-use strandline_isa::{CoreId, Line, Lowering, Primitive};
+use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// Strand persistency as StrandWeaver builds it.
@@ -32,16 +33,9 @@ struct Core {
     unit: StrandUnit,
     /// The marks that barriers and joins have left in the store queue, oldest first.
     marks: VecDeque<u64>,
-    /// Somebody waits at the gate of that number.
-    waits: [bool; 2],
+    /// Gates at which something waits.
+    waits: BTreeSet<Gate>,
 }
-
-/// Gates: room in the persist queue; a mark at the head of the store queue may go.
-const ROOM: u8 = 0;
-const MARK: u8 = 1;
-
-/// The message that an operation has retired.
-const RETIRED: u32 = 0;
 
 impl Default for StrandWeaver {
     fn default() -> Self {
@@ -54,17 +48,21 @@ impl Default for StrandWeaver {
 }
 
 impl Core {
-    fn gate(&self, number: u8) -> Until {
-        Until::Open(self.unit.own_gate(number + 1))
+    fn wait(&mut self, gate: Gate) -> Until<Gate> {
+        self.waits.insert(gate);
+        Until::Open(gate)
     }
 
-    fn wait(&mut self, number: u8) -> Until {
-        self.waits[number as usize] = true;
-        self.gate(number)
+    /// Claims an operation if the persist queue has room.
+    fn claim(&mut self) -> Claim<Gate> {
+        match self.queue.has_room() {
+            true => Claim::Yes,
+            false => Claim::Wait(self.wait(Gate::Room(self.unit.core))),
+        }
     }
 
-    /// Lets everything go as far as it can.
-    fn advance(&mut self, hw: &mut dyn Services) {
+    /// Issues and retires what may be, until nothing changes.
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
         loop {
             let mut changed = self.queue.issue(&mut self.unit.buffers);
             let done = self.unit.buffers.retire();
@@ -76,25 +74,22 @@ impl Core {
             self.unit.issue(hw);
         }
         self.unit.issue(hw);
-        for number in [ROOM, MARK] {
-            if std::mem::take(&mut self.waits[number as usize]) {
-                hw.open(self.unit.own_gate(number + 1));
-            }
+        for gate in std::mem::take(&mut self.waits) {
+            hw.open(gate);
         }
     }
 
-    /// The mark of the oldest barrier or join is at the head of the store queue.
-    fn mark(&mut self, hw: &mut dyn Services, primitive: Primitive) -> Departure {
+    /// Answers the mark of the oldest barrier or join at the head of the store queue.
+    fn mark(&mut self, hw: &mut dyn Services<Own>, primitive: Primitive) -> Departure<Gate> {
         let Some(id) = self.marks.front().copied() else {
             return Departure::Go;
         };
-        let goes = match primitive {
-            Primitive::JoinStrand => self.queue.join_lets_pass(id),
-            _ => self.queue.barrier_lets_pass(id),
+        let passes = match primitive {
+            Primitive::JoinStrand => self.queue.pass_join(id),
+            _ => self.queue.pass_barrier(id),
         };
-        if !goes {
-            let until = self.wait(MARK);
-            return Departure::Wait(until);
+        if !passes {
+            return Departure::Wait(self.wait(Gate::Head(self.unit.core)));
         }
         self.marks.pop_front();
         self.advance(hw);
@@ -110,7 +105,7 @@ impl StrandWeaver {
                 queue: PersistQueue::new(self.queue_entries),
                 unit: StrandUnit::new(CoreId(number), self.shape),
                 marks: VecDeque::new(),
-                waits: [false; 2],
+                waits: BTreeSet::new(),
             });
         }
         &mut self.cores[core.index()]
@@ -143,24 +138,21 @@ impl StrandWeaver {
 }
 
 impl Design for StrandWeaver {
+    type Own = Own;
+
     fn about(&self) -> About {
         About {
             name: "strandweaver",
             paper: "StrandWeaver IV",
             summary: "persist queue and strand buffers: strands persist concurrently, barriers order within one",
-            needs: Needs { adr: true, tso: true },
+            needs: Needs {
+                adr: true,
+                stores: Drains::InOrder,
+            },
             promises_recovery: true,
             model: "strandweaver",
             intents: Some("intents"),
             window: None,
-        }
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            primitives: true,
-            strands: true,
-            ..Places::default()
         }
     }
 
@@ -189,23 +181,23 @@ impl Design for StrandWeaver {
         StrandUnit::lowering()
     }
 
-    fn admit(&mut self, _: &mut dyn Services, core: CoreId, _: Entry) -> Answer {
-        let core = self.core(core);
-        if core.queue.has_room() {
-            return Answer::Go;
+    fn claim(&mut self, _: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Claim<Gate> {
+        match entry {
+            Entry::Flush(_, Flush::Clwb) => self.core(core).claim(),
+            Entry::Primitive(primitive) if primitive.is_of_strands() => self.core(core).claim(),
+            _ => Claim::No,
         }
-        Answer::Wait(core.wait(ROOM))
     }
 
-    fn primitive(&mut self, _: &mut dyn Services, _: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, _: &mut dyn Services<Own>, _: CoreId, primitive: Primitive) -> Admission<Gate> {
         match primitive {
-            Primitive::PersistBarrier | Primitive::JoinStrand => Admission::Take { marks: true },
-            Primitive::NewStrand => Admission::Take { marks: false },
+            Primitive::PersistBarrier | Primitive::JoinStrand => Admission::Claim { marks: true },
+            Primitive::NewStrand => Admission::Claim { marks: false },
             other => Admission::plain(other),
         }
     }
 
-    fn taken(&mut self, hw: &mut dyn Services, id: CoreId, entry: Entry, context: u8, retires: Cycles) {
+    fn claimed(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8, retires: Cycles) {
         let core = self.core(id);
         let (operation, store) = match entry {
             Entry::Flush(line, _) => (Operation::Flush(line), hw.point_at_store(id, line)),
@@ -220,62 +212,74 @@ impl Design for StrandWeaver {
         if let Operation::Flush(line) = operation {
             core.unit.announce(hw, number, line, context);
         }
-        let (kind, to, body) = (RETIRED, u32::from(id.0), number);
-        hw.send(retires, Message { kind, to, body });
+        let (core, operation) = (id, number);
+        hw.send(retires, Retired { core, operation });
     }
 
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
-        let core = self.core(CoreId(message.to as u16));
-        core.queue.retired(message.body);
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Retired) {
+        let core = self.core(message.core);
+        core.queue.retired(message.operation);
         core.advance(hw);
     }
 
-    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, store: u64) {
+    fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
         let core = self.core(core);
-        core.queue.stored(store);
+        core.queue.performed(id);
         core.advance(hw);
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, _: u8) -> Departure {
-        let core = self.core(core);
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, _: u8) -> Departure<Gate> {
         match entry {
-            Entry::Store(addr) => {
-                let older = core.queue.waits_to_flush(addr.line());
-                core.unit.store(hw, addr.line(), older)
-            }
-            Entry::Primitive(primitive) if primitive.is_of_strands() => core.mark(hw, primitive),
+            Entry::Primitive(primitive) if primitive.is_of_strands() => self.core(core).mark(hw, primitive),
             _ => Departure::Go,
         }
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, id: CoreId, tag: u64) {
+    fn watched(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) -> Departure<Gate> {
+        let core = self.core(core);
+        let older = core.queue.waits_to_flush(line);
+        core.unit.store(hw, line, older)
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: CoreId, tag: u64) {
         let core = self.core(id);
-        let done = core.unit.flushed(hw, tag);
+        let done = core.unit.acknowledged(hw, tag);
         core.queue.completed(&done);
         core.advance(hw);
     }
 
-    fn locked_waits_for(&self, _: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Gate>> {
         None
     }
 
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, _: Access) -> Asked {
-        self.core(owner).unit.asked(hw, requester, line)
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, Never> {
+        self.core(owner).unit.snooped(hw, requester, line)
     }
 
     fn hands_over_clean(&self) -> bool {
         true
     }
 
-    fn evicted(&mut self, _: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+    fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         match level {
             Level::Private => self.core(core).unit.evicted(line),
             // It has waited when it came there.
-            Level::Last => Eviction::WriteBack,
+            Level::Llc => Eviction::WriteBack,
         }
     }
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

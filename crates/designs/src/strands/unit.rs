@@ -1,14 +1,15 @@
-//! A core's strand buffers with all that stands around them, whatever feeds them: what designs with strands have in common.
+//! A core's strand buffer unit, whatever feeds it: the persist queue, or the store queue.
 
-use super::{Guard, Shape, StrandBuffers};
-use strandline_design::{Asked, Departure, Eviction, Gate, Services, Until};
+use super::{Gate, Guard, Own, Shape, StrandBuffers};
+use strandline_design::{Departure, Eviction, Never, Services, Snoop, Until};
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_rules::{broken, Rule};
 
 /// A core's strand buffer unit.
 #[derive(Clone, Debug)]
 pub struct StrandUnit {
-    core: CoreId,
+    /// The core.
+    pub core: CoreId,
     /// The buffers.
     pub buffers: StrandBuffers,
     guard: Guard,
@@ -45,14 +46,14 @@ impl StrandUnit {
         }
     }
 
-    /// The design has taken the flush of this number and line; it will come to the buffers.
-    pub fn announce(&mut self, hw: &mut dyn Services, id: u64, line: Line, context: u8) {
+    /// Announces a flush of this number and line, which will come to the buffers.
+    pub fn announce(&mut self, hw: &mut dyn Services<Own>, id: u64, line: Line, context: u8) {
         self.contexts.push((id, context));
-        hw.ask_stores(self.core, line);
+        hw.watch_stores(self.core, line);
     }
 
-    /// A flush is acknowledged: the numbers of all that completed with it.
-    pub fn flushed(&mut self, hw: &mut dyn Services, id: u64) -> Vec<u64> {
+    /// Completes a flush that is acknowledged: the numbers of all that completed with it.
+    pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> Vec<u64> {
         if let Some(index) = self.contexts.iter().position(|(number, _)| *number == id) {
             let (_, context) = self.contexts.swap_remove(index);
             hw.acknowledge(self.core, context);
@@ -60,60 +61,49 @@ impl StrandUnit {
         self.buffers.complete(id)
     }
 
-    /// The gate of stores that wait.
-    fn store_gate(&self) -> Gate {
-        Gate(u64::from(self.core.0) << 8)
-    }
-
-    /// A gate of the core's for the design's own use, numbered from 1 to 255.
-    #[must_use]
-    pub fn own_gate(&self, number: u8) -> Gate {
-        Gate(u64::from(self.core.0) << 8 | u64::from(number))
-    }
-
-    /// The turn of a store has come to a line about which the machine asks. `flushes_first`: an older flush of the line has
-    /// not come to the buffers yet. A store waits for the older flushes of its line, of whichever strand, to look the line
+    /// Answers a store to a watched line at the head of the store queue. `flushes_first`: an older flush of the line has not come
+    /// to the buffers yet. A store waits for the older flushes of its line, of whichever strand, to look the line
     /// up: they would take it to memory, though its own strand may have to persist other things first (Equation 1; the
     /// paper is silent).
-    pub fn store(&mut self, hw: &mut dyn Services, line: Line, flushes_first: bool) -> Departure {
+    pub fn store(&mut self, hw: &mut dyn Services<Own>, line: Line, flushes_first: bool) -> Departure<Gate> {
         let flushes_first = flushes_first || self.buffers.waits_to_flush(line);
         let awaits_flush = flushes_first && !broken(Rule::StoreAwaitsFlush);
         if awaits_flush || self.guard.holds_store(line) {
             self.store_waits = true;
-            return Departure::Wait(Until::Open(self.store_gate()));
+            return Departure::Wait(Until::Open(Gate::Store(self.core)));
         }
-        self.guard.stored(hw, line);
+        self.guard.revoke(hw, line);
         Departure::Go
     }
 
-    /// Sends what may issue. Each flush has been announced.
-    pub fn issue(&mut self, hw: &mut dyn Services) {
-        let mut looks_again = false;
+    /// Issues the flushes that may be. Each has been announced.
+    pub fn issue(&mut self, hw: &mut dyn Services<Own>) {
+        let mut issued_any = false;
         while let Some((id, line)) = self.buffers.issue() {
             hw.flush_line(self.core, line, id);
-            hw.unask_stores(self.core, line);
-            looks_again = true;
+            hw.unwatch_stores(self.core, line);
+            issued_any = true;
         }
-        looks_again |= self.guard.advance(hw, &self.buffers);
-        if looks_again && std::mem::take(&mut self.store_waits) {
-            hw.open(self.store_gate());
+        issued_any |= self.guard.release(hw, &self.buffers);
+        if issued_any && std::mem::take(&mut self.store_waits) {
+            hw.open(Gate::Store(self.core));
         }
     }
 
-    /// A dirty line leaves.
-    pub fn evicted(&mut self, line: Line) -> Eviction {
+    /// Answers the eviction of a dirty line.
+    pub fn evicted(&mut self, line: Line) -> Eviction<Gate> {
         self.guard.evicted(&self.buffers, line)
     }
 
-    /// Another core asks for a line.
-    pub fn asked(&mut self, hw: &mut dyn Services, requester: CoreId, line: Line) -> Asked {
-        self.guard.asked(hw, &self.buffers, requester, line)
+    /// Answers another core's request for a line.
+    pub fn snooped(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, line: Line) -> Snoop<Gate, Never> {
+        self.guard.snooped(hw, &self.buffers, requester, line)
     }
 
-    /// Who waits for whom, in words.
+    /// What waits for what, in words.
     #[must_use]
     pub fn waits(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut lines = Vec::new();
         for (number, held) in self.buffers.contents().enumerate() {
             let Some(head) = held.first() else { continue };
             let head = match head {
@@ -121,13 +111,13 @@ impl StrandUnit {
                 Some((line, false)) => format!("a flush of {line} that has not issued"),
                 None => "a persist barrier".to_owned(),
             };
-            told.push(format!(
+            lines.push(format!(
                 "strand buffer {number} of {} holds {}, first {head}",
                 self.core,
                 held.len()
             ));
         }
-        told.extend(self.guard.waits());
-        told
+        lines.extend(self.guard.waits());
+        lines
     }
 }

@@ -187,14 +187,9 @@ impl System {
         SimCpu::new(self.hw.harts[core.index()].core.clone())
     }
 
-    /// Puts a program on a core.
-    pub fn start(&mut self, core: CoreId, program: Program) {
-        self.programs[core.index()] = Some(program);
-    }
-
-    /// Puts a program on a core that can be begun anew, as a design needs that rolls cores back. It must
-    /// do the same each time as far as it is given the same values.
-    pub fn start_anew(&mut self, core: CoreId, factory: Factory) {
+    /// Puts a program on a core. It is begun anew whenever the design rolls the core back, and must do the
+    /// same each time as far as it is given the same values.
+    pub fn start(&mut self, core: CoreId, factory: Factory) {
         self.programs[core.index()] = Some(factory(self.cpu(core)));
         self.factories[core.index()] = Some(factory);
     }

@@ -63,7 +63,7 @@ pub enum Change {
 
 /// A design that answers as `inner` does, but for one change.
 pub struct Altered {
-    inner: Box<dyn Design>,
+    inner: Box<AnyDesign>,
     change: Change,
     /// Numbers flushes, gates and commits.
     count: u64,
@@ -88,7 +88,7 @@ const SEND: u32 = 1_001;
 const OWN_TAG: u64 = 1 << 40;
 
 impl Altered {
-    pub fn boxed(inner: Box<dyn Design>, change: Change) -> Box<dyn Design> {
+    pub fn boxed(inner: Box<AnyDesign>, change: Change) -> Box<AnyDesign> {
         Box::new(Altered {
             inner,
             change,

@@ -1,29 +1,13 @@
-//! Persist buffers: writes to persistent memory on their own way there, beside the caches (HOPS, ASPLOS 2017, as
-//! StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022) II, IV and V describe it; ASAP).
+//! Persist buffers beside the caches: writes to persistent memory wait there, in epochs, while their core goes on (HOPS, ASPLOS
+//! 2017, as StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022) II, IV and V describe it).
 //!
-//! [`PersistBuffers`] is the whole, for all cores. A core's [`Side`] has a [`Buffer`] with its writes and an epoch table
-//! ([`Epochs`]) that knows which of them may go; [`Writers`] knows who wrote a line last. Flushing is conservative (HOPS), or eager
-//! with a [`Speculation`] in the controllers that undoes what came too early (ASAP).
+//! A core's [`Buffer`] has its writes and an [`EpochTable`] knows which epochs come before which; [`LastWriters`] is what the
+//! directory remembers. When an entry is flushed, and what the end of an epoch takes, is a design's own.
 
 mod buffer;
-mod buffers;
-mod epochs;
-mod flushing;
-mod recovery_table;
-mod shape;
-mod side;
-mod speculation;
-mod writers;
+mod epoch_table;
+mod last_writers;
 
-#[cfg(test)]
-mod tests;
-
-use buffer::{Buffer, Flush};
-pub use buffers::PersistBuffers;
-pub use epochs::EpochId;
-use epochs::{Epochs, Follows};
-pub use shape::{Carries, BUFFER_ENTRIES};
-use shape::{Shape, EPOCH_ENTRIES, GATHER, GATHER_TIME, POLL_ACCESS, POLL_PERIOD, TABLE_ENTRIES};
-use side::Side;
-use speculation::Speculation;
-use writers::Writers;
+pub use buffer::{Buffer, Flush, Sent, Write, BUFFER_ENTRIES, LINE_NUMBER_BITS};
+pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
+pub use last_writers::LastWriters;

@@ -1,15 +1,15 @@
 //! Strands on persist buffers.
 
+use super::super::asap::{asap_strand, Asap};
 use super::*;
-use crate::parts::persist_buffer::Carries;
 
-fn both() -> Both {
-    Both::eager(Carries::Conflicts)
+fn both() -> Both<Asap> {
+    Both::of(asap_strand())
 }
 
 /// How many of the writes sent were sent early.
-fn early(both: &Both) -> u64 {
-    let counters = both.buffers.counters(strandline_design::Services::now(&both.hw));
+fn early(both: &Both<Asap>) -> u64 {
+    let counters = both.counters();
     counters.early_flushes.unwrap_or(0)
 }
 
@@ -65,5 +65,5 @@ fn other_cores_follow_the_strand_that_wrote_the_line() {
     both.deliver();
     both.arrive(1);
     both.deliver();
-    assert!(both.has_opened(drained(ONE)), "Y is another strand's");
+    assert!(both.has_opened(fence(ONE)), "Y is another strand's");
 }

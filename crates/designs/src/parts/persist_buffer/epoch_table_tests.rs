@@ -9,53 +9,53 @@ fn other(number: u64) -> EpochId {
     EpochId { core: OTHER, number }
 }
 
-/// Lets what may commit, which no controller got early writes of: which epochs did.
-fn commit(epochs: &mut Epochs) -> Vec<u64> {
+/// Commits epochs without early writes: which ones.
+fn commit(epochs: &mut EpochTable) -> Vec<u64> {
     let mut done = Vec::new();
-    while let Some((number, early)) = epochs.commits() {
-        assert_eq!(early, 0);
-        epochs.leave(number);
-        done.push(number);
+    while let Some(Commit { epoch, early }) = epochs.start_commit() {
+        assert!(early.is_empty());
+        epochs.remove(epoch.number);
+        done.push(epoch.number);
     }
     done
 }
 
-fn end(epochs: &mut Epochs) {
-    epochs.wrote();
+fn end(epochs: &mut EpochTable) {
+    epochs.add_write();
     assert!(epochs.begin(Follows::Current));
 }
 
 #[test]
 fn an_epoch_commits_when_it_has_ended_and_its_writes_are_acknowledged() {
-    let mut epochs = Epochs::new(CORE);
+    let mut epochs = EpochTable::new(CORE);
     end(&mut epochs);
     assert_eq!(commit(&mut epochs), [], "its write is not acknowledged");
-    epochs.acknowledged(0);
+    epochs.acknowledge(0);
     assert_eq!(commit(&mut epochs), [0]);
-    assert!(epochs.is_complete(0) && !epochs.is_complete(1));
+    assert!(epochs.are_durable_through(0) && !epochs.are_durable_through(1));
     assert_eq!(commit(&mut epochs), [], "the current epoch has not ended");
 }
 
 #[test]
 fn the_next_epoch_is_safe_only_when_the_one_before_is_durable() {
-    let mut epochs = Epochs::new(CORE);
+    let mut epochs = EpochTable::new(CORE);
     end(&mut epochs);
     end(&mut epochs);
     assert!(epochs.is_safe(0) && !epochs.is_safe(1));
-    epochs.acknowledged(1);
+    epochs.acknowledge(1);
     assert_eq!(commit(&mut epochs), [], "complete, and not safe");
-    epochs.acknowledged(0);
+    epochs.acknowledge(0);
     assert_eq!(commit(&mut epochs), [0, 1]);
 }
 
 #[test]
 fn an_epoch_in_which_nothing_happened_is_not_ended() {
-    let mut epochs = Epochs::new(CORE);
+    let mut epochs = EpochTable::new(CORE);
     assert!(!epochs.begin(Follows::Current));
     end(&mut epochs);
     assert!(!epochs.begin(Follows::Current));
     assert_eq!(epochs.current(), 1);
-    epochs.depend(other(4));
+    epochs.depend_on(other(4));
     assert_eq!(epochs.current(), 1, "the dependence is this epoch's");
     assert!(
         epochs.begin(Follows::Current),
@@ -65,11 +65,11 @@ fn an_epoch_in_which_nothing_happened_is_not_ended() {
 
 #[test]
 fn a_dependent_epoch_waits_for_the_other_core_but_those_before_it_do_not() {
-    let mut epochs = Epochs::new(CORE);
-    epochs.wrote();
-    epochs.depend(other(4));
+    let mut epochs = EpochTable::new(CORE);
+    epochs.add_write();
+    epochs.depend_on(other(4));
     assert!(epochs.is_safe(0) && !epochs.is_safe(1));
-    epochs.acknowledged(0);
+    epochs.acknowledge(0);
     assert_eq!(commit(&mut epochs), [0]);
     epochs.resolve(other(3));
     assert!(!epochs.is_safe(1), "an older epoch of that core is not the one");
@@ -79,77 +79,79 @@ fn a_dependent_epoch_waits_for_the_other_core_but_those_before_it_do_not() {
 
 #[test]
 fn who_is_asked_for_a_line_ends_its_epoch_and_remembers_who_waits() {
-    let mut epochs = Epochs::new(CORE);
-    epochs.wrote();
-    epochs.awaited(0, OTHER);
+    let mut epochs = EpochTable::new(CORE);
+    epochs.add_write();
+    epochs.add_dependent(0, OTHER);
     assert_eq!(epochs.current(), 1);
-    epochs.awaited(0, OTHER);
+    epochs.add_dependent(0, OTHER);
     assert_eq!(epochs.current(), 1, "it has ended already");
-    epochs.acknowledged(0);
-    assert_eq!(epochs.commits(), Some((0, 0)));
-    assert_eq!(epochs.leave(0), [OTHER]);
+    epochs.acknowledge(0);
+    epochs.start_commit();
+    assert_eq!(epochs.remove(0), [OTHER]);
 }
 
 #[test]
 fn what_is_acknowledged_early_is_durable_only_when_its_epoch_has_committed() {
-    let mut epochs = Epochs::new(CORE);
+    let mut epochs = EpochTable::new(CORE);
     end(&mut epochs);
     end(&mut epochs);
-    epochs.early(1, ControllerId(0));
-    epochs.early(1, ControllerId(3));
-    epochs.acknowledged(1);
-    epochs.acknowledged(0);
+    epochs.note_early(1, ControllerId(0));
+    epochs.note_early(1, ControllerId(3));
+    epochs.acknowledge(1);
+    epochs.acknowledge(0);
     assert_eq!(commit_first(&mut epochs), 0);
-    assert!(epochs.is_settled(0) && !epochs.is_settled(1));
-    assert_eq!(epochs.commits(), Some((1, 0b1001)));
-    assert_eq!(epochs.commits(), None, "once");
-    epochs.awaits_answers(1, 1);
-    assert!(!epochs.answered(1) && !epochs.answered(1) && epochs.answered(1));
-    epochs.leave(1);
-    assert!(epochs.is_settled(1));
+    assert!(epochs.is_durable(0) && !epochs.is_durable(1));
+    let epoch = EpochId { core: CORE, number: 1 };
+    let early = BTreeSet::from([ControllerId(0), ControllerId(3)]);
+    assert_eq!(epochs.start_commit(), Some(Commit { epoch, early }));
+    assert_eq!(epochs.start_commit(), None, "once");
+    epochs.await_acknowledgements(1, 1);
+    assert!(!epochs.acknowledge_commit(1) && !epochs.acknowledge_commit(1) && epochs.acknowledge_commit(1));
+    epochs.remove(1);
+    assert!(epochs.is_durable(1));
 }
 
-fn commit_first(epochs: &mut Epochs) -> u64 {
-    let (number, _) = epochs.commits().expect("one may");
-    epochs.leave(number);
+fn commit_first(epochs: &mut EpochTable) -> u64 {
+    let number = epochs.start_commit().expect("one may").epoch.number;
+    epochs.remove(number);
     number
 }
 
 #[test]
 fn strands_follow_the_last_join_and_a_join_follows_all_strands() {
-    let mut epochs = Epochs::new(CORE);
+    let mut epochs = EpochTable::new(CORE);
     end(&mut epochs);
-    epochs.wrote();
+    epochs.add_write();
     assert!(epochs.begin(Follows::Join));
     assert!(
         epochs.is_safe(2) && !epochs.follows(0) && !epochs.follows(1),
         "a strand of its own"
     );
-    epochs.wrote();
+    epochs.add_write();
     assert!(epochs.begin(Follows::Current));
     assert!(epochs.follows(2) && !epochs.follows(1));
-    epochs.wrote();
+    epochs.add_write();
     assert!(epochs.begin(Follows::All));
     assert!((0..4).all(|number| epochs.follows(number)));
-    epochs.wrote();
+    epochs.add_write();
     assert!(epochs.begin(Follows::Join));
     assert!(
         epochs.follows(3) && !epochs.follows(4),
         "it follows the join, not the strand before it"
     );
-    epochs.acknowledged(2);
+    epochs.acknowledge(2);
     assert_eq!(commit(&mut epochs), [2], "strands commit out of order");
 }
 
 #[test]
 fn a_strand_that_writes_what_another_wrote_follows_it() {
-    let mut epochs = Epochs::new(CORE);
-    epochs.wrote();
+    let mut epochs = EpochTable::new(CORE);
+    epochs.add_write();
     assert!(epochs.begin(Follows::Join));
     assert!(!epochs.follows(0));
-    epochs.depend(EpochId { core: CORE, number: 0 });
+    epochs.depend_on(EpochId { core: CORE, number: 0 });
     assert!(epochs.follows(0) && !epochs.is_safe(epochs.current()));
-    epochs.acknowledged(0);
+    epochs.acknowledge(0);
     assert_eq!(commit(&mut epochs), [0]);
     assert!(epochs.is_safe(epochs.current()));
 }

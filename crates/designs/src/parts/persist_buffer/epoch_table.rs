@@ -1,4 +1,4 @@
-//! One core's epochs that are not complete.
+//! One core's epochs that are not durable.
 
 use std::collections::{BTreeSet, VecDeque};
 use strandline_design::ControllerId;
@@ -20,7 +20,7 @@ pub struct EpochId {
 /// never gets a write or a dependence again; and a dependence is the current epoch's. So each epoch depends on epochs that
 /// ended before it did.
 #[derive(Clone, Debug)]
-pub struct Epochs {
+pub struct EpochTable {
     core: CoreId,
     epochs: VecDeque<Epoch>,
     /// The epochs before this one come before every strand (the last join).
@@ -34,39 +34,48 @@ struct Epoch {
     wrote: bool,
     /// Writes that are not acknowledged.
     writes: usize,
-    /// Epochs that come first and are not durable, of this core and of others.
+    /// Epochs ordered before it that are not durable, of this core and of others.
     awaits: Vec<EpochId>,
     /// Other cores with an epoch that awaits it.
     dependents: Vec<CoreId>,
-    /// The controllers that got writes of it before it was safe, one bit each.
-    early: u64,
-    /// Answers of controllers that it waits for, while it commits.
+    /// The controllers to which writes of it were flushed early.
+    early: BTreeSet<ControllerId>,
+    /// While it commits: acknowledgements of controllers that are outstanding.
     commits: Option<u64>,
 }
 
 impl Epoch {
-    /// Whether all of it, and all that comes before it, is durable.
-    fn is_settled(&self) -> bool {
-        self.writes == 0 && self.awaits.is_empty() && self.early == 0
+    /// Whether it, and all that is ordered before it, is durable.
+    fn is_durable(&self) -> bool {
+        self.writes == 0 && self.awaits.is_empty() && self.early.is_empty()
     }
 }
 
-/// How a new epoch follows those before it.
+/// Which of its core's epochs are ordered before a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
     /// The current one.
     Current,
-    /// The last join alone: it begins a strand.
+    /// Those before the last join: it begins a strand.
     Join,
     /// All of them: it joins the strands.
     All,
 }
 
-impl Epochs {
+/// An epoch that commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The epoch.
+    pub epoch: EpochId,
+    /// The controllers to which writes of it were flushed early.
+    pub early: BTreeSet<ControllerId>,
+}
+
+impl EpochTable {
     /// A core's first epoch.
     #[must_use]
-    pub fn new(core: CoreId) -> Epochs {
-        Epochs {
+    pub fn new(core: CoreId) -> EpochTable {
+        EpochTable {
             core,
             epochs: VecDeque::from([Epoch::default()]),
             joined: 0,
@@ -79,14 +88,14 @@ impl Epochs {
         self.epochs.back().map_or(0, |epoch| epoch.number)
     }
 
-    /// How many epochs are not durable, with the current one.
+    /// Entries in use: the epochs that are not durable, with the current one.
     #[must_use]
     pub fn occupied(&self) -> usize {
         self.epochs.len()
     }
 
-    /// Ends the current epoch and begins the next; true if it is another one. An epoch in which nothing was written, and which
-    /// awaits and is awaited by no other core's, is not ended: it becomes the next one.
+    /// Ends the current epoch and begins the next; true if that is another one. An epoch without a write, which awaits no other
+    /// core's and is awaited by none, is not ended: it becomes the next one.
     pub fn begin(&mut self, follows: Follows) -> bool {
         let current = self.current();
         let Some(last) = self.epochs.back() else { return false };
@@ -112,7 +121,7 @@ impl Epochs {
         is_new
     }
 
-    /// Those of its own epochs that a new one awaits.
+    /// Those of the core's epochs that a new one awaits.
     fn own(&self, which: impl Fn(&Epoch) -> bool) -> Vec<EpochId> {
         if broken(Rule::EpochsInOrder) {
             return Vec::new();
@@ -127,7 +136,7 @@ impl Epochs {
             .collect()
     }
 
-    /// Whether the current epoch is this one or comes after it.
+    /// Whether the current epoch is this one or is ordered after it.
     #[must_use]
     pub fn follows(&self, number: u64) -> bool {
         let mut reached = BTreeSet::from([self.current()]);
@@ -149,35 +158,35 @@ impl Epochs {
         self.epochs.back().is_some_and(|epoch| epoch.awaits.contains(&on))
     }
 
-    /// The current epoch has one write more.
-    pub fn wrote(&mut self) {
+    /// Counts a write of the current epoch.
+    pub fn add_write(&mut self) {
         if let Some(epoch) = self.epochs.back_mut() {
             epoch.wrote = true;
             epoch.writes += 1;
         }
     }
 
-    /// A write of an epoch is at its controller.
-    pub fn acknowledged(&mut self, number: u64) {
+    /// Counts a write of an epoch as acknowledged.
+    pub fn acknowledge(&mut self, number: u64) {
         if let Some(epoch) = self.get_mut(number) {
             epoch.writes = epoch.writes.saturating_sub(1);
         }
     }
 
-    /// Whether all of an epoch, and all that comes before it, is durable.
+    /// Whether an epoch, and all that is ordered before it, is durable.
     #[must_use]
-    pub fn is_settled(&self, number: u64) -> bool {
-        self.get(number).is_none_or(Epoch::is_settled)
+    pub fn is_durable(&self, number: u64) -> bool {
+        self.get(number).is_none_or(Epoch::is_durable)
     }
 
-    /// Whether everything that comes before an epoch is durable.
+    /// Whether an epoch is safe: everything ordered before it is durable (ASAP IV-C).
     #[must_use]
     pub fn is_safe(&self, number: u64) -> bool {
         self.get(number).is_none_or(|epoch| epoch.awaits.is_empty())
     }
 
-    /// The core of `requester` gets an epoch that awaits this core's `number`, which has ended then.
-    pub fn awaited(&mut self, number: u64, requester: CoreId) {
+    /// Notes that an epoch of `requester` awaits this core's `number`, which ends if it is the current one.
+    pub fn add_dependent(&mut self, number: u64, requester: CoreId) {
         let current = self.current();
         if let Some(epoch) = self.get_mut(number) {
             if !epoch.dependents.contains(&requester) {
@@ -190,7 +199,7 @@ impl Epochs {
     }
 
     /// Begins an epoch that awaits the current one and this one, another core's or one of its own.
-    pub fn depend(&mut self, on: EpochId) {
+    pub fn depend_on(&mut self, on: EpochId) {
         if on.core == self.core || !broken(Rule::DependenceSplitsEpochs) {
             self.begin(Follows::Current);
         }
@@ -201,14 +210,14 @@ impl Epochs {
         }
     }
 
-    /// An epoch is durable.
+    /// Resolves dependences on an epoch, which is durable.
     pub fn resolve(&mut self, done: EpochId) {
         for epoch in &mut self.epochs {
             epoch.awaits.retain(|on| *on != done);
         }
     }
 
-    /// The oldest epoch, and what of other cores it waits for.
+    /// The oldest epoch, and the epochs that it awaits.
     #[must_use]
     pub fn oldest(&self) -> (u64, &[EpochId]) {
         self.epochs
@@ -216,34 +225,36 @@ impl Epochs {
             .map_or((0, &[]), |epoch| (epoch.number, &epoch.awaits))
     }
 
-    /// A write of an epoch goes to this controller before the epoch is safe.
-    pub fn early(&mut self, number: u64, controller: ControllerId) {
+    /// Notes that a write of an epoch is flushed early to this controller.
+    pub fn note_early(&mut self, number: u64, controller: ControllerId) {
         if let Some(epoch) = self.get_mut(number) {
-            epoch.early |= 1 << controller.0;
+            epoch.early.insert(controller);
         }
     }
 
-    /// The oldest epoch that has ended, is safe and complete (every write acknowledged) and does not commit yet; it does now.
-    /// With the controllers that got early writes of it, one bit each: what it waits for ([`Epochs::answered`]).
-    pub fn commits(&mut self) -> Option<(u64, u64)> {
-        let current = self.current();
+    /// Commits the oldest epoch that has ended, is safe and complete (every write acknowledged) and does not commit yet. It waits
+    /// for an acknowledgement ([`EpochTable::acknowledge_commit`]) of each controller that got early writes of it.
+    pub fn start_commit(&mut self) -> Option<Commit> {
+        let (core, current) = (self.core, self.current());
         let is_ready = |epoch: &&mut Epoch| {
             epoch.number != current && epoch.writes == 0 && epoch.awaits.is_empty() && epoch.commits.is_none()
         };
         let epoch = self.epochs.iter_mut().find(is_ready)?;
-        epoch.commits = Some(u64::from(epoch.early.count_ones()));
-        Some((epoch.number, epoch.early))
+        epoch.commits = Some(epoch.early.len() as u64);
+        let (number, early) = (epoch.number, epoch.early.clone());
+        let epoch = EpochId { core, number };
+        Some(Commit { epoch, early })
     }
 
-    /// An epoch that commits waits for so many answers more.
-    pub fn awaits_answers(&mut self, number: u64, more: u64) {
+    /// Makes an epoch that commits wait for so many acknowledgements more.
+    pub fn await_acknowledgements(&mut self, number: u64, more: u64) {
         if let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) {
             *commits += more;
         }
     }
 
-    /// An answer has come; true if it was the last one.
-    pub fn answered(&mut self, number: u64) -> bool {
+    /// Counts an acknowledgement of a commit; true if it was the last one.
+    pub fn acknowledge_commit(&mut self, number: u64) -> bool {
         let Some(Some(commits)) = self.get_mut(number).map(|epoch| epoch.commits.as_mut()) else {
             return false;
         };
@@ -251,20 +262,20 @@ impl Epochs {
         *commits == 0
     }
 
-    /// An epoch is durable and leaves the table: who is to be told.
-    pub fn leave(&mut self, number: u64) -> Vec<CoreId> {
+    /// Removes an epoch that is durable: the cores with epochs that await it.
+    pub fn remove(&mut self, number: u64) -> Vec<CoreId> {
         let Some(index) = self.index(number) else {
             return Vec::new();
         };
-        let left = self.epochs.remove(index);
+        let removed = self.epochs.remove(index);
         let core = self.core;
         self.resolve(EpochId { core, number });
-        left.map(|epoch| epoch.dependents).unwrap_or_default()
+        removed.map(|epoch| epoch.dependents).unwrap_or_default()
     }
 
     /// Whether an epoch and all of the core's before it are durable.
     #[must_use]
-    pub fn is_complete(&self, number: u64) -> bool {
+    pub fn are_durable_through(&self, number: u64) -> bool {
         self.oldest().0 > number
     }
 
@@ -283,5 +294,5 @@ impl Epochs {
 }
 
 #[cfg(test)]
-#[path = "epochs_tests.rs"]
+#[path = "epoch_table_tests.rs"]
 mod tests;

@@ -1,15 +1,15 @@
 //! Eager flushing: ASAP.
 
+use super::super::asap::{asap_ep, Asap};
 use super::*;
-use crate::parts::persist_buffer::Carries;
-use strandline_design::{Eviction, Level, Supply};
+use strandline_design::{Access, Eviction, Level, Services, Supply};
 
-fn both() -> Both {
-    Both::eager(Carries::EveryLine)
+fn both() -> Both<Asap> {
+    Both::of(asap_ep())
 }
 
 #[test]
-fn figure_1c_epochs_are_sent_at_once_whatever_they_wait_for() {
+fn figure_1c_epochs_are_flushed_at_once_whatever_they_depend_on() {
     let mut both = both();
     both.store(ONE, X);
     both.executes(ONE, Primitive::Ofence);
@@ -17,7 +17,7 @@ fn figure_1c_epochs_are_sent_at_once_whatever_they_wait_for() {
     both.ask(ONE, ZERO, Y);
     both.store(ZERO, Z);
     assert_eq!(both.lines_sent(), [(ONE, X.line()), (ONE, Y.line()), (ZERO, Z.line())]);
-    let counters = both.buffers.counters(strandline_design::Services::now(&both.hw));
+    let counters = both.counters();
     assert_eq!((counters.early_flushes, counters.blocked_cycles), (Some(2), Some(0)));
 }
 
@@ -60,7 +60,7 @@ fn figure_5_writes_of_three_threads_that_arrive_in_the_opposite_order() {
     both.executes(TWO, Primitive::Dfence);
     both.settle();
     assert_eq!((both.hw.memory[&X.line()], both.after_crash(X)), (3, 3));
-    assert!(both.has_opened(drained(TWO)));
+    assert!(both.has_opened(fence(TWO)));
 }
 
 #[test]
@@ -73,16 +73,27 @@ fn an_epoch_is_durable_when_its_controllers_have_answered_and_then_says_so() {
     both.acknowledge();
     both.acknowledge();
     assert!(
-        !both.has_opened(drained(ZERO)),
+        !both.has_opened(fence(ZERO)),
         "both are acknowledged, and Y can still be undone"
     );
     both.deliver();
-    assert!(both.has_opened(drained(ZERO)));
+    assert!(both.has_opened(fence(ZERO)));
+}
+
+#[test]
+fn a_core_learns_of_a_durable_epoch_by_a_message_from_core_to_core() {
+    let mut both = both();
+    both.store(ZERO, X);
+    both.ask(ZERO, ONE, X);
+    both.hw.now = 40;
+    both.acknowledge();
+    let at: Vec<u64> = both.hw.messages.iter().map(|(at, _)| at.0).collect();
+    assert_eq!(at, [44]);
 }
 
 #[test]
 fn a_full_table_refuses_and_the_core_flushes_conservatively_until_that_epoch_is_durable() {
-    let mut both = both().with(8, 8, 1);
+    let mut both = both().with(&[("table", 1), ("gather", 1)]);
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     // Of one controller: its table has one record.
@@ -109,13 +120,13 @@ fn a_full_table_refuses_and_the_core_flushes_conservatively_until_that_epoch_is_
     both.acknowledge();
     both.deliver();
     assert_eq!(both.lines_sent(), [(ZERO, Y.line())], "and now it is durable");
-    let counters = both.buffers.counters(strandline_design::Services::now(&both.hw));
+    let counters = both.counters();
     assert_eq!((counters.nacks, counters.table_occupancy_max), (Some(1), Some(1)));
 }
 
 #[test]
 fn a_line_of_which_a_write_was_refused_stays_in_the_last_level_until_it_is_taken() {
-    let mut both = both().with(8, 8, 1);
+    let mut both = both().with(&[("table", 1), ("gather", 1)]);
     let refused = Addr(PM_BASE + 256).line();
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
@@ -124,7 +135,7 @@ fn a_line_of_which_a_write_was_refused_stays_in_the_last_level_until_it_is_taken
     both.arrive(1);
     both.arrive(1);
     both.deliver();
-    let leaves = |both: &mut Both, line| both.buffers.evicted(&mut both.hw, ZERO, Level::Last, line);
+    let leaves = |both: &mut Both<Asap>, line| both.evict(Level::Llc, line);
     assert_eq!(leaves(&mut both, Z.line()), Eviction::Drop);
     let Eviction::Hold(Until::Open(gate)) = leaves(&mut both, refused) else {
         panic!("it is held");
@@ -137,7 +148,7 @@ fn a_line_of_which_a_write_was_refused_stays_in_the_last_level_until_it_is_taken
 #[test]
 fn a_line_leaves_the_private_caches_when_the_writes_before_are_acknowledged() {
     let mut both = both();
-    let leaves = |both: &mut Both| both.buffers.evicted(&mut both.hw, ZERO, Level::Private, X.line());
+    let leaves = |both: &mut Both<Asap>| both.evict(Level::Private, X.line());
     assert_eq!(leaves(&mut both), Eviction::WriteBack, "nothing is buffered");
     both.store(ZERO, X);
     both.store(ZERO, Y);
@@ -152,31 +163,40 @@ fn a_line_leaves_the_private_caches_when_the_writes_before_are_acknowledged() {
 }
 
 #[test]
-fn a_write_that_could_not_go_when_it_was_wanted_is_not_kept_for_ever() {
-    let told = |both: &Both| both.hw.messages.len();
-    let mut both = both().gathering(16);
+fn a_write_that_is_wanted_and_not_safe_does_not_wait_for_stores_for_ever() {
+    let mut both = both().with(&[("table", 1), ("gather", 16)]);
     both.store(ZERO, X);
+    for of_the_same_controller in [Z, Addr(PM_BASE + 256)] {
+        both.executes(ZERO, Primitive::Ofence);
+        both.store(ZERO, of_the_same_controller);
+    }
     both.executes(ZERO, Primitive::Ofence);
-    both.buffers.side(ZERO).refused.push(0);
+    assert!(both.arrive(1) && !both.arrive(1), "the core flushes conservatively now");
+    both.deliver();
     both.store(ZERO, Y);
-    let left = both.buffers.evicted(&mut both.hw, ZERO, Level::Private, Z.line());
-    assert!(matches!(left, Eviction::Hold(_)));
+    assert!(matches!(both.evict(Level::Private, Z.line()), Eviction::Hold(_)));
+    both.store(ZERO, Addr(PM_BASE + 512));
     assert_eq!(both.lines_sent(), [(ZERO, X.line())], "Y's epoch is not safe");
-    assert_eq!((both.deliver(), told(&both)), (1, 1), "X has waited, and Y will have");
+    let timers = |both: &Both<Asap>| both.hw.messages.len();
+    assert_eq!(
+        (both.deliver(), timers(&both)),
+        (1, 1),
+        "Y has waited, and the newer one will have"
+    );
 }
 
 #[test]
 fn a_request_waits_for_room_in_the_epoch_tables() {
-    let mut both = both().with(8, 2, 8);
+    let mut both = both().with(&[("epochs", 2), ("gather", 1)]);
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    let asked = both.buffers.asked(&mut both.hw, ZERO, ONE, Y.line());
-    let Asked::Wait(Until::Open(gate)) = asked else {
+    let answer = both.design.snooped(&mut both.hw, ZERO, ONE, Y.line(), Access::Read);
+    let Snoop::Wait(Until::Open(gate)) = answer else {
         panic!("core 0's table is full");
     };
     assert_eq!(
-        both.departs(ZERO, Entry::Primitive(Primitive::Ofence)),
+        both.departs(ZERO, Primitive::Ofence),
         Departure::Wait(Until::Open(gate))
     );
     both.acknowledge();
@@ -193,14 +213,14 @@ fn the_newest_value_of_a_line_may_be_in_the_recovery_table() {
     both.executes(ZERO, Primitive::Ofence);
     both.store_value(ZERO, X, 2);
     both.arrive(1);
-    assert_eq!(both.buffers.missed(&mut both.hw, X.line()), Supply::Memory);
+    assert_eq!(both.missed(X), Supply::Memory);
     both.arrive(1);
-    assert!(matches!(both.buffers.missed(&mut both.hw, X.line()), Supply::Design(_)));
+    assert!(matches!(both.missed(X), Supply::Design(_)));
     assert_eq!(both.hw.memory[&X.line()], 1, "memory has the value of the epoch before");
     both.executes(ZERO, Primitive::Dfence);
     both.settle();
     assert_eq!(both.hw.memory[&X.line()], 2);
-    assert_eq!(both.buffers.missed(&mut both.hw, X.line()), Supply::Memory);
+    assert_eq!(both.missed(X), Supply::Memory);
 }
 
 #[test]
@@ -209,16 +229,17 @@ fn the_media_are_not_written_before_the_old_value_was_read() {
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
-    let controller = strandline_design::Services::controller_of(&both.hw, Y.line());
+    let write = both.hw.sent[1];
+    let controller = both.hw.controller_of(write.line);
     both.arrive(1);
-    assert!(!both.buffers.may_issue(controller, Y.line()));
+    assert!(!both.design.may_issue(controller, &write));
     both.deliver();
-    assert!(both.buffers.may_issue(controller, Y.line()));
+    assert!(both.design.may_issue(controller, &write));
 }
 
 #[test]
 fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
-    let mut both = both().with(2, 2, 1);
+    let mut both = both().with(&[("entries", 2), ("epochs", 2), ("table", 1), ("gather", 1)]);
     both.store(ZERO, X);
     both.store(ONE, Y);
     both.ask(ZERO, ONE, X);
@@ -230,5 +251,17 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     both.executes(ZERO, Primitive::Dfence);
     both.executes(ONE, Primitive::Dfence);
     both.settle();
-    assert!(both.has_opened(drained(ZERO)) && both.has_opened(drained(ONE)));
+    assert!(both.has_opened(fence(ZERO)) && both.has_opened(fence(ONE)));
+}
+
+#[test]
+fn a_store_without_room_and_an_evicted_line_end_the_wait_for_stores() {
+    let mut both = both().with(&[("entries", 1), ("gather", 16)]);
+    both.store(ZERO, X);
+    assert!(matches!(both.stores(ZERO, Y), Departure::Wait(_)));
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
+    let mut both = Both::of(asap_ep()).with(&[("gather", 16)]);
+    both.store(ZERO, X);
+    assert!(matches!(both.evict(Level::Private, Z.line()), Eviction::Hold(_)));
+    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
 }

@@ -1,12 +1,13 @@
-//! The buffers of some cores against a machine that writes down what it is asked for.
+//! HOPS and ASAP against a machine that records what it is asked for.
 
-mod conservative;
-mod eager;
+mod asap;
+mod asap_strand;
+mod hops;
 mod machine;
-mod strands;
 
+use super::buffers::{Gate, PersistBuffers};
 use machine::Both;
-use strandline_design::{Admission, Asked, Departure, Entry, Gate, Until};
+use strandline_design::{Admission, Departure, Design, Entry, Snoop, Until};
 use strandline_isa::{Addr, CoreId, Primitive, PM_BASE};
 
 const ZERO: CoreId = CoreId(0);
@@ -18,8 +19,9 @@ const Y: Addr = Addr(PM_BASE + 64);
 const Z: Addr = Addr(PM_BASE + 128);
 const FLAG: Addr = Addr(64);
 
-fn drained(core: CoreId) -> Gate {
-    match super::PersistBuffers::primitive(core, Primitive::Dfence) {
+/// The gate of a core's fences.
+fn fence<G: From<Gate> + std::fmt::Debug>(core: CoreId) -> G {
+    match PersistBuffers::admission(core, Primitive::Dfence) {
         Admission::EnterHeld {
             until: Until::Open(gate),
             loads: false,

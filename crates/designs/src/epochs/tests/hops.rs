@@ -1,11 +1,11 @@
 //! Conservative flushing: HOPS.
 
+use super::super::hops::{hops_ep, hops_rp, Hops};
 use super::*;
-use crate::parts::persist_buffer::Carries;
 use strandline_design::{Eviction, Level};
 
-fn both() -> Both {
-    Both::conservative(Carries::EveryLine)
+fn both() -> Both<Hops> {
+    Both::of(hops_ep())
 }
 
 #[test]
@@ -18,14 +18,14 @@ fn a_dfence_opens_when_the_last_epoch_before_it_is_acknowledged() {
     assert_eq!(both.acknowledge(), (ZERO, X.line()));
     assert!(both.hw.opened.is_empty());
     assert_eq!(both.acknowledge(), (ZERO, Y.line()));
-    assert_eq!(both.hw.opened, [drained(ZERO)]);
+    assert_eq!(both.hw.opened, [fence(ZERO)]);
 }
 
 #[test]
 fn a_dfence_with_nothing_before_it_opens_at_once() {
     let mut both = both();
     both.executes(ZERO, Primitive::Dfence);
-    assert_eq!(both.hw.opened, [drained(ZERO)]);
+    assert_eq!(both.hw.opened, [fence(ZERO)]);
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn cores_that_depend_on_each_other_do_not_wait_in_a_circle() {
     both.settle();
     let mut opened = both.hw.opened.clone();
     opened.sort_unstable();
-    assert_eq!(opened, [drained(ZERO), drained(ONE)]);
+    assert_eq!(opened, [fence(ZERO), fence(ONE)]);
 }
 
 #[test]
 fn entries_wait_for_stores_that_join_them_until_they_are_many_or_their_epoch_ends() {
-    let mut both = both().gathering(2);
+    let mut both = both().with(&[("gather", 2)]);
     both.store(ZERO, X);
     both.store_value(ZERO, X, 7);
     assert_eq!(both.lines_sent(), []);
@@ -108,29 +108,16 @@ fn entries_wait_for_stores_that_join_them_until_they_are_many_or_their_epoch_end
 
 #[test]
 fn entries_wait_for_stores_that_join_them_for_some_time_and_younger_ones_for_as_long_again() {
-    let mut both = both().gathering(16);
+    let mut both = both().with(&[("gather", 16)]);
     both.store(ZERO, X);
-    let told = both.hw.messages[0].0;
-    assert_eq!(told, strandline_kernel::Cycles(4000));
+    let timer = both.hw.messages[0].0;
+    assert_eq!(timer, strandline_kernel::Cycles(4000));
     both.store(ZERO, Y);
     assert_eq!(both.deliver(), 1, "one message for both");
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
     assert_eq!(both.deliver(), 1);
     assert_eq!(both.lines_sent(), [(ZERO, X.line()), (ZERO, Y.line())]);
     assert_eq!(both.deliver(), 0);
-}
-
-#[test]
-fn a_store_without_room_and_a_line_on_its_way_out_wait_for_entries_that_wait() {
-    let mut both = Both::eager(Carries::EveryLine).with(1, 4, 1).gathering(16);
-    both.store(ZERO, X);
-    assert!(matches!(both.departs(ZERO, Entry::Store(Y)), Departure::Wait(_)));
-    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
-    let mut both = Both::eager(Carries::EveryLine).gathering(16);
-    both.store(ZERO, X);
-    let left = both.buffers.evicted(&mut both.hw, ZERO, Level::Private, Z.line());
-    assert!(matches!(left, Eviction::Hold(_)));
-    assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
 }
 
 #[test]
@@ -181,7 +168,7 @@ fn a_core_hears_of_another_core_when_it_polls() {
 
 #[test]
 fn with_release_persistency_only_releases_carry_dependences() {
-    let mut both = Both::conservative(Carries::Releases);
+    let mut both = Both::of(hops_rp());
     both.store(ZERO, X);
     both.store(ZERO, FLAG);
     assert_eq!(both.ask(ZERO, ONE, FLAG), None, "an ordinary store");
@@ -194,7 +181,7 @@ fn with_release_persistency_only_releases_carry_dependences() {
 
 #[test]
 fn with_release_persistency_what_precedes_a_release_persists_before_it() {
-    let mut both = Both::conservative(Carries::Releases);
+    let mut both = Both::of(hops_rp());
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Release);
     both.store(ZERO, Y);
@@ -203,7 +190,7 @@ fn with_release_persistency_what_precedes_a_release_persists_before_it() {
 
 #[test]
 fn with_release_persistency_a_line_is_not_flushed_with_bytes_of_another_core_that_may_not_persist() {
-    let mut both = Both::conservative(Carries::Releases);
+    let mut both = Both::of(hops_rp());
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);
@@ -226,18 +213,18 @@ fn tasks_that_share_a_core_wait_for_their_own_epochs() {
     both.store(ZERO, Y);
     both.executes(ZERO, Primitive::Setctx(1));
     both.executes(ZERO, Primitive::Dfence);
-    assert!(!both.has_opened(drained(ZERO)));
+    assert!(!both.has_opened(fence(ZERO)));
     both.acknowledge();
-    assert!(both.has_opened(drained(ZERO)), "Y is another task's");
+    assert!(both.has_opened(fence(ZERO)), "Y is another task's");
 }
 
 #[test]
 fn lines_that_leave_the_last_level_are_dropped() {
     let mut both = both();
     both.store(ZERO, X);
-    let leaves = |both: &mut Both, level| both.buffers.evicted(&mut both.hw, ZERO, level, X.line());
+    let leaves = |both: &mut Both<Hops>, level| both.evict(level, X.line());
     assert_eq!(leaves(&mut both, Level::Private), Eviction::WriteBack);
-    assert_eq!(leaves(&mut both, Level::Last), Eviction::Drop);
+    assert_eq!(leaves(&mut both, Level::Llc), Eviction::Drop);
 }
 
 #[test]
@@ -252,7 +239,7 @@ fn a_buffer_that_holds_writes_and_may_send_none_counts_as_blocked() {
     both.hw.now = 70;
     both.acknowledge();
     both.hw.now = 100;
-    let counters = both.buffers.counters(strandline_design::Services::now(&both.hw));
+    let counters = both.counters();
     assert_eq!(counters.blocked_cycles, Some(40), "from 10 to 50");
     // One entry until 10, two until 50, one until 70, none until 100.
     assert_eq!(counters.buffer_occupancy, Some(vec![30, 30, 40]));

@@ -1,6 +1,6 @@
-//! A controller's recovery table: how values that came too early are undone, and those that came out of order wait.
+//! A controller's recovery table: it undoes values that arrived early, and keeps those that arrived out of order.
 
-use super::EpochId;
+use crate::parts::persist_buffer::EpochId;
 use strandline_isa::{Line, LineData};
 use strandline_rules::{broken, Rule};
 
@@ -24,19 +24,19 @@ struct Record {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// `unread`: its value is on its way from the media.
+    /// `unread`: its value is still being read from the media.
     Undo {
         unread: bool,
     },
     Delay,
 }
 
-/// What becomes of a flush that has arrived (Table I).
+/// How a write that has arrived is handled (Table I).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handling {
-    /// It goes to memory.
+    /// It is written to memory.
     Write,
-    /// It goes to memory, and an undo record has been made of what is there.
+    /// It is written to memory, of whose value there is an undo record.
     Speculate,
     /// A record has taken its value.
     Record,
@@ -54,7 +54,7 @@ impl RecoveryTable {
         }
     }
 
-    /// A safe flush has arrived, or the value of a delay record whose epoch commits.
+    /// Handles a safe flush that arrives, or the value of a delay record whose epoch commits.
     pub fn safe(&mut self, owner: EpochId, line: Line, data: LineData) -> Handling {
         // The paper has a later epoch's value in memory wherever there is an undo record. It may be this very epoch's, from when it
         // was not safe yet: this one is newer, and nothing of a safe epoch needs to be undone.
@@ -71,7 +71,7 @@ impl RecoveryTable {
         }
     }
 
-    /// An early flush has arrived, where memory holds `old`.
+    /// Handles an early flush that arrives where memory holds `old`.
     pub fn early(&mut self, owner: EpochId, line: Line, data: LineData, old: LineData) -> Handling {
         // Behind a delay record of its own epoch, even where the undo record has gone that made that one wait: when the epoch
         // commits, the older value must not come last.
@@ -103,8 +103,8 @@ impl RecoveryTable {
         }
     }
 
-    /// An epoch commits: its undo records go, and its delay records are handed out, oldest first, to be handled as safe flushes
-    /// that arrive now (V-C).
+    /// Commits an epoch: frees its records. The values of its delay records, oldest first, are to be handled as safe flushes that
+    /// arrive now (V-C).
     pub fn commit(&mut self, owner: EpochId) -> Vec<(Line, LineData)> {
         let kept = broken(Rule::CommitForgetsUndo);
         let mut delayed = Vec::new();
@@ -124,14 +124,14 @@ impl RecoveryTable {
         records.find(|r| r.line == line && r.kind != Kind::Delay)
     }
 
-    /// The value of the line's undo record is on its way from the media.
+    /// Notes that the value of the line's undo record is being read from the media.
     pub fn reads(&mut self, line: Line) {
         if let Some(undo) = self.undo_of(line) {
             undo.kind = Kind::Undo { unread: true };
         }
     }
 
-    /// It is here.
+    /// Notes that it has been read.
     pub fn has_read(&mut self, line: Line) {
         if let Some(undo) = self.undo_of(line) {
             undo.kind = Kind::Undo { unread: false };

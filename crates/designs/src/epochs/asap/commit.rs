@@ -1,0 +1,137 @@
+//! Early writes arrive at controllers, and epochs commit there.
+
+use super::controllers::Arriving;
+use super::recovery_table::Handling;
+use super::{Asap, Gate, Message, Own, Tag};
+use crate::parts::persist_buffer::{Commit, EpochId, Flush};
+use strandline_design::{Acceptance, ControllerId, Services, WriteRequest};
+use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
+
+impl Asap {
+    /// Commits an epoch: the controllers that got early writes of it have to free its records first (ASAP V-C).
+    pub(super) fn commit(&mut self, hw: &mut dyn Services<Own>, commit: Commit) {
+        let Commit { epoch, early } = commit;
+        for controller in &early {
+            let at = hw.now() + hw.draw_controller_delay();
+            hw.send(at, Message::Commit(*controller, epoch));
+        }
+        if early.is_empty() || broken(Rule::CommitAwaitsControllers) {
+            self.durable(hw, epoch);
+        }
+    }
+
+    /// An epoch is durable: cores with epochs that depend on it are sent word.
+    fn durable(&mut self, hw: &mut dyn Services<Own>, done: EpochId) {
+        self.refused.retain(|epoch| *epoch != done);
+        let known = hw.now() + hw.to_core();
+        self.buffers.durable(hw, done, known);
+    }
+
+    /// A controller has done what an epoch's commit takes.
+    pub(super) fn commit_acknowledged(&mut self, hw: &mut dyn Services<Own>, epoch: EpochId) {
+        if self.buffers.epochs(epoch.core).acknowledge_commit(epoch.number) {
+            self.durable(hw, epoch);
+            self.buffers.note_changed(epoch.core);
+        }
+    }
+
+    /// Takes a message.
+    pub(super) fn take_message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
+        match message {
+            Message::Buffers(message) => self.buffers.message(hw, message),
+            Message::Commit(controller, epoch) => self.commit_arrives(hw, controller, epoch),
+            Message::Refused(core, id) => self.refuse(hw, core, id),
+            Message::Read(controller, line) => {
+                self.controllers.table(controller).has_read(line);
+                hw.look_at_queue(controller);
+            }
+        }
+    }
+
+    /// A controller commits an epoch: its undo records are freed, and the values of its delay records enter the write queue, or a
+    /// later epoch's undo record, as safe writes (ASAP V-C).
+    fn commit_arrives(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, epoch: EpochId) {
+        let delayed = self.controllers.table(controller).commit(epoch);
+        hw.crash_state_changed();
+        let epochs = self.buffers.epochs(epoch.core);
+        epochs.await_acknowledgements(epoch.number, delayed.len() as u64);
+        for (line, data) in delayed {
+            hw.put(epoch.core, line, data, Tag::Delayed(epoch));
+        }
+        // A line that waited for its old value need not wait any more.
+        hw.look_at_queue(controller);
+        self.commit_acknowledged(hw, epoch);
+    }
+
+    /// A write was refused: until its epoch is durable the core flushes conservatively (ASAP V-D).
+    fn refuse(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: u64) {
+        if broken(Rule::RefusedComesAgain) {
+            return self.buffers.acknowledged(hw, core, id);
+        }
+        self.refused.extend(self.buffers.refused(core, id));
+    }
+
+    /// A write arrives at its controller (ASAP, Table I).
+    pub(super) fn arrives(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        controller: ControllerId,
+        write: &WriteRequest<Tag>,
+    ) -> Acceptance<Gate> {
+        let Some(arriving) = arriving(write) else {
+            return Acceptance::Queue;
+        };
+        let handling = self
+            .controllers
+            .handle(controller, arriving, hw.durable_line(write.line));
+        if arriving.was_refused {
+            hw.open(Gate::Accepted(controller));
+        }
+        match handling {
+            Handling::Write => Acceptance::Queue,
+            Handling::Speculate => {
+                self.read_undo_value(hw, controller, write.line);
+                Acceptance::Queue
+            }
+            Handling::Record => {
+                hw.crash_state_changed();
+                Acceptance::Absorb
+            }
+            Handling::Refuse => {
+                if let (Some(core), Some(Tag::Entry(sent))) = (write.core, write.tag) {
+                    hw.send(hw.now(), Message::Refused(core, sent.id));
+                }
+                Acceptance::Refuse
+            }
+        }
+    }
+
+    /// Reads the value of an undo record, before which its line is not written.
+    fn read_undo_value(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, line: Line) {
+        let at = hw.read_line(line);
+        if at > hw.now() {
+            self.controllers.table(controller).reads(line);
+            hw.send(at, Message::Read(controller, line));
+        }
+    }
+}
+
+/// A write as it arrives, if it is one of a buffer or of a delay record.
+fn arriving(write: &WriteRequest<Tag>) -> Option<Arriving> {
+    let core = write.core?;
+    let (owner, flush, was_refused) = match write.tag? {
+        Tag::Delayed(epoch) => (epoch, Flush::Safe, false),
+        Tag::Entry(sent) => {
+            let number = sent.epoch;
+            (EpochId { core, number }, sent.flush, sent.was_refused)
+        }
+    };
+    Some(Arriving {
+        owner,
+        flush,
+        was_refused,
+        line: write.line,
+        data: write.data,
+    })
+}

@@ -1,0 +1,317 @@
+//! ASAP: persist buffers that flush eagerly, and memory that can be brought back, with epoch (`asap-ep`), release (`asap-rp`) or
+//! strand persistency (`asap-strand`).
+//!
+//! What: as HOPS, but buffers flush eagerly: no write waits for an epoch, and one whose epoch is not safe is marked as early. The
+//! controllers write early ones to memory, too, and keep in a recovery table what power failure brings back (undo records) and values
+//! that arrive behind newer ones of their line (delay records). An epoch that is safe and complete commits: the controllers that got
+//! early writes of it free its records; it is durable when they have acknowledged that, and then the cores with epochs that depend on
+//! it are sent word. A table without room refuses the write, and the core flushes conservatively until that epoch is durable. The
+//! private caches evict a line when the writes buffered by then are acknowledged, and the LLC when no write of it is refused.
+//! Source: ASAP (HPCA 2022), sections IV and V. `asap-strand` is named there as possible (IV-A): persist barriers order within a strand,
+//! an `ofence` orders all strands, two strands that write one line follow each other, and only such conflicts make epochs of
+//! different cores depend on one another.
+//! Beyond the paper's text: a safe flush replaces the records that its own epoch has made of the line when it was not safe yet; a
+//! controller that has refused a write refuses early ones of its line, so that they stay in order; with release persistency a write
+//! to a line that another core has
+//! written and that is not durable is a dependence, since flushes are of whole lines; a request for a line waits for room in
+//! the epoch tables of both cores; the directory remembers who wrote a line last, as HOPS's does, since a line that has left the
+//! caches of its writer may be flushed and not yet durable. An early write is accepted when its record is made, and stays in the write queue
+//! until its old value has been read.
+//! Simplified: instructions of other ISAs as in HOPS. The value of a line that is missed in every cache comes from
+//! its controller even if a persist buffer holds a newer one, which the simulated load sees.
+
+mod commit;
+mod controllers;
+mod own;
+mod recovery_table;
+mod storage;
+
+use super::buffers::{PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
+use super::persistency::Persistency;
+use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, BUFFER_ENTRIES};
+use controllers::Controllers;
+use own::{Gate, Message, Own, Tag};
+use std::any::Any;
+use strandline_design::{
+    About, Acceptance, Access, Admission, ControllerId, Counters, Departure, Design, Drains, Entry, Eviction, Level,
+    Needs, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
+};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
+use strandline_kernel::{Cycles, Param, Params};
+
+/// `--set design.table=N`: ASAP, Table II.
+const TABLE_ENTRIES: Param = Param {
+    name: "table",
+    default: 32,
+    min: 1,
+    max: 4096,
+    help: "undo and delay records of a controller's recovery table",
+};
+
+/// Persist buffers, flushed eagerly, and controllers that undo what was flushed too early.
+#[derive(Clone, Debug)]
+pub struct Asap {
+    about: About,
+    buffers: PersistBuffers,
+    controllers: Controllers,
+    /// Epochs with writes that were refused: while a core has any, it flushes conservatively (ASAP V-D).
+    refused: Vec<EpochId>,
+    /// Writes flushed early so far.
+    early_flushes: u64,
+}
+
+const ABOUT: About = About {
+    name: "asap-ep",
+    paper: "ASAP IV, V",
+    summary: "ofence and dfence; persist buffers flush at once, controllers undo what was too early",
+    needs: Needs {
+        adr: true,
+        stores: Drains::InOrder,
+    },
+    promises_recovery: true,
+    model: "ep",
+    intents: Some("intents"),
+    window: None,
+};
+
+/// Eager flushing, epoch persistency.
+#[must_use]
+pub fn asap_ep() -> Asap {
+    Asap::new(ABOUT, Persistency::Epoch)
+}
+
+/// Eager flushing, release persistency.
+#[must_use]
+pub fn asap_rp() -> Asap {
+    let about = About {
+        name: "asap-rp",
+        summary: "as asap-ep, and only acquires make threads wait for each other's epochs",
+        model: "rp",
+        ..ABOUT
+    };
+    Asap::new(about, Persistency::Release)
+}
+
+/// Eager flushing, strand persistency.
+#[must_use]
+pub fn asap_strand() -> Asap {
+    let about = About {
+        name: "asap-strand",
+        paper: "ASAP IV-A (beyond the paper)",
+        summary: "eager flushing under strands: persist barriers order within a strand, ofences all of them",
+        model: "asap-strand",
+        ..ABOUT
+    };
+    Asap::new(about, Persistency::Strand)
+}
+
+impl Asap {
+    fn new(about: About, persistency: Persistency) -> Asap {
+        Asap {
+            about,
+            buffers: PersistBuffers::new(persistency, Some(EPOCH_ENTRIES.default)),
+            controllers: Controllers::new(TABLE_ENTRIES.default as usize),
+            refused: Vec::new(),
+            early_flushes: 0,
+        }
+    }
+
+    /// Whether a core flushes before epochs are safe.
+    fn is_eager(&self, core: CoreId) -> bool {
+        self.refused.iter().all(|epoch| epoch.core != core)
+    }
+
+    /// Flushes what may be and commits what is complete, in buffers that have changed.
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        while let Some(core) = self.buffers.next_changed() {
+            loop {
+                self.flush(hw, core);
+                let Some(commit) = self.buffers.start_commit(core) else {
+                    break;
+                };
+                self.commit(hw, commit);
+            }
+            let eager = self.is_eager(core);
+            self.buffers
+                .settle(hw, core, |epochs, number| eager || epochs.is_safe(number));
+        }
+    }
+
+    /// Flushes a core's buffer: with everything in it, or if a write was refused only what is safe (ASAP IV-C).
+    fn flush(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let eager = self.is_eager(core);
+        let how = |epochs: &EpochTable, number| match epochs.is_safe(number) {
+            true => Some(Flush::Safe),
+            false => eager.then_some(Flush::Early),
+        };
+        while let Some(write) = self.buffers.flush(hw, core, how) {
+            if write.tag.flush == Flush::Early {
+                let controller = hw.controller_of(write.line);
+                self.buffers.epochs(core).note_early(write.tag.epoch, controller);
+                self.early_flushes += 1;
+            }
+        }
+    }
+}
+
+impl Design for Asap {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn plain_nt(&self) -> bool {
+        true
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
+    }
+
+    fn params(&self) -> &'static [Param] {
+        &[BUFFER_ENTRIES, GATHER, GATHER_TIME, EPOCH_ENTRIES, TABLE_ENTRIES]
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.buffers.set(params);
+        self.controllers = Controllers::new(params.get(TABLE_ENTRIES.name) as usize);
+    }
+
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        storage::parts(self.buffers.settings(), self.controllers.entries(), machine)
+    }
+
+    /// A line for every undo record (ASAP V-E).
+    fn drain_bytes(&self, machine: &Sizes) -> u64 {
+        machine.controllers * self.controllers.entries() as u64 * LINE_BYTES
+    }
+
+    fn lowering(&self) -> Lowering {
+        self.buffers.persistency().lowering()
+    }
+
+    fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
+        PersistBuffers::admission(core, primitive)
+    }
+
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        let gate = self.buffers.store(core, entry);
+        self.advance(hw);
+        gate.map_or(Departure::Go, |gate| Departure::Wait(Until::Open(gate.into())))
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+        let departure = self.buffers.departs(hw, core, entry, context);
+        self.advance(hw);
+        departure
+    }
+
+    fn visible(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store) {
+        self.buffers.visible(hw, core, store);
+        self.advance(hw);
+    }
+
+    /// A write of a buffer, or the value of a delay record, is accepted by its controller.
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
+        match tag {
+            Tag::Delayed(epoch) => self.commit_acknowledged(hw, epoch),
+            Tag::Entry(sent) => self.buffers.acknowledged(hw, core, sent.id),
+        }
+        self.advance(hw);
+    }
+
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<Gate, EpochId> {
+        let answer = self.buffers.snooped(owner, requester, line);
+        self.advance(hw);
+        answer
+    }
+
+    fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, _: Line, note: EpochId) {
+        self.buffers.replied(requester, note);
+        self.advance(hw);
+    }
+
+    /// The buffers persist the line. The private caches evict it when what is in their buffer now is acknowledged, and the LLC when no
+    /// write of it waits to be sent again (ASAP V-F).
+    fn evicted(&mut self, hw: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
+        let controller = hw.controller_of(line);
+        let gate = match level {
+            Level::Private => self.buffers.drain(core).map(Gate::from),
+            Level::Llc => self.controllers.await_refused(controller, line),
+        };
+        self.advance(hw);
+        match (gate, level) {
+            (Some(gate), _) => Eviction::Hold(Until::Open(gate)),
+            (None, Level::Private) => Eviction::WriteBack,
+            (None, Level::Llc) => Eviction::Drop,
+        }
+    }
+
+    /// A controller that holds a delay record of the line answers without its media, since the newest value may be there alone.
+    fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, _: Access) -> Supply<Gate> {
+        match self.controllers.delays(hw.controller_of(line), line) {
+            true => Supply::Design(hw.draw_controller_delay()),
+            false => Supply::Memory,
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        hw: &mut dyn Services<Own>,
+        controller: ControllerId,
+        write: &WriteRequest<Tag>,
+    ) -> Acceptance<Gate> {
+        self.arrives(hw, controller, write)
+    }
+
+    /// A value to undo to is read before its line is written to the media.
+    fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Tag>) -> bool {
+        self.controllers.may_write(controller, write.line)
+    }
+
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
+        self.take_message(hw, message);
+        self.advance(hw);
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        let (bloom_lookups, bloom_false_positives) = self.controllers.filter_counts();
+        let records = self.controllers.counts;
+        Counters {
+            early_flushes: Some(self.early_flushes),
+            undo_records: Some(records.undo),
+            delay_records: Some(records.delay),
+            nacks: Some(records.refused),
+            bloom_lookups: Some(bloom_lookups),
+            bloom_false_positives: Some(bloom_false_positives),
+            table_occupancy_max: Some(records.most as u64),
+            ..self.buffers.counters(now)
+        }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        let refused = self.refused.iter();
+        let refused =
+            refused.map(|epoch| format!("core {}: a write of epoch {} was refused", epoch.core.0, epoch.number));
+        self.buffers.waits().into_iter().chain(refused).collect()
+    }
+
+    /// Undo records are written to memory (ASAP V-E).
+    fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
+        for (line, data) in self.controllers.undone() {
+            image(line, data);
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

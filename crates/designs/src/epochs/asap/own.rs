@@ -1,0 +1,66 @@
+//! Gates, messages and tags of ASAP.
+
+use super::super::buffers;
+use crate::parts::persist_buffer::{EpochId, Sent};
+use strandline_design::{ControllerId, Types};
+use strandline_isa::{CoreId, Line};
+
+/// The types of ASAP.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+impl Types for Own {
+    type Gate = Gate;
+    type Message = Message;
+    type Tag = Tag;
+    type Note = EpochId;
+}
+
+/// What waits for ASAP's buffers and controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gate {
+    /// The buffers'.
+    Buffers(buffers::Gate),
+    /// The eviction of a line waits for a write that was refused at the controller to be accepted.
+    Accepted(ControllerId),
+}
+
+/// Messages between cores and controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// The buffers'.
+    Buffers(buffers::Message),
+    /// To a controller: the epoch commits.
+    Commit(ControllerId, EpochId),
+    /// To a core: a controller has refused the write of this entry.
+    Refused(CoreId, u64),
+    /// Within a controller: the value to undo to has been read.
+    Read(ControllerId, Line),
+}
+
+/// What ASAP's writes are tagged with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// The write of a buffer's entry.
+    Entry(Sent),
+    /// The value of a delay record of this epoch.
+    Delayed(EpochId),
+}
+
+impl From<buffers::Gate> for Gate {
+    fn from(gate: buffers::Gate) -> Gate {
+        Gate::Buffers(gate)
+    }
+}
+
+impl From<buffers::Message> for Message {
+    fn from(message: buffers::Message) -> Message {
+        Message::Buffers(message)
+    }
+}
+
+impl From<Sent> for Tag {
+    fn from(sent: Sent) -> Tag {
+        Tag::Entry(sent)
+    }
+}

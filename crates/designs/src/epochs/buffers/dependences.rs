@@ -1,0 +1,90 @@
+//! Epochs depend on other cores' epochs.
+
+use super::{EpochId, Gate, PersistBuffers, Persistency};
+use strandline_design::{Snoop, Until};
+use strandline_isa::{CoreId, Line};
+use strandline_rules::{broken, Rule};
+
+impl PersistBuffers {
+    /// Where reads carry no dependence, a write to a line that another core or another strand has written makes what follows depend
+    /// on that write (StrandWeaver, Equation 3): what to wait for if an epoch table is full. The dependence is the store's and not the
+    /// request's: a line may arrive before a younger strand has begun, and a load may bring it to be stored to without another request.
+    pub(super) fn follow_last_writer(&mut self, core: CoreId, line: Line) -> Option<Gate> {
+        let rule = match self.persistency {
+            Persistency::Epoch => return None,
+            Persistency::Release => Rule::LinesDepend,
+            Persistency::Strand => Rule::StrandsOfALineInOrder,
+        };
+        let last = self.writers.of(line).filter(|_| !broken(rule))?;
+        if self.is_ordered_after(core, last) {
+            return None;
+        }
+        if let Some(gate) = self.request_epoch(core).or_else(|| self.request_epoch(last.core)) {
+            return Some(gate);
+        }
+        if last.core != core {
+            self.end_for(last, core);
+            self.dependences += 1;
+        }
+        self.depend(core, last);
+        None
+    }
+
+    /// Whether a core's current epoch need not be made to depend on this one.
+    fn is_ordered_after(&mut self, core: CoreId, last: EpochId) -> bool {
+        let epochs = &self.core(core).epochs;
+        let follows = match last.core == core {
+            true => epochs.follows(last.number),
+            false => epochs.awaits(last),
+        };
+        follows || self.core(last.core).epochs.is_durable(last.number)
+    }
+
+    /// Ends an epoch on which one of another core's is to depend.
+    fn end_for(&mut self, epoch: EpochId, dependent: CoreId) {
+        self.counting(epoch.core, |state| state.epochs.add_dependent(epoch.number, dependent));
+        self.note_changed(epoch.core);
+    }
+
+    fn depend(&mut self, core: CoreId, on: EpochId) {
+        self.counting(core, |state| {
+            state.epochs.depend_on(on);
+            state.note_dependence();
+        });
+    }
+
+    /// Answers another core's request for a line: if this core's epochs carry a dependence there that is not durable, the reply
+    /// names the epoch that the requester's next one awaits. Where an epoch table is full, the request waits.
+    pub fn snooped<G: From<Gate>>(&mut self, owner: CoreId, requester: CoreId, line: Line) -> Snoop<G, EpochId> {
+        let carried = self.carried(owner, line);
+        if carried.is_none_or(|number| self.core(owner).epochs.is_durable(number)) {
+            return Snoop::Grant(None);
+        }
+        for core in [owner, requester] {
+            if let Some(gate) = self.request_epoch(core) {
+                return Snoop::Wait(Until::Open(gate.into()));
+            }
+        }
+        // A core answers with its current epoch and begins a new one (ASAP IV-E).
+        let number = self.core(owner).epochs.current();
+        let epoch = EpochId { core: owner, number };
+        self.end_for(epoch, requester);
+        Snoop::Grant(Some(epoch))
+    }
+
+    /// The owner's epoch that makes the requester's next one wait, if the access is such a one.
+    fn carried(&self, owner: CoreId, line: Line) -> Option<u64> {
+        match self.persistency {
+            Persistency::Epoch => self.writers.write_of(owner, line),
+            Persistency::Release => self.writers.release_of(owner, line),
+            Persistency::Strand => None,
+        }
+    }
+
+    /// Begins an epoch of the requester that depends on the one which the owner's reply names.
+    pub fn replied(&mut self, requester: CoreId, on: EpochId) {
+        self.dependences += 1;
+        self.depend(requester, on);
+        self.note_changed(requester);
+    }
+}

@@ -1,0 +1,137 @@
+//! Entries leave persist buffers, and epochs become durable.
+
+use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
+use crate::parts::persist_buffer::{Commit, Flush, Write};
+use strandline_design::Services;
+use strandline_isa::CoreId;
+use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
+
+impl PersistBuffers {
+    /// Flushes the oldest entry of a core that may be, if there is one: `how` says whether a write of an epoch may be flushed now, and how.
+    pub fn flush<T: Wraps>(
+        &mut self,
+        hw: &mut dyn Services<T>,
+        core: CoreId,
+        how: impl Fn(&EpochTable, u64) -> Option<Flush>,
+    ) -> Option<Write> {
+        let most = self.settings.gather;
+        let state = self.core(core);
+        let held = state.held_back(most);
+        let epochs = &state.epochs;
+        let mut write = state.buffer.flush(held, |number| how(epochs, number))?;
+        if broken(Rule::EntryKeepsBytes) {
+            write.data = hw.visible_line(write.line);
+        }
+        if broken(Rule::EpochAwaitsWrites) {
+            state.epochs.acknowledge(write.tag.epoch);
+        }
+        hw.write(core, write.line, write.data, write.tag.into());
+        Some(write)
+    }
+
+    /// Commits the oldest epoch of a core that is safe and complete, if there is one.
+    pub fn start_commit(&mut self, core: CoreId) -> Option<Commit> {
+        self.core(core).epochs.start_commit()
+    }
+
+    /// Removes an epoch that is durable, and sends word to the cores with epochs that depend on it, which have it at `known`.
+    pub fn durable<T: Wraps>(&mut self, hw: &mut dyn Services<T>, done: EpochId, known: Cycles) {
+        self.writers.forget(done);
+        let state = self.core(done.core);
+        let dependents = state.epochs.remove(done.number);
+        if std::mem::take(&mut state.epoch_waits) {
+            hw.open(Gate::Epoch(done.core).into());
+        }
+        for dependent in dependents {
+            hw.send(known, Message::Resolved(dependent, done).into());
+        }
+    }
+
+    /// Releases a core's fence if its epochs are durable, and notes how full the buffer is and whether it is blocked. `may`: whether a
+    /// write of an epoch may be flushed. To be called when nothing more is flushed or committed.
+    pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, may: impl Fn(&EpochTable, u64) -> bool) {
+        let state = self.core(core);
+        if state
+            .fence
+            .is_some_and(|number| state.epochs.are_durable_through(number))
+        {
+            state.fence = None;
+            hw.open(Gate::Fence(core).into());
+        }
+        let blocked = state.buffer.is_blocked(|number| may(&state.epochs, number));
+        state.note(hw.now(), blocked);
+    }
+
+    /// Frees the entry of a write that is acknowledged, and releases what waits for it.
+    pub fn acknowledged<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, id: u64) {
+        let state = self.core(core);
+        if let Some(number) = state.buffer.acknowledge(id) {
+            if !broken(Rule::EpochAwaitsWrites) {
+                state.epochs.acknowledge(number);
+            }
+        }
+        if std::mem::take(&mut state.store_waits) {
+            hw.open(Gate::Room(core).into());
+        }
+        let oldest = state.buffer.oldest().unwrap_or(u64::MAX);
+        state.drains.retain(|entry| {
+            let is_held = *entry >= oldest;
+            if !is_held {
+                hw.open(Gate::Drained(core, *entry).into());
+            }
+            is_held
+        });
+        self.note_changed(core);
+    }
+
+    /// Makes a write that was refused wait again: its epoch.
+    pub fn refused(&mut self, core: CoreId, id: u64) -> Option<EpochId> {
+        self.note_changed(core);
+        let number = self.core(core).buffer.refuse(id)?;
+        Some(EpochId { core, number })
+    }
+
+    /// Drains a core's buffer of what is in it now: what to wait for, if there is anything.
+    pub fn drain(&mut self, core: CoreId) -> Option<Gate> {
+        let state = self.core(core);
+        let newest = state.buffer.newest()?;
+        state.drains.push(newest);
+        self.note_changed(core);
+        Some(Gate::Drained(core, newest))
+    }
+
+    /// Starts the timer after which a core's entries are no longer held back for stores that coalesce with them.
+    pub(super) fn gather<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId) {
+        let settings = self.settings;
+        let state = self.core(core);
+        if settings.gather <= 1 || state.gathers {
+            return;
+        }
+        if let Some(newest) = state.buffer.newest() {
+            state.gathers = true;
+            let at = hw.now() + settings.gather_time;
+            hw.send(at, Message::Gathered(core, newest).into());
+        }
+    }
+
+    /// The entries of a core's buffer up to this one have waited for long enough.
+    fn gathered<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, newest: u64) {
+        let state = self.core(core);
+        state.gathered = Some(newest);
+        state.gathers = false;
+        if state.buffer.gathering(state.epochs.current(), state.gathered).is_some() {
+            self.gather(hw, core);
+        }
+    }
+
+    /// Takes a message to a core.
+    pub fn message<T: Wraps>(&mut self, hw: &mut dyn Services<T>, message: Message) {
+        let (Message::Resolved(core, _) | Message::Gathered(core, _)) = message;
+        match message {
+            Message::Resolved(_, epoch) => self.core(core).epochs.resolve(epoch),
+            Message::Gathered(_, newest) => self.gathered(hw, core, newest),
+        }
+        self.note_changed(core);
+    }
+}

@@ -1,0 +1,136 @@
+//! The persist buffers of all cores, and the epochs that order what is in them.
+//!
+//! [`PersistBuffers`] inserts stores, begins epochs and notes on what they depend. It says which cores have changed
+//! ([`PersistBuffers::next_changed`]); a design then flushes what it decides to, and commits epochs.
+
+mod core;
+mod dependences;
+mod flushing;
+mod ordering;
+mod own;
+mod settings;
+
+use self::core::CoreState;
+use super::persistency::Persistency;
+use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
+pub use own::{Gate, Message, Own, Wraps};
+pub use settings::{bits, Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
+use std::collections::VecDeque;
+use strandline_design::{Counters, Occupancy};
+use strandline_isa::CoreId;
+use strandline_kernel::{Cycles, Params};
+
+/// The persist buffers of all cores.
+///
+/// A store to persistent memory enters its core's buffer as it becomes visible, in the core's current epoch. Entries of an epoch
+/// that has not ended are held back, since a store that follows may be to their line, until so many wait ([`GATHER`]) or some
+/// time has passed. The papers speak of coalescing and of flushing in the background, and not of when. What is in a buffer when
+/// power fails is lost.
+#[derive(Clone, Debug)]
+pub struct PersistBuffers {
+    persistency: Persistency,
+    settings: Settings,
+    cores: Vec<CoreState>,
+    writers: LastWriters,
+    /// Cores whose entries or epochs have changed, oldest change first.
+    changed: VecDeque<CoreId>,
+    /// Epochs begun so far.
+    epochs: u64,
+    /// Dependences of an epoch on another core's so far.
+    dependences: u64,
+}
+
+impl PersistBuffers {
+    /// Empty buffers, with epoch tables of so many entries (`None`: not limited).
+    #[must_use]
+    pub fn new(persistency: Persistency, epochs: Option<u64>) -> PersistBuffers {
+        PersistBuffers {
+            persistency,
+            settings: Settings::new(epochs),
+            cores: Vec::new(),
+            writers: LastWriters::default(),
+            changed: VecDeque::new(),
+            epochs: 0,
+            dependences: 0,
+        }
+    }
+
+    /// The persistency model.
+    #[must_use]
+    pub fn persistency(&self) -> Persistency {
+        self.persistency
+    }
+
+    /// The sizes.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Takes the values of the parameters.
+    pub fn set(&mut self, params: &Params) {
+        self.settings.set(params);
+    }
+
+    /// A core whose entries or epochs have changed since it was last named here: its design flushes and commits what may be now.
+    pub fn next_changed(&mut self) -> Option<CoreId> {
+        self.changed.pop_front()
+    }
+
+    /// Notes that a core's epochs have changed.
+    pub fn note_changed(&mut self, core: CoreId) {
+        self.changed.push_back(core);
+    }
+
+    /// The epochs of a core.
+    pub fn epochs(&mut self, core: CoreId) -> &mut EpochTable {
+        &mut self.core(core).epochs
+    }
+
+    fn core(&mut self, core: CoreId) -> &mut CoreState {
+        for number in self.cores.len()..=core.index() {
+            let state = CoreState::new(CoreId(number as u16), self.settings.entries);
+            self.cores.push(state);
+        }
+        &mut self.cores[core.index()]
+    }
+
+    /// Does something that may begin epochs of a core, and counts them.
+    fn counting(&mut self, core: CoreId, does: impl FnOnce(&mut CoreState)) {
+        let state = self.core(core);
+        let before = state.epochs.current();
+        does(state);
+        let begun = state.epochs.current() - before;
+        self.epochs += begun;
+    }
+
+    /// What was counted by `now`.
+    #[must_use]
+    pub fn counters(&self, now: Cycles) -> Counters {
+        Counters {
+            epochs: Some(self.epochs),
+            cross_dependences: Some(self.dependences),
+            blocked_cycles: Some(self.cores.iter().map(|core| core.blocked(now)).sum()),
+            buffer_occupancy: Some(Occupancy::sum(self.cores.iter().map(CoreState::occupancy), now)),
+            ..Counters::default()
+        }
+    }
+
+    /// Which core waits for which, in words.
+    #[must_use]
+    pub fn waits(&self) -> Vec<String> {
+        let all = self.cores.iter().enumerate();
+        let waiting = all.filter(|(_, state)| state.buffer.occupied() > 0 || state.fence.is_some());
+        waiting
+            .map(|(core, state)| {
+                let (oldest, awaits) = state.epochs.oldest();
+                let others = awaits
+                    .iter()
+                    .map(|on| format!(", waits for epoch {} of core {}", on.number, on.core.0));
+                let others: String = others.collect();
+                let entries = state.buffer.occupied();
+                format!("core {core}: epoch {oldest} is its oldest, {entries} entries{others}")
+            })
+            .collect()
+    }
+}

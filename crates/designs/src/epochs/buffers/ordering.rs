@@ -1,0 +1,165 @@
+//! Stores enter persist buffers, and primitives order them.
+
+use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
+use strandline_design::{Admission, Departure, Entry, Services, Store, Until};
+use strandline_isa::{CoreId, Line, Primitive};
+use strandline_rules::{broken, Rule};
+
+impl PersistBuffers {
+    /// What a dispatched primitive waits for: a `dfence`, and that for which buffers have nothing weaker, for its epochs, and younger
+    /// stores with it; one that only orders does so when it leaves the store queue.
+    #[must_use]
+    pub fn admission<G: From<Gate>>(core: CoreId, primitive: Primitive) -> Admission<G> {
+        match primitive {
+            Primitive::Ofence
+            | Primitive::PersistBarrier
+            | Primitive::NewStrand
+            | Primitive::Release
+            | Primitive::Acquire
+            | Primitive::Setctx(_) => Admission::Enter,
+            Primitive::StoreBarrier => Admission::plain(primitive),
+            _ => Admission::EnterHeld {
+                until: Until::Open(Gate::Fence(core).into()),
+                loads: primitive == Primitive::Mfence,
+            },
+        }
+    }
+
+    /// Answers a store or locked instruction that is about to become visible: what it waits for, if anything. One to persistent
+    /// memory waits if its core's buffer has no room for it.
+    pub fn store(&mut self, core: CoreId, entry: Entry) -> Option<Gate> {
+        match entry {
+            Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store) if store.addr.is_persistent() => {
+                self.persistent_store(core, store.line())
+            }
+            _ => None,
+        }
+    }
+
+    fn persistent_store(&mut self, core: CoreId, line: Line) -> Option<Gate> {
+        if let Some(gate) = self.follow_last_writer(core, line) {
+            return Some(gate);
+        }
+        let state = self.core(core);
+        state.note_store();
+        if state.buffer.has_room(line, state.epochs.current()) || broken(Rule::FullBufferHoldsStore) {
+            return None;
+        }
+        state.store_waits = true;
+        self.note_changed(core);
+        Some(Gate::Room(core))
+    }
+
+    /// Answers a flush or primitive at the head of the store queue. Flushes write nothing back.
+    pub fn departs<T: Wraps>(
+        &mut self,
+        hw: &mut dyn Services<T>,
+        core: CoreId,
+        entry: Entry,
+        context: u8,
+    ) -> Departure<T::Gate> {
+        match entry {
+            Entry::Flush(..) => {
+                hw.acknowledge(core, context);
+                Departure::Keep
+            }
+            Entry::Primitive(Primitive::StoreBarrier) => Departure::Go,
+            Entry::Primitive(primitive) => match self.order(hw, core, primitive) {
+                Some(gate) => Departure::Wait(Until::Open(gate.into())),
+                None => Departure::Go,
+            },
+            Entry::Store(_) | Entry::StoreNt(_) | Entry::Locked(_) => Departure::Go,
+        }
+    }
+
+    /// Orders what came before a primitive and what follows it: what it waits for, if anything.
+    fn order<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, primitive: Primitive) -> Option<Gate> {
+        if let Some(gate) = self.request_epoch(core) {
+            return Some(gate);
+        }
+        let persistency = self.persistency;
+        self.counting(core, |state| match primitive {
+            Primitive::Setctx(context) => state.switch(context),
+            Primitive::PersistBarrier => _ = state.epochs.begin(Follows::Current),
+            Primitive::NewStrand => new_strand(state, persistency),
+            Primitive::Release => release(state, persistency),
+            Primitive::Acquire => acquire(state, persistency),
+            Primitive::Ofence => _ = state.epochs.begin(all(persistency)),
+            _ => {
+                state.fence = state.end_for_fence();
+                state.epochs.begin(all(persistency));
+                if state.fence.is_none() {
+                    hw.open(Gate::Fence(core).into());
+                }
+            }
+        });
+        self.note_changed(core);
+        None
+    }
+
+    /// Requests an entry of a core's epoch table: what to wait for if it is full.
+    pub(super) fn request_epoch(&mut self, core: CoreId) -> Option<Gate> {
+        let most = self.settings.epochs?;
+        let state = self.core(core);
+        if state.epochs.occupied() < most {
+            return None;
+        }
+        state.epoch_waits = true;
+        Some(Gate::Epoch(core))
+    }
+
+    /// A store has become visible: it enters the buffer if it is persistent. Volatile lines may carry dependences, too.
+    pub fn visible<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, store: Store) {
+        let line = store.line();
+        let state = self.core(core);
+        let number = state.epochs.current();
+        let enters = store.addr.is_persistent() && state.buffer.has_room(line, number);
+        if enters && state.buffer.insert(line, hw.visible_line(line), number) {
+            state.epochs.add_write();
+            self.gather(hw, core);
+        }
+        self.record_writer(core, number, store);
+        self.note_changed(core);
+    }
+
+    /// Records in whose epoch a line was written last, and released last.
+    fn record_writer(&mut self, core: CoreId, number: u64, store: Store) {
+        let epoch = EpochId { core, number };
+        let releases = std::mem::take(&mut self.core(core).releases);
+        if store.addr.is_persistent() || self.persistency == Persistency::Epoch {
+            self.writers.record_write(store.line(), epoch);
+        }
+        if releases && self.persistency == Persistency::Release {
+            self.core(core).released = Some(number);
+            self.writers.record_release(store.line(), epoch);
+        }
+    }
+}
+
+/// What a fence for all of a core's stores follows.
+fn all(persistency: Persistency) -> Follows {
+    match persistency {
+        Persistency::Strand => Follows::All,
+        Persistency::Epoch | Persistency::Release => Follows::Current,
+    }
+}
+
+fn new_strand(state: &mut CoreState, persistency: Persistency) {
+    if persistency == Persistency::Strand {
+        state.epochs.begin(Follows::Join);
+    }
+}
+
+fn release(state: &mut CoreState, persistency: Persistency) {
+    state.releases = true;
+    if !broken(Rule::ReleaseBeginsEpoch) {
+        state.epochs.begin(all(persistency));
+    }
+}
+
+/// Of another core's release the core learns with the line; its own may be in this very epoch.
+fn acquire(state: &mut CoreState, persistency: Persistency) {
+    if state.released == Some(state.epochs.current()) {
+        state.epochs.begin(all(persistency));
+    }
+}

@@ -1,0 +1,43 @@
+//! Gates, messages and tags of persist buffers.
+
+use crate::parts::persist_buffer::{EpochId, Sent};
+use strandline_design::Types;
+use strandline_isa::CoreId;
+
+/// The types of persist buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+impl Types for Own {
+    type Gate = Gate;
+    type Message = Message;
+    type Tag = Sent;
+    type Note = EpochId;
+}
+
+/// What waits for a core's persist buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gate {
+    /// A store waits for room in the buffer.
+    Room(CoreId),
+    /// A fence waits for its epochs to be durable.
+    Fence(CoreId),
+    /// A primitive or request waits for room in the epoch table.
+    Epoch(CoreId),
+    /// An eviction waits for the entries up to this one to be acknowledged.
+    Drained(CoreId, u64),
+}
+
+/// A message to a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// An epoch, on which one of the core's depends, is durable.
+    Resolved(CoreId, EpochId),
+    /// The core's entries up to this one have waited for long enough for stores that coalesce with them.
+    Gathered(CoreId, u64),
+}
+
+/// The types of a design that has persist buffers, and maybe gates, messages and tags beside theirs.
+pub trait Wraps: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}
+
+impl<T> Wraps for T where T: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}

@@ -1,0 +1,84 @@
+//! How large persist buffers are, and when entries stop to wait for stores.
+
+use crate::parts::persist_buffer::{BUFFER_ENTRIES, LINE_NUMBER_BITS};
+use strandline_design::Sizes;
+use strandline_isa::LINE_BYTES;
+use strandline_kernel::{Cycles, Param, Params};
+
+/// `--set design.epochs=N`: ASAP VI.
+pub const EPOCH_ENTRIES: Param = Param {
+    name: "epochs",
+    default: 32,
+    min: 2,
+    max: 4096,
+    help: "entries of a core's epoch table",
+};
+
+/// `--set design.gather=N`: not in the papers. ASAP's public artifact has 16 for HOPS and 2 for ASAP; one for both, so that neither
+/// wins by it.
+pub const GATHER: Param = Param {
+    name: "gather",
+    default: 16,
+    min: 1,
+    max: 4096,
+    help: "writes of an epoch that has not ended go when so many wait, and stores join those that do",
+};
+
+/// `--set design.gather_time=N`: not in the papers; as [`GATHER`] (2,000 ns).
+pub const GATHER_TIME: Param = Param {
+    name: "gather_time",
+    default: 4000,
+    min: 1,
+    max: 1_000_000,
+    help: "cycles after which they go anyway",
+};
+
+/// Sizes and times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Entries of a core's persist buffer.
+    pub entries: usize,
+    /// Entries of a core's epoch table; none: it is not limited.
+    pub epochs: Option<usize>,
+    /// Entries of an epoch that has not ended are flushed when so many wait.
+    pub gather: usize,
+    /// They are flushed when they have waited for so long.
+    pub gather_time: Cycles,
+}
+
+impl Settings {
+    /// The defaults, with epoch tables of so many entries.
+    #[must_use]
+    pub fn new(epochs: Option<u64>) -> Settings {
+        Settings {
+            entries: BUFFER_ENTRIES.default as usize,
+            epochs: epochs.map(|entries| entries as usize),
+            gather: GATHER.default as usize,
+            gather_time: Cycles(GATHER_TIME.default),
+        }
+    }
+
+    /// Takes the values of the parameters: of epoch tables only if they are limited.
+    pub fn set(&mut self, params: &Params) {
+        self.entries = params.get(BUFFER_ENTRIES.name) as usize;
+        self.gather = params.get(GATHER.name) as usize;
+        self.gather_time = Cycles(params.get(GATHER_TIME.name));
+        if let Some(epochs) = &mut self.epochs {
+            *epochs = params.get(EPOCH_ENTRIES.name) as usize;
+        }
+    }
+
+    /// Bytes of all cores' persist buffers. An entry has a line, its number, its epoch and so many bits more; a core its current and
+    /// its last complete epoch.
+    #[must_use]
+    pub fn buffer_bytes(&self, machine: &Sizes, epoch_bits: u64, more: u64) -> u64 {
+        let entry = 8 * LINE_BYTES + LINE_NUMBER_BITS + epoch_bits + more;
+        machine.cores * (self.entries as u64 * entry + 2 * epoch_bits).div_ceil(8)
+    }
+}
+
+/// Bits that tell so many things apart.
+#[must_use]
+pub fn bits(things: u64) -> u64 {
+    u64::from(things.next_power_of_two().ilog2())
+}

@@ -1,0 +1,53 @@
+//! The persistency models that persist buffers implement.
+
+use strandline_isa::{Lowering, Primitive};
+
+/// A persistency model: which accesses make an epoch depend on another core's, and what programs say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistency {
+    /// Epoch persistency: any access to a line that another core has written (ASAP IV-A).
+    Epoch,
+    /// Release persistency: an access to a line that another core's release has written (ASAP IV-A and IV-E); and a write to a
+    /// persistent line that another core has written, since flushes are of whole lines, with that core's bytes.
+    Release,
+    /// Strand persistency: a write to a persistent line that another core or another strand has written, which is strong persist
+    /// atomicity alone (ASAP II-A).
+    Strand,
+}
+
+/// Epochs: `ofence` and `dfence` (ASAP IV-A).
+const EPOCHS: Lowering = Lowering {
+    log: true,
+    log_before_update: &[Primitive::Ofence],
+    commit: &[Primitive::Ofence],
+    durable: &[Primitive::Dfence],
+    hand_over: &[Primitive::Dfence],
+    resumed: &[Primitive::Setctx(0)],
+    ..Lowering::NOTHING
+};
+
+/// The same, with annotations of acquires and releases (ASAP V).
+const RELEASES: Lowering = Lowering {
+    acquire: &[Primitive::Acquire],
+    release: &[Primitive::Release],
+    ..EPOCHS
+};
+
+/// Persist barriers within a strand; an `ofence` orders all strands, and no core waits for it.
+const STRANDS: Lowering = Lowering {
+    log_before_update: &[Primitive::PersistBarrier],
+    new_strand: &[Primitive::NewStrand],
+    ..EPOCHS
+};
+
+impl Persistency {
+    /// Which primitives an ordering intent becomes.
+    #[must_use]
+    pub fn lowering(self) -> Lowering {
+        match self {
+            Persistency::Epoch => EPOCHS,
+            Persistency::Release => RELEASES,
+            Persistency::Strand => STRANDS,
+        }
+    }
+}
