@@ -242,10 +242,7 @@ mod tests {
             .iter()
             .map(|region| (region.name.number, region.acknowledged, region.aborted))
             .collect();
-        assert_eq!(
-            times,
-            [(2, Cycles(9), Cycles::NEVER), (1, Cycles::NEVER, Cycles(5))]
-        );
+        assert_eq!(times, [(2, Cycles(9), Cycles::NEVER), (1, Cycles::NEVER, Cycles(5))]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A lane's log, whatever the runtime, and its regions: what workloads are written to.
 
+use crate::alloc::Taken;
 use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
 use crate::region::Step;
-use crate::alloc::Taken;
 use crate::{LogLayout, Runtime, UndoLog, UndoRegion, PAYLOAD_BYTES};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -12,9 +12,9 @@
 //! Both rest on stores of one core to one line becoming visible in program order.
 
 use crate::abort::Unwinding;
+use crate::alloc::Taken;
 use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
-use crate::alloc::Taken;
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
 use strandline_isa::{sites, Addr, Cpu, Line, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};

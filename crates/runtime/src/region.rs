@@ -1,7 +1,7 @@
 //! A failure-atomic region, as a program writes it: steps of log, order, update, finish.
 
-use crate::layout::{OWN_WORD, RECORD_WORDS};
 use crate::alloc::Taken;
+use crate::layout::{OWN_WORD, RECORD_WORDS};
 use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
 use strandline_rules::{broken, Rule};

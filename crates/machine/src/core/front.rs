@@ -3,7 +3,7 @@
 //! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
 //! cannot go on it leaves a [`Request`] for the system and suspends.
 
-use super::{Core, Interrupt, Dispatched, Kind, Now, Request};
+use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
 use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};

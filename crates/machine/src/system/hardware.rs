@@ -248,7 +248,9 @@ impl Hardware {
         let mut stale = 0;
         for (index, (seen, data)) in seen.iter().zip(&data).enumerate() {
             let differs = |byte: &usize| (seen ^ data) >> (8 * byte) & 0xff != 0;
-            stale |= (0..8).filter(differs).fold(0, |mask, byte| mask | 1u64 << (8 * index + byte));
+            stale |= (0..8)
+                .filter(differs)
+                .fold(0, |mask, byte| mask | 1u64 << (8 * index + byte));
         }
         if stale != 0 {
             self.stale_since.get_or_insert(Cycles(self.now));

@@ -3,7 +3,9 @@
 use super::events::Event;
 use super::hardware::{Command, Hardware};
 use crate::memory::Origin;
-use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest};
+use strandline_design::{
+    ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest,
+};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -188,8 +190,7 @@ impl Hardware {
     /// A write of the design's own arrives at its controller at `arrives`.
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
         let controller = Hardware::controller_of(self, self.writes.get(write).request.line);
-        self.events
-            .post(Cycles(arrives), Event::Arrives { controller, write });
+        self.events.post(Cycles(arrives), Event::Arrives { controller, write });
         self.writes.get_mut(write).waiting.push(Origin::Design { core, tag });
         Cycles(arrives)
     }

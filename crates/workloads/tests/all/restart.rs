@@ -95,7 +95,10 @@ fn regions_of_several_operations_are_aborted_as_a_whole() {
                 };
                 let outcome = with_several(name, operations, aborted);
                 assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");
-                assert!(outcome.aborted > 0, "{name}, {operations} operations, {play:?}: no abort");
+                assert!(
+                    outcome.aborted > 0,
+                    "{name}, {operations} operations, {play:?}: no abort"
+                );
             }
         }
     }

@@ -1,0 +1,130 @@
+//! The speculation buffer of a controller.
+
+use super::paths::Stamp;
+use strandline_design::ByteMask;
+use strandline_isa::{CoreId, Line, LINE_BYTES};
+
+/// A line that was written lately.
+#[derive(Clone, Debug)]
+struct Written {
+    line: Line,
+    /// The newest store of those that have arrived.
+    newest: Stamp,
+    /// The number of the newest store to each byte; 0 for none.
+    bytes: [u64; LINE_BYTES as usize],
+}
+
+/// A line that the LLC has dropped lately.
+#[derive(Clone, Debug)]
+struct Dropped {
+    line: Line,
+    /// When it was dropped.
+    since: Stamp,
+    /// Who has fetched it since.
+    fetched: Vec<CoreId>,
+}
+
+/// The speculation buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Buffer {
+    written: Vec<Written>,
+    dropped: Vec<Dropped>,
+}
+
+impl Buffer {
+    /// Entries in use.
+    pub fn len(&self) -> usize {
+        self.written.len() + self.dropped.len()
+    }
+
+    /// Forgets what is over.
+    pub fn forget(&mut self, is_over: impl Fn(Stamp) -> bool) {
+        self.written.retain(|entry| !is_over(entry.newest));
+        self.dropped.retain(|entry| !is_over(entry.since));
+    }
+
+    /// The oldest moment of an entry.
+    pub fn oldest(&self) -> Option<Stamp> {
+        let written = self.written.iter().map(|entry| entry.newest);
+        let dropped = self.dropped.iter().map(|entry| entry.since);
+        written.chain(dropped).min_by_key(|stamp| stamp.at)
+    }
+
+    /// Whether it has an entry for stores to a line.
+    pub fn holds_written(&self, line: Line) -> bool {
+        self.written.iter().any(|entry| entry.line == line)
+    }
+
+    /// Whether it has an entry for a line that was dropped.
+    pub fn holds_dropped(&self, line: Line) -> bool {
+        self.dropped.iter().any(|entry| entry.line == line)
+    }
+
+    /// Whether a younger store to the line of the store of this number has arrived.
+    pub fn is_late(&self, line: Line, order: u64) -> bool {
+        let mut of_line = self.written.iter().filter(|entry| entry.line == line);
+        of_line.any(|entry| entry.newest.order > order)
+    }
+
+    /// Which of these bytes a younger store has written.
+    pub fn overwritten(&self, line: Line, order: u64, bytes: ByteMask) -> ByteMask {
+        let entry = self.written.iter().find(|entry| entry.line == line);
+        let younger = |byte: &u64| {
+            let is_younger = |entry: &Written| entry.bytes[*byte as usize] > order;
+            bytes.0 >> byte & 1 == 1 && entry.is_some_and(is_younger)
+        };
+        ByteMask((0..LINE_BYTES).filter(younger).fold(0, |mask, byte| mask | 1 << byte))
+    }
+
+    /// A store to these bytes has arrived.
+    pub fn write(&mut self, line: Line, stamp: Stamp, bytes: ByteMask) {
+        let index = self.written.iter().position(|entry| entry.line == line);
+        let index = index.unwrap_or_else(|| {
+            self.written.push(Written {
+                line,
+                newest: stamp,
+                bytes: [0; LINE_BYTES as usize],
+            });
+            self.written.len() - 1
+        });
+        let entry = &mut self.written[index];
+        if stamp.order > entry.newest.order {
+            entry.newest = stamp;
+        }
+        for byte in (0..LINE_BYTES as usize).filter(|byte| bytes.0 >> byte & 1 == 1) {
+            entry.bytes[byte] = entry.bytes[byte].max(stamp.order);
+        }
+    }
+
+    /// A line is dropped.
+    pub fn drop_line(&mut self, line: Line, since: Stamp) {
+        self.dropped.retain(|entry| entry.line != line);
+        self.dropped.push(Dropped {
+            line,
+            since,
+            fetched: Vec::new(),
+        });
+    }
+
+    /// A core fetches a line.
+    pub fn fetch(&mut self, line: Line, core: CoreId) {
+        if let Some(entry) = self.dropped.iter_mut().find(|entry| entry.line == line) {
+            entry.fetched.push(core);
+        }
+    }
+
+    /// Whether what a core has fetched may still be found stale, and since when that counts.
+    pub fn speculates(&self, core: CoreId) -> Option<Stamp> {
+        let mut fetched = self.dropped.iter().filter(|entry| entry.fetched.contains(&core));
+        fetched.next().map(|entry| entry.since)
+    }
+
+    /// A store arrives: whether its line was fetched without it. That is found once.
+    pub fn finds_stale(&mut self, line: Line, order: u64) -> bool {
+        let entry = self.dropped.iter_mut().find(|entry| entry.line == line);
+        let Some(entry) = entry.filter(|entry| order <= entry.since.order) else {
+            return false;
+        };
+        !std::mem::take(&mut entry.fetched).is_empty()
+    }
+}
