@@ -208,6 +208,14 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.holds_modified(core, line)
     }
 
+    fn newest_entry(&self, core: CoreId) -> StoreId {
+        self.hw.newest_entry(core)
+    }
+
+    fn entry_at_turn(&self, core: CoreId) -> StoreId {
+        self.hw.entry_at_turn(core)
+    }
+
     fn to_core(&self) -> Cycles {
         self.hw.to_core()
     }
@@ -222,6 +230,10 @@ impl<T: Types> Services<T> for Typed<'_, T> {
 
     fn skip(&mut self, hook: Hook) {
         self.hw.skip(hook);
+    }
+
+    fn heed(&mut self, hook: Hook) {
+        self.hw.heed(hook);
     }
 
     fn send(&mut self, at: Cycles, message: T::Message) {

@@ -56,6 +56,14 @@ pub trait Services<T: Types> {
     /// Whether a line is dirty in this core's private caches.
     fn holds_modified(&self, core: CoreId, line: Line) -> bool;
 
+    /// The number of the youngest entry that the core's store queue has had. Entries are numbered in
+    /// program order.
+    fn newest_entry(&self, core: CoreId) -> StoreId;
+
+    /// The number of the entry of the core's store queue whose turn has come, which is being asked
+    /// about.
+    fn entry_at_turn(&self, core: CoreId) -> StoreId;
+
     /// How long a message takes from one core to another.
     fn to_core(&self) -> Cycles;
 
@@ -78,6 +86,10 @@ pub trait Services<T: Types> {
     /// The hook is not implemented: the machine stops asking. The default bodies of
     /// [`crate::Design`] call it.
     fn skip(&mut self, hook: Hook);
+
+    /// The opposite of [`Services::skip`]: for a design around another one that does not implement the
+    /// hook.
+    fn heed(&mut self, hook: Hook);
 
     /// Sends the design a message at a time that is not in the past.
     fn send(&mut self, at: Cycles, message: T::Message);

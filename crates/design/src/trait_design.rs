@@ -120,7 +120,8 @@ pub trait Design: Any {
     /// Place 3: the turn of a store or locked instruction has come, before its core asks for the
     /// line. [`Departure::Keep`]: the design keeps it as `id` and has it performed by
     /// [`Services::perform`]; its own core's loads see it by [`Design::load`] only. A locked
-    /// instruction that is kept has read its word at once, from where a load would.
+    /// instruction that is kept has read its word at once, from where a load would; a non-temporal
+    /// store may wait, but not be kept.
     fn keep(
         &mut self,
         hw: &mut dyn Services<Self::Own>,

@@ -20,6 +20,11 @@ impl Hooks {
         self.0 & Hooks::bit(hook) != 0
     }
 
+    /// These and this hook.
+    pub fn with(self, hook: Hook) -> Hooks {
+        Hooks(self.0 | Hooks::bit(hook))
+    }
+
     /// All but this hook.
     pub fn without(self, hook: Hook) -> Hooks {
         Hooks(self.0 & !Hooks::bit(hook))

@@ -317,7 +317,16 @@ impl Core {
 
     /// The design does not implement the hook.
     pub fn skip(&self, hook: Hook) {
-        self.hooks.set(self.hooks.get().without(hook));
+        self.set_hooks(self.hooks.get().without(hook));
+    }
+
+    /// The design implements the hook after all.
+    pub fn heed(&self, hook: Hook) {
+        self.set_hooks(self.hooks.get().with(hook));
+    }
+
+    fn set_hooks(&self, hooks: Hooks) {
+        self.hooks.set(hooks);
         let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]
             .into_iter()
             .any(|hook| self.asks(hook));

@@ -126,6 +126,11 @@ impl Notes {
         number
     }
 
+    /// Whether no fence has retired speculatively that is not certain.
+    pub fn is_certain(&self) -> bool {
+        self.open.borrow().is_empty()
+    }
+
     /// A fence that has retired speculatively is certain.
     pub fn confirm(&self, number: u64, at: u64) {
         self.open.borrow_mut().retain(|open| *open != number);
@@ -172,7 +177,7 @@ impl Notes {
     /// Takes a note.
     pub fn take(&self, note: Note, now: Now) {
         let is_joined = self.joins.get() == self.joined.get();
-        let is_certain = self.open.borrow().is_empty();
+        let is_certain = self.is_certain();
         let retired = now.retired.filter(|_| is_joined && is_certain);
         let at = match note {
             Note::RegionDurable | Note::RegionAbort | Note::TaskEnd => retired,

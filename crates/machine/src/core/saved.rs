@@ -77,6 +77,7 @@ impl Core {
             log.replay(operations);
         }
         self.window.release(self.window.retired());
+        self.window.redirect(1);
         self.holds_loads.set(false);
         // Every operation finds that something comes first, and looks into the log then.
         self.horizon.set(0);

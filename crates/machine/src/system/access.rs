@@ -192,7 +192,10 @@ impl System {
             match self.design.snooped(&mut self.hw, owner, requester, line, access) {
                 Snoop::Grant(note) => return Ok(note),
                 Snoop::Wait(until) => return Err(until),
-                Snoop::RollBack(checkpoint) => self.roll_back(owner, checkpoint),
+                Snoop::RollBack(checkpoint) => {
+                    let rolled = self.roll_back(owner, checkpoint);
+                    assert!(rolled, "{owner} is to be rolled back to a checkpoint that it has not");
+                }
             }
         }
     }

@@ -29,6 +29,7 @@ impl System {
             shared.drains.set(next_time(&shared));
             return;
         };
+        self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
             Kind::Store { .. } => self.drain_store(core, &shared, index, &entry, at),
             Kind::StoreNt { size, .. } => self.drain_nt(core, index, &entry, size, at),
@@ -159,6 +160,13 @@ impl System {
     }
 
     fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
+        if self.hw.hart(core).core.asks(Hook::Keep) {
+            let asked = design::Entry::StoreNt(store_of(entry));
+            let departure = self.design.keep(&mut self.hw, core, asked, StoreId(entry.number));
+            if let Departure::Wait(until) = departure {
+                return self.block_drain(core, until);
+            }
+        }
         if self.combine(core, entry, size, at) {
             self.leave(core, index, at);
             self.send_what_is_waited_for(core, at);

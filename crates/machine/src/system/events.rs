@@ -330,7 +330,7 @@ impl System {
                 Command::Open(gate) => self.open(gate),
                 Command::LookAtQueue(controller) => self.issue(controller),
                 Command::Perform { core, id } => self.perform_kept(core, id),
-                Command::RollBack { core, checkpoint } => self.roll_back(core, checkpoint),
+                Command::RollBack { core, checkpoint } => _ = self.roll_back(core, checkpoint),
                 Command::Interrupt(core) => self.interrupt(core),
                 Command::CrashStateChanged => self.crash_image_changes(self.hw.step, None),
             }

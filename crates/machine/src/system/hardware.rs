@@ -61,6 +61,8 @@ pub struct Hart {
     pub combining: Vec<Combining>,
     /// When its last store or flush was done.
     pub settled: u64,
+    /// The number of the store queue's entry whose turn came last.
+    pub at_turn: u64,
     /// Where it can be rolled back to.
     pub checkpoints: Checkpoints,
 }
@@ -300,6 +302,7 @@ impl Hart {
             next_slot: 0,
             combining: Vec::new(),
             settled: 0,
+            at_turn: 0,
             checkpoints: Checkpoints::default(),
         }
     }

@@ -57,6 +57,7 @@ impl System {
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
         let now = self.hw.now;
         self.hw.hart(core).core.notes.confirm(number, now);
+        self.maybe_start();
     }
 
     /// A locked instruction is about to ask for its line: if the design keeps it, what it has read; or it waits.
@@ -69,7 +70,7 @@ impl System {
         at: u64,
     ) -> Option<Result<Response, Blocked>> {
         let shared = self.hw.hart(core).core.clone();
-        let id = StoreId(shared.queue.borrow_mut().take_number());
+        let id = StoreId(shared.queue.borrow().newest() + 1);
         // It reads its word where a load would.
         let read = match self.word(core, addr, at) {
             Ok(read) => read,
@@ -83,6 +84,7 @@ impl System {
             Departure::Wait(until) => return Some(Err(until.into())),
             Departure::Keep => {}
         }
+        shared.queue.borrow_mut().take_number();
         let op = shared.trace_kept_locked(addr, old, value);
         let context = shared.context.get();
         shared.add_pending(context);
@@ -100,11 +102,11 @@ impl System {
         }))
     }
 
-    /// Rolls a core back: its program goes on from the checkpoint.
-    pub(super) fn roll_back(&mut self, core: CoreId, checkpoint: Checkpoint) {
+    /// Rolls a core back: its program goes on from the checkpoint. Whether there still was one.
+    pub(super) fn roll_back(&mut self, core: CoreId, checkpoint: Checkpoint) -> bool {
         let hart = self.hw.hart(core);
         let Some(index) = hart.checkpoints.kept.iter().position(|(kept, _)| *kept == checkpoint) else {
-            return;
+            return false;
         };
         let saved = hart.checkpoints.kept.drain(index..).next().map(|(_, saved)| saved);
         let saved = saved.expect("the checkpoint");
@@ -123,6 +125,7 @@ impl System {
         self.retry_drain(core);
         self.look_at_waits(core);
         self.design.rolled_back(&mut self.hw, core, checkpoint);
+        true
     }
 
     /// Interrupts a core's program, which hears of it when it asks. One that never asks whether it was interrupted ends there, and

@@ -335,9 +335,8 @@ impl System {
     pub(super) fn maybe_start(&mut self) {
         let waiters = &self.hw.waiters;
         let stands = |h: &Hart| {
-            waiters
-                .of_program(h.core.id)
-                .is_some_and(|(at, _)| at == Condition::Started)
+            let waits = waiters.of_program(h.core.id).map(|(condition, _)| condition);
+            waits == Some(Condition::Started) && h.core.notes.is_certain()
         };
         let has_ended = |h: &Hart| matches!(h.front, Front::Ended);
         let harts = &self.hw.harts;

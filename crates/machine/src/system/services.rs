@@ -38,6 +38,12 @@ impl Services<Keys> for Hardware {
         self.skip_hook(hook);
     }
 
+    fn heed(&mut self, hook: Hook) {
+        for hart in &self.harts {
+            hart.core.heed(hook);
+        }
+    }
+
     fn open(&mut self, gate: Key) {
         self.commands.push_back(Command::Open(gate));
     }
@@ -142,6 +148,14 @@ impl Services<Keys> for Hardware {
 
     fn draw_controller_delay(&mut self) -> Cycles {
         Cycles(Hardware::to_controller(self) + self.jitter())
+    }
+
+    fn newest_entry(&self, core: CoreId) -> StoreId {
+        StoreId(self.harts[core.index()].core.queue.borrow().newest())
+    }
+
+    fn entry_at_turn(&self, core: CoreId) -> StoreId {
+        StoreId(self.harts[core.index()].at_turn)
     }
 
     fn to_core(&self) -> Cycles {

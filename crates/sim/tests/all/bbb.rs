@@ -1,10 +1,11 @@
 //! BBB's buffers on their machine: what they hold, when they send it, and who waits for them.
 
-use strandline_design::Design;
+use crate::start::start;
+use strandline_design::boxed;
 use strandline_designs::Bbb;
-use strandline_isa::{CoreId, Cpu, Memory, PM_BASE};
+use strandline_isa::{Cpu, Memory, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Machine, Options, Stats, System};
+use strandline_machine::{Machine, Options, SimCpu, Stats, System};
 
 fn machine() -> Machine {
     let mut machine = Machine::preset("asap").expect("a preset");
@@ -12,9 +13,15 @@ fn machine() -> Machine {
     machine
 }
 
+async fn store_to_lines(cpu: SimCpu, lines: Vec<u64>) {
+    for line in lines {
+        cpu.word(PM_BASE + 64 * line).store(cpu.word(1)).await;
+    }
+}
+
 /// Counts of a run in which each core stores to its list of lines.
 fn run(entries: u64, cores: &[&[u64]]) -> Stats {
-    let mut design: Box<dyn Design> = Box::new(Bbb::default());
+    let mut design = boxed(Bbb::default());
     let entries = entries.to_string();
     design
         .configure([("entries", entries.as_str())])
@@ -23,14 +30,10 @@ fn run(entries: u64, cores: &[&[u64]]) -> Stats {
     let mut system = System::new(&machine(), design, cores.len(), memory, Options::default());
     system.warm(PM_BASE..PM_BASE + (1 << 19));
     for (core, lines) in cores.iter().enumerate() {
-        let id = CoreId(core as u16);
-        let (cpu, lines) = (system.cpu(id), lines.to_vec());
-        let program = async move {
-            for line in lines {
-                cpu.word(PM_BASE + 64 * line).store(cpu.word(1)).await;
-            }
-        };
-        system.start(id, Box::pin(program));
+        start(&mut system, core as u16, {
+            let lines = lines.to_vec();
+            move |cpu| store_to_lines(cpu, lines.clone())
+        });
     }
     system.run().expect("the programs end").stats
 }
@@ -86,14 +89,8 @@ fn what_leaves_the_last_level_is_dropped() {
     (machine.l1.bytes, machine.l1.ways) = (1024, 2);
     (machine.llc.bytes, machine.llc.ways) = (4096, 4);
     let memory = Memory::new(1 << 16, 1 << 20);
-    let mut system = System::new(&machine, Box::new(Bbb::default()), 1, memory, Options::default());
-    let cpu = system.cpu(CoreId(0));
-    let program = async move {
-        for line in 0..128 {
-            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
-        }
-    };
-    system.start(CoreId(0), Box::pin(program));
+    let mut system = System::new(&machine, boxed(Bbb::default()), 1, memory, Options::default());
+    start(&mut system, 0, |cpu| store_to_lines(cpu, (0..128).collect()));
     let stats = system.run().expect("ends").stats;
     // Each line is written once, by the buffer, which keeps its last 24; the 64 that the caches drove out were not.
     assert_eq!(stats.pm_writes + stats.coalesced, 128 - 24);
@@ -103,7 +100,7 @@ fn what_leaves_the_last_level_is_dropped() {
 fn storage_and_drain_are_those_of_so_many_lines() {
     let sizes = machine().sizes(32);
     // 32 entries of 512 bits of data, 42 of address and 1 that says that it is on its way.
-    assert_eq!(Bbb::default().storage_bytes(&sizes), 32 * (32 * 555 / 8));
+    assert_eq!(boxed(Bbb::default()).storage_bytes(&sizes), 32 * (32 * 555 / 8));
     // ASAP VI-D: 64 KB for 32 cores.
-    assert_eq!(Bbb::default().drain_bytes(&sizes), 64 * 1024);
+    assert_eq!(boxed(Bbb::default()).drain_bytes(&sizes), 64 * 1024);
 }

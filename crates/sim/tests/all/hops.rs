@@ -1,9 +1,10 @@
 //! HOPS on its machine: what waits, what does not, and in which order writes become durable.
 
+use crate::start::start;
 use std::future::Future;
-use strandline_design::Design;
+use strandline_design::{boxed, AnyDesign};
 use strandline_designs::hops_ep;
-use strandline_isa::{CoreId, Cpu, Line, Memory, Note, Primitive, PM_BASE};
+use strandline_isa::{Cpu, Line, Memory, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
 
@@ -22,7 +23,7 @@ fn round_trip() -> u64 {
     machine().pm.write_to_controller.0
 }
 
-fn system(design: Box<dyn Design>, cores: usize) -> System {
+fn system(design: Box<AnyDesign>, cores: usize) -> System {
     let options = Options {
         journal: true,
         ..Options::default()
@@ -32,20 +33,15 @@ fn system(design: Box<dyn Design>, cores: usize) -> System {
     system
 }
 
-fn start<F: Future<Output = ()> + 'static>(system: &mut System, core: u16, program: impl FnOnce(SimCpu) -> F) {
-    let cpu = system.cpu(CoreId(core));
-    system.start(CoreId(core), Box::pin(program(cpu)));
-}
-
-fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl FnOnce(SimCpu) -> F) -> Outcome {
-    let mut design: Box<dyn Design> = Box::new(hops_ep());
+fn run_with<F: Future<Output = ()> + 'static>(entries: &str, program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
+    let mut design = boxed(hops_ep());
     design.configure([("entries", entries)]).expect("a right number");
     let mut system = system(design, 1);
     start(&mut system, 0, program);
     system.run().expect("the program ends")
 }
 
-fn run<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F) -> Outcome {
+fn run<F: Future<Output = ()> + 'static>(program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
     run_with("32", program)
 }
 
@@ -158,7 +154,7 @@ fn loads_behind_a_dfence_do_not_wait_for_it() {
 
 #[test]
 fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
-    let mut system = system(Box::new(hops_ep()), 2);
+    let mut system = system(boxed(hops_ep()), 2);
     start(&mut system, 0, |cpu| async move {
         store(&cpu, A, 1).await;
     });

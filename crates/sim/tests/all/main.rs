@@ -12,6 +12,7 @@ mod refused;
 mod replay;
 mod resolved;
 mod rooms;
+mod start;
 mod starving;
 mod strandweaver;
 mod windows;

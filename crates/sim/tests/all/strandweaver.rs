@@ -1,7 +1,8 @@
 //! The running example of StrandWeaver, section IV-A and Figure 4, looked at cycle by cycle.
 
+use crate::start::start;
 use std::future::Future;
-use strandline_design::{Design, Sizes};
+use strandline_design::{boxed, Design, Sizes};
 use strandline_designs::Operation::{Barrier, Flush as Clwb, Join, NewStrand};
 use strandline_designs::{NoPersistQueue, Operation, StrandWeaver};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Memory, Primitive, PM_BASE};
@@ -65,16 +66,15 @@ struct State {
     ongoing: usize,
 }
 
-fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl FnOnce(SimCpu) -> F) -> System {
+fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(SimCpu) -> F + 'static) -> System {
     let mut system = System::new(
         &machine(),
-        Box::new(design),
+        boxed(design),
         1,
         Memory::new(1 << 16, 1 << 16),
         Options::default(),
     );
-    let cpu = system.cpu(CORE);
-    system.start(CORE, Box::pin(program(cpu)));
+    start(&mut system, CORE.0, program);
     system
 }
 
@@ -180,20 +180,22 @@ fn the_running_example_goes_through_the_steps_of_figure_4() {
     assert_eq!(states(), expected);
 }
 
-/// Cycles of a program that pairs logs with updates, strand by strand.
-fn pairs<D: Design>(design: D, pairs: u64) -> u64 {
-    let program = async move |cpu: SimCpu| {
-        for i in 0..pairs {
-            for (offset, then) in [(0, Primitive::PersistBarrier), (1 << 13, Primitive::NewStrand)] {
-                let at = cpu.word(Addr(PM_BASE + offset + 64 * i).0);
-                at.store(cpu.word(1)).await;
-                at.flush_by(Flush::Clwb).await;
-                cpu.primitive(then).await;
-            }
+/// Pairs logs with updates, strand by strand.
+async fn pair_up(cpu: SimCpu, pairs: u64) {
+    for i in 0..pairs {
+        for (offset, then) in [(0, Primitive::PersistBarrier), (1 << 13, Primitive::NewStrand)] {
+            let at = cpu.word(Addr(PM_BASE + offset + 64 * i).0);
+            at.store(cpu.word(1)).await;
+            at.flush_by(Flush::Clwb).await;
+            cpu.primitive(then).await;
         }
-        cpu.primitive(Primitive::JoinStrand).await;
-    };
-    let mut system = run(design, program);
+    }
+    cpu.primitive(Primitive::JoinStrand).await;
+}
+
+/// Cycles of such a program.
+fn pairs<D: Design>(design: D, pairs: u64) -> u64 {
+    let mut system = run(design, move |cpu| pair_up(cpu, pairs));
     system.warm(PM_BASE..PM_BASE + (1 << 14));
     system.run().expect("it ends").stats.cycles.0
 }
@@ -249,6 +251,6 @@ fn storage_is_that_of_section_vi_a() {
         ..Sizes::default()
     };
     // 144 bytes for the persist queue, 144 for the strand buffers, 8 bits for each entry of the write-back buffer.
-    assert_eq!(StrandWeaver::default().storage_bytes(&machine), 144 + 144 + 16);
-    assert_eq!(NoPersistQueue::default().storage_bytes(&machine), 144 + 16);
+    assert_eq!(boxed(StrandWeaver::default()).storage_bytes(&machine), 144 + 144 + 16);
+    assert_eq!(boxed(NoPersistQueue::default()).storage_bytes(&machine), 144 + 16);
 }

@@ -32,10 +32,10 @@ fn held_by(view: &CoreView) -> Vec<(Kind, Line, u8)> {
     let mut held = Vec::new();
     for queued in &view.store_queue {
         held.push(match queued.entry {
-            Entry::Store(addr) => (Kind::Store, addr.line(), queued.context),
-            Entry::StoreNt(addr) => (Kind::StoreNt, addr.line(), queued.context),
+            Entry::Store(store) => (Kind::Store, store.line(), queued.context),
+            Entry::StoreNt(store) => (Kind::StoreNt, store.line(), queued.context),
             Entry::Flush(line, _) => (Kind::Flush, line, queued.context),
-            Entry::Primitive(_) => continue,
+            Entry::Primitive(_) | Entry::Locked(_) => continue,
         });
     }
     let buffered = view.writeback_buffer.iter().filter(|flush| !flush.at_head);

@@ -4,9 +4,11 @@
 
 use super::ledger::{check, Issued, Kind, Ledger};
 use super::random_machine::random_machine;
-use super::{put, with_contexts};
+use super::with_contexts;
+use crate::start::start;
 use proptest::prelude::*;
-use strandline_design::{About, Admission, Design, Places, Services, Until};
+use std::any::Any;
+use strandline_design::{boxed, About, Admission, Design, Key, Never, Plain, Services, Until};
 use strandline_designs::Cosplay;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
@@ -34,19 +36,17 @@ struct Flawed {
 }
 
 impl Design for Flawed {
+    type Own = Plain;
+
     fn about(&self) -> About {
         self.design.about()
-    }
-
-    fn places(&self) -> Places {
-        self.design.places()
     }
 
     fn lowering(&self) -> Lowering {
         self.design.lowering()
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, primitive: Primitive) -> Admission<Never> {
         match (self.flaw, primitive) {
             (Flaw::NextContext, Primitive::Cfence(c)) => self.design.primitive(hw, core, Primitive::Cfence(c + 1)),
             (Flaw::NoFence, Primitive::Cfence(_)) | (Flaw::NoSetctx, Primitive::Setctx(_)) => Admission::Pass,
@@ -54,8 +54,12 @@ impl Design for Flawed {
         }
     }
 
-    fn locked_waits_for(&self, core: CoreId) -> Option<Until> {
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>> {
         self.design.locked_waits_for(core)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -165,17 +169,13 @@ fn watch(machine: &Machine, contexts: u64, flaw: Flaw, programs: &[Vec<Op>], see
         seed,
         ..Options::default()
     };
-    let mut system = System::new(
-        machine,
-        Box::new(design),
-        programs.len(),
-        Memory::new(4096, 4096),
-        options,
-    );
+    let mut system = System::new(machine, boxed(design), programs.len(), Memory::new(4096, 4096), options);
     let ledgers: Vec<Ledger> = programs.iter().map(|_| Ledger::default()).collect();
     for (core, ops) in programs.iter().enumerate() {
         let (ops, ledger) = (ops.clone(), ledgers[core].clone());
-        put(&mut system, core as u16, move |cpu| play(cpu, core as u16, ops, ledger));
+        start(&mut system, core as u16, move |cpu| {
+            play(cpu, core as u16, ops.clone(), ledger.clone())
+        });
     }
     let mut seen = Seen::default();
     for cycle in 0..END {
@@ -247,7 +247,7 @@ fn fences_that_wait_for_the_wrong_context_or_for_none_are_found() {
 }
 
 /// A store and a flush of context 1, on a machine where a flush takes long, and right behind them a fence for context 0.
-fn fence_behind_another_context(contexts: u64) -> (Option<Until>, Vec<(u8, u64)>) {
+fn fence_behind_another_context(contexts: u64) -> (Option<Until<Key>>, Vec<(u8, u64)>) {
     let mut machine = super::machine();
     machine.pm.write_to_controller = Cycles(5_000);
     let ops = [
@@ -261,16 +261,10 @@ fn fence_behind_another_context(contexts: u64) -> (Option<Until>, Vec<(u8, u64)>
         design: with_contexts(contexts),
         flaw: Flaw::None,
     };
-    let mut system = System::new(
-        &machine,
-        Box::new(design),
-        1,
-        Memory::new(4096, 4096),
-        Options::default(),
-    );
+    let mut system = System::new(&machine, boxed(design), 1, Memory::new(4096, 4096), Options::default());
     let ledger = Ledger::default();
     let issued = ledger.clone();
-    put(&mut system, 0, move |cpu| play(cpu, 0, ops.to_vec(), issued));
+    start(&mut system, 0, move |cpu| play(cpu, 0, ops.to_vec(), issued.clone()));
     // Five instructions, four a cycle: all are dispatched by cycle 10, and the store alone takes longer than that.
     system.run_until(10).expect("goes on");
     assert!(matches!(ledger.borrow().last(), Some(Issued::Fence(Some(0)))));

@@ -3,13 +3,15 @@
 //! The program is the two tasks' code in the order in which the text has the runtime switch between them. A switch
 //! issues no store and no flush here: it is so many cycles of arithmetic, one instruction a cycle.
 
-use super::{put, with_contexts};
+use super::with_contexts;
+use crate::start::start;
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{
-    About, Acceptance, Admission, ControllerId, Design, Entry, Gate, Message, Places, Services, Until, WriteRequest,
+    boxed, About, Acceptance, Admission, AnyDesign, ControllerId, Design, Entry, Key, Keys, Services, Store, Until,
+    WriteRequest,
 };
-use strandline_designs::Cosplay;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{CoreView, Machine, Options, Queued, SimCpu, System};
@@ -23,46 +25,48 @@ const D: u64 = PM_BASE + 0x3000;
 const SWITCH: u64 = 100;
 /// How much later than others a write of A's line is accepted.
 const REMOTE: u64 = 600;
-const GATE: Gate = Gate(1);
+/// The gate of a write that waits, and the message that opens it; COSPlay has none.
+const OPENS: Key = Key(1);
 
 /// Fences by context, on a machine on which A's home is far away: the text's "addrA's home location resides in a remote
 /// socket's memory range".
 struct FarA {
-    design: Cosplay,
+    design: Box<AnyDesign>,
     opens: Option<Cycles>,
 }
 
 impl Design for FarA {
+    type Own = Keys;
+
     fn about(&self) -> About {
         self.design.about()
-    }
-
-    fn places(&self) -> Places {
-        self.design.places()
     }
 
     fn lowering(&self) -> Lowering {
         self.design.lowering()
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
+    fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
         self.design.primitive(hw, core, primitive)
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Acceptance {
+    fn arrived(&mut self, hw: &mut dyn Services<Keys>, _: ControllerId, write: &WriteRequest<Key>) -> Acceptance<Key> {
         let now = hw.now();
         if write.line != Addr(A).line() || self.opens.is_some_and(|opens| opens <= now) {
             return Acceptance::Queue;
         }
         let opens = now + Cycles(REMOTE);
         self.opens = Some(opens);
-        let (kind, to, body) = (0, 0, 0);
-        hw.send(opens, Message { kind, to, body });
-        Acceptance::Wait(Until::Open(GATE))
+        hw.send(opens, OPENS);
+        Acceptance::Wait(Until::Open(OPENS))
     }
 
-    fn message(&mut self, hw: &mut dyn Services, _: Message) {
-        hw.open(GATE);
+    fn message(&mut self, hw: &mut dyn Services<Keys>, _: Key) {
+        hw.open(OPENS);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -122,7 +126,8 @@ async fn tasks(cpu: SimCpu, last: Rc<Cell<Tag>>) {
 }
 
 fn st(addr: u64, context: u8) -> Queued {
-    let entry = Entry::Store(Addr(addr));
+    let (addr, size, value) = (Addr(addr), 8, 1);
+    let entry = Entry::Store(Store { addr, size, value });
     Queued { entry, context }
 }
 
@@ -141,7 +146,7 @@ struct Example {
 impl Example {
     fn new() -> Example {
         let design = FarA {
-            design: with_contexts(2),
+            design: boxed(with_contexts(2)),
             opens: None,
         };
         let mut system = System::new(
@@ -153,7 +158,7 @@ impl Example {
         );
         let last = Rc::new(Cell::new(0));
         let issued = last.clone();
-        put(&mut system, 0, move |cpu| tasks(cpu, issued));
+        start(&mut system, 0, move |cpu| tasks(cpu, issued.clone()));
         Example { system, last, cycle: 0 }
     }
 
@@ -196,8 +201,8 @@ fn expect(step: &str, view: &CoreView, context: u8, queue: &[Queued], buffer: &[
     assert!(view.combining.is_empty(), "({step}) nothing is combined");
 }
 
-const CFENCE_0: Option<Until> = Some(Until::Drained(Some(0)));
-const CFENCE_1: Option<Until> = Some(Until::Drained(Some(1)));
+const CFENCE_0: Option<Until<Key>> = Some(Until::Drained(Some(0)));
+const CFENCE_1: Option<Until<Key>> = Some(Until::Drained(Some(1)));
 
 #[test]
 fn the_running_example_goes_through_the_states_of_figure_6() {

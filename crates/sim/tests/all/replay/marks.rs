@@ -3,8 +3,9 @@
 use super::spec;
 use super::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
 use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
+use std::any::Any;
 use std::path::{Path, PathBuf};
-use strandline_design::{About, Design, Needs};
+use strandline_design::{boxed, About, Design, Needs, Plain};
 use strandline_isa::{Lowering, Primitive};
 use strandline_kernel::Cycles;
 use strandline_machine::Op;
@@ -17,6 +18,8 @@ const LOCK: u64 = DRAM;
 struct Marked;
 
 impl Design for Marked {
+    type Own = Plain;
+
     fn about(&self) -> About {
         About {
             name: "marked",
@@ -37,10 +40,14 @@ impl Design for Marked {
             ..Lowering::NOTHING
         }
     }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 fn marked(path: &Path) -> Observation {
-    let seen = observe_design(&spec("x86", path), Box::new(Marked), Cycles::NEVER);
+    let seen = observe_design(&spec("x86", path), boxed(Marked), Cycles::NEVER);
     seen.unwrap_or_else(|error| panic!("{error}"))
 }
 
