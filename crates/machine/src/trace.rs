@@ -168,12 +168,14 @@ impl Tracer {
         self.trace.borrow_mut().visible.push(OpId { core, index });
     }
 
-    /// These bytes of a line are stale from now on, and no others of it.
+    /// These bytes of a line are stale from now on, too.
     pub fn stale(&self, line: Line, bytes: u64) {
-        match bytes {
-            0 => self.stale.borrow_mut().remove(&line),
-            bytes => self.stale.borrow_mut().insert(line, bytes),
-        };
+        *self.stale.borrow_mut().entry(line).or_default() |= bytes;
+    }
+
+    /// No byte of a line is stale any more.
+    pub fn fresh(&self, line: Line) {
+        self.stale.borrow_mut().remove(&line);
     }
 
     /// Where an access finds these bytes that does not find them in its core.

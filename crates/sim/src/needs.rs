@@ -46,7 +46,9 @@ pub fn check_restart(design: &AnyDesign, plan: &Plan) -> Result<(), Error> {
     }
     let cannot = match &plan.source {
         Source::Recording(_) => Some("a recording cannot; choose a workload"),
-        Source::Workload(about) if !about.is_logged() => Some("this workload, which has no log, cannot; choose another"),
+        Source::Workload(about) if !about.is_logged() => {
+            Some("this workload, which has no log, cannot; choose another")
+        }
         Source::Workload(_) if plan.logging.runtime != Runtime::Undo => {
             Some("this runtime cannot; ask for --runtime undo")
         }

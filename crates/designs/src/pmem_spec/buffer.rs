@@ -96,14 +96,16 @@ impl Buffer {
         }
     }
 
-    /// A line is dropped.
+    /// A line is dropped. Who has fetched it after an earlier time may have read stale bytes all the same.
     pub fn drop_line(&mut self, line: Line, since: Stamp) {
-        self.dropped.retain(|entry| entry.line != line);
-        self.dropped.push(Dropped {
-            line,
-            since,
-            fetched: Vec::new(),
-        });
+        match self.dropped.iter_mut().find(|entry| entry.line == line) {
+            Some(entry) => entry.since = since,
+            None => self.dropped.push(Dropped {
+                line,
+                since,
+                fetched: Vec::new(),
+            }),
+        }
     }
 
     /// A core fetches a line.

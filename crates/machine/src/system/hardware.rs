@@ -9,6 +9,7 @@ use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
+use crate::trace::Tracer;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
@@ -256,7 +257,9 @@ impl Hardware {
         }
         if stale != 0 {
             self.stale_since.get_or_insert(Cycles(self.now));
-            self.trace_stale(line, stale);
+            if let Some(tracer) = self.tracer() {
+                tracer.stale(line, stale);
+            }
             self.memory.set_line(line, &data);
         }
     }
@@ -265,13 +268,13 @@ impl Hardware {
     pub fn reload(&mut self, line: Line) {
         let data = self.durable_bytes(line);
         self.memory.set_line(line, &data);
-        self.trace_stale(line, 0);
+        if let Some(tracer) = self.tracer() {
+            tracer.fresh(line);
+        }
     }
 
-    fn trace_stale(&self, line: Line, bytes: u64) {
-        if let Some(tracer) = self.harts.first().and_then(|hart| hart.core.tracer.as_ref()) {
-            tracer.stale(line, bytes);
-        }
+    fn tracer(&self) -> Option<&Tracer> {
+        self.harts.first().and_then(|hart| hart.core.tracer.as_deref())
     }
 
     /// The design does not implement the hook: no core asks for it any more.
