@@ -12,7 +12,7 @@ pub enum Intent {
     /// Everything written so far in this thread is durable when the intent returns.
     Durable,
     /// What the failure-atomic region has read is confirmed when the intent returns, or the core is interrupted
-    /// ([`crate::Cpu::interrupted`]).
+    /// ([`crate::Cpu::interrupted`]); and what it reads from then on is right, until the next [`Intent::Durable`].
     Validate,
     /// A lock or another synchronisation variable was acquired: by the last load or locked instruction.
     Acquire,

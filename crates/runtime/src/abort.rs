@@ -119,8 +119,9 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Aborts the open region: nothing of it is left, now and after any crash, and another may begin.
     pub(crate) async fn abort(&mut self) {
-        // What was sent before it must not arrive after what undoes it.
+        // What was sent before it must not arrive after what undoes it, and no load of what follows may be misled.
         self.cpu.intent(Intent::Durable).await;
+        self.cpu.fenced().await;
         self.undo().await;
         self.cpu.intent(Intent::Durable).await;
         // A later recovery must not undo it once more: other regions may have written the same lines by then.
@@ -132,6 +133,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.cpu.note(Note::RegionAbort);
         self.forget().await;
         self.unwind().await;
+        // From here to its next durable intent hardware does not speculate: the task gets on.
+        self.cpu.intent(Intent::Validate).await;
     }
 
     /// Undoes the region's records, the newest first.

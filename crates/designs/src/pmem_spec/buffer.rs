@@ -55,9 +55,10 @@ impl Buffer {
         self.written.iter().any(|entry| entry.line == line)
     }
 
-    /// Whether it has an entry for a line that was dropped.
-    pub fn holds_dropped(&self, line: Line) -> bool {
-        self.dropped.iter().any(|entry| entry.line == line)
+    /// When a line was dropped, if it has an entry for that.
+    pub fn dropped_since(&self, line: Line) -> Option<Stamp> {
+        let entry = self.dropped.iter().find(|entry| entry.line == line);
+        entry.map(|entry| entry.since)
     }
 
     /// Whether a younger store to the line of the store of this number has arrived.

@@ -57,6 +57,8 @@ pub struct PmemSpec {
     buffers: Vec<Buffer>,
     /// The fence at the head of each core's store queue: when its turn came.
     fences: Vec<Option<Stamp>>,
+    /// Cores that do not speculate: from an `mfence` to the next `dfence`.
+    careful: BTreeSet<CoreId>,
     /// Lines whose copies in the caches were found stale, and are until their stores have arrived.
     stale: BTreeSet<Line>,
     /// Somebody waits for [`Gate::Progress`].
@@ -109,6 +111,7 @@ impl Default for PmemSpec {
             paths: Paths::default(),
             buffers: Vec::new(),
             fences: Vec::new(),
+            careful: BTreeSet::new(),
             stale: BTreeSet::new(),
             awaited: false,
             timer: None,
@@ -168,6 +171,7 @@ impl PmemSpec {
         let then = *self.fences[core.index()].get_or_insert(now);
         if self.paths.len(core) == 0 && self.is_over(then, hw.now()) {
             self.fences[core.index()] = None;
+            self.careful.remove(&core);
             return Departure::Go;
         }
         Departure::Wait(self.wait(hw, Some(then)))
@@ -179,7 +183,10 @@ impl PmemSpec {
         let fetched = self.buffers.iter().filter_map(|buffer| buffer.speculates(core));
         match fetched.filter(|then| !self.is_over(*then, now)).next() {
             Some(then) => Departure::Wait(self.wait(hw, Some(then))),
-            None => Departure::Go,
+            None => {
+                self.careful.insert(core);
+                Departure::Go
+            }
         }
     }
 
@@ -386,7 +393,7 @@ impl Design for PmemSpec {
         let (controller, entries) = (self.fresh(hw, line), self.entries);
         let now = self.paths.stamp(hw.now());
         let buffer = self.buffer(controller);
-        if buffer.holds_dropped(line) || buffer.len() < entries {
+        if buffer.dropped_since(line).is_some() || buffer.len() < entries {
             buffer.drop_line(line, now);
             return Eviction::Drop;
         }
@@ -396,6 +403,10 @@ impl Design for PmemSpec {
 
     fn missed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line, _: Access) -> Supply<Gate> {
         let controller = self.fresh(hw, line);
+        let dropped = self.buffer(controller).dropped_since(line);
+        if dropped.is_some() && self.careful.contains(&core) {
+            return Supply::Wait(self.wait(hw, dropped));
+        }
         self.buffer(controller).fetch(line, core);
         Supply::Durable
     }

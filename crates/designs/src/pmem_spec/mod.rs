@@ -21,8 +21,9 @@
 //!
 //! - `dfence` (durable): the core's path is empty, and the window has passed with nothing older on its way. So whatever the
 //!   core has seen is durable, and what misled it has been found.
-//! - `mfence` (validate): nothing that the core has fetched can be found stale any more. A section executes it before it
-//!   writes what commits it; it rarely waits.
+//! - `mfence` (validate): nothing that the core has fetched can be found stale any more, and until its next `dfence` the core
+//!   does not speculate: its misses wait while a line's entry says that it was dropped. A section executes it before it
+//!   writes what commits it, where it rarely waits; and an abort ends with it, so that the section then gets on.
 //!
 //! Why a crash recovers: a section's records arrive before its updates, as its path is in order. A section that is not
 //! acknowledged is undone by recovery, and so is what it derived from stale bytes, as nothing commits it before it is
