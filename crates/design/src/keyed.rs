@@ -5,7 +5,6 @@ use crate::{
     Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, NoteOf, Services, Sizes, Snoop, Store,
     StoreId, Supply, TagOf, Types, Until, WriteRequest,
 };
-use std::any::Any;
 use std::collections::BTreeMap;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, ParamError, Params};
@@ -29,6 +28,13 @@ impl AnyDesign {
     pub fn configure<'a>(&mut self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ParamError> {
         self.set(&Params::parse("design", self.params(), set)?);
         Ok(())
+    }
+
+    /// The design itself, to read its state; none if it is another.
+    #[must_use]
+    pub fn downcast_ref<D: Design>(&self) -> Option<&D> {
+        let keyed: Option<&Keyed<D>> = self.as_any().downcast_ref();
+        keyed.map(|keyed| &keyed.design)
     }
 
     /// Bytes of storage that it adds to a machine of these sizes.
@@ -593,9 +599,5 @@ impl<D: Design> Design for Keyed<D> {
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
         self.design.power_fails(image);
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.design.as_any()
     }
 }

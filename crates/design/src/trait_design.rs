@@ -17,12 +17,24 @@ pub type TagOf<D> = <<D as Design>::Own as Types>::Tag;
 /// The notes of a design.
 pub type NoteOf<D> = <<D as Design>::Own as Types>::Note;
 
+/// What can be looked at as the type that it is: everything.
+pub trait AsAny: Any {
+    /// Itself.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Any> AsAny for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// A persistency design: its answers at the nine places where designs differ.
 ///
 /// Every question has the plain machine's answer as its default. A hook that a design implements is
 /// called; nothing has to be switched on. (The default bodies of the frequent hooks tell the machine
 /// by [`Services::skip`] that there is nothing to ask, and it does not ask again.)
-pub trait Design: Any {
+pub trait Design: AsAny {
     /// Its gates, messages, tags and notes; [`crate::Plain`] if it has none.
     type Own: Types;
 
@@ -304,7 +316,8 @@ pub trait Design: Any {
     }
 
     /// Place 8: a core has been rolled back: what the design holds of the core since that checkpoint
-    /// is void, and so are the stores that it kept since then.
+    /// is void, and so are the stores that it kept since then. Flushes that it kept since then it must
+    /// acknowledge, and not send.
     fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
         let _ = (hw, core, checkpoint);
     }
@@ -338,7 +351,4 @@ pub trait Design: Any {
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
         let _ = image;
     }
-
-    /// The design itself, for tests that read its state.
-    fn as_any(&self) -> &dyn Any;
 }

@@ -3,6 +3,7 @@
 mod conformance;
 mod eager;
 mod exploration;
+mod gambler;
 mod recordings;
 mod tasks;
 mod until;

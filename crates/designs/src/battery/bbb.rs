@@ -11,7 +11,6 @@
 //! answered. The battery never fails.
 
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
-use std::any::Any;
 use std::collections::VecDeque;
 use strandline_design::{
     About, Access, Counters, Departure, Design, Domain, Drains, Entry, Eviction, Level, Needs, Never, Occupancy,
@@ -42,7 +41,8 @@ impl Types for Own {
     type Note = Never;
 }
 
-/// A core's buffer. What an entry holds is what its line is for everybody: another core's store would have moved it.
+/// A core's buffer. Its entries hold no bytes: a line in it has those that all cores see, since another core's store would have
+/// moved the entry.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     /// Lines not sent yet, oldest first.
@@ -245,9 +245,5 @@ impl Design for Bbb {
             buffer_occupancy: Some(Occupancy::sum(occupancies, now)),
             ..Counters::default()
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

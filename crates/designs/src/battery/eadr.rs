@@ -6,7 +6,6 @@
 //! Source: ASAP (HPCA 2022), section II-C.
 //! Simplified: the battery that drains the caches never fails.
 
-use std::any::Any;
 use strandline_design::{About, Design, Domain, Drains, Needs, Plain, Sizes};
 use strandline_isa::{Lowering, Primitive};
 
@@ -42,17 +41,13 @@ impl Design for Eadr {
         (machine.cores * machine.private_bytes + machine.shared_bytes) / 2
     }
 
-    /// A store that has retired may still wait in the store queue, which is not in the persistence domain: whoever
-    /// is told that an operation is durable must wait for the queue to drain.
+    /// A store that has retired may still wait in the store queue, which is not in the persistence domain: an
+    /// operation is acknowledged when the queue has drained.
     fn lowering(&self) -> Lowering {
         Lowering {
             log: true,
             durable: &[Primitive::Sfence],
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -7,7 +7,6 @@
 //! Simplified: nothing; the store queue, the write-back buffer and the counting by context are the machine's.
 
 use super::contexts::{Contexts, CONTEXTS};
-use std::any::Any;
 use strandline_design::{About, Admission, Design, Drains, Needs, Never, Plain, Services, Sizes, Until};
 use strandline_isa::{CoreId, Lowering, Primitive, Tasking};
 use strandline_kernel::{Param, Params};
@@ -81,9 +80,5 @@ impl Design for Cosplay {
 
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>> {
         Some(self.contexts.locked_waits_for(core))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

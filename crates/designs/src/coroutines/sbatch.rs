@@ -4,7 +4,6 @@
 //! Source: COSPlay (MICRO 2021), section 5, "SBatch", and Figure 7(b).
 //! Simplified: nothing.
 
-use std::any::Any;
 use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive, Tasking};
 
@@ -44,9 +43,5 @@ impl Design for Sbatch {
             tasking: Tasking::Batched,
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

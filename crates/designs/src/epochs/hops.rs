@@ -16,7 +16,6 @@
 use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, Sent, BUFFER_ENTRIES};
-use std::any::Any;
 use strandline_design::{
     About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
     Snoop, Store, Until,
@@ -231,10 +230,6 @@ impl Design for Hops {
 
     fn waits(&self) -> Vec<String> {
         self.buffers.waits()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -4,7 +4,6 @@
 //! Source: StrandWeaver (ISCA 2020), section VI-A, "NON-ATOMIC".
 //! Simplified: nothing.
 
-use std::any::Any;
 use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
@@ -39,9 +38,5 @@ impl Design for NonAtomic {
             durable: &[Primitive::Sfence],
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -4,7 +4,6 @@
 //! Source: COSPlay (MICRO 2021), section 5, "Unordered".
 //! Simplified: nothing. Locked instructions wait for no flush, whatever the machine says: that too would order persists.
 
-use std::any::Any;
 use strandline_design::{About, Design, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Flush, Lowering};
 
@@ -38,9 +37,5 @@ impl Design for Unordered {
 
     fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Never>> {
         None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

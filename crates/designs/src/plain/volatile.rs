@@ -3,7 +3,6 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-B, "Volatile".
 //! Simplified: nothing.
 
-use std::any::Any;
 use strandline_design::{About, Design, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Lowering};
 
@@ -33,9 +32,5 @@ impl Design for Volatile {
 
     fn locked_waits_for(&mut self, _: CoreId) -> Option<Until<Never>> {
         None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -5,7 +5,6 @@
 //! Source: COSPlay (MICRO 2021), sections 2.1 and 4.3; StrandWeaver (ISCA 2020), section II-B.
 //! Simplified: nothing; the store queue, the write-back buffer and the fence itself are the machine's.
 
-use std::any::Any;
 use strandline_design::{About, Design, Drains, Needs, Plain};
 use strandline_isa::{Flush, Lowering, Primitive};
 
@@ -44,9 +43,5 @@ impl Design for X86 {
             durable: FENCE,
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -1,11 +1,10 @@
 //! x86 with `pcommit`: synchronous ordering that waits for the media.
 //!
 //! What: `sfence; pcommit; sfence` at every ordering point (a *sync barrier*). A `pcommit` is done when every write that
-//! the controllers have accepted, whoever sent it, has reached the media; each controller answers for itself.
+//! the controllers have accepted, from whichever core, has reached the media; each controller answers for itself.
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use strandline_design::{About, ControllerId, Departure, Design, Entry, Needs, Never, Services, Types};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive};
@@ -83,9 +82,5 @@ impl Design for X86Pcommit {
             hw.acknowledge(core, *context);
             self.waiting.remove(&tag);
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -7,7 +7,6 @@
 //! Simplified: nothing; added what `strandweaver` adds.
 
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
-use std::any::Any;
 use strandline_design::{
     About, Access, Admission, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes, Snoop,
     Until,
@@ -37,10 +36,11 @@ impl Core {
 
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
         self.unit.buffers.retire();
-        self.unit.issue(hw);
+        let issued = self.unit.issue(hw);
         if std::mem::take(&mut self.waits) {
             hw.open(Gate::Head(self.unit.core));
         }
+        self.unit.release(hw, issued);
     }
 
     fn flush(&mut self, hw: &mut dyn Services<Own>, line: Line, context: u8) -> Departure<Gate> {
@@ -182,9 +182,5 @@ impl Design for NoPersistQueue {
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -10,7 +10,6 @@
 //! own is written back on its way; a request to read a line waits as one to own it does.
 
 use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use strandline_design::{
     About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
@@ -63,6 +62,7 @@ impl Core {
 
     /// Issues and retires what may be, until nothing changes.
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        let mut issued = false;
         loop {
             let mut changed = self.queue.issue(&mut self.unit.buffers);
             let done = self.unit.buffers.retire();
@@ -71,12 +71,13 @@ impl Core {
             if !changed {
                 break;
             }
-            self.unit.issue(hw);
+            issued |= self.unit.issue(hw);
         }
-        self.unit.issue(hw);
+        issued |= self.unit.issue(hw);
         for gate in std::mem::take(&mut self.waits) {
             hw.open(gate);
         }
+        self.unit.release(hw, issued);
     }
 
     /// Answers the mark of the oldest barrier or join at the head of the store queue.
@@ -277,9 +278,5 @@ impl Design for StrandWeaver {
 
     fn waits(&self) -> Vec<String> {
         self.cores.iter().flat_map(|core| core.unit.waits()).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

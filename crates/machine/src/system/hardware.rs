@@ -2,7 +2,7 @@
 
 use super::channel::Channels;
 use super::events::Event;
-use super::rollback::Checkpoints;
+use super::rollback::{Checkpoints, KeptLocked};
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Last;
 use crate::config::Machine;
@@ -64,6 +64,8 @@ pub struct Hart {
     pub settled: u64,
     /// The number of the store queue's entry whose turn came last.
     pub at_turn: u64,
+    /// A locked instruction that the design keeps, while its word is on its way.
+    pub locked: Option<KeptLocked>,
     /// Where it can be rolled back to.
     pub checkpoints: Checkpoints,
 }
@@ -306,6 +308,7 @@ impl Hart {
             combining: Vec::new(),
             settled: 0,
             at_turn: 0,
+            locked: None,
             checkpoints: Checkpoints::default(),
         }
     }

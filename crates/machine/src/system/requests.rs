@@ -10,6 +10,30 @@ use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
+/// What the design has of a load's bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Supplied {
+    /// Which bytes, one bit each.
+    mask: u8,
+    value: u64,
+    /// Cycles of its own look-up.
+    after: u64,
+}
+
+impl Supplied {
+    /// None, at once.
+    pub const NOTHING: Supplied = Supplied {
+        mask: 0,
+        value: 0,
+        after: 0,
+    };
+
+    /// Whether it has all bytes of a load of this size.
+    fn has_all(self, size: u8) -> bool {
+        u64::from(self.mask) >= (1u64 << size) - 1
+    }
+}
+
 impl System {
     /// Looks at a core's request at its front time; true if its program can go on at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
@@ -138,39 +162,61 @@ impl System {
         })
     }
 
-    /// The word at `addr` as a load at `at` would get it, and when.
-    pub(super) fn word(&mut self, core: CoreId, addr: Addr, at: u64) -> Result<(u64, u64), Blocked> {
-        self.loaded(core, Load { addr, size: 8 }, at, false)
-    }
-
     /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
     fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
-        let Load { addr, size } = load;
-        let found = match self.hw.hart(core).core.asks(Hook::Load) {
-            true => self.design.load(&mut self.hw, core, load),
-            false => Forward::Caches { after: Cycles(0) },
+        let supplied = match self.hw.hart(core).core.asks(Hook::Load) {
+            true => self.supplied(core, load)?,
+            false => Supplied::NOTHING,
         };
-        let (mask, bytes, after) = match found {
-            Forward::Caches { after } => (0, 0, after.0),
-            Forward::Bytes { mask, value, after } => (mask, value, after.0),
-            Forward::Wait(until) => return Err(until.into()),
-        };
-        let issue = issue + after;
         // Read first, so that the host's own miss goes on during the look-up.
-        let memory = std::hint::black_box(self.hw.memory.read(addr, size));
-        let memory = over(memory, bytes, mask);
-        let has_all = u64::from(mask) >= (1u64 << size) - 1;
-        let done = match has_all {
-            true => issue,
-            false => self.load_line(core, addr.line(), issue, missed)?,
-        };
+        _ = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
+        let done = self.loads_line(core, load, supplied, issue, missed)?;
+        let below = self.below_queue(load, supplied);
         let core = &self.hw.hart(core).core;
         let latency = core.private.borrow().l1_latency();
-        let forwarded = core.queue.borrow_mut().forward(addr, size, memory);
+        let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below);
         Ok(match forwarded {
-            None => (memory, done),
-            Some((value, ready)) => (value, ready.max(issue) + latency),
+            None => (below, done),
+            Some((value, ready)) => (value, ready.max(issue + supplied.after) + latency),
         })
+    }
+
+    /// What the design has of a load's bytes.
+    pub(super) fn supplied(&mut self, core: CoreId, load: Load) -> Result<Supplied, Blocked> {
+        match self.design.load(&mut self.hw, core, load) {
+            Forward::Caches { after } => Ok(Supplied {
+                after: after.0,
+                ..Supplied::NOTHING
+            }),
+            Forward::Bytes { mask, value, after } => Ok(Supplied {
+                mask,
+                value,
+                after: after.0,
+            }),
+            Forward::Wait(until) => Err(until.into()),
+        }
+    }
+
+    /// A load's bytes as all cores see them, with those that the design has over them.
+    pub(super) fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
+        let memory = self.hw.memory.read(load.addr, load.size);
+        over(memory, supplied.value, supplied.mask)
+    }
+
+    /// When the bytes below the store queue are there, of a load that issues at `issue`.
+    pub(super) fn loads_line(
+        &mut self,
+        core: CoreId,
+        load: Load,
+        supplied: Supplied,
+        issue: u64,
+        missed: bool,
+    ) -> Result<u64, Blocked> {
+        let issue = issue + supplied.after;
+        match supplied.has_all(load.size) {
+            true => Ok(issue),
+            false => self.load_line(core, load.addr.line(), issue, missed),
+        }
     }
 
     /// Brings a load's line into the core's caches: when it is there.
@@ -206,19 +252,20 @@ impl System {
             return None;
         }
         self.send_all_combined(core, at);
-        if self.hw.machine.core.lock_orders_flushes {
+        let is_kept = self.hw.hart(core).locked.is_some();
+        if self.hw.machine.core.lock_orders_flushes && !is_kept {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.hart(core).core.holds(until) {
                     return Some(Err(until.into()));
                 }
             }
         }
+        let now = at.max(self.hw.now.min(shared.front.get()));
         if shared.asks(Hook::Keep) {
-            if let Some(kept) = self.keep_locked(core, addr, op, operand, at) {
+            if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
             }
         }
-        let now = at.max(self.hw.now.min(shared.front.get()));
         let owned = self.access(core, addr.line(), Access::Own, now);
         let may = owned.and_then(|done| {
             let value = op.apply(shared.memory.read(addr, 8), operand);

@@ -2,11 +2,12 @@
 
 use super::access::Blocked;
 use super::hardware::{Front, Hardware, Hart};
+use super::requests::Supplied;
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
-use strandline_design::{self as design, Checkpoint, Departure, Key, Store, StoreId, Until};
+use strandline_design::{self as design, Checkpoint, Departure, Key, Load, Store, StoreId, Until};
 use strandline_isa::{Addr, CoreId, Rmw};
 
 /// Where a core can be rolled back to.
@@ -17,6 +18,15 @@ pub struct Checkpoints {
     /// The length of the log at the checkpoint that the core was rolled back to last, until the core
     /// has passed it.
     passes: Option<usize>,
+}
+
+/// A locked instruction that the design keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptLocked {
+    /// The word that it reads.
+    old: u64,
+    /// What the design has of it.
+    supplied: Supplied,
 }
 
 impl Hart {
@@ -69,19 +79,56 @@ impl System {
         operand: u64,
         at: u64,
     ) -> Option<Result<Response, Blocked>> {
-        let shared = self.hw.hart(core).core.clone();
-        let id = StoreId(shared.queue.borrow().newest() + 1);
-        // It reads its word where a load would.
-        let read = match self.word(core, addr, at) {
-            Ok(read) => read,
+        let kept = match self.hw.hart(core).locked {
+            Some(kept) => kept,
+            None => match self.ask_to_keep(core, addr, op, operand, at) {
+                Ok(kept) => kept?,
+                Err(blocked) => return Some(Err(blocked)),
+            },
+        };
+        // Kept once, however often it must ask for the line that it reads.
+        self.hw.hart(core).locked = Some(kept);
+        let load = Load { addr, size: 8 };
+        let ready = match self.loads_line(core, load, kept.supplied, at, false) {
+            Ok(ready) => ready,
             Err(blocked) => return Some(Err(blocked)),
         };
-        let (old, ready) = read;
+        self.hw.hart(core).locked = None;
+        let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
+        Some(Ok(Response {
+            value: kept.old,
+            done: ready + beyond_a_load.0,
+            ..Response::default()
+        }))
+    }
+
+    /// Asks the design whether it keeps a locked instruction: if so, what it reads, where a load would.
+    fn ask_to_keep(
+        &mut self,
+        core: CoreId,
+        addr: Addr,
+        op: Rmw,
+        operand: u64,
+        at: u64,
+    ) -> Result<Option<KeptLocked>, Blocked> {
+        let shared = self.hw.hart(core).core.clone();
+        let load = Load { addr, size: 8 };
+        // A design that keeps nothing of the core has nothing to supply.
+        let supplied = match shared.kept.borrow().is_empty() {
+            true => Supplied::NOTHING,
+            false => self.supplied(core, load)?,
+        };
+        if self.design.reads_durable() && self.hw.last.peek(load.addr.line()).is_none() {
+            // All cores may see other bytes once it is there.
+            self.loads_line(core, load, supplied, at, false)?;
+        }
+        let old = self.below_queue(load, supplied);
         let value = op.apply(old, operand);
         let asked = design::Entry::Locked(Store { addr, size: 8, value });
+        let id = StoreId(shared.queue.borrow().newest() + 1);
         match self.design.keep(&mut self.hw, core, asked, id) {
-            Departure::Go => return None,
-            Departure::Wait(until) => return Some(Err(until.into())),
+            Departure::Go => return Ok(None),
+            Departure::Wait(until) => return Err(until.into()),
             Departure::Keep => {}
         }
         shared.queue.borrow_mut().take_number();
@@ -92,14 +139,9 @@ impl System {
             number: id.0,
             op,
             counted: shared.counts_next.replace(false),
-            ..Entry::of(addr, Kind::Store { size: 8, value }, context, ready)
+            ..Entry::of(addr, Kind::Store { size: 8, value }, context, at)
         });
-        let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
-        Some(Ok(Response {
-            value: old,
-            done: ready + beyond_a_load.0,
-            ..Response::default()
-        }))
+        Ok(Some(KeptLocked { old, supplied }))
     }
 
     /// Rolls a core back: its program goes on from the checkpoint. Whether there still was one.
@@ -111,6 +153,7 @@ impl System {
         let saved = hart.checkpoints.kept.drain(index..).next().map(|(_, saved)| saved);
         let saved = saved.expect("the checkpoint");
         hart.checkpoints.passes = Some(saved.operations());
+        hart.locked = None;
         self.hw.waiters.forget_core(core);
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {

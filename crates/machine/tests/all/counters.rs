@@ -1,8 +1,8 @@
 //! What a design counts is asked at both ends of the timed region.
 
 use crate::common::{memory, preset, put};
-use strandline_design::{About, Counters, Design, Occupancy, Places, Services};
-use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_design::{boxed, About, Counters, Design, Occupancy, Plain, Services, Store};
+use strandline_isa::{CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Options, Stats, System};
 
@@ -14,6 +14,8 @@ struct Counts {
 }
 
 impl Design for Counts {
+    type Own = Plain;
+
     fn about(&self) -> About {
         crate::common::Plain.about()
     }
@@ -22,14 +24,7 @@ impl Design for Counts {
         crate::common::Plain.lowering()
     }
 
-    fn places(&self) -> Places {
-        Places {
-            stores: true,
-            ..Places::default()
-        }
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, _: Addr) {
+    fn visible(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, _: Store) {
         self.stores += 1;
         self.buffers.resize(hw.cores(), Occupancy::default());
         self.buffers[core.index()].set(hw.now(), self.stores as usize);
@@ -49,7 +44,7 @@ impl Design for Counts {
 fn stores(before: u64, after: u64) -> Stats {
     let mut system = System::new(
         &preset("cosplay"),
-        Box::new(Counts::default()),
+        boxed(Counts::default()),
         1,
         memory(),
         Options::default(),
@@ -98,7 +93,7 @@ fn occupancy_covers_exactly_the_timed_region() {
 fn without_a_start_line_all_is_counted() {
     let mut system = System::new(
         &preset("cosplay"),
-        Box::new(Counts::default()),
+        boxed(Counts::default()),
         1,
         memory(),
         Options::default(),

@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strandline_design::{
-    About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Message, Places, Services, WriteRequest,
+    boxed, About, Acceptance, ControllerId, Design, Domain, Eviction, Level, Never, Services, Store, Types,
+    WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Line, LineData, Lowering, Memory, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
@@ -40,7 +41,19 @@ struct Scripted {
 /// When the first list goes.
 const FIRST: u64 = 10_000;
 
+/// Messages are numbers of lists.
+struct Lists;
+
+impl Types for Lists {
+    type Gate = Never;
+    type Message = usize;
+    type Tag = ();
+    type Note = Never;
+}
+
 impl Design for Scripted {
+    type Own = Lists;
+
     fn about(&self) -> About {
         crate::common::Plain.about()
     }
@@ -49,37 +62,21 @@ impl Design for Scripted {
         crate::common::Plain.lowering()
     }
 
-    fn flushed(&mut self, _: &mut dyn Services, _: CoreId, _: u64) {}
-
-    fn places(&self) -> Places {
-        Places {
-            stores: true,
-            ..Places::default()
-        }
+    fn visible(&mut self, hw: &mut dyn Services<Lists>, core: CoreId, store: Store) {
+        let line = store.line();
+        hw.write(core, line, hw.visible_line(line), ());
+        self.seen.borrow_mut().push(hw.durable_line(line));
     }
 
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        hw.write(core, addr.line(), hw.visible_line(addr.line()), 0);
-        self.seen.borrow_mut().push(hw.durable_line(addr.line()));
-    }
-
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, _: &WriteRequest) -> Acceptance {
-        for number in 1..self.said.len() as u64 {
-            let at = Cycles(FIRST + 10 * (number - 1));
-            hw.send(
-                at,
-                Message {
-                    kind: 0,
-                    to: 0,
-                    body: number,
-                },
-            );
+    fn arrived(&mut self, hw: &mut dyn Services<Lists>, _: ControllerId, _: &WriteRequest<()>) -> Acceptance<Never> {
+        for number in 1..self.said.len() {
+            hw.send(Cycles(FIRST + 10 * (number as u64 - 1)), number);
         }
         Acceptance::Queue
     }
 
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
-        self.at = message.body as usize;
+    fn message(&mut self, hw: &mut dyn Services<Lists>, number: usize) {
+        self.at = number;
         hw.crash_state_changed();
     }
 
@@ -103,7 +100,7 @@ fn scripted(said: &[&[(u64, u64)]], journal: bool) -> (Vec<Durable>, LineData) {
         journal,
         ..Options::default()
     };
-    let mut system = System::new(&preset("asap"), Box::new(design), 1, memory(), options);
+    let mut system = System::new(&preset("asap"), boxed(design), 1, memory(), options);
     put(&mut system, 0, |cpu| async move {
         cpu.word(PM_BASE).store(cpu.word(5)).await;
     });
@@ -204,28 +201,39 @@ struct Undo {
     ledger: Rc<RefCell<Ledger>>,
 }
 
+/// It names other lines, or no more.
+#[derive(Clone, Debug)]
+struct Rename;
+
+/// A tag is an index of [`Undo::sent`].
+struct Undone;
+
+impl Types for Undone {
+    type Gate = Never;
+    type Message = Rename;
+    type Tag = usize;
+    type Note = Never;
+}
+
+type Hw<'a> = dyn Services<Undone> + 'a;
+
 impl Undo {
     fn line(&mut self) -> Line {
         line(self.rng.below(LINES))
     }
 
     /// Says what it names from now on, and sometimes that it will change its mind.
-    fn say(&mut self, hw: &mut dyn Services) {
+    fn say(&mut self, hw: &mut Hw<'_>) {
         let named = Change::Named(self.named.clone());
         self.ledger.borrow_mut().changes.push((hw.now(), named));
         hw.crash_state_changed();
         if self.rng.one_in(2) {
-            let message = Message {
-                kind: 0,
-                to: 0,
-                body: 0,
-            };
             let after = Cycles(self.rng.below(500));
-            hw.send(hw.now() + after, message);
+            hw.send(hw.now() + after, Rename);
         }
     }
 
-    fn check_persisted(&self, hw: &dyn Services) {
+    fn check_persisted(&self, hw: &Hw<'_>) {
         for number in 0..LINES {
             let persisted = self.ledger.borrow().persisted(line(number));
             assert_eq!(hw.durable_line(line(number)), persisted);
@@ -234,6 +242,8 @@ impl Undo {
 }
 
 impl Design for Undo {
+    type Own = Undone;
+
     fn about(&self) -> About {
         crate::common::Plain.about()
     }
@@ -246,28 +256,21 @@ impl Design for Undo {
         self.domain
     }
 
-    fn places(&self) -> Places {
-        Places {
-            stores: true,
-            ..Places::default()
-        }
-    }
-
     /// What leaves the caches is on its way already.
-    fn evicted(&mut self, _: &mut dyn Services, _: CoreId, _: Level, _: Line) -> Eviction {
+    fn evicted(&mut self, _: &mut Hw<'_>, _: CoreId, _: Level, _: Line) -> Eviction<Never> {
         Eviction::Drop
     }
 
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        let (line, data) = (addr.line(), hw.visible_line(addr.line()));
+    fn visible(&mut self, hw: &mut Hw<'_>, core: CoreId, store: Store) {
+        let (line, data) = (store.line(), hw.visible_line(store.line()));
         if self.domain == Domain::Caches {
             self.ledger.borrow_mut().persist(hw.now(), line, data);
         }
-        hw.write(core, line, data, self.sent.len() as u64);
+        hw.write(core, line, data, self.sent.len());
         self.sent.push((line, data));
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) -> Acceptance {
+    fn arrived(&mut self, hw: &mut Hw<'_>, _: ControllerId, write: &WriteRequest<usize>) -> Acceptance<Never> {
         self.check_persisted(hw);
         if self.rng.one_in(2) && self.named.iter().all(|(line, _)| *line != write.line) {
             self.named.push((write.line, hw.durable_line(write.line)));
@@ -277,20 +280,20 @@ impl Design for Undo {
     }
 
     /// Accepted: with ADR it is persisted.
-    fn flushed(&mut self, hw: &mut dyn Services, _: CoreId, tag: u64) {
+    fn acknowledged(&mut self, hw: &mut Hw<'_>, _: CoreId, tag: usize) {
         if self.adr && self.domain == Domain::Controllers {
-            let (line, data) = self.sent[tag as usize];
+            let (line, data) = self.sent[tag];
             self.ledger.borrow_mut().persist(hw.now(), line, data);
         }
     }
 
-    fn reached_media(&mut self, hw: &mut dyn Services, _: ControllerId, write: &WriteRequest) {
+    fn reached_media(&mut self, hw: &mut Hw<'_>, _: ControllerId, write: &WriteRequest<usize>) {
         if !self.adr && self.domain == Domain::Controllers {
             self.ledger.borrow_mut().persist(hw.now(), write.line, write.data);
         }
     }
 
-    fn message(&mut self, hw: &mut dyn Services, _: Message) {
+    fn message(&mut self, hw: &mut Hw<'_>, _: Rename) {
         self.check_persisted(hw);
         match self.rng.below(4) {
             0 => self.named.clear(),
@@ -349,7 +352,7 @@ fn run(seed: u64, cores: u16) -> (Domain, Vec<Durable>, Ledger) {
     };
     let mut system = System::new(
         &machine,
-        Box::new(design),
+        boxed(design),
         usize::from(cores),
         Memory::new(4096, 4096),
         options,

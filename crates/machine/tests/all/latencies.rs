@@ -4,6 +4,7 @@
 //! `d + 2` and may leave the store queue then, one a drain interval.
 
 use crate::common::{memory, preset, put, run_one, Plain};
+use strandline_design::boxed;
 use strandline_isa::{Cpu, Primitive, PM_BASE};
 use strandline_machine::{Machine, Options, System};
 
@@ -146,7 +147,7 @@ fn a_core_takes_another_cores_line_through_the_directory() {
     for name in PRESETS {
         let m = preset(name);
         let lines = 128u64;
-        let mut system = System::new(&m, Box::new(Plain), 2, memory(), Options::default());
+        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
         put(&mut system, 0, move |cpu| async move {
             for line in 0..lines {
                 cpu.word(PM_BASE + line * 64).store(cpu.word(0)).await;
@@ -177,7 +178,7 @@ fn a_core_takes_another_cores_line_through_the_directory() {
 fn atomics_of_two_cores_lose_no_increment() {
     for name in PRESETS {
         let m = preset(name);
-        let mut system = System::new(&m, Box::new(Plain), 2, memory(), Options::default());
+        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
         for core in 0..2 {
             put(&mut system, core, move |cpu| async move {
                 for _ in 0..500 {
@@ -194,7 +195,7 @@ fn atomics_of_two_cores_lose_no_increment() {
 fn cores_that_write_different_words_of_one_line_all_get_on() {
     for name in PRESETS {
         let m = preset(name);
-        let mut system = System::new(&m, Box::new(Plain), 4, memory(), Options::default());
+        let mut system = System::new(&m, boxed(Plain), 4, memory(), Options::default());
         for core in 0..4 {
             put(&mut system, core, move |cpu| async move {
                 for i in 1..=200 {

@@ -2,6 +2,7 @@
 
 use crate::common::preset;
 use std::future::Future;
+use strandline_design::boxed;
 use strandline_isa::{Cpu, Flush, Note, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, SimCpu};
@@ -28,7 +29,7 @@ fn times<F: Future<Output = ()> + 'static>(program: impl FnOnce(SimCpu) -> F + '
     };
     let mut system = System::new(
         &machine(),
-        Box::new(crate::common::Plain),
+        boxed(crate::common::Plain),
         1,
         crate::common::memory(),
         options,

@@ -3,6 +3,7 @@
 
 use crate::common::{put, random_machine, Plain};
 use proptest::prelude::*;
+use strandline_design::boxed;
 use strandline_isa::{Addr, Cpu, Flush, Memory, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::{Journal, Options, SimCpu, Stats, System};
@@ -108,7 +109,7 @@ fn run(seed: u64, programs: &[Vec<Op>]) -> Ran {
         patience: Cycles(50_000_000),
         ..Options::default()
     };
-    let mut system = System::new(&m, Box::new(Plain), programs.len(), Memory::new(4096, 4096), options);
+    let mut system = System::new(&m, boxed(Plain), programs.len(), Memory::new(4096, 4096), options);
     for (core, ops) in programs.iter().enumerate() {
         let ops = ops.clone();
         put(&mut system, core as u16, move |cpu| play(cpu, core as u16, ops));

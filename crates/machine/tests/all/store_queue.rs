@@ -3,7 +3,7 @@
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
 use std::rc::Rc;
-use strandline_design::{About, Departure, Design, Entry, Places, Services};
+use strandline_design::{boxed, About, Departure, Design, Entry, Never, Services};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
@@ -12,25 +12,32 @@ use strandline_machine::{Options, System};
 /// As the plain machine; writes down when each entry's turn comes.
 struct Watching(Rc<RefCell<Vec<(u64, Entry)>>>);
 
+type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
+
+impl Watching {
+    fn note(&self, hw: &Hw<'_>, entry: Entry) -> Departure<Never> {
+        self.0.borrow_mut().push((hw.now().0, entry));
+        Departure::Go
+    }
+}
+
 impl Design for Watching {
+    type Own = strandline_design::Plain;
+
     fn about(&self) -> About {
         Plain.about()
-    }
-
-    fn places(&self) -> Places {
-        Places {
-            stores: true,
-            ..Places::default()
-        }
     }
 
     fn lowering(&self) -> Lowering {
         Plain.lowering()
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, _: CoreId, entry: Entry, _: u8) -> Departure {
-        self.0.borrow_mut().push((hw.now().0, entry));
-        Departure::Go
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, entry: Entry) -> Departure<Never> {
+        self.note(hw, entry)
+    }
+
+    fn departs(&mut self, hw: &mut Hw<'_>, _: CoreId, entry: Entry, _: u8) -> Departure<Never> {
+        self.note(hw, entry)
     }
 }
 
@@ -47,7 +54,7 @@ fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
             patience: Cycles(1_000_000),
             ..Options::default()
         };
-        let mut system = System::new(&machine, Box::new(Plain), 1, memory(), options);
+        let mut system = System::new(&machine, boxed(Plain), 1, memory(), options);
         put(&mut system, 0, |cpu| async move {
             for line in 0..4 {
                 cpu.word(PM_BASE + line * 64).store(cpu.word(line + 1)).await;
@@ -68,13 +75,7 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     machine.core.consistency = consistency;
     machine.pm.write_to_controller = Cycles(200);
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let mut system = System::new(
-        &machine,
-        Box::new(Watching(seen.clone())),
-        1,
-        memory(),
-        Options::default(),
-    );
+    let mut system = System::new(&machine, boxed(Watching(seen.clone())), 1, memory(), Options::default());
     put(&mut system, 0, move |cpu| async move {
         // Both lines are owned before the flush, so that nothing but the flush can hold the store back.
         cpu.word(PM_BASE).store(cpu.word(1)).await;
@@ -92,7 +93,7 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
         .0;
     let stored = seen
         .iter()
-        .rfind(|(_, entry)| *entry == Entry::Store(Addr(PM_BASE + 64)))
+        .rfind(|(_, entry)| matches!(entry, Entry::Store(store) if store.addr == Addr(PM_BASE + 64)))
         .expect("a store")
         .0;
     (flushed, stored)

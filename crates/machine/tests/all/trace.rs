@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use strandline_design::{About, Design, Domain, Places};
+use strandline_design::{
+    boxed, About, Admission, Claim, Departure, Design, Domain, Entry, Forward, Hook, Load, Never, Services, Store,
+    StoreId,
+};
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
 use strandline_machine::config::Consistency;
@@ -18,26 +21,58 @@ struct Asked {
     domain: Domain,
 }
 
+type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
+
+impl Asked {
+    fn asked(&self, hw: &mut Hw<'_>, hook: Hook) {
+        if !self.everywhere {
+            hw.skip(hook);
+        }
+    }
+}
+
 impl Design for Asked {
+    type Own = strandline_design::Plain;
+
     fn about(&self) -> About {
         Plain.about()
     }
 
-    fn places(&self) -> Places {
-        let asked = self.everywhere;
-        Places {
-            admission: asked,
-            primitives: asked,
-            loads: asked,
-            stores: asked,
-            all_cores_asked: asked,
-            plain_nt: false,
-            strands: false,
-        }
-    }
-
     fn domain(&self) -> Domain {
         self.domain
+    }
+
+    fn snoops_all(&self) -> bool {
+        self.everywhere
+    }
+
+    fn claim(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Claim<Never> {
+        self.asked(hw, Hook::Claim);
+        Claim::No
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, primitive: Primitive) -> Admission<Never> {
+        self.asked(hw, Hook::Primitive);
+        Admission::plain(primitive)
+    }
+
+    fn load(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Load) -> Forward<Never> {
+        self.asked(hw, Hook::Load);
+        Forward::Caches { after: Cycles(0) }
+    }
+
+    fn keep(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry, _: StoreId) -> Departure<Never> {
+        self.asked(hw, Hook::Keep);
+        Departure::Go
+    }
+
+    fn store(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Entry) -> Departure<Never> {
+        self.asked(hw, Hook::Store);
+        Departure::Go
+    }
+
+    fn visible(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Store) {
+        self.asked(hw, Hook::Visible);
     }
 
     fn lowering(&self) -> Lowering {
@@ -169,7 +204,7 @@ fn run(seed: u64, cores: u64, length: u64, trace: bool) -> Ran {
         patience: Cycles(50_000_000),
         ..Options::default()
     };
-    let mut system = System::new(&machine, Box::new(design), cores as usize, initial(), options);
+    let mut system = System::new(&machine, boxed(design), cores as usize, initial(), options);
     let deeds: Vec<Deeds> = (0..cores).map(|_| Deeds::default()).collect();
     for (core, deeds) in deeds.iter().enumerate() {
         let (seed, deeds) = (rng.next_u64(), deeds.clone());
@@ -256,7 +291,6 @@ fn replay(trace: &Trace) -> (HashMap<OpId, u64>, Memory) {
                 by_count.entry(n as usize).or_default().push((id, addr, size));
             }
             Seen::Merged(n) => by_count.entry(n as usize).or_default().push((id, addr, size)),
-            Seen::Supplied(_) => panic!("this design supplies nothing"),
         }
     }
     let memory = initial();
@@ -392,7 +426,6 @@ fn random_programs_forward_merge_reorder_and_read_each_other() {
             match from {
                 Seen::Own(_) => own += 1,
                 Seen::Merged(_) => merged += 1,
-                Seen::Supplied(_) => {}
                 Seen::Memory(n) => {
                     let writers = trace.visible[..n as usize].iter().rev();
                     let writer = |w: &&OpId| {

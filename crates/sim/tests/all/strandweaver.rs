@@ -85,11 +85,7 @@ fn states() -> Vec<State> {
     let mut cycle = 0;
     loop {
         let goes_on = system.run_until(cycle).expect("the example goes on");
-        let design = system
-            .design()
-            .as_any()
-            .downcast_ref::<StrandWeaver>()
-            .expect("StrandWeaver");
+        let design = system.design().downcast_ref::<StrandWeaver>().expect("StrandWeaver");
         let mut buffers = design.strand_buffers(CORE).into_iter();
         let mut next = || buffers.next().unwrap_or_default();
         let state = State {

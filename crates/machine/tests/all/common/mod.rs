@@ -3,8 +3,10 @@
 mod random_machine;
 
 pub use random_machine::random_machine;
+use std::cell::Cell;
 use std::future::Future;
-use strandline_design::{About, Design, Needs};
+use std::rc::Rc;
+use strandline_design::{boxed, About, Design, Needs};
 use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
@@ -13,6 +15,8 @@ use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
 pub struct Plain;
 
 impl Design for Plain {
+    type Own = strandline_design::Plain;
+
     fn about(&self) -> About {
         About {
             name: "plain",
@@ -48,20 +52,24 @@ pub fn preset(name: &str) -> Machine {
     machine
 }
 
-/// Boxes a program for a core of the system.
-pub fn put<F: Future<Output = ()> + 'static>(system: &mut System, core: u16, program: impl FnOnce(SimCpu) -> F) {
-    let cpu = system.cpu(CoreId(core));
-    let program: Program = Box::pin(program(cpu));
-    system.start(CoreId(core), program);
+/// Puts a program on a core of the system, for a design that does not roll back.
+pub fn put<F: Future<Output = ()> + 'static>(
+    system: &mut System,
+    core: u16,
+    program: impl FnOnce(SimCpu) -> F + 'static,
+) {
+    let program = Cell::new(Some(program));
+    let begin = move |cpu| -> Program { Box::pin(program.take().expect("a program that begins once")(cpu)) };
+    system.start(CoreId(core), Rc::new(begin));
 }
 
 /// Runs one program on one core whose shared cache holds the first `warm` bytes of persistent memory.
 pub fn run_one<F: Future<Output = ()> + 'static>(
     machine: &Machine,
     warm: u64,
-    program: impl FnOnce(SimCpu) -> F,
+    program: impl FnOnce(SimCpu) -> F + 'static,
 ) -> Outcome {
-    let mut system = System::new(machine, Box::new(Plain), 1, memory(), Options::default());
+    let mut system = System::new(machine, boxed(Plain), 1, memory(), Options::default());
     system.warm(PM_BASE..PM_BASE + warm);
     put(&mut system, 0, program);
     system.run().expect("the program ends")

@@ -7,7 +7,6 @@ use super::random_machine::random_machine;
 use super::with_contexts;
 use crate::start::start;
 use proptest::prelude::*;
-use std::any::Any;
 use strandline_design::{boxed, About, Admission, Design, Key, Never, Plain, Services, Until};
 use strandline_designs::Cosplay;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Lowering, Memory, Primitive, PM_BASE};
@@ -56,10 +55,6 @@ impl Design for Flawed {
 
     fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Never>> {
         self.design.locked_waits_for(core)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

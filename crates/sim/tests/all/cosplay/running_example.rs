@@ -5,7 +5,6 @@
 
 use super::with_contexts;
 use crate::start::start;
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use strandline_design::{
@@ -63,10 +62,6 @@ impl Design for FarA {
 
     fn message(&mut self, hw: &mut dyn Services<Keys>, _: Key) {
         hw.open(OPENS);
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

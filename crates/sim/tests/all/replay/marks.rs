@@ -3,7 +3,6 @@
 use super::spec;
 use super::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
 use iced_x86::code_asm::{qword_ptr, rax, rdi, rsi};
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use strandline_design::{boxed, About, Design, Needs, Plain};
 use strandline_isa::{Lowering, Primitive};
@@ -39,10 +38,6 @@ impl Design for Marked {
             release: &[Primitive::Release],
             ..Lowering::NOTHING
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

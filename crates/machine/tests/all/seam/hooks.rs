@@ -1,0 +1,182 @@
+//! A hook that a design implements is called; one that it does not implement is asked once at most.
+
+use crate::common::{memory, preset, put};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use strandline_design::{
+    boxed, About, Admission, Claim, Departure, Design, Entry, Forward, GateOf, Hook, Load, Never, Plain, Services,
+    Store, StoreId,
+};
+use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::{Options, SimCpu, System};
+
+/// How often each frequent hook was called.
+type Calls = Rc<RefCell<HashMap<Hook, u32>>>;
+
+/// Counts the calls and leaves the answers to the design within.
+struct Counting<D> {
+    within: D,
+    calls: Calls,
+}
+
+type Hw<'a, D> = dyn Services<<D as Design>::Own> + 'a;
+
+impl<D: Design> Counting<D> {
+    fn count(&mut self, hook: Hook) -> &mut D {
+        *self.calls.borrow_mut().entry(hook).or_default() += 1;
+        &mut self.within
+    }
+}
+
+impl<D: Design> Design for Counting<D> {
+    type Own = D::Own;
+
+    fn about(&self) -> About {
+        self.within.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        self.within.lowering()
+    }
+
+    fn claim(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry) -> Claim<GateOf<D>> {
+        self.count(Hook::Claim).claim(hw, core, entry)
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_, D>, core: CoreId, primitive: Primitive) -> Admission<GateOf<D>> {
+        self.count(Hook::Primitive).primitive(hw, core, primitive)
+    }
+
+    fn load(&mut self, hw: &mut Hw<'_, D>, core: CoreId, load: Load) -> Forward<GateOf<D>> {
+        self.count(Hook::Load).load(hw, core, load)
+    }
+
+    fn keep(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry, id: StoreId) -> Departure<GateOf<D>> {
+        self.count(Hook::Keep).keep(hw, core, entry, id)
+    }
+
+    fn store(&mut self, hw: &mut Hw<'_, D>, core: CoreId, entry: Entry) -> Departure<GateOf<D>> {
+        self.count(Hook::Store).store(hw, core, entry)
+    }
+
+    fn visible(&mut self, hw: &mut Hw<'_, D>, core: CoreId, store: Store) {
+        self.count(Hook::Visible).visible(hw, core, store);
+    }
+}
+
+/// Implements every frequent hook, and answers as the plain machine.
+struct Attentive;
+
+impl Design for Attentive {
+    type Own = Plain;
+
+    fn about(&self) -> About {
+        crate::common::Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        crate::common::Plain.lowering()
+    }
+
+    fn claim(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry) -> Claim<Never> {
+        Claim::No
+    }
+
+    fn primitive(&mut self, _: &mut dyn Services<Plain>, _: CoreId, primitive: Primitive) -> Admission<Never> {
+        Admission::plain(primitive)
+    }
+
+    fn load(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Load) -> Forward<Never> {
+        Forward::Caches { after: Cycles(0) }
+    }
+
+    fn keep(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry, _: StoreId) -> Departure<Never> {
+        Departure::Go
+    }
+
+    fn store(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Entry) -> Departure<Never> {
+        Departure::Go
+    }
+
+    fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Store) {}
+}
+
+const HOOKS: [Hook; 6] = [
+    Hook::Claim,
+    Hook::Primitive,
+    Hook::Load,
+    Hook::Keep,
+    Hook::Store,
+    Hook::Visible,
+];
+
+const ROUNDS: u64 = 20;
+
+/// In each round two stores, a locked instruction, a load, a flush and a fence.
+async fn rounds(cpu: SimCpu) {
+    let own = PM_BASE + 4096 * u64::from(cpu.core().0);
+    for round in 0..ROUNDS {
+        let line = own + 64 * round;
+        cpu.word(line).store(cpu.word(1)).await;
+        cpu.word(line + 8).store(cpu.word(2)).await;
+        cpu.word(line).swap(cpu.word(3)).await;
+        cpu.word(line + 8).load().await;
+        cpu.word(line).flush_by(Flush::Clwb).await;
+        cpu.primitive(Primitive::Sfence).await;
+    }
+}
+
+/// The calls of each hook in a run of so many cores, in the order of [`HOOKS`].
+fn calls<D: Design>(within: D, cores: u16) -> [u32; 6] {
+    let calls = Calls::default();
+    let design = Counting {
+        within,
+        calls: calls.clone(),
+    };
+    let options = Options::default();
+    let mut system = System::new(&preset("cosplay"), boxed(design), usize::from(cores), memory(), options);
+    for core in 0..cores {
+        put(&mut system, core, rounds);
+    }
+    system.run().expect("ends");
+    let calls = calls.borrow();
+    HOOKS.map(|hook| calls.get(&hook).copied().unwrap_or(0))
+}
+
+#[test]
+fn a_hook_that_is_not_implemented_is_asked_once_in_a_run() {
+    for cores in [1, 2] {
+        assert_eq!(calls(crate::common::Plain, cores), [1; 6], "{HOOKS:?}");
+    }
+}
+
+#[test]
+fn a_hook_that_is_implemented_is_called_each_time() {
+    for cores in [1, 2] {
+        let times = |each: u64| (each * ROUNDS * u64::from(cores)) as u32;
+        let [claim, primitive, load, keep, store, visible] = calls(Attentive, cores);
+        assert_eq!((claim, primitive), (times(2), times(1)), "a flush and a fence");
+        assert_eq!(
+            (load, visible),
+            (times(1), times(3)),
+            "two stores and a locked instruction"
+        );
+        // Asked again when the line that was asked for is there.
+        assert!(keep >= times(3) && store >= times(3), "{keep} {store}");
+    }
+}
+
+#[test]
+fn a_hook_that_answers_as_the_plain_machine_changes_no_time() {
+    let cycles = |design| {
+        let mut system = System::new(&preset("asap"), design, 2, memory(), Options::default());
+        (0..2).for_each(|core| put(&mut system, core, rounds));
+        system.run().expect("ends").stats
+    };
+    assert_eq!(
+        format!("{:?}", cycles(boxed(Attentive))),
+        format!("{:?}", cycles(boxed(crate::common::Plain)))
+    );
+}

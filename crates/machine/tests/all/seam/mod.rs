@@ -1,0 +1,11 @@
+//! The seam: what the machine asks of a design and does for it, one file a facility.
+
+mod bytes;
+mod channel;
+mod counters;
+mod hooks;
+mod misses;
+mod places;
+mod script;
+mod stuck;
+mod weak;

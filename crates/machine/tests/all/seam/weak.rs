@@ -1,0 +1,97 @@
+//! Cores whose stores become visible in any order: what orders them reaches the design.
+
+use crate::common::{memory, preset, put};
+use std::cell::RefCell;
+use std::rc::Rc;
+use strandline_design::{boxed, About, Admission, Departure, Design, Entry, Never, Plain, Services, Store};
+use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_machine::config::Consistency;
+use strandline_machine::{Options, System};
+
+/// What the design has been asked or told, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    Dispatched(Primitive),
+    Departed(Primitive),
+    Visible(Addr),
+}
+
+/// Has store barriers enter the store queue, and writes down what it hears.
+struct Listening(Rc<RefCell<Vec<Heard>>>);
+
+impl Design for Listening {
+    type Own = Plain;
+
+    fn about(&self) -> About {
+        crate::common::Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        crate::common::Plain.lowering()
+    }
+
+    fn primitive(&mut self, _: &mut dyn Services<Plain>, _: CoreId, primitive: Primitive) -> Admission<Never> {
+        self.0.borrow_mut().push(Heard::Dispatched(primitive));
+        Admission::plain(primitive)
+    }
+
+    fn departs(&mut self, _: &mut dyn Services<Plain>, _: CoreId, entry: Entry, _: u8) -> Departure<Never> {
+        if let Entry::Primitive(primitive) = entry {
+            self.0.borrow_mut().push(Heard::Departed(primitive));
+        }
+        Departure::Go
+    }
+
+    fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, store: Store) {
+        self.0.borrow_mut().push(Heard::Visible(store.addr));
+    }
+}
+
+/// A line that must come from memory, and one that the caches hold.
+const FAR: Addr = Addr(PM_BASE + 4096);
+const NEAR: Addr = Addr(PM_BASE);
+
+/// What the design hears of a store to the far line, perhaps a store barrier, and a store to the near line.
+fn heard(consistency: Consistency, barrier: bool) -> Vec<Heard> {
+    let mut machine = preset("dpo");
+    machine.core.consistency = consistency;
+    let heard = Rc::default();
+    let design = Listening(Rc::clone(&heard));
+    let mut system = System::new(&machine, boxed(design), 1, memory(), Options::default());
+    put(&mut system, 0, move |cpu| async move {
+        cpu.word(NEAR.0).load().await;
+        cpu.primitive(Primitive::Mfence).await;
+        cpu.word(FAR.0).store(cpu.word(1)).await;
+        if barrier {
+            cpu.primitive(Primitive::StoreBarrier).await;
+        }
+        cpu.word(NEAR.0).store(cpu.word(2)).await;
+    });
+    system.run().expect("ends");
+    let heard = heard.borrow();
+    heard.iter().copied().filter(|heard| *heard != DONE).collect()
+}
+
+const DONE: Heard = Heard::Dispatched(Primitive::Mfence);
+
+use Heard::{Departed, Dispatched, Visible};
+
+#[test]
+fn stores_pass_each_other_on_a_weak_core_and_on_no_other() {
+    assert_eq!(heard(Consistency::Weak, false), [Visible(NEAR), Visible(FAR)]);
+    assert_eq!(heard(Consistency::Tso, false), [Visible(FAR), Visible(NEAR)]);
+}
+
+#[test]
+fn a_store_barrier_reaches_the_design_and_orders_stores_on_a_weak_core() {
+    let barrier = Primitive::StoreBarrier;
+    assert_eq!(
+        heard(Consistency::Weak, true),
+        [Dispatched(barrier), Visible(FAR), Departed(barrier), Visible(NEAR)]
+    );
+}
+
+#[test]
+fn a_core_that_keeps_its_stores_in_order_has_no_use_for_a_store_barrier() {
+    assert_eq!(heard(Consistency::Tso, true), [Visible(FAR), Visible(NEAR)]);
+}
