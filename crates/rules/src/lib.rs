@@ -174,6 +174,18 @@ rules! {
         SameLineFlushWaits: "COSPlay 4.3",
     }
     Design {
+        /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
+        PathInOrder: "PMEM-Spec (ASPLOS 2021): stores go down a path of their core's own",
+        /// A late store leaves bytes as they are that a younger one has written. Broken: it overwrites them.
+        LateStoreYields: "designs/src/pmem_spec: coherence",
+        /// A line that was fetched before a store to it arrived is found. Broken: it is not.
+        StaleLoadFound: "PMEM-Spec (ASPLOS 2021): loads that fetch stale memory are misspeculated",
+        /// The speculation buffer holds a dropped line until what was stored in it has arrived. Broken: it forgets it at once.
+        BufferHoldsWindow: "PMEM-Spec (ASPLOS 2021): violations are found within a window of time",
+        /// A dfence waits until other cores' stores have arrived that its own core may depend on. Broken: for its own core's only.
+        DurableWaitsWindow: "designs/src/pmem_spec",
+        /// Until its next dfence a core that has validated fetches no line before its stores have arrived. Broken: it may.
+        ValidatedStaysRight: "designs/src/pmem_spec",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",

@@ -2,7 +2,6 @@
 
 use super::buffer::Buffer;
 use super::paths::{Paths, Stamp};
-use std::any::Any;
 use std::collections::BTreeSet;
 use strandline_design::{
     About, Acceptance, Access, Admission, ByteMask, ControllerId, Counter, Counters, Departure, Design, Drains, Entry,
@@ -10,6 +9,7 @@ use strandline_design::{
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
 use strandline_kernel::{Adds, Cycles, Param, Params};
+use strandline_rules::{broken, Rule};
 
 const ENTRIES: Param = Param {
     name: "buffer_entries",
@@ -140,7 +140,7 @@ impl PmemSpec {
     fn fresh(&mut self, hw: &dyn Services<Own>, line: Line) -> ControllerId {
         let (now, controller) = (hw.now(), hw.controller_of(line));
         let mut buffer = std::mem::take(self.buffer(controller));
-        buffer.forget(|then| self.is_over(then, now));
+        buffer.forget(|then| self.is_over(then, now) || broken(Rule::BufferHoldsWindow));
         *self.buffer(controller) = buffer;
         controller
     }
@@ -169,7 +169,8 @@ impl PmemSpec {
         }
         let now = self.paths.stamp(hw.now());
         let then = *self.fences[core.index()].get_or_insert(now);
-        if self.paths.len(core) == 0 && self.is_over(then, hw.now()) {
+        let is_over = self.is_over(then, hw.now()) || broken(Rule::DurableWaitsWindow);
+        if self.paths.len(core) == 0 && is_over {
             self.fences[core.index()] = None;
             self.careful.remove(&core);
             return Departure::Go;
@@ -207,7 +208,8 @@ impl PmemSpec {
         let (line, bytes) = (write.line, write.bytes);
         let stamp = Stamp { order, at: hw.now() };
         let buffer = self.buffer(controller);
-        let (is_late, is_stale) = (buffer.is_late(line, order), buffer.finds_stale(line, order));
+        let is_stale = buffer.finds_stale(line, order) && !broken(Rule::StaleLoadFound);
+        let is_late = buffer.is_late(line, order);
         let overwritten = buffer.overwritten(line, order, bytes);
         buffer.write(line, stamp, bytes);
         self.paths.accept(core, order);
@@ -233,7 +235,7 @@ impl PmemSpec {
         write: &WriteRequest<Tag>,
         overwritten: ByteMask,
     ) -> Acceptance<Gate> {
-        if overwritten == ByteMask(0) {
+        if overwritten == ByteMask(0) || broken(Rule::LateStoreYields) {
             return Acceptance::Queue;
         }
         let left = ByteMask(write.bytes.0 & !overwritten.0);
@@ -263,10 +265,6 @@ impl Design for PmemSpec {
             intents: Some("intents-sections"),
             window: None,
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 
     fn params(&self) -> &'static [Param] {
@@ -361,7 +359,7 @@ impl Design for PmemSpec {
         let (Some(Tag::Store(order)), Some(core)) = (write.tag, write.core) else {
             return Acceptance::Queue;
         };
-        if !self.paths.is_next(core, order) {
+        if !self.paths.is_next(core, order) && !broken(Rule::PathInOrder) {
             return Acceptance::Wait(self.wait(hw, None));
         }
         self.fresh(hw, write.line);
@@ -404,7 +402,7 @@ impl Design for PmemSpec {
     fn missed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line, _: Access) -> Supply<Gate> {
         let controller = self.fresh(hw, line);
         let dropped = self.buffer(controller).dropped_since(line);
-        if dropped.is_some() && self.careful.contains(&core) {
+        if dropped.is_some() && self.careful.contains(&core) && !broken(Rule::ValidatedStaysRight) {
             return Supply::Wait(self.wait(hw, dropped));
         }
         self.buffer(controller).fetch(line, core);
