@@ -176,8 +176,6 @@ rules! {
     Design {
         /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
         PathInOrder: "PMEM-Spec (ASPLOS 2021): stores go down a path of their core's own",
-        /// A late store leaves bytes as they are that a younger one has written. Broken: it overwrites them.
-        LateStoreYields: "designs/src/pmem_spec: coherence",
         /// A line that was fetched before a store to it arrived is found. Broken: it is not.
         StaleLoadFound: "PMEM-Spec (ASPLOS 2021): loads that fetch stale memory are misspeculated",
         /// The speculation buffer holds a dropped line until what was stored in it has arrived. Broken: it forgets it at once.

@@ -1,8 +1,7 @@
 //! The speculation buffer of a controller.
 
 use super::paths::Stamp;
-use strandline_design::ByteMask;
-use strandline_isa::{CoreId, Line, LINE_BYTES};
+use strandline_isa::{CoreId, Line};
 
 /// A line that was written lately.
 #[derive(Clone, Debug)]
@@ -10,8 +9,6 @@ struct Written {
     line: Line,
     /// The newest store of those that have arrived.
     newest: Stamp,
-    /// The number of the newest store to each byte; 0 for none.
-    bytes: [u64; LINE_BYTES as usize],
 }
 
 /// A line that the LLC has dropped lately.
@@ -67,33 +64,12 @@ impl Buffer {
         of_line.any(|entry| entry.newest.order > order)
     }
 
-    /// Which of these bytes a younger store has written.
-    pub fn overwritten(&self, line: Line, order: u64, bytes: ByteMask) -> ByteMask {
-        let entry = self.written.iter().find(|entry| entry.line == line);
-        let younger = |byte: &u64| {
-            let is_younger = |entry: &Written| entry.bytes[*byte as usize] > order;
-            bytes.0 >> byte & 1 == 1 && entry.is_some_and(is_younger)
-        };
-        ByteMask((0..LINE_BYTES).filter(younger).fold(0, |mask, byte| mask | 1 << byte))
-    }
-
-    /// A store to these bytes has arrived.
-    pub fn write(&mut self, line: Line, stamp: Stamp, bytes: ByteMask) {
-        let index = self.written.iter().position(|entry| entry.line == line);
-        let index = index.unwrap_or_else(|| {
-            self.written.push(Written {
-                line,
-                newest: stamp,
-                bytes: [0; LINE_BYTES as usize],
-            });
-            self.written.len() - 1
-        });
-        let entry = &mut self.written[index];
-        if stamp.order > entry.newest.order {
-            entry.newest = stamp;
-        }
-        for byte in (0..LINE_BYTES as usize).filter(|byte| bytes.0 >> byte & 1 == 1) {
-            entry.bytes[byte] = entry.bytes[byte].max(stamp.order);
+    /// A store to a line has arrived.
+    pub fn write(&mut self, line: Line, stamp: Stamp) {
+        match self.written.iter_mut().find(|entry| entry.line == line) {
+            Some(entry) if entry.newest.order > stamp.order => {}
+            Some(entry) => entry.newest = stamp,
+            None => self.written.push(Written { line, newest: stamp }),
         }
     }
 

@@ -4,10 +4,10 @@ use super::buffer::Buffer;
 use super::paths::{Paths, Stamp};
 use std::collections::BTreeSet;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ByteMask, ControllerId, Counter, Counters, Departure, Design, Drains, Entry,
-    Eviction, Level, Needs, Never, OwnCounts, Services, Sizes, Store, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Drains, Entry, Eviction,
+    Level, Needs, Never, OwnCounts, Services, Sizes, Store, Supply, Types, Until, WriteRequest,
 };
-use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive, LINE_BYTES};
+use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Adds, Cycles, Param, Params};
 use strandline_rules::{broken, Rule};
 
@@ -86,19 +86,14 @@ pub enum Gate {
 #[derive(Clone, Copy, Debug)]
 pub struct Look;
 
-/// What a write is.
+/// A write is the store of this number.
 #[derive(Clone, Copy, Debug)]
-pub enum Tag {
-    /// The store of this number.
-    Store(u64),
-    /// A line's bytes that a late store and younger ones make together.
-    Merged,
-}
+pub struct Order(u64);
 
 impl Types for Own {
     type Gate = Gate;
     type Message = Look;
-    type Tag = Tag;
+    type Tag = Order;
     type Note = Never;
 }
 
@@ -203,15 +198,13 @@ impl PmemSpec {
         &mut self,
         hw: &mut dyn Services<Own>,
         (controller, core, order): (ControllerId, CoreId, u64),
-        write: &WriteRequest<Tag>,
+        line: Line,
     ) -> Acceptance<Gate> {
-        let (line, bytes) = (write.line, write.bytes);
         let stamp = Stamp { order, at: hw.now() };
         let buffer = self.buffer(controller);
         let is_stale = buffer.finds_stale(line, order) && !broken(Rule::StaleLoadFound);
         let is_late = buffer.is_late(line, order);
-        let overwritten = buffer.overwritten(line, order, bytes);
-        buffer.write(line, stamp, bytes);
+        buffer.write(line, stamp);
         self.paths.accept(core, order);
         self.progress(hw);
         self.late_stores += u64::from(is_late);
@@ -224,27 +217,7 @@ impl PmemSpec {
                 hw.interrupt(CoreId(core as u16));
             }
         }
-        self.merge(hw, core, write, overwritten)
-    }
-
-    /// Bytes that younger stores have overwritten stay as they are.
-    fn merge(
-        &self,
-        hw: &mut dyn Services<Own>,
-        core: CoreId,
-        write: &WriteRequest<Tag>,
-        overwritten: ByteMask,
-    ) -> Acceptance<Gate> {
-        if overwritten == ByteMask(0) || broken(Rule::LateStoreYields) {
-            return Acceptance::Queue;
-        }
-        let left = ByteMask(write.bytes.0 & !overwritten.0);
-        if left != ByteMask(0) {
-            let mut data: LineData = hw.durable_line(write.line);
-            left.copy(&write.data, &mut data);
-            hw.put(core, write.line, data, Tag::Merged);
-        }
-        Acceptance::Absorb
+        Acceptance::Queue
     }
 }
 
@@ -277,10 +250,10 @@ impl Design for PmemSpec {
         self.path_entries = params.get(PATH.name) as usize;
     }
 
-    /// An entry of a buffer is a line, the numbers of the stores to its bytes, and of its newest one, of 16 bits each: they
-    /// are compared within a window. Of a path, an address, a word, its bytes and its number. Physical addresses have 48 bits.
+    /// An entry of a buffer is a line and a number of a store, of 16 bits, since they are compared within a window, and which
+    /// core has fetched it. Of a path, an address, a word, its bytes and its number. Physical addresses have 48 bits.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        let of_a_buffer = (self.entries as u64 * (42 + 16 * (LINE_BYTES + 1))).div_ceil(8);
+        let of_a_buffer = (self.entries as u64 * (42 + 16 + machine.cores)).div_ceil(8);
         let of_a_path = (self.path_entries as u64 * (45 + 64 + 8 + 16)).div_ceil(8);
         vec![
             ("speculation buffers", machine.controllers * of_a_buffer),
@@ -347,16 +320,16 @@ impl Design for PmemSpec {
         }
         let line = store.line();
         let order = self.paths.send(core, line);
-        hw.write_in_order(core, line, hw.visible_line(line), store.bytes(), Tag::Store(order));
+        hw.write_in_order(core, line, hw.visible_line(line), store.bytes(), Order(order));
     }
 
     fn arrived(
         &mut self,
         hw: &mut dyn Services<Own>,
         controller: ControllerId,
-        write: &WriteRequest<Tag>,
+        write: &WriteRequest<Order>,
     ) -> Acceptance<Gate> {
-        let (Some(Tag::Store(order)), Some(core)) = (write.tag, write.core) else {
+        let (Some(Order(order)), Some(core)) = (write.tag, write.core) else {
             return Acceptance::Queue;
         };
         if !self.paths.is_next(core, order) && !broken(Rule::PathInOrder) {
@@ -367,11 +340,10 @@ impl Design for PmemSpec {
             let oldest = self.buffer(controller).oldest();
             return Acceptance::Wait(self.wait(hw, oldest));
         }
-        self.accept(hw, (controller, core, order), write)
+        self.accept(hw, (controller, core, order), write.line)
     }
 
-    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
-        let Tag::Store(order) = tag else { return };
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, Order(order): Order) {
         if self.paths.len(core) >= self.path_entries {
             hw.open(Gate::Room(core));
         }

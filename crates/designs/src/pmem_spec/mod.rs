@@ -8,9 +8,9 @@
 //! That is speculation, in two ways. A store may arrive before another core's older one to the same line (a *late* store),
 //! and a load may fetch a dropped line before what was stored in it has arrived (a *stale* load; it does get the stale
 //! bytes). Each controller finds both with a speculation buffer. It holds the lines written lately, with the number of the
-//! newest store to each byte, and the lines dropped lately, with the number of the newest store at the time, and whether
-//! they have been fetched since. A store that arrives is late if a younger one to its line has arrived; its bytes do not
-//! overwrite younger ones. A load was stale if a store arrives that is older than the drop of a line fetched since.
+//! newest store to each, and the lines dropped lately, with the number of the newest store at the time, and whether they
+//! have been fetched since. A store that arrives is late if a younger one to its line has arrived. A load was stale if a
+//! store arrives that is older than the drop of a line fetched since.
 //!
 //! An entry is held for the *window*, the longest that a store is on its way, and longer only while a path is held up. A
 //! store or dropped line that finds the buffer full waits; only the oldest store of all needs no entry, since nothing older
