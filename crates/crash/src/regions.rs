@@ -37,6 +37,8 @@ pub struct Region {
     pub ended: Cycles,
     /// When its `durable` returned; never, if it did not.
     pub acknowledged: Cycles,
+    /// When it was aborted; never, if it was not.
+    pub aborted: Cycles,
     /// Its writes, sorted by word.
     pub writes: Vec<Write>,
 }
@@ -56,6 +58,7 @@ struct Raw {
     begun: Cycles,
     ended: Cycles,
     acknowledged: Cycles,
+    aborted: Cycles,
     writes: BTreeMap<Addr, (u64, u64)>,
 }
 
@@ -122,11 +125,16 @@ impl Reader {
                     begun: noted.at,
                     ended: Cycles::NEVER,
                     acknowledged: Cycles::NEVER,
+                    aborted: Cycles::NEVER,
                     writes: BTreeMap::new(),
                 });
             }
             (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
             (Note::RegionEnd, Some(region)) => region.ended = noted.at,
+            (Note::RegionAbort, Some(region)) => {
+                region.aborted = noted.at;
+                open.pop_back();
+            }
             (Note::RegionDurable, _) => {
                 if let Some(oldest) = open.pop_front() {
                     let region = &mut self.regions[oldest];
@@ -165,6 +173,7 @@ impl Raw {
             begun: self.begun,
             ended: self.ended,
             acknowledged: self.acknowledged,
+            aborted: self.aborted,
             writes: writes.collect(),
         }
     }
@@ -216,6 +225,25 @@ mod tests {
             (regions.list[0].begun, regions.list[0].acknowledged),
             (Cycles(1), Cycles(9))
         );
+    }
+
+    #[test]
+    fn an_aborted_region_is_not_the_one_that_is_acknowledged() {
+        let notes = vec![
+            noted(1, Note::RegionBegin),
+            noted(2, write(0, 8, 7)),
+            noted(5, Note::RegionAbort),
+            noted(6, Note::RegionBegin),
+            noted(7, write(8, 8, 9)),
+            noted(9, Note::RegionDurable),
+        ];
+        let regions = Regions::of(&[notes]);
+        let times: Vec<(usize, Cycles, Cycles)> = regions
+            .list
+            .iter()
+            .map(|region| (region.name.number, region.acknowledged, region.aborted))
+            .collect();
+        assert_eq!(times, [(2, Cycles(9), Cycles::NEVER), (1, Cycles::NEVER, Cycles(5))]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Whether a recovered image is right: durable linearizability, from the write sets of regions.
 //!
 //! Acknowledged regions are applied in the order of acknowledgement. A started, unacknowledged region is present with
-//! all of its bytes or with none, whether it has ended or not. There is no further order between such a region and a
-//! later conflicting one; the workload's invariant judges their combination.
+//! all of its bytes or with none, whether it has ended or not; an aborted one is absent. There is no further order
+//! between such a region and a later conflicting one; the workload's invariant judges their combination.
 
 use crate::fault::Fault;
 use crate::regions::{Region, Regions, Write};
@@ -54,10 +54,11 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// The unacknowledged regions that had started at `time`.
+    /// The regions that had started at `time` and are neither acknowledged nor aborted.
     pub fn under_way(&self, time: Cycles) -> impl DoubleEndedIterator<Item = &'r Region> {
         let open = &self.regions.list[self.open..];
-        open.iter().filter(move |region| region.begun <= time)
+        open.iter()
+            .filter(move |region| region.begun <= time && time < region.aborted)
     }
 
     /// A region as text: its times and writes.

@@ -64,6 +64,8 @@ pub enum Note {
     RegionEnd,
     /// The oldest unacknowledged region of the task is acknowledged: a crash keeps it.
     RegionDurable,
+    /// The task's newest region was aborted: a crash keeps nothing of it. Its task starts again.
+    RegionAbort,
     /// The outside world has seen this value: every crash state must account for it.
     Output {
         /// The location of the output, in the program's own numbering.
@@ -148,6 +150,20 @@ pub trait Cpu: Sized {
     /// instruction of its own.
     #[inline(always)]
     fn give_way(&self) -> impl Future<Output = ()> {
+        async move {}
+    }
+
+    /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
+    /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::speculates`]) do so.
+    #[inline(always)]
+    fn interrupted(&self) -> bool {
+        false
+    }
+
+    /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what comes
+    /// then in program order has not been executed yet.
+    #[inline(always)]
+    fn fenced(&self) -> impl Future<Output = ()> {
         async move {}
     }
 

@@ -11,6 +11,9 @@ pub enum Intent {
     Commit,
     /// All earlier writes of this thread are durable when the intent returns.
     Durable,
+    /// What the failure-atomic region has read is confirmed when the intent returns, or the core is interrupted
+    /// ([`crate::Cpu::interrupted`]); and what it reads from then on is right, until the next [`Intent::Durable`].
+    Validate,
     /// A lock or another synchronisation variable was acquired: by the last load or locked instruction.
     Acquire,
     /// A lock or another synchronisation variable is about to be released: by the next store or locked instruction.
@@ -64,6 +67,8 @@ pub struct Lowering {
     pub commit: &'static [Primitive],
     /// [`Intent::Durable`].
     pub durable: &'static [Primitive],
+    /// [`Intent::Validate`].
+    pub validate: &'static [Primitive],
     /// [`Intent::Acquire`].
     pub acquire: &'static [Primitive],
     /// [`Intent::Release`].
@@ -86,6 +91,7 @@ impl Lowering {
         log_before_update: &[],
         commit: &[],
         durable: &[],
+        validate: &[],
         acquire: &[],
         release: &[],
         new_strand: &[],
@@ -93,6 +99,13 @@ impl Lowering {
         resumed: &[],
         tasking: Tasking::Own,
     };
+
+    /// Whether hardware speculates and may interrupt a program, whose open region must then be aborted.
+    #[inline(always)]
+    #[must_use]
+    pub fn speculates(&self) -> bool {
+        !self.validate.is_empty()
+    }
 
     /// The primitives of `intent`, in program order.
     #[inline]
@@ -102,6 +115,7 @@ impl Lowering {
             Intent::LogBeforeUpdate => self.log_before_update,
             Intent::Commit => self.commit,
             Intent::Durable => self.durable,
+            Intent::Validate => self.validate,
             Intent::Acquire => self.acquire,
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,

@@ -28,7 +28,7 @@ pub mod isa {
 }
 
 pub mod runtime {
-    pub use self::alloc::FreeLists;
+    pub use self::alloc::{FreeLists, Taken};
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
@@ -43,7 +43,18 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": alloc demand heap layout list lock log random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list lock log random recovery region runtimes thread workload }
+
+    /// A task is run once: nothing interrupts it.
+    pub mod restart {
+        use super::{ThreadState, Workload};
+        use crate::source::isa::Cpu;
+
+        #[inline(always)]
+        pub fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
+            workload.task(state);
+        }
+    }
 
     pub mod model {
         straight! { "runtime/model": entry layout ledger replay rollback scan set }

@@ -174,6 +174,16 @@ rules! {
         SameLineFlushWaits: "COSPlay 4.3",
     }
     Design {
+        /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
+        PathInOrder: "PMEM-Spec (ASPLOS 2021): stores go down a path of their core's own",
+        /// A line that was fetched before a store to it arrived is found. Broken: it is not.
+        StaleLoadFound: "PMEM-Spec (ASPLOS 2021): loads that fetch stale memory are misspeculated",
+        /// The speculation buffer holds a dropped line until what was stored in it has arrived. Broken: it forgets it at once.
+        BufferHoldsWindow: "PMEM-Spec (ASPLOS 2021): violations are found within a window of time",
+        /// A dfence waits until other cores' stores have arrived that its own core may depend on. Broken: for its own core's only.
+        DurableWaitsWindow: "designs/src/pmem_spec",
+        /// Until its next dfence a core that has validated fetches no line before its stores have arrived. Broken: it may.
+        ValidatedStaysRight: "designs/src/pmem_spec",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",
@@ -251,6 +261,12 @@ rules! {
         EveryUpdateFlushed: "COSPlay Figure 4(a)",
         /// A region is durable before its locks are released. Broken: it is waited for when the thread logs next.
         DurableBeforeRelease: "COSPlay 2.1; StrandWeaver IV: persists follow the lock's order",
+        /// A region that hardware may have misled is confirmed before its last step's trailers. Broken: they are written at once.
+        ValidateBeforeCommit: "runtime/abort.rs: recovery takes a region for committed by them",
+        /// An abort writes every word of a record back. Broken: all but the last.
+        EveryWordUndone: "PMEM-Spec (ASPLOS 2021): the section is undone by its own log",
+        /// An interrupted region is aborted. Broken: it goes on.
+        AbortDelivered: "PMEM-Spec (ASPLOS 2021): a misspeculation is treated as a power failure",
         /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.
         ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log.rs",
         /// A region is committed only if all lines of its last step have its trailer. Broken: if one has.

@@ -18,7 +18,7 @@ mod spec;
 pub use error::Error;
 pub use guard::guarded;
 pub use memory::MemoryNeed;
-pub use needs::check as check_needs;
+pub use needs::{check as check_needs, check_restart};
 pub use play::{play, Play};
 pub use progress::Progress;
 pub use record::{Derived, Origin, Ran, Record};

@@ -43,7 +43,9 @@ impl MemoryNeed {
     /// Bad input, as for the run itself.
     pub fn of(spec: &Spec, observed: bool) -> Result<MemoryNeed, Error> {
         let plan = Plan::of(spec)?;
-        crate::check_needs(&registered(spec, &plan.sets)?.about(), &plan.machine)?;
+        let design = registered(spec, &plan.sets)?;
+        crate::check_needs(&design.about(), &plan.machine)?;
+        crate::check_restart(&*design, &plan)?;
         let (program, records) = match &plan.source {
             Source::Workload(about) => {
                 let set = || plan.sets.of(Scope::Workload);

@@ -155,6 +155,7 @@ fn execute(
     let started = Instant::now();
     let about = design.about();
     needs::check(&about, &plan.machine)?;
+    needs::check_restart(&*design, plan)?;
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));

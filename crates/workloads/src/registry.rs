@@ -47,6 +47,12 @@ impl About {
         alias.map_or(&[], |alias| alias.set)
     }
 
+    /// Whether its regions have logs.
+    #[must_use]
+    pub fn is_logged(&self) -> bool {
+        self.params.iter().any(|param| param.name == "log_records")
+    }
+
     /// All its names, its own first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))

@@ -87,7 +87,9 @@ impl Observed {
         let image = self.initial.persistent_half();
         let mut seen_outputs = vec![0; test.locations.len()];
         let mut states = Vec::new();
-        let durable = &self.journal.durable;
+        let until = self.journal.counts_until();
+        let counted = self.journal.durable.partition_point(|durable| durable.at < until);
+        let durable = &self.journal.durable[..counted];
         for event in 0..=durable.len() {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
@@ -97,7 +99,7 @@ impl Observed {
                 states.push(CrashState { state, event });
             };
             keep(&seen_outputs);
-            let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+            let end = durable.get(event).map_or(until, |next| next.at);
             while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
                 seen_outputs[location as usize] = value;
                 keep(&seen_outputs);

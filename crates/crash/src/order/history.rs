@@ -470,6 +470,7 @@ impl Tracer<'_, '_> {
     fn source(&self, read: &Read) -> Option<usize> {
         let count = match read.from {
             Seen::Own(index) => return Some(self.writers[read.core][index as usize]).filter(|event| *event != NONE),
+            Seen::Stale => return None,
             Seen::Memory(count) | Seen::Merged(count) => count,
         };
         let visible = &self.visible[read.number];

@@ -1,6 +1,7 @@
 //! The oracle's verdict on all crash states of a run.
 
 use super::history::{Names, Traced};
+use super::stale::unexcused;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Line, LineData, Memory};
@@ -107,7 +108,7 @@ fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) 
         is_undefined: false,
     };
     let mut traced = Traced::of(journal, initial, names);
-    if let Some(what) = traced.wrong {
+    if let Some(what) = traced.wrong.take().or_else(|| unexcused(journal)) {
         return wrong(what);
     }
     let history = std::mem::take(&mut traced.history);
@@ -144,7 +145,7 @@ struct Crashes<'j> {
 
 impl Crashes<'_> {
     fn first(mut self) -> Option<Disorder> {
-        for event in 0..=self.journal.durable.len() {
+        for event in 0..=self.counted() {
             let at = match event.checked_sub(1) {
                 None => Cycles::ZERO,
                 Some(last) => {
@@ -154,12 +155,19 @@ impl Crashes<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+            let end = end.min(self.journal.counts_until());
             let wrong = self.breach(event, at).or_else(|| self.breach_at_outputs(event, end));
             if wrong.is_some() {
                 return wrong;
             }
         }
         None
+    }
+
+    /// Durable events that count.
+    fn counted(&self) -> usize {
+        let until = self.journal.counts_until();
+        self.journal.durable.partition_point(|durable| durable.at < until)
     }
 
     /// Passes a line's durable content to the oracle.

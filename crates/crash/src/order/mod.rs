@@ -5,6 +5,7 @@ mod judge;
 mod marks;
 mod places;
 mod repeats;
+mod stale;
 
 pub use judge::{input, judge, judge_all, judge_named, Models};
 

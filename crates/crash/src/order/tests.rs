@@ -48,6 +48,7 @@ pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)
             visible: visible.collect(),
         },
         durable: durable.collect(),
+        ..Journal::default()
     }
 }
 

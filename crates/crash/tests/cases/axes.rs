@@ -4,8 +4,9 @@ use crate::thinning::Amount;
 use strandline_design::About;
 use strandline_designs::{abouts, design};
 use strandline_machine::{preset_names, Machine};
-use strandline_runtime::runtimes;
+use strandline_runtime::{runtimes, Runtime};
 use strandline_sim::{check_needs, Found, Spec, Window};
+use strandline_workloads::describe;
 
 /// A run of crash exploration: a value for each axis.
 #[derive(Clone)]
@@ -72,6 +73,8 @@ pub fn least(name: &str) -> Vec<(&'static str, String)> {
 struct Choice {
     about: About,
     has_structures: bool,
+    /// It interrupts programs, which must restart their regions.
+    interrupts: bool,
     /// Whether each machine, with each of [`CONTROLLERS`], meets its needs.
     is_enough: Vec<[bool; CONTROLLERS.len()]>,
 }
@@ -136,7 +139,16 @@ impl Axes {
         };
         designs
             .iter()
-            .any(|design| design.fits(values[4], values[5].unwrap_or(0), values[6]))
+            .any(|design| design.fits(values[4], values[5].unwrap_or(0), values[6]) && self.restarts(design, values))
+    }
+
+    /// Whether the program can restart its regions, where the design interrupts it.
+    fn restarts(&self, design: &Choice, values: &[Option<usize>]) -> bool {
+        let is_logged = |index| describe(self.workloads[index]).is_ok_and(|about| about.is_logged());
+        !design.interrupts
+            || values[1].is_none_or(is_logged)
+                && values[2].is_none_or(|index| self.runtimes[index] == Runtime::Undo.name())
+                && values[7].is_none_or(|index| SHARING[index].1.is_none())
     }
 }
 
@@ -146,6 +158,7 @@ impl Choice {
         Choice {
             about,
             has_structures: !least(about.name).is_empty(),
+            interrupts: design(about.name).is_some_and(|design| design.lowering().speculates()),
             is_enough: preset_names().into_iter().map(on).collect(),
         }
     }

@@ -133,22 +133,13 @@ impl System {
         true
     }
 
-    /// Interrupts a core's program, whatever it waits for. One that never asks whether it was interrupted ends there, and
+    /// Interrupts a core's program, which hears of it when it asks. One that never asks whether it was interrupted ends there, and
     /// with it the run, as by a power failure.
     pub(super) fn interrupt(&mut self, core: CoreId) {
-        let now = self.hw.now;
-        let hart = self.hw.hart(core);
-        if matches!(hart.front, Front::Ended) {
-            return;
-        }
-        match hart.core.interrupted.get() {
-            Interrupt::Unheeded => return self.halted = true,
-            Interrupt::Heeded { .. } => hart.core.interrupted.set(Interrupt::Heeded { pending: true }),
-        }
-        if matches!(hart.front, Front::Waits | Front::Again(_)) {
-            hart.core.front.set(hart.core.front.get().max(now));
-            hart.front = Front::Runnable;
-            _ = self.hw.waiters.wake_program(core, |_| true);
+        let core = &self.hw.hart(core).core;
+        match core.interrupted.get() {
+            Interrupt::Unheeded => self.halted = true,
+            Interrupt::Heeded { .. } => core.interrupted.set(Interrupt::Heeded { pending: true }),
         }
     }
 

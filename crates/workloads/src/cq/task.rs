@@ -41,10 +41,11 @@ struct End<'c, C: Cpu> {
 impl Cq {
     pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
-        let Some((node, stamp)) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return;
         };
-        thread.log.depends(stamp).await;
+        thread.log.takes(taken).await;
+        let node = taken.row();
         let value = thread.random.word();
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
@@ -157,8 +158,9 @@ impl Cq {
             left = left - 1;
             let value = thread.random.word();
             if (value >> 63).is(0).branch(OPERATION_PUSHES) {
-                if let Some((node, stamp)) = self.free.take(cpu, thread.thread).await {
-                    region.depends(stamp).await;
+                if let Some(taken) = self.free.take(cpu, thread.thread).await {
+                    region.takes(taken).await;
+                    let node = taken.row();
                     let tail = region.read(header.at(header::TAIL), 8).await;
                     let count = region.read(header.at(header::COUNT), 8).await;
                     let was_empty = tail.is(0).branch(OPERATION_PUSHES_TO_EMPTY);

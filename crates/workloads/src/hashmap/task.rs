@@ -116,10 +116,11 @@ impl Hashmap {
             let value = region.read(node.at(node::VALUE), 8).await + VERSION;
             return Hashmap::write_value(region, node, value).await;
         }
-        let Some((node, stamp)) = self.free.take(cpu, thread).await else {
+        let Some(taken) = self.free.take(cpu, thread).await else {
             return;
         };
-        region.depends(stamp).await;
+        region.takes(taken).await;
+        let node = taken.row();
         let first = region.read(head, 8).await;
         region.write(node.at(node::NEXT), first, 8).await;
         region.write(node.at(node::KEY), key, 8).await;

@@ -98,9 +98,9 @@ impl RbTree {
             self.reflect(tree, key).await;
             return Some(gone);
         }
-        if let Some((new, stamp)) = self.free.take(tree.cpu, thread).await {
-            tree.region.depends(stamp).await;
-            tree.insert(place, new, key, value).await;
+        if let Some(taken) = self.free.take(tree.cpu, thread).await {
+            tree.region.takes(taken).await;
+            tree.insert(place, taken.row(), key, value).await;
             self.reflect(tree, key).await;
         }
         None

@@ -3,4 +3,5 @@
 mod common;
 mod crash;
 mod plain;
+mod restart;
 mod sites;

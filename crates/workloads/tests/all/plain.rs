@@ -295,6 +295,7 @@ fn notes_come_in_order() {
                     inside.1 = false;
                     (true, name != "bandwidth")
                 }
+                Note::RegionAbort => panic!("{name}: nothing aborts a region here"),
                 Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
                 Note::TaskEnd => {
                     inside.0 = false;

@@ -73,7 +73,7 @@ pub fn command(about: &About, seed: u64) -> Spec {
         (_, true) => (4, 8),
         (_, false) => (16, 40),
     };
-    Spec {
+    let spec = Spec {
         machine: Some(machine),
         runtime: (!rng.one_in(4)).then(|| pick(&mut rng, runtimes()).name.to_owned()),
         threads: Some([1, 2, 3, 4, 8, 16][rng.below(6) as usize].min(threads)),
@@ -83,6 +83,20 @@ pub fn command(about: &About, seed: u64) -> Spec {
         seed: rng.below(1_000),
         set,
         ..Spec::new(workload, about.name)
+    };
+    match design(about.name).is_some_and(|design| design.lowering().speculates()) && !rng.one_in(8) {
+        true => restartable(spec),
+        false => spec,
+    }
+}
+
+/// The same of a program that can restart its regions, for a design that interrupts it; not so for the workload without a log.
+fn restartable(spec: Spec) -> Spec {
+    Spec {
+        runtime: Some("undo".to_owned()),
+        window: None,
+        coroutines: None,
+        ..spec
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Outcome {
     pub acknowledged: u64,
     /// Regions started in the whole run.
     pub regions: u64,
+    /// Regions aborted in the whole run.
+    pub aborted: u64,
     /// The first failure.
     pub failure: Option<String>,
 }
@@ -44,12 +46,14 @@ pub fn run<W: Workload>(
         crashes: 0,
         acknowledged: 0,
         regions: 0,
+        aborted: 0,
         failure: None,
     };
     let mut inspect = |image: &Memory, watch: &Watch| {
         outcome.crashes += 1;
         outcome.acknowledged = watch.acknowledged();
         outcome.regions = watch.begun();
+        outcome.aborted = watch.aborted();
         if outcome.failure.is_none() {
             outcome.failure = crash(&image.persistent_half(), watch).err();
         }
