@@ -116,6 +116,8 @@ impl<T: Types> Services<T> for Machine<T> {
         self.reads += 1;
         Cycles(self.now + READ)
     }
+    fn reload(&mut self, _: Line) {}
+
     fn commit(&mut self, _: CoreId, _: ControllerId, _: T::Tag) {}
     fn checkpoint(&mut self, _: CoreId) -> Option<Checkpoint> {
         None
