@@ -366,7 +366,6 @@ impl Design for Gambler {
     fn waits(&self) -> Vec<String> {
         self.sides.iter().map(|side| format!("{side:?}")).collect()
     }
-
 }
 
 /// The design under test; each run has a seed of its own.
