@@ -37,7 +37,8 @@ def specs(designs: Iterable[str], lengths: Iterable[str]) -> Iterator[tuple[str,
                 for design in designs:
                     tasks = short if length == "short" else None
                     name = f"{length} {workload} {design} {threads}"
-                    yield name, RunSpec(workload, design, threads=threads, tasks=tasks)
+                    runtime = "undo" if design == "pmem-spec" else None
+                    yield name, RunSpec(workload, design, threads=threads, tasks=tasks, runtime=runtime)
 
 
 def run(engine: Engine, spec: RunSpec) -> Record:

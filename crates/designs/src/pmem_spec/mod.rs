@@ -37,7 +37,8 @@
 //! once, and copies of a stale line are set right in place when its stores have arrived.
 
 mod buffer;
-mod design;
 mod paths;
+#[allow(clippy::module_inception, reason = "a design's file has the design's name")]
+mod pmem_spec;
 
-pub use design::PmemSpec;
+pub use pmem_spec::PmemSpec;

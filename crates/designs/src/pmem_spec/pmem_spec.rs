@@ -176,8 +176,8 @@ impl PmemSpec {
     /// The turn of an `mfence`.
     fn validated(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Departure<Gate> {
         let now = hw.now();
-        let fetched = self.buffers.iter().filter_map(|buffer| buffer.speculates(core));
-        match fetched.filter(|then| !self.is_over(*then, now)).next() {
+        let mut fetched = self.buffers.iter().filter_map(|buffer| buffer.speculates(core));
+        match fetched.find(|then| !self.is_over(*then, now)) {
             Some(then) => Departure::Wait(self.wait(hw, Some(then))),
             None => {
                 self.careful.insert(core);
