@@ -260,12 +260,12 @@ impl System {
                 }
             }
         }
+        let now = at.max(self.hw.now.min(shared.front.get()));
         if shared.asks(Hook::Keep) {
-            if let Some(kept) = self.keep_locked(core, addr, op, operand, at) {
+            if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
             }
         }
-        let now = at.max(self.hw.now.min(shared.front.get()));
         let owned = self.access(core, addr.line(), Access::Own, now);
         let may = owned.and_then(|done| {
             let value = op.apply(shared.memory.read(addr, 8), operand);
