@@ -1,4 +1,4 @@
-# Paths are relative throughout: make cannot name a target whose path holds a space, and a checkout may lie anywhere.
+# All paths are relative, because make cannot name a target whose path has a space.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 SHELL := /bin/sh
@@ -8,13 +8,13 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name '*.toml' \) -not -path 'crates/*/tests/*' 2>/dev/null)
-# The commit is built into the Python bindings, which alone are built again for it.
+# The commit is built into the Python bindings; only they are rebuilt for a new one.
 RUST += $(wildcard .git/logs/HEAD)
-# Models and tests are built in; a folder's own time tells of files that came or went.
+# Models and tests are built in; a folder's time changes with added and removed files.
 RUST += models litmus $(shell find models litmus -type f -o -type d 2>/dev/null)
 
 .PHONY: help
-help: ## Say what each target does
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
@@ -28,7 +28,7 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
 	@$(PY) tools/check.py
 
-# DynamoRIO takes minutes to build; target/recorder keeps it, and cargo builds it again only if it has changed.
+# DynamoRIO takes minutes to build; target/recorder keeps it, and cargo rebuilds it only after a change.
 RECORDER := $(VENV)/share/strandline/recorder
 RECORDER_BUILT := target/recorder/release
 
@@ -44,7 +44,7 @@ recorder: $(VENV)/.base ## Build the recorder of real programs, which 'strandlin
 	    "$$built"/ext/lib64/release/libdrutil.so $(RECORDER_BUILT)/libstrandline_client.so $(RECORDER_BUILT)/strandline-launch $(RECORDER)/
 
 .PHONY: test-recorder
-test-recorder: $(VENV)/.dev setup recorder ## Record real programs anew: PMDK's examples and small ones, held against other counts and checkers
+test-recorder: $(VENV)/.dev setup recorder ## Record real programs (PMDK's examples and small ones) and check the recordings
 	@$(PY) tools/check.py recorder
 
 .PHONY: figures
@@ -52,13 +52,13 @@ figures: setup ## Rerun every figure in experiments/ into out/
 	@$(PY) tools/figures.py
 
 .PHONY: promote
-promote: setup $(VENV)/.dev ## Write anew what is generated: expected litmus states, tables in docs
+promote: setup $(VENV)/.dev ## Rewrite generated files: expected litmus states, tables in docs
 	$(VENV)/bin/strandline litmus --promote litmus
 	STRANDLINE_PROMOTE=1 cargo test --quiet --workspace --locked --test cases -- tables::docs
 	$(PY) -m tools.docs
 
 .PHONY: promote-records
-promote-records: setup ## Write anew the records that later commits are compared with: only where results are meant to move
+promote-records: setup ## Rewrite the reference records, after a change that should move results
 	$(PY) -m tools.records --promote
 
 .PHONY: thorough
@@ -70,7 +70,7 @@ bench: ## Measure the simulator's own speed
 	cargo bench --workspace
 
 .PHONY: gate
-gate: setup ## Count the host's instructions for each simulated one (needs valgrind)
+gate: setup ## Count host instructions per simulated instruction (needs valgrind)
 	@$(PY) tools/gate.py
 
 .PHONY: fmt
@@ -80,7 +80,7 @@ fmt: $(VENV)/.dev ## Format all Rust and Python
 	$(PY) -m ruff format --quiet python tools
 
 .PHONY: clean
-clean: ## Remove all that was built or written: .venv, target, out
+clean: ## Remove all build products and results: .venv, target, out
 	rm -rf $(VENV) target out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f python/strandline/_native*.so
 	find python tools -name __pycache__ -type d -prune -exec rm -rf {} +

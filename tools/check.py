@@ -1,7 +1,6 @@
 """Runs all tests and linters of a group, even if one fails. The last line: `N passed, N failed`.
 
-Without an argument the group is `all`, which needs no recorder; `recorder` is what needs it, `thorough` are the slow
-suites.
+The group `all` (default) needs no recorder. `recorder` has the tests that need one; `thorough` has the slow suites.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PYTEST_FAILED = re.compile(r"(\d+) (?:failed|errors?)\b")
 
 @dataclass(frozen=True)
 class Counts:
-    """Tests that passed and that failed, and the time that they took."""
+    """Numbers of passed and failed tests, and their duration."""
 
     passed: int
     failed: int
@@ -71,7 +70,7 @@ EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 THOROUGH = (
     Step("records", (PYTHON, "-m", "tools.records"), counts_tests=True),
     Step("z3", (PYTHON, "-m", "tools.cross_check", "--jobs", "2")),
-    # As `make test` builds them: a package alone is built with other features.
+    # Built as for `make test`: a single package is built with other features.
     Step(
         "crash tests",
         ("cargo", "test", "--workspace", "--locked", "--test", "cases"),
@@ -90,7 +89,7 @@ GROUPS = {"all": ALL, "recorder": RECORDER, "thorough": THOROUGH}
 
 
 def count(output: str, code: int) -> Counts:
-    """Adds up what cargo and pytest say; a run that fails without a failing test counts as one failure."""
+    """Adds up the counts of cargo and pytest; a failing run without a failing test counts as one failure."""
     results = CARGO_COUNTS.findall(output)
     passed = sum(int(result[0]) for result in results)
     failed = sum(int(result[1]) for result in results)
@@ -102,9 +101,9 @@ def count(output: str, code: int) -> Counts:
 
 
 def run(step: Step) -> Counts:
-    """Runs a step, its output passed on as it comes."""
+    """Runs a step and passes its output on."""
     print(f"== {step.name}", flush=True)
-    # One interpreter for all builds: PyO3 is built anew whenever it changes.
+    # One interpreter for all builds, because PyO3 is rebuilt whenever it changes.
     env = {**os.environ, "PYO3_PYTHON": PYTHON, **step.environment}
     began = time.monotonic()
     process = subprocess.Popen(

@@ -1,7 +1,7 @@
-"""Guards the hot path: host instructions spent on each simulated one, counted by valgrind, against `benches/gate.toml`.
+"""Guards the hot path: valgrind counts host instructions per simulated one; `benches/gate.toml` bounds them.
 
-Counts repeat exactly for one binary and differ by a few percent between compilers, which the bounds leave room for.
-Everything around a run is taken out by running it twice, with few tasks and with many.
+Counts are repeatable for one binary. They differ by a few percent between compilers, and the bounds permit that. Two
+runs of a case, with few and with many tasks, eliminate start-up.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def count(case: dict[str, str | int], tasks: int) -> Count:
 
 
 def ratio(case: dict[str, str | int]) -> float:
-    """Host instructions for each simulated one."""
+    """Host instructions per simulated one."""
     few, many = (count(case, int(case["tasks"]) // part) for part in (10, 1))
     return (many.host - few.host) / (many.simulated - few.simulated)
 

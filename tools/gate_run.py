@@ -1,6 +1,6 @@
-"""One run of the simulator, as the gate counts it: prints the instructions that it simulated.
+"""One run of the simulator for the gate: prints the number of simulated instructions.
 
-The native module is called directly, so that little but the run is counted.
+It calls the native module directly, so that little but the run is counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from strandline.engine import RunSpec
 
 
 def main() -> None:
-    """Runs `WORKLOAD DESIGN THREADS TASKS` without tasks before the timed region."""
+    """Runs `WORKLOAD DESIGN THREADS TASKS` without warm-up tasks."""
     workload, design, threads, tasks = sys.argv[1:]
     spec = RunSpec(workload, design, threads=int(threads), tasks=int(tasks), warm=0)
     print(_native.run(spec)["instructions"])

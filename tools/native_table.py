@@ -1,8 +1,8 @@
-"""Records the workloads as native programs and holds each against the built-in one, both simulated on one machine.
+"""Records the workloads as native programs and compares each with the built-in one, on one simulated machine.
 
-For each workload, one thread under x86: flushes, fences, instructions and cycles a task, and flushes (CKI) and fences
-(SKI) per thousand instructions: the built-in workload's number, the recording's, and the second by the first. `!` marks
-what is off by more than 15 %; the exit status is 1 if anything is. `docs/native.md` says why.
+For each workload, with one thread under x86: flushes, fences, instructions and cycles per task, and flushes (CKI) and
+fences (SKI) per thousand instructions. Each cell has the built-in number, the recording's number, and their ratio. `!`
+marks a difference of more than 15 %; the exit status is then 1. `docs/native.md` explains the differences.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """A workload as it is run on both sides."""
+    """A workload that both sides run."""
 
     workload: str
     tasks: int
-    """Of the timed region: enough for the mix of tasks to be even, few enough for a small recording."""
+    """Tasks of the timed region: enough for an even mix, few enough for a small recording."""
     settings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What the table and the command line call it."""
+        """Its name in the table and on the command line."""
         return " ".join((self.workload, *(setting.removeprefix("workload.") for setting in self.settings)))
 
     @property
@@ -45,7 +45,7 @@ class Row:
         return ["--tasks", str(self.tasks), *(word for setting in self.settings for word in ("--set", setting))]
 
 
-# tpcc once more with tables that the shared cache holds: a replay warms them in another order than a built-in run.
+# tpcc again with tables that fit in the LLC: a replay warms them in another order than a built-in run.
 ROWS = (
     Row("sps", 20_000),
     Row("pc", 20_000),
@@ -57,12 +57,12 @@ ROWS = (
 
 
 def per_task(key: str) -> Callable[[Record], float]:
-    """What a record counts, for each task."""
+    """A count of the record per task."""
     return lambda record: record[key] / record["tasks"]
 
 
 def per_kiloinstruction(key: str) -> Callable[[Record], float]:
-    """What a record counts, for each thousand instructions."""
+    """A count of the record per thousand instructions."""
     return lambda record: 1000 * record[key] / record["instructions"]
 
 
@@ -77,7 +77,7 @@ COLUMNS: dict[str, Callable[[Record], float]] = {
 
 
 def call(*command: str | Path) -> str:
-    """What a command says; what it complains of ends this program."""
+    """The output of a command; an error of the command ends this program."""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"strandline: {' '.join(map(str, command))}: {done.stderr.strip() or done.stdout.strip()}")
@@ -92,7 +92,7 @@ def simulate(program: str | Path, *options: str) -> Record:
 
 
 def recorded(row: Row, native: Path, folder: Path) -> Record:
-    """The record of the native program's recording, of the same tasks."""
+    """The record of the native program's recording, for the same tasks."""
     pool, recording = folder / f"{row.workload}.pm", folder / f"{row.workload}.strand"
     program: tuple[str | Path, ...] = (native, row.workload, *row.options, "--pm", pool)
     call(STRANDLINE, "record", "--from", "marker", "--pm", pool, "-o", recording, "--", *program)
@@ -100,7 +100,7 @@ def recorded(row: Row, native: Path, folder: Path) -> Record:
 
 
 def compare(row: Row, native: Path, folder: Path) -> bool:
-    """Prints a workload's row; whether all is near enough."""
+    """Prints a workload's row; returns whether all differences are small."""
     built_in = simulate(row.workload, *row.options)
     real = recorded(row, native, folder)
     fine: bool = built_in["tasks"] == real["tasks"]
@@ -115,7 +115,7 @@ def compare(row: Row, native: Path, folder: Path) -> bool:
 
 
 def main() -> int:
-    """Compares what is asked for; the last line says how many rows are near enough."""
+    """Compares the requested workloads; the last line counts the rows with small differences."""
     workloads = list(dict.fromkeys(row.workload for row in ROWS))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workloads", nargs="*", default=workloads, metavar="WORKLOAD", help=", ".join(workloads))

@@ -1,7 +1,7 @@
-"""Whether this host has what building the recorder needs: one line says what is missing, before DynamoRIO is built.
+"""Checks for the recorder's build dependencies: one line names what is missing, before DynamoRIO is built.
 
-DynamoRIO is built by cmake with compilers of C and C++; its bindings are made by bindgen, which parses its headers with
-libclang, clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
+cmake builds DynamoRIO with C and C++ compilers. bindgen makes its bindings: it parses the headers with libclang,
+clang's own headers (`stddef.h`) and those of the C library. Each is tried on a few lines.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FOLDERS = (
     "/usr/local/llvm*/lib*",
     *(f"/usr{local}/lib*{below}" for local in ("/local", "") for below in ("/*/*", "/*", "")),
 )
-"""Where bindgen looks for libclang (its crate clang-sys), after what the environment names."""
+"""bindgen's search path for libclang (crate clang-sys), after the environment's."""
 
 ERROR = 3
-"""The severity from which on clang does not go on."""
+"""The severity at which clang stops."""
 
 
 def missing() -> str | None:
@@ -53,7 +53,7 @@ def missing() -> str | None:
 
 
 def compiles(compiler: str, language: str, source: str) -> bool:
-    """Whether a compiler takes this program."""
+    """Whether a compiler accepts this program."""
     command = [*shlex.split(compiler), "-x", language, "-c", "-o", os.devnull, "-"]
     try:
         return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
@@ -62,7 +62,7 @@ def compiles(compiler: str, language: str, source: str) -> bool:
 
 
 def libclangs() -> Iterator[Path]:
-    """The libraries that bindgen would take, in the order in which it looks."""
+    """The libraries that bindgen would use, in its search order."""
     named = os.environ.get("LIBCLANG_PATH")
     if named and Path(named).is_file():
         yield Path(named)
@@ -104,7 +104,7 @@ def parses(library: Path) -> bool:
 
 
 def _arguments() -> list[str]:
-    """What bindgen is given, and, as it asks a `clang` that is there for its headers, where those are."""
+    """The arguments of bindgen, with the header paths of an installed `clang`, as bindgen adds them."""
     arguments = shlex.split(os.environ.get("BINDGEN_EXTRA_CLANG_ARGS", ""))
     if clang := shutil.which("clang"):
         done = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=False)

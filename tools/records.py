@@ -1,8 +1,8 @@
-"""Compares the records of every design with those of the commit before, which `benches/records.jsonl` keeps.
+"""Compares the records of every design with those of the previous commit, in `benches/records.jsonl`.
 
-A record is compared key by key, but for `host_*` and its origin. The short runs take seconds and belong to `make test`;
-the others have each workload's own number of tasks. A change that means to move results writes the file anew:
-`--promote`, and the difference belongs to the commit.
+Records are compared key by key, except `host_*` and the origin. The short runs take seconds and belong to `make test`;
+the others have each workload's default number of tasks. If a change should move results, `--promote` rewrites the file;
+the difference belongs to the commit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def specs(designs: Iterable[str], lengths: Iterable[str]) -> Iterator[tuple[str,
 
 
 def run(engine: Engine, spec: RunSpec) -> Record:
-    """What a run yields and must yield again."""
+    """The reproducible part of a run's record."""
     result = engine.run(spec).result
     return {key: result[key] for key in sorted(result) if result[key] is not None}
 
@@ -56,7 +56,7 @@ def measured(lengths: Iterable[str]) -> dict[str, Record]:
 
 
 def kept() -> dict[str, Record]:
-    """The records of the commit before."""
+    """The records of the previous commit."""
     lines = (json.loads(line) for line in RECORDS.read_text().splitlines())
     return {line["run"]: line["record"] for line in lines}
 

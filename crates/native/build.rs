@@ -1,17 +1,18 @@
-//! Makes straight code of the workloads: the same source files, without `async` and `await`.
+//! Makes synchronous code of the workloads: the same source files, without `async` and `await`.
 //!
-//! The simulator suspends a program wherever it reaches memory, so its source is `async`. A native program never
-//! suspends, but the compiler keeps the state of an `async` function in memory all the same: ten times the instructions.
-//! The replacements of [`straight`] are all that differs; what they yield is compiled as `crate::source`.
+//! The simulator suspends a program at each memory access, so its source is `async`. A native program never suspends.
+//! But the compiler would still keep the state of an `async` function in memory, at ten times the instructions. The
+//! replacements of [`straight`] are the only difference; the result is compiled as `crate::source`.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The rooms whose files become straight code: all of them, of which `crate::source` includes what it uses.
+/// The crates whose files become synchronous code: all of them, of which `crate::source` includes the ones that it
+/// uses.
 const ROOMS: [&str; 3] = ["isa", "runtime", "workloads"];
 
-/// Functions that stay calls in programs, as logging a store does in a compiled one: a tree is changed at so many places that
-/// having this code at each would take the compiler minutes.
+/// Functions that stay calls in programs, as logging a store is in a compiled one. A tree changes at many places;
+/// inlining this code at each would take the compiler minutes.
 const CALLED: &[&str] = &["pub fn write(&mut self", "pub fn end(&mut self"];
 
 fn main() {
@@ -25,7 +26,7 @@ fn main() {
     }
 }
 
-/// Writes the straight code of a folder's files.
+/// Writes the synchronous code of a folder's files.
 fn straighten(from: &Path, to: &Path, room: &str) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -47,7 +48,7 @@ fn straight(source: &str, room: &str) -> String {
     let lines = program.lines().filter(|line| !line.starts_with("//!"));
     let mut text = String::new();
     for line in lines {
-        // One piece of code of a task, so that constants and the log's state are known wherever they are used.
+        // One inlined body per task, so that constants and the log's state are known at every use.
         let has_attribute = text.trim_end().ends_with("#[inline]") || text.trim_end().ends_with("#[inline(always)]");
         if line.contains("async fn ") && !has_attribute {
             text += "#[inline(always)]\n";
@@ -85,7 +86,7 @@ fn results(text: &str) -> String {
     format!("{before}{output}{}", results(rest))
 }
 
-/// Where the bracket is closed that was opened before `text`.
+/// The position of the bracket that closes the one before `text`.
 fn closing(text: &str) -> usize {
     let mut open = 1;
     let mut last = ' ';

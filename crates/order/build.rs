@@ -1,4 +1,4 @@
-//! Models and tests are built in: a file that comes or goes builds this crate again.
+//! Models and tests are built in: an added or removed file rebuilds this crate.
 
 fn main() {
     for folder in ["models", "litmus"] {

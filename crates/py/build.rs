@@ -1,11 +1,11 @@
-//! Says from which commit this is built: `STRANDLINE_COMMIT`. Only this crate is built again when that changes.
+//! Sets `STRANDLINE_COMMIT` to the commit of this build. Only this crate is rebuilt when it changes.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 
-/// What decides what the simulator does, relative to the workspace.
+/// The files that affect the simulator, relative to the workspace.
 const SOURCES: [&str; 5] = ["crates", "models", "litmus", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
@@ -13,7 +13,7 @@ fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
-    // A new commit shows in these. A file that is not there would have this run each time.
+    // A new commit changes these files. A missing file would rerun this script on each build.
     for name in ["HEAD", "logs/HEAD"] {
         let path = git(&root, &["rev-parse", "--path-format=absolute", "--git-path", name]);
         if let Some(path) = path.filter(|path| Path::new(path).exists()) {
@@ -24,11 +24,11 @@ fn main() {
     println!("cargo::rustc-env=STRANDLINE_COMMIT={commit}");
 }
 
-/// The commit that is checked out, and a number of what was changed since.
+/// The checked-out commit, and a number that identifies uncommitted changes.
 fn commit(root: &Path) -> Option<String> {
     let top = git(root, &["rev-parse", "--show-toplevel"])?;
     if Path::new(&top).canonicalize().ok()? != root.canonicalize().ok()? {
-        // An unpacked archive within another project's checkout.
+        // An unpacked archive inside another project's checkout.
         return None;
     }
     let commit = git(root, &["rev-parse", "--short=12", "HEAD"])?;
@@ -42,7 +42,7 @@ fn commit(root: &Path) -> Option<String> {
     Some(format!("{commit}-dirty-{:08x}", hash.finish() as u32))
 }
 
-/// What git says; nothing where there is no git or no checkout.
+/// The output of git; `None` without git or a checkout.
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     let said = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
     said.status

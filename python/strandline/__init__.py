@@ -1,1 +1,1 @@
-"""strandline: every published way of ordering persists, timed on one machine and crash-tested against its own model."""
+"""strandline: times published designs for persist ordering on one machine and crash-tests them against their models."""

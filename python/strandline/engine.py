@@ -1,4 +1,4 @@
-"""The seam to the native simulator: typed specifications in, typed results out, errors translated."""
+"""The interface to the native simulator: typed specifications, typed results, translated errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Answer = TypeVar("Answer")
 
 
 SCOPES = ("machine", "design", "runtime", "workload")
-"""What the key of an override begins with: `SCOPE.KEY=VALUE`. `sim::Scope` declares them; a test compares."""
+"""The prefixes of override keys: `SCOPE.KEY=VALUE`. `sim::Scope` declares them; a test compares."""
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run. `sim::Spec` declares the keys and says what each means; a test compares. `None`: its own default."""
+    """One run. `sim::Spec` declares and documents the keys; a test compares. `None` is the native default."""
 
     workload: str
     design: str
@@ -42,7 +42,7 @@ class RunSpec:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> RunSpec:
-        """A run from its keys, as `spec` of a record has them; a `TypeError` where they are others."""
+        """A run from its keys, as in `spec` of a record; a `TypeError` for other keys."""
         return cls(**{**keys, "set": tuple(keys["set"])})
 
 
@@ -58,16 +58,16 @@ class CrashSpec:
 
 @dataclass(frozen=True)
 class CrashFailure:
-    """One crash state from which the structure is not right."""
+    """One crash state after which the structure is wrong."""
 
     at_cycles: int
     event: int
-    """The number of the durable event right after which power failed."""
+    """The number of the last durable event before the power failure."""
     kind: str
-    """What is wrong, in a word; `crash::Kind` lists them."""
+    """The kind of failure, in one word; `crash::Kind` lists them."""
     why: str
     replay: str
-    """The arguments of `strandline` that show this failure again, from `crash` on."""
+    """The arguments of `strandline` that reproduce this failure, from `crash` on."""
     tasks: int
     threads: int
     detail: list[str] = field(default_factory=list)
@@ -85,14 +85,14 @@ class CrashResult:
     """Events that changed what is durable, over all runs."""
     runs: int
     complete: bool
-    """Whether all crash states asked for were judged: neither interrupted, nor with enough failures before."""
+    """Whether all requested crash states were judged: without an interrupt or a stop after enough failures."""
     failures: list[CrashFailure]
     record: Record
 
 
 @dataclass(frozen=True)
 class StatesSpec:
-    """Crash states of a recording: how many to visit, or the one that a failure named."""
+    """Crash states of a recording: the number to visit, or the one that a failure named."""
 
     recording: str
     design: str = "x86"
@@ -107,26 +107,26 @@ class StateVisit:
 
     name: str
     interval: int | None
-    """Intervals lie between moments at which something became durable; none for `initial`, `final` and runs."""
+    """Intervals lie between moments at which a store became durable; `None` for `initial`, `final` and runs."""
     tasks: int
-    """Tasks that the program's markers had begun."""
+    """Tasks that had started, by the program's markers."""
     differs: int
-    """Lines that differ from all persisted, or from none, whichever is fewer; of a run, those that lack a store."""
+    """Lines that differ from all persisted, or from none, whichever are fewer; for a run, lines that lack a store."""
     files: list[str]
     began: dict[str, Any] | None
-    """The instruction that began the interval."""
+    """The instruction that started the interval."""
     ends: dict[str, Any] | None
     has: list[dict[str, Any]]
-    """Stores that need not be durable and are, the first few."""
+    """The first few stores that are durable and need not be."""
     lacks: list[dict[str, Any]]
     has_stores: int
     lacks_stores: int
     run: dict[str, Any] | None = None
-    """The simulated run that left it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
+    """The simulated run that reached it: `run`, `event` of `events`, `at_cycles`, `line`, the `machine`'s settings."""
 
 
 class NativeStop(Protocol):
-    """`Stop` of the native module: ends crash tests that have begun, which then answer with what they have found."""
+    """`Stop` of the native module: ends running crash tests, which then return what they have found."""
 
     def set(self) -> None: ...
 
@@ -143,18 +143,18 @@ class CrashStates:
     """The crash states of a recording, written one after the other."""
 
     plan: dict[str, Any]
-    """What there is; `_native.pyi` lists the keys."""
+    """What exists; `_native.pyi` lists the keys."""
     _write: Callable[[Path], dict[str, Any] | None]
 
     def next(self, folder: Path) -> StateVisit | None:
-        """Writes the next state into a folder of its name in `folder`; `None` after the last."""
+        """Writes the next state into a folder named after it, in `folder`; `None` after the last."""
         visit = self._write(folder)
         return None if visit is None else StateVisit(**visit)
 
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """Bytes of memory that a run takes, by what takes them."""
+    """The memory of a run in bytes, by part."""
 
     run: RunSpec
     parts: dict[str, int]
@@ -168,7 +168,7 @@ class NativeProgress(Protocol):
 
 
 class Native(Protocol):
-    """What the native module offers; see `_native.pyi`."""
+    """The interface of the native module; see `_native.pyi`."""
 
     @property
     def InputError(self) -> type[Exception]: ...  # noqa: N802
@@ -200,11 +200,11 @@ class Native(Protocol):
 
 @dataclass(frozen=True)
 class Engine:
-    """The simulator. Safe to use from several threads."""
+    """The simulator. It is thread-safe."""
 
     native: Native
     command: str | None = None
-    """The command line that asks, for the records."""
+    """The command line, for the records."""
     _running: set[NativeProgress] = field(default_factory=set, compare=False)
 
     def run(self, spec: RunSpec) -> Record:
@@ -217,30 +217,30 @@ class Engine:
             self._running.discard(progress)
 
     def under_way(self) -> float:
-        """How much of the runs that have begun and not ended is done, in runs."""
+        """The completed part of unfinished runs, in runs."""
         return sum(progress.share() for progress in tuple(self._running))
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
-        """`version`, `commit` and `spec` as the record of this run will have them."""
+        """`version`, `commit` and `spec` of this run's record."""
         return self._ask(lambda: self.native.origin(spec))
 
     def build(self) -> dict[str, str]:
-        """The `version`, and the `commit` that the simulator was built from."""
+        """The `version`, and the `commit` of the simulator's build."""
         return self.native.build()
 
     def _record(self, fields: dict[str, Any]) -> Record:
         return Record({**fields, "command": self.command})
 
     def memory(self, spec: RunSpec) -> MemoryNeed:
-        """How much memory a run takes; an `InputError` where it cannot be run."""
+        """The memory of a run; an `InputError` if it cannot be run."""
         return MemoryNeed(run=spec, **self._ask(lambda: self.native.memory(spec)))
 
     def crash_memory(self, spec: CrashSpec) -> MemoryNeed:
-        """How much memory a crash test takes; an `InputError` where it cannot be run."""
+        """The memory of a crash test; an `InputError` if it cannot be run."""
         return MemoryNeed(run=spec.run, **self._ask(lambda: self.native.crash_memory(spec)))
 
     def nearest(self, written: str, names: Sequence[str]) -> str | None:
-        """The name that was most likely meant, if one was."""
+        """The closest known name, if one is close."""
         return self._ask(lambda: self.native.nearest(written, list(names)))
 
     def stop(self) -> NativeStop:
@@ -255,12 +255,12 @@ class Engine:
         return CrashResult(**answer)
 
     def crash_states(self, spec: StatesSpec) -> CrashStates:
-        """Finds the crash states of a recording, which a model allows or runs show, and decides which to visit."""
+        """Finds the crash states of a recording, by a model or by runs, and selects those to visit."""
         states = self._ask(lambda: self.native.RecordingStates(spec))
         return CrashStates(states.plan(), lambda folder: self._ask(lambda: states.next(str(folder))))
 
     def listing(self, kind: str) -> list[dict[str, Any]]:
-        """The `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys` that there are."""
+        """The known `workloads`, `designs`, `machines`, `runtimes`, `models` or `keys`."""
         return self._ask(lambda: self.native.listing(kind))
 
     def names(self, kind: str) -> list[str]:
@@ -272,7 +272,7 @@ class Engine:
         return self._ask(lambda: self.native.machine(name_or_path, list(sets)))
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
-        """What models and designs say of one test; `None` if it belongs to none of the models asked."""
+        """The results of models and designs for one test; `None` if it belongs to no requested model."""
         tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
         return found[0] if found and found[0].models else None
@@ -282,20 +282,20 @@ class Engine:
         return self.native.litmus_shelf()
 
     def litmus_expected(self, source: Source) -> dict[str, str]:
-        """The lines of a test in its folder's files of expected states, by model."""
+        """The lines of a test in its folder's `.expected` files, by model."""
         return self._ask(lambda: self.native.litmus_expected(source.keys()))
 
     def read_expected(self, file: Path, text: str, tests: list[str]) -> dict[str, dict[str, Any]]:
-        """What a file of expected states says, by test and by model; `tests` are the names of its folder's tests."""
+        """The contents of an `.expected` file, by test and by model; `tests` are the names of its folder's tests."""
         spec = {"file": str(file), "model": file.stem, "text": text, "tests": tests}
         return self._ask(lambda: self.native.litmus_read_expected(spec))
 
     def litmus_dot(self, source: Source, model: str, state: str) -> dict[str, Any]:
-        """An execution that leaves the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
+        """An execution that results in the state, as a Graphviz graph `dot`, and whether the model has it `allowed`."""
         return self._ask(lambda: self.native.litmus_dot({"test": source.keys(), "model": model, "state": state}))
 
     def random(self, spec: RandomSpec) -> RandomResult:
-        """Holds what random programs leave against the designs' models."""
+        """Judges the crash states of random programs by the designs' models."""
         return read_random(self._ask(lambda: self.native.random(spec)))
 
     def is_recording(self, name: str) -> bool:
@@ -303,7 +303,7 @@ class Engine:
         return self.native.is_recording(name)
 
     def collect(self, source: str, out: str, advance: Callable[[int], None]) -> dict[str, Any]:
-        """Writes what a recorder tells into a recording; `recorder.Recorded` lists the keys."""
+        """Writes a recorder's stream into a recording; `recorder.Recorded` lists the keys."""
         return self._ask(lambda: self.native.collect(source, out, advance))
 
     def _ask(self, question: Callable[[], Answer], run: RunSpec | None = None) -> Answer:
@@ -319,7 +319,7 @@ class Engine:
 
 
 def load() -> Engine:
-    """The engine over the compiled module; an `InputError` where it is not built."""
+    """The engine on the compiled module; an `InputError` if that is not built."""
     try:
         return Engine(importlib.import_module("strandline._native"))
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, which both end a command in good order."""
+"""Ctrl-C and SIGTERM, which both end a command cleanly."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPT_SECONDS = 0.2
-"""How soon an interrupt is seen at the latest: one right before a wait without a limit is seen only after it."""
+"""Longest delay of an interrupt: without this limit, one directly before a wait would be seen only after it."""
 
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """Within the block SIGTERM raises a `KeyboardInterrupt`, as Ctrl-C does."""
+    """In the block, SIGTERM raises a `KeyboardInterrupt`, as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Finished runs, kept in a file beside the result until that is complete, so that an interrupt loses none of them."""
+"""Finished runs, in a file next to the result until that is complete. So an interrupt loses none of them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from strandline.record import Record
 SUFFIX = ".partial.jsonl"
 
 KEY = ("version", "commit", "spec")
-"""What makes a run the same: who runs it, and every choice that was made for it."""
+"""The identity of a run: the build that runs it, and every setting."""
 
 
 def key_of(fields: Mapping[str, Any]) -> str:
-    """The same text for the same run."""
+    """The same text for equal runs."""
     return json.dumps([fields.get(key) for key in KEY], sort_keys=True)
 
 
 class Journal:
-    """The records of finished runs, one a line. Safe to use from several threads."""
+    """The records of finished runs, one per line. It is thread-safe."""
 
     def __init__(self, path: Path, file: int, fresh: bool) -> None:
         self.path = path
@@ -44,14 +44,14 @@ class Journal:
         self._before = frozenset(self._kept)
 
     def find(self, origin: Mapping[str, Any]) -> Record | None:
-        """The record of a run that an earlier call has finished."""
+        """The record of a run that an earlier call finished."""
         with self._lock:
             self._asked.add(key_of(origin))
             self._build = _build_of(origin)
             return self._kept.get(key_of(origin))
 
     def add(self, record: Record) -> None:
-        """Keeps a finished run; an `InputError` where it cannot be written."""
+        """Keeps a finished run; an `InputError` if it cannot be written."""
         line = f"{json.dumps(record.fields, allow_nan=False)}\n".encode()
         with self._lock:
             if not self._open:
@@ -61,30 +61,30 @@ class Journal:
             except OSError as error:
                 os.ftruncate(self._file, self._end)
                 raise InputError(
-                    f"{self.path}: cannot be written: {error.strerror}: make room and run the same command again"
+                    f"{self.path}: cannot be written: {error.strerror}: free some space and repeat the command"
                 ) from error
             self._end += len(line)
             self._kept[key_of(record.fields)] = record
 
     @property
     def found(self) -> int:
-        """How many of the runs that were asked for are kept."""
+        """The number of requested runs that are kept."""
         with self._lock:
             return len(self._asked & self._kept.keys())
 
     @property
     def reused(self) -> int:
-        """How many of them an earlier call has finished."""
+        """The number of them that an earlier call finished."""
         with self._lock:
             return len(self._asked & self._before)
 
     def close(self, complete: bool) -> None:
-        """Removes what the complete result has, and keeps what other calls have yet to use."""
+        """Removes the runs of the complete result, and keeps those that other calls still need."""
         with self._lock:
             self._open = False
             mine = self._asked if complete else set()
             others = [record.fields for key, record in self._kept.items() if key not in mine]
-            # Nobody can use what another build has left.
+            # No call can use the runs of another build.
             left = [fields for fields in others if not complete or _build_of(fields) == self._build]
             if not left:
                 self.path.unlink(missing_ok=True)
@@ -104,7 +104,7 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _whole_lines(file: int) -> bytes:
-    """What the file holds up to its last whole line; a line that was cut short is removed."""
+    """The file's contents up to its last whole line; a truncated line is removed."""
     with os.fdopen(os.dup(file), "rb") as reader:
         reader.seek(0)
         text = reader.read()
@@ -115,9 +115,9 @@ def _whole_lines(file: int) -> bytes:
 
 @contextmanager
 def keeping(result: Path, fresh: bool) -> Iterator[Journal]:
-    """The journal of a result that is about to be made, which no other process makes meanwhile.
+    """The journal of an unfinished result. No other process can write that result.
 
-    It is gone when the block ends; where an interrupt or an error ends it, the finished runs stay for the next call.
+    The file is deleted when the block ends. After an interrupt or an error, it stays for the next call.
     """
     path = result.with_name(result.name + SUFFIX)
     file = _locked(result, path)
@@ -125,7 +125,7 @@ def keeping(result: Path, fresh: bool) -> Iterator[Journal]:
         journal = Journal(path, file, fresh)
     except (OSError, ValueError) as error:
         os.close(file)
-        raise InputError(f"{path}: holds no records: begin anew with --fresh") from error
+        raise InputError(f"{path}: holds no records: start again with --fresh") from error
     complete = False
     try:
         with terminated_as_interrupted():
@@ -135,30 +135,30 @@ def keeping(result: Path, fresh: bool) -> Iterator[Journal]:
         if not journal.found:
             raise
         raise InterruptError(
-            f"interrupted: {path} keeps the {journal.found:,} finished runs, and the same command goes on from there"
+            f"interrupted: {path} keeps the {journal.found:,} finished runs: repeat the command to continue"
         ) from None
     finally:
         journal.close(complete)
 
 
 def _locked(result: Path, path: Path) -> int:
-    """The open file, locked; the lock ends with the process at the latest."""
+    """The open, locked file; the lock ends with the process at the latest."""
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise InputError(
-                f"--out {result}: cannot write beside it: {error.strerror}: choose another folder"
+                f"--out {result}: cannot write next to it: {error.strerror}: choose another folder"
             ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(file)
             raise InputError(
-                f"--out {result}: another strandline is writing it: wait for its end or choose another place"
+                f"--out {result}: another strandline is writing it: wait until it ends or choose another place"
             ) from error
-        # Between opening and locking, the process before us may have removed the file.
+        # Between opening and locking, the previous process may have removed the file.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file), path.stat()):
                 return file

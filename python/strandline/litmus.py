@@ -1,4 +1,4 @@
-"""Litmus tests: where they come from, and what models and designs say of them."""
+"""Litmus tests: their sources, and the results of models and designs."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 State = tuple[int, ...]
-"""What a crash leaves: a value for each location, in the order of the test's locations."""
+"""A crash state: a value for each location, in the order of the test's locations."""
 
 Expected = Literal["agrees", "differs", "missing", "none"]
-"""How the allowed states compare with those in the folder's files `.expected`: `missing` is a test or a model that
-they lack, `none` is no such file, or variants that are on together."""
+"""How the allowed states compare with those in the folder's `.expected` files. `missing`: the files lack the test or
+the model. `none`: there are no such files, or several variants are combined.
+"""
 
 SHELF = Path("litmus")
-"""Where the built-in tests are in a checkout."""
+"""The folder of the built-in tests in a checkout."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A test as the command line names it: a file, or a test on the built-in shelf."""
+    """A test of the command line: a file, or a test on the built-in shelf."""
 
     name: str
     text: str | None = None
-    """What the file holds; `None` for a test on the shelf."""
+    """The file's text; `None` for a test on the shelf."""
     expected: Mapping[str, Any] | None = None
-    """What the folder's files `.expected` say of it, by model; `None` if the folder has none, or for the shelf."""
+    """Its expected states by model, from the folder's `.expected` files; `None` without files, or for the shelf."""
 
     @property
     def is_file(self) -> bool:
@@ -37,65 +38,65 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        """The folder of the test and of the states that are expected of it."""
+        """The folder of the test and of its expected states."""
         return Path(self.name).parent if self.is_file else SHELF / Path(self.name).parent
 
     @property
     def stem(self) -> str:
-        """The file's name without `.litmus`, by which files of expected states call the test."""
+        """The file's name without `.litmus`, which is the test's name in files of expected states."""
         return Path(self.name).stem if self.is_file else Path(self.name).name
 
     @property
     def mend(self) -> str:
-        """The command that records the folder's expected states anew."""
+        """The command that rewrites the folder's expected states."""
         return shlex.join(("strandline", "litmus", "--promote", str(self.folder))) if self.is_file else "make promote"
 
     def expected_file(self, model: str) -> Path:
-        """The file with the states that a model, or a variant of it, is expected to allow."""
+        """The file with the expected states of a model or its variant."""
         return expected_file(self.folder, model.partition(":")[0])
 
     def keys(self) -> dict[str, Any]:
-        """The test as the native module takes it."""
+        """The test in the native module's format."""
         if self.text is None:
             return {"shelf": self.name}
         return {"file": self.name, "text": self.text, "expected": self.expected}
 
 
 def expected_file(folder: Path, model: str) -> Path:
-    """The file with the states that a model is expected to allow of a folder's tests."""
+    """The file with a model's expected states for a folder's tests."""
     return folder / f"{model}.expected"
 
 
 @dataclass(frozen=True)
 class LitmusSpec:
-    """One test, the models to ask and the designs to run. `None` means the native module's own default."""
+    """One test, the models to evaluate and the designs to run. `None` is the native module's default."""
 
     source: Source
     models: tuple[str, ...] | None = None
-    """Models and variants such as `px86:weak-locks`; `None` is each model that the test belongs to, no variants."""
+    """Models and variants such as `px86:weak-locks`; `None` is all models of the test, without variants."""
     designs: tuple[str, ...] | None = None
     set: tuple[str, ...] = ()
-    """`KEY=VALUE` of the designs' parameters; others are the paper's, or at a corner."""
+    """`KEY=VALUE` of the designs' parameters; others have the paper's value or an extreme one."""
     machines: tuple[str, ...] | None = None
     timings: int | None = None
-    """Runs of a design on each machine, each with other latencies."""
+    """Runs of a design on each machine, with different latencies."""
     seed: int = 1
 
     def keys(self) -> dict[str, Any]:
-        """The specification as the native module takes it."""
+        """The specification in the native module's format."""
         rest = {key: getattr(self, key) for key in ("models", "designs", "set", "machines", "timings", "seed")}
         return {"tests": [self.source.keys()], **rest}
 
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """What one model says of a test."""
+    """One model's result for a test."""
 
     model: str
     undefined: bool
-    """Whether the model gives the test no meaning, because an execution raises a flag."""
+    """Whether the test is undefined in the model, because an execution raises a flag."""
     states: Mapping[State, bool]
-    """Every thinkable state, and whether it is allowed."""
+    """Every candidate state, and whether it is allowed."""
     condition_holds: bool
     expected: Expected
 
@@ -107,22 +108,22 @@ class ModelVerdict:
 
 @dataclass(frozen=True)
 class Violation:
-    """A state that a design's model forbids and that the design shows."""
+    """A state that a design reaches and its model forbids."""
 
     state: State
     machine: str
     seed: int
-    """With this seed, this machine and one timing the state is shown again."""
+    """This seed and machine with one timing reproduce the state."""
     detail: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class DesignVerdict:
-    """What one design showed of a test."""
+    """The states of a test that one design reached."""
 
     design: str
     model: str
-    """The model that the design is judged by."""
+    """The model that judges the design."""
     runs: int
     crash_states: int
     shown: frozenset[State]
@@ -131,7 +132,7 @@ class DesignVerdict:
 
 @dataclass(frozen=True)
 class LitmusTest:
-    """A test and all that was found out about it."""
+    """A test and all its results."""
 
     source: Source
     name: str
@@ -147,17 +148,17 @@ class LitmusTest:
 
     @property
     def label(self) -> str:
-        """What tables call the test: its own name, or the one under which it stands on the shelf."""
+        """The test's name in tables: its own, or its name on the shelf."""
         return self.name if self.source.is_file else self.source.name
 
     @cached_property
     def states(self) -> list[State]:
-        """Every state that a model thinks of or a design shows, in the order of values."""
+        """Every candidate state of a model or state that a design reached, in the order of values."""
         thinkable = {state for model in self.models for state in model.states}
         return sorted(thinkable.union(*(design.shown for design in self.designs)))
 
     def model(self, name: str) -> ModelVerdict | None:
-        """The verdict of that model, if it was asked and the test belongs to it."""
+        """The verdict of that model, if it was evaluated and the test belongs to it."""
         return next((model for model in self.models if model.model == name), None)
 
     def design(self, name: str) -> DesignVerdict | None:
@@ -165,7 +166,7 @@ class LitmusTest:
         return next((design for design in self.designs if design.design == name), None)
 
     def judged_by_designs(self) -> LitmusTest:
-        """The same test with only the models that the designs which ran it are judged by."""
+        """The same test with only the models of the designs that ran it."""
         return self.judged_by({design.model for design in self.designs})
 
     def judged_by(self, kept: Collection[str]) -> LitmusTest:
@@ -222,7 +223,7 @@ class RandomSpec:
 
 @dataclass(frozen=True)
 class RandomCount:
-    """How much of a design was tried."""
+    """The amount of testing of a design."""
 
     design: str
     programs: int
@@ -231,7 +232,7 @@ class RandomCount:
 
 @dataclass(frozen=True)
 class RandomViolation:
-    """A random program of which a design shows a forbidden state, or which it does not finish."""
+    """A random program for which a design reaches a forbidden state, or which it does not finish."""
 
     design: str
     seed: int

@@ -9,29 +9,29 @@ from typing import Any
 from strandline.errors import InputError
 
 ORIGIN = ("version", "commit", "command", "spec", "figure")
-"""What made a record and what for: another build or command may yield the same result."""
+"""The origin of a record; another build or command may yield the same result."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """The flat record of one run. Keys carry their unit in their name where they are not counts."""
+    """The flat record of one run. Keys that are not counts end in their unit."""
 
     fields: Mapping[str, Any]
 
     def text(self, key: str) -> str:
-        """The value of `key` as text, `-` where the run has none."""
+        """The value of `key` as text; `-` if the run has none."""
         value = self.fields.get(key)
         return "-" if value is None else str(value)
 
     def number(self, key: str) -> float:
-        """The value of `key` as a number; an `InputError` where the run has none."""
+        """The value of `key` as a number; an `InputError` if the run has none."""
         value = self.fields.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f"the run of {self.text('workload')} under {self.text('design')} has no number `{key}`")
         return value
 
     def count(self, key: str) -> int:
-        """The value of `key` as a whole number; an `InputError` where the run has none."""
+        """The value of `key` as a whole number; an `InputError` if the run has none."""
         return int(self.number(key))
 
     @property
@@ -43,19 +43,19 @@ class Record:
         return float(clock)
 
     def parameter(self, key: str) -> int:
-        """What the run set `key` to; an `InputError` where it did not set it to a whole number."""
+        """The run's setting of `key`; an `InputError` if it is not a whole number."""
         value = self.fields.get("params", {}).get(key)
         if value is None or not str(value).isdecimal():
-            raise InputError(f"the run of {self.text('workload')} set no `{key}`: set it in the figure")
+            raise InputError(f"the run of {self.text('workload')} does not set `{key}`: set it in the figure")
         return int(value)
 
     def storage_of(self, structure: str) -> int:
-        """Bytes of storage of a structure that the design adds; 0 where it adds none of that name."""
+        """Bytes of storage of a structure that the design adds; 0 if it adds none of that name."""
         return int(self.fields.get("params", {}).get("storage", {}).get(structure, 0))
 
     @property
     def result(self) -> dict[str, Any]:
-        """What the same run yields again: all but its origin and the simulating host's speed."""
+        """What a repeated run reproduces: everything but its origin and the host's speed."""
         own = (key for key in self.fields if key not in ORIGIN and not key.startswith("host_"))
         return {key: self.fields[key] for key in own}
 
@@ -73,7 +73,7 @@ def _milliseconds(record: Record) -> float:
 
 
 def _or_none(record: Record, key: str) -> float:
-    """A count of a design that need not have such a thing: then 0."""
+    """A design's count; 0 if the design has no such count."""
     return 0.0 if record.fields.get(key) is None else record.number(key)
 
 
@@ -86,17 +86,17 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "instructions_per_task": _per("instructions", "tasks"),
     "flushes_per_kiloinstruction": _per("flushes", "instructions", 1000),
     "fences_per_kiloinstruction": _per("fences", "instructions", 1000),
-    # All cores' flushes: eight cores that each flush once in 1000 cycles come to 8.
+    # Flushes of all cores: eight cores with one flush each in 1000 cycles yield 8.
     "flushes_per_kilocycle": _per("flushes", "cycles", 1000),
     "flushes_per_kilocycle_of_a_core": lambda record: (
         1000 * record.number("flushes") / (record.number("cycles") * record.number("cores"))
     ),
-    # What persist ordering costs the pipeline: directly, and by what it keeps in the store queue or in a design's own
-    # buffer. A store queue that is full for another reason counts too, since the record does not tell it apart.
+    # Stall cycles from persist ordering: at fences, and at a full store queue or design buffer. A store queue that is
+    # full for another reason also counts, because the record does not separate the causes.
     "persist_stall_cycles": lambda record: record.number("fence_stall_cycles") + record.number("buffer_stall_cycles"),
     "epochs_per_ms": lambda record: record.number("epochs") / _milliseconds(record),
     "cross_dependences_per_ms": lambda record: record.number("cross_dependences") / _milliseconds(record),
-    # Of the time of all cores' buffers. A design without buffers has none that are blocked.
+    # As a share of the time of all cores' buffers. A design without buffers has none blocked.
     "blocked_share": lambda record: (
         _or_none(record, "blocked_cycles") / (record.number("cycles") * record.number("cores"))
     ),
@@ -107,8 +107,8 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "drain_megabytes": lambda record: record.number("drain_bytes_max") / 1e6,
     RECOVERS: lambda record: float(record.fields.get("recovers") is True),
     "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
-    # What the program has written by its tasks' ends, when it is durable: how often a line went to the media meanwhile
-    # is the design's affair. For runs that set both parameters of the workload.
+    # Bytes that tasks make durable. The number of media writes per line depends on the design and does not count. Only
+    # for runs that set both parameters of the workload.
     "ordered_write_gbps": lambda record: (
         record.number("tasks")
         * record.parameter("workload.writes")
@@ -127,7 +127,7 @@ STORAGE_OF = "storage of "
 
 
 def quantity(record: Record, name: str) -> float:
-    """A derived quantity, or the record's own number of that name."""
+    """A derived quantity, or a number of the record with that name."""
     if name.startswith(STORAGE_OF):
         return record.storage_of(name.removeprefix(STORAGE_OF))
     derive = DERIVED.get(name)
@@ -142,7 +142,7 @@ DISTRIBUTIONS: Mapping[str, str] = {"task_latency_cycles": "task_latency_p{:02}_
 
 
 def quantile(record: Record, name: str, percent: int) -> float:
-    """A quantile of a distribution; an `InputError` where the record has none of that name."""
+    """A quantile of a distribution; an `InputError` if the record has none of that name."""
     if name not in DISTRIBUTIONS:
-        raise InputError(f"`{name}` is no distribution of a record: use {' or '.join(DISTRIBUTIONS)}")
+        raise InputError(f"`{name}` is not a distribution of a record: use {' or '.join(DISTRIBUTIONS)}")
     return record.number(DISTRIBUTIONS[name].format(percent))

@@ -1,4 +1,4 @@
-"""Starting a program under the recorder, and what comes back of it."""
+"""Starts a program under the recorder and receives the recording."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from strandline.errors import InputError
 
 OVERRIDE = "STRANDLINE_RECORDER"
-"""The variable of the environment that names another folder of the recorder's."""
+"""The environment variable that names another folder with the recorder."""
 
 LAUNCHER = "strandline-launch"
 
@@ -25,7 +25,7 @@ NOT_BUILT = "the recorder is not built: run `make recorder` (needs cmake and lib
 
 @dataclass(frozen=True)
 class RecordSpec:
-    """What to record of a program."""
+    """The parts of a program to record."""
 
     program: tuple[str, ...]
     """The program and its arguments."""
@@ -33,12 +33,12 @@ class RecordSpec:
     pm: tuple[Path, ...] = ()
     """Files, or folders of files, whose mappings are persistent memory."""
     pm_ranges: tuple[str, ...] = ()
-    """Ranges of addresses that are, as `START:END`."""
+    """Ranges of addresses that are persistent memory, as `START:END`."""
     begin: str | None = None
-    """Where recording begins: a function's name, `start` or `marker`; at `main` if nothing is said."""
+    """The start of recording: a function's name, `start` or `marker`; the default is `main`."""
     max_instructions: int | None = None
     quiet_stdout: bool = False
-    """Whether what the program prints goes to stderr, so that stdout is ours alone."""
+    """Whether the program's output goes to stderr, so that stdout is strandline's alone."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Recorded:
     bytes: int
     program: list[str]
     status: int
-    """The program's exit status as a shell counts it."""
+    """The program's exit status as a shell reports it."""
     threads: int
     totals: dict[str, int]
     """Counts of what was executed."""
     warnings: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    """What was mapped as persistent memory: paths, or empty for a range of addresses."""
+    """The mapped persistent memory: paths, or empty for a range of addresses."""
 
 
 Collect = Callable[[str, str, Callable[[int], None]], dict[str, Any]]
@@ -94,10 +94,8 @@ def record(spec: RecordSpec, collect: Collect, advance: Callable[[int], None]) -
 
 
 def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
-    """Why the recording is not worth much: persistent memory that was asked for and is not in it."""
-    found = [
-        f"--pm {path}: the program mapped no such file while it was recorded" for path in _unmapped(spec, recorded)
-    ]
+    """Warnings about requested persistent memory that the recording lacks."""
+    found = [f"--pm {path}: the recorded program mapped no such file" for path in _unmapped(spec, recorded)]
     if recorded.totals["persistent_stores"] == 0:
         named = "name what it stores to" if spec.pm or spec.pm_ranges else "name its persistent memory by --pm"
         found.append(f"no store to persistent memory was recorded: {named}, or record more of the program")
@@ -105,7 +103,7 @@ def shortcomings(spec: RecordSpec, recorded: Recorded) -> list[str]:
 
 
 def _unmapped(spec: RecordSpec, recorded: Recorded) -> list[Path]:
-    # The kernel adds this to the name of a file that was removed.
+    # The kernel appends this to the name of a removed file.
     files = [Path(file.removesuffix(" (deleted)")) for file in recorded.files if file]
     return [path for path in spec.pm if not any(file.is_relative_to(path.resolve()) for file in files)]
 
@@ -128,13 +126,13 @@ def executable(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         there = Path(name).exists()
-        raise InputError(f"{name}: {'is no program that may be run' if there else 'there is no such program'}")
+        raise InputError(f"{name}: {'is not executable' if there else 'program not found'}")
     return found
 
 
 @contextmanager
 def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ctrl-C is the program's, which the recording outlives: many programs are ended so."""
+    """Ctrl-C is for the program. The recording continues, because many programs are ended by Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -147,5 +145,5 @@ def interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def stem(program: Sequence[str]) -> str:
-    """What a recording of this program is called where the user does not say."""
+    """The default file name of a recording of this program."""
     return f"{Path(program[0]).name}.strand"

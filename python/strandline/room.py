@@ -1,4 +1,4 @@
-"""Whether runs fit into the memory that there is."""
+"""Whether runs fit into the available memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SMALLER = {
     "queues": "make the machine's queues smaller (machine.core.rob_entries and the like)",
     "journal": "give fewer --tasks",
 }
-"""What helps, by what takes most."""
+"""The correction, by the largest part."""
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
 
 
 def available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int | None:
-    """Bytes of memory that this process may still take, by kernel and control group; `None` if nothing says."""
+    """Bytes of memory that this process may still allocate, by kernel and control group; `None` if unknown."""
     limits = [_available_of_host(meminfo), _left_of_group(cgroup)]
     known = [limit for limit in limits if limit is not None]
     return min(known) if known else None
@@ -51,7 +51,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def demand_room(needs: Iterable[MemoryNeed], jobs: int, room: int | None) -> None:
-    """Refuses runs of which as many as run at once need more memory than there is."""
+    """Refuses runs whose parallel execution needs more memory than is available."""
     largest = sorted(needs, key=lambda need: need.total, reverse=True)[:jobs]
     if room is None or not largest:
         return
@@ -59,7 +59,7 @@ def demand_room(needs: Iterable[MemoryNeed], jobs: int, room: int | None) -> Non
         raise InputError(_alone(largest[0], room))
     if (together := sum(need.total for need in largest)) > room:
         raise InputError(
-            f"--jobs {jobs}: {len(largest)} runs at once need {size(together)} of memory and {size(room)} are "
+            f"--jobs {jobs}: {len(largest)} parallel runs need {size(together)} of memory and {size(room)} are "
             f"available: give --jobs {_at_once(largest, room)}"
         )
 
@@ -73,12 +73,12 @@ def _alone(need: MemoryNeed, room: int) -> str:
 
 
 def _at_once(largest: Sequence[MemoryNeed], room: int) -> int:
-    """How many of the runs fit, whichever they are."""
+    """The number of runs that fit, whichever they are."""
     return max(count for count in range(1, len(largest) + 1) if sum(need.total for need in largest[:count]) <= room)
 
 
 def size(count: int) -> str:
-    """Bytes as people read them: 1.5 GiB."""
+    """Bytes in readable form: 1.5 GiB."""
     for unit, power in (("GiB", 30), ("MiB", 20)):
         if count >= 1 << power:
             return f"{count / (1 << power):,.1f} {unit}"

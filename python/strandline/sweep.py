@@ -1,4 +1,4 @@
-"""Many runs at once. Parallelism is across runs, so results do not depend on it."""
+"""Parallel runs. Each run is sequential, so results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Done = Callable[[], None]
-"""Called once for each run that is done, from any thread."""
+"""Called once for each finished run, from any thread."""
 
 
 def default_jobs() -> int:
-    """As many runs at once as this process may use cores."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done) -> list[Result]:
-    """Results in the order of `items`; the first error is raised at once, whatever is still under way."""
+    """Results in the order of `items`; raises the first error at once, while other runs continue."""
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
         futures = [pool.submit(work, item) for item in items]
@@ -35,14 +35,14 @@ def parallel(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, d
         _wait(futures)
         return [future.result() for future in futures if future.done()]
     finally:
-        # Waiting here would hold up an error or Ctrl-C until the longest run is over.
+        # Waiting here would delay an error or Ctrl-C until the longest run has finished.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def until_interrupted(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, done: Done, stop: Callable[[], None]
 ) -> tuple[list[Result], bool]:
-    """As `parallel`, and whether it was interrupted: `stop` then ends the work that has begun, whose results count."""
+    """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count."""
     pool = ThreadPoolExecutor(max_workers=jobs)
     futures = [pool.submit(work, item) for item in items]
     for future in futures:
@@ -62,7 +62,7 @@ def until_interrupted(
 
 
 def _wait(futures: Sequence[Future[Result]]) -> None:
-    """Waits until all are done or one has failed."""
+    """Waits until all are finished or one has failed."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=INTERRUPT_SECONDS, return_when=FIRST_EXCEPTION)
@@ -78,7 +78,7 @@ def unique(specs: Iterable[RunSpec]) -> list[RunSpec]:
 def run_all(
     engine: Engine, specs: Sequence[RunSpec], jobs: int, done: Done, journal: Journal | None = None
 ) -> dict[RunSpec, Record]:
-    """Runs every specification once, however often it appears, and those that a journal keeps not again."""
+    """Runs every specification once, however often it appears; those in a journal are not run again."""
     once = unique(specs)
     work = engine.run if journal is None else partial(_run, engine, journal)
     return dict(zip(once, parallel(work, once, jobs, done), strict=True))

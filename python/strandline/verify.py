@@ -1,4 +1,4 @@
-"""The user's own checker over crash states that are files, several at once, each in a scratch directory."""
+"""The user's own checker on crash states as files, several in parallel, each in a scratch directory."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from strandline.errors import InputError
 from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
 
 PLACE = "{}"
-"""Stands for the pool's path in a checker's command."""
+"""The placeholder of the pool's path in a checker's command."""
 
 TAIL_LINES, TAIL_BYTES = 20, 4096
 HANGS = 3
-"""States on which a checker may give no answer in its time, each of which costs that; then it is asked no more."""
+"""Number of states on which a checker may time out; after that it is not run again."""
 AHEAD = 2
-"""States written ahead of the checker, for each that it checks at once."""
+"""States that are written ahead, for each parallel checker."""
 
 
 @dataclass(frozen=True)
 class Checker:
-    """A shell command that looks at a pool, and how long it may take."""
+    """A shell command that checks a pool, and its time limit."""
 
     command: str
     seconds: float
 
     def of(self, pool: Path) -> str:
-        """The command for this pool: its quoted path in place of `{}`, or at the end."""
+        """The command for this pool: its quoted path replaces `{}`, or is appended."""
         path = shlex.quote(str(pool))
         return self.command.replace(PLACE, path) if PLACE in self.command else f"{self.command} {path}"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the checker says of a state."""
+    """The checker's verdict on a state."""
 
     state: StateVisit
     why: str
-    """What went wrong; empty if nothing did."""
+    """The failure; empty if there is none."""
     output: tuple[str, ...] = ()
-    """The last lines that the checker printed, if something did."""
+    """The last lines of the checker's output, if any."""
     hung: bool = False
-    """Whether the checker gave no answer in its time."""
+    """Whether the checker timed out."""
 
 
 class Early(Enum):
@@ -66,7 +66,7 @@ class Early(Enum):
 
 @dataclass(frozen=True)
 class Checked:
-    """The verdicts on states, in their order, and why there are no more of them."""
+    """The verdicts on states, in their order, and why some are missing."""
 
     verdicts: list[Verdict]
     early: Early | None = None
@@ -80,9 +80,9 @@ def verify(
     done: Callable[[], None],
     most: int | None = None,
 ) -> Checked:
-    """The verdicts on all states, or until `most` have failed, the checker hangs or the user has had enough.
+    """The verdicts on all states, or until `most` have failed, the checker hangs or the user interrupts.
 
-    An `InputError` if the checker accepts no finished run either, or gives no answer on it.
+    An `InputError` if the checker also rejects the finished run, or times out on it.
     """
     with _scratch(scratch) as root, _Running(checker) as running:
         ends: list[Verdict] = []
@@ -98,7 +98,7 @@ def verify(
 
 
 class _Enough:
-    """Counts verdicts until there are enough."""
+    """Counts verdicts until there are enough failures."""
 
     def __init__(self, most: int | None) -> None:
         self._most = most
@@ -111,7 +111,7 @@ class _Enough:
         return Early.FAILURES if self._most is not None and failing >= self._most else None
 
     def cut(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts up to the one with which there are enough failures."""
+        """The verdicts up to the last necessary failure."""
         failing = [index for index, verdict in enumerate(verdicts) if verdict.why]
         enough = self._most is not None and len(failing) > self._most
         return list(verdicts[: failing[self._most or 0]] if enough else verdicts)
@@ -139,7 +139,7 @@ def _rest(
     except KeyboardInterrupt:
         return Checked(enough.cut(_done(checks)), Early.INTERRUPTED)
     finally:
-        # Where this ends early, nothing may write into the scratch directory that is about to go.
+        # After an early end, nothing may write into the scratch directory before it is deleted.
         running.stop()
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -149,7 +149,7 @@ def _done(checks: Sequence[Future[Verdict]]) -> list[Verdict]:
 
 
 def _without_first_done(under_way: set[Future[Verdict]]) -> set[Future[Verdict]]:
-    """Waits until one is done. An interrupt right before a wait without a limit would be seen only after it."""
+    """Waits until one is finished. An interrupt directly before a wait without a limit would be seen only after it."""
     while not (waited := wait(under_way, timeout=INTERRUPT_SECONDS, return_when=FIRST_COMPLETED)).done:
         pass
     return waited.not_done
@@ -164,25 +164,25 @@ def _some(states: CrashStates, root: Path, most: int) -> Iterator[StateVisit]:
 
 
 def _refuse_unfit(ends: Sequence[Verdict], checker: Checker) -> None:
-    """Refuses a checker that does not accept the pool as the program left it; a program may begin without one."""
+    """Refuses a checker that rejects the pool as the program left it. A program may start without a pool."""
     if len(ends) < 2:
         return
     first, last = ends
     if last.hung:
         raise InputError(
-            f"--verify: the command gives no answer in {checker.seconds:g} s on the pool as the program left it: raise "
-            "--time-limit, or give one that ends"
+            f"--verify: the command does not end within {checker.seconds:g} s on the program's final pool: raise "
+            "--time-limit, or fix the command"
         )
     if first.why and last.why:
-        said = f" and says `{last.output[-1]}`" if last.output else ""
+        said = f" and prints `{last.output[-1]}`" if last.output else ""
         raise InputError(
-            "--verify: the command fails on the pool as it was before the program and on the pool as the program left "
-            f"it{said} ({last.why}): give one that accepts a finished run, and name its files by whole paths"
+            "--verify: the command rejects the pool before the program and the pool after the program"
+            f"{said} ({last.why}): give one that accepts a finished run, and name its files by absolute paths"
         )
 
 
 class _Running:
-    """The checkers that are running, so that none outlives us."""
+    """The running checkers, so that none outlives strandline."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
@@ -197,14 +197,14 @@ class _Running:
         self.stop()
 
     def stop(self) -> None:
-        """Ends all that are running, and lets no more begin."""
+        """Ends all running checkers, and starts no more."""
         with self._lock:
             self._stopped = True
             for process in self._running:
                 _kill(process)
 
     def check(self, state: StateVisit, root: Path) -> Verdict:
-        """Runs the checker on a state and removes the state."""
+        """Runs the checker on a state and deletes the state."""
         folder, said = root / state.name, root / f"{state.name}.out"
         try:
             why, hung = self._run(Path(state.files[0]), folder, said)
@@ -231,7 +231,7 @@ class _Running:
         try:
             return _why(process.wait(timeout=self._checker.seconds)), False
         except subprocess.TimeoutExpired:
-            return f"the checker gave no answer in {self._checker.seconds:g} s", True
+            return f"the checker did not end within {self._checker.seconds:g} s", True
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -240,7 +240,7 @@ class _Running:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    # The group goes with all that the shell has started; it is gone already if they all ended.
+    # Killing the group ends all that the shell has started; the group is already gone if they all ended.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -260,7 +260,7 @@ def _tail(said: Path) -> tuple[str, ...]:
 
 @contextmanager
 def _scratch(asked: Path | None) -> Iterator[Path]:
-    """A directory of our own that is gone afterwards, whatever ends us but SIGKILL."""
+    """A directory that is deleted at the end, however the process ends except by SIGKILL."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
     where = asked or (memory if os.access(memory, os.W_OK) else None)
     try:
@@ -275,7 +275,7 @@ def _scratch(asked: Path | None) -> Iterator[Path]:
 
 
 def dump(states: CrashStates, folder: Path, done: Callable[[], None]) -> list[StateVisit]:
-    """Writes every state into a folder of its own; all of them, or none is left."""
+    """Writes every state into a folder of its own; all of them, or none."""
     made = not folder.exists()
     _empty(folder)
     dumped: list[StateVisit] = []

@@ -19,7 +19,7 @@ from strandline.experiments.shelf import Shelf, repository_shelf
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command line came to."""
+    """The result of a command line."""
 
     code: int
     out: str
@@ -36,7 +36,7 @@ Strandline = Callable[..., Answer]
 
 @pytest.fixture
 def native() -> FakeNative:
-    """The fake native module, which remembers what it was asked."""
+    """The fake native module, which records its calls."""
     return FakeNative()
 
 

@@ -1,4 +1,4 @@
-"""Litmus tests of the fake native module: two locations, x before z, and models that know one instruction each."""
+"""Litmus tests of the fake native module: two locations, x before z, and models that each know one instruction."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _compare(name: str, expected: dict[str, Any] | None) -> str:
 
 
 def expected(test: dict[str, Any]) -> dict[str, str]:
-    """As `docs/litmus.md` has it, but for a variant that allows what its model does."""
+    """As in `docs/litmus.md`, except for a variant that allows what its model does."""
     text = _text(test)
     lines: dict[str, str] = {}
     for name in MODELS:
@@ -200,7 +200,7 @@ def dot(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def random(spec: dict[str, Any]) -> dict[str, Any]:
-    """Every hundredth program, from seed 17 on, goes wrong with `non-atomic`; the later, the smaller."""
+    """Every hundredth program, from seed 17 on, fails under `non-atomic`; later ones are smaller."""
     seeds = range(spec["first_seed"], spec["first_seed"] + spec["programs"])
     wrong = [seed for seed in seeds if seed % 100 == 17] if "non-atomic" in spec["designs"] else []
     return {

@@ -1,4 +1,4 @@
-"""`strandline` over the fake native module, as a process of its own: `python fake_main.py [SECONDS_A_RUN] -- ARGS`."""
+"""`strandline` over the fake native module, as a process: `python fake_main.py [SECONDS_A_RUN] -- ARGS`."""
 
 from __future__ import annotations
 

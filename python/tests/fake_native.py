@@ -1,4 +1,4 @@
-"""A native module with made-up numbers, for tests of everything above it."""
+"""A native module with invented numbers, for tests of everything above it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PERSIST_CYCLES = 100
 SHARING = 40
 """Cycles that each further thread adds to a task under the designs that have coroutines."""
 SWITCH_INSTRUCTIONS = 450
-"""Of a task with two fences or more."""
+"""Cycles of a task with at least two fences."""
 BUILD = {"version": "0.1.0", "commit": "0123456789ab"}
 QUANTILES = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 
@@ -48,26 +48,26 @@ class FaultError(Exception):
 
 
 class FakeProgress:
-    """As `_native.Progress`: half of a run is always done."""
+    """As `_native.Progress`: a run is always half done."""
 
     def share(self) -> float:
         return 0.5
 
 
 class FakeNative:
-    """Answers as the native module does: a fence costs the persist latency, less what coroutines do meanwhile."""
+    """Behaves as the native module: a fence costs the persist latency, minus what coroutines hide."""
 
     InputError = InputError
     StuckError = StuckError
     FaultError = FaultError
     Progress = FakeProgress
     bytes_of_a_run = 1 << 20
-    """What `memory` says, whatever the run."""
+    """The result of `memory`, for any run."""
 
     def __init__(self, seconds_a_run: float = 0.0) -> None:
         self.specs: list[dict[str, Any]] = []
         self.cannot_run: dict[str, str] = {}
-        """What designs need that no machine has."""
+        """Needs of designs that no machine meets."""
         self._seconds_a_run = seconds_a_run
 
     def memory(self, spec: RunSpec, /) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _origin(spec: dict[str, Any]) -> dict[str, Any]:
-    """The run with every choice made, of which there are few."""
+    """The run with every setting, of which there are few."""
     chosen = {"machine": spec["machine"] or "cosplay", "tasks": spec["tasks"] or 10_000, "set": list(spec["set"])}
     parameters = {"machine.core.rob_entries": "224", **dict(each.split("=") for each in spec["set"])}
     return {**BUILD, "spec": {**spec, **chosen, "threads": spec["threads"] or 1, "parameters": parameters}}
@@ -238,7 +238,7 @@ def _work(spec: dict[str, Any], window: int) -> int:
 
 
 def _stalls(spec: dict[str, Any], window: int) -> int:
-    """Of a task: COSPlay's fences wait for what the other tasks' work has not hidden, a batch for one fence of many."""
+    """Stall cycles of a task: COSPlay's fences wait for what other tasks do not hide, a batch for one fence of many."""
     fences = TASKS[spec["workload"]][2]
     persist = PERSIST_CYCLES + (spec["bmo"] or 0)
     if spec["design"] == "sbatch":

@@ -1,4 +1,4 @@
-"""A figure's data from made-up cycles a task."""
+"""A figure's data from invented cycles per task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def data(figure: FigureSpec, fields: Fields) -> FigureData:
 
 
 def measured(claim: str, fields: Fields) -> Measured:
-    """What the claim's measurement makes of records of `fields`."""
+    """The claim's measurement from records of `fields`."""
     measure = MEASURES[claim]
     figure = repository_shelf().figure(measure.figure)
     return measure.take(data(figure, fields).where(measure.keep))

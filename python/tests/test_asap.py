@@ -1,4 +1,4 @@
-"""How the claims of ASAP are judged: what holds and what does not."""
+"""How ASAP's claims are judged: cases that hold and cases that do not."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_order_of_figure_7(gains: Mapping[str, float], fails: list[str]) -> 
 
 
 def writing(asap: float) -> Fields:
-    """hops-rp writes 1 GB/s at any number of threads; asap-rp so much at 8, and less at fewer."""
+    """hops-rp writes 1 GB/s at any number of threads; asap-rp `gbps` at 8, and less at fewer."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         speed = asap * (spec.threads or 1) / 8 if spec.design == "asap-rp" else 1

@@ -1,4 +1,4 @@
-"""`strandline claims`, and how a claim is held against a measurement."""
+"""`strandline claims`, and the comparison of a claim with a measurement."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from strandline.experiments.fit import r_squared
 
 def test_all(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
     answer = strandline("claims")
-    # The fake machine gains more than the paper's where persists take long.
+    # The fake machine gains more than the paper's at long persist latencies.
     assert (answer.code, answer.err) == (1, "")
     assert answer.out == snapshot
 
@@ -48,7 +48,7 @@ def test_a_run_that_several_claims_need_is_made_once(strandline: Strandline, nat
     first = 7 * 5 * 2 + 5
     # Figure 8: 7 benchmarks, 5 latencies, x86 once and cosplay at 13 windows.
     eighth = 7 * 5 * 14
-    # Of these 9 needs encryption, and unordered besides; 11a sbatch under plain ADR; 14 three more numbers of threads.
+    # Of these, 9 needs encryption, and also unordered; 11a sbatch under plain ADR; 14 three more numbers of threads.
     # Table 1 is one.
     others = 7 + 7 * 13 + 3 * 7 * 14 + 1
     assert len(native.specs) == first + eighth + others
@@ -102,7 +102,7 @@ def test_verdicts(held: Claim, measured: Any, verdict: bool | None) -> None:
 
 def test_r_squared() -> None:
     assert r_squared([(0, 1), (1, 3), (2, 5)]) == pytest.approx(1)
-    # Around the mean of 1 the line 0.5 + 0.5 x leaves 1.5 of a variance of 2.
+    # Around the mean of 1, the line 0.5 + 0.5 x leaves 1.5 of a variance of 2.
     assert r_squared([(0, 0), (1, 2), (2, 1)]) == pytest.approx(0.25)
     assert r_squared([(0, 2), (1, 2)]) == 1
 
@@ -142,7 +142,7 @@ workloads = ["sps"]
         ('designs = ["x86"]', "designs = []", 8, "designs: expected an array of at least one: text in quotes"),
         ('text = "T"', "", 1, "text: missing: add it"),
         ('text = "T"', 'text = "T"\nwhy = "T"', 6, "why: unknown key: use one of id, paper, kind"),
-        ('["sps"]\n', f'["sps"]\n{CLAIM}', 1, "claim: `a` stands there twice"),
+        ('["sps"]\n', f'["sps"]\n{CLAIM}', 1, "claim: `a` occurs twice"),
     ],
 )
 def test_bad_claims_are_told_by_line(tmp_path: Path, old: str, new: str, line: int, problem: str) -> None:

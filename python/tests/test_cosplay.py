@@ -1,4 +1,4 @@
-"""How COSPlay's claims are judged: a case of each that holds, and for each of its parts one that does not."""
+"""How COSPlay's claims are judged: for each a case that holds, and for each part a case that does not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEST = (2, 3, 4, 8, 10)
 
 
 def verdicts(claim: str, fields: Fields) -> dict[str, bool]:
-    """Of each part; the claim holds exactly if all do."""
+    """The verdict of each part; the claim holds exactly if all do."""
     result = measured(claim, fields)
     parts = {statement: part["holds"] for statement, part in result.value.items()}
     assert result.holds is all(parts.values())
@@ -31,7 +31,7 @@ def broken(claim: str, fields: Fields) -> list[str]:
 
 
 def gaining(gains: Mapping[tuple[str, int], float], best: Mapping[tuple[str, int], int]) -> Fields:
-    """COSPlay gains `GAINS` at windows of `BEST` and less at others, but for the benchmarks and latencies named."""
+    """COSPlay gains `GAINS` at windows of `BEST` and less at others, except the named benchmarks and latencies."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         name, bmo = benchmark(spec), spec.bmo or 0
@@ -78,11 +78,11 @@ def test_speedups_of_figure_8_are_at_the_best_window_of_each() -> None:
 
 
 CURVE = {1: 220, 2: 150, 3: 120, 4: 110, 5: 105}
-"""Cycles of a task by window; from 6 on 100, but for cq4 at 32 where they are 104."""
+"""Cycles of a task by window; from 6 on 100, except cq4 at 32 with 104."""
 
 
 def over_windows(**differing: int) -> Fields:
-    """Curves as `CURVE` has them, but for `benchmark_window=cycles`; x86 takes 200 cycles and unordered 80."""
+    """Curves as in `CURVE`, except `benchmark_window=cycles`; x86 takes 200 cycles and unordered 80."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         if spec.design != "cosplay":
@@ -121,7 +121,7 @@ SPEEDUPS = {1: 2.0, 2: 1.8, 4: 1.5, 8: 1.1}
 
 
 def over_threads(**differing: float) -> Fields:
-    """Speedups of `SPEEDUPS` over threads, but for `benchmark_threads=speedup`."""
+    """Speedups of `SPEEDUPS` over threads, except `benchmark_threads=speedup`."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         threads = spec.threads or 1

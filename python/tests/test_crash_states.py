@@ -1,4 +1,4 @@
-"""Which failing crash state of a recording is shown, and in which words."""
+"""Which failing crash state of a recording is shown, and how."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The cross-check of the expected states: states that were found by hand, and differences that it must see."""
+"""The cross-check of the expected states: handmade states, and differences that it must detect."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def states(tmp_path: Path) -> States:
 
 
 class States:
-    """Writes a test, and models if it has its own, to a directory and asks for the states."""
+    """Writes a test, with models of its own if it has them, to a directory and returns the states."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
     def __call__(self, rows: str, model: str, header: str = "{ }", variant: str | None = None) -> str:
-        """The states, a digit a location in the order of `locations`, with blanks between."""
+        """The states, with a digit per location in the order of `locations`, separated by blanks."""
         path = self.directory / "t.litmus"
         path.write_text(f"X86 t\n{header}\n{rows}\nexists (true)\n")
         test, file = read_litmus(path), self.directory / f"{model}.cat"
@@ -43,7 +43,7 @@ class States:
         return "undefined" if found is None else " ".join("".join(map(str, state)) for state in sorted(found))
 
     def model(self, name: str, text: str) -> None:
-        """A model of the test's own."""
+        """A model for one test."""
         (self.directory / f"{name}.cat").write_text(text)
 
 
@@ -56,9 +56,9 @@ MOV [x],EAX | MOV [y],EAX ;"""
 
 
 def test_both_threads_may_read_before_they_write_under_tso_alone(states: States) -> None:
-    # x and y begin as 9 and take what the threads read. Neither is ordered before the other, so any of 9, 0, 1 goes
-    # with any: but two zeros mean that each read passed the other thread's write, which a store queue allows and an
-    # mfence, or sequential consistency, does not.
+    # x and y are initially 9 and take the values that the threads read. Neither is ordered before the other, so all of
+    # 9, 0, 1 combine, with an exception. Two zeros mean that each read passed the other thread's write. A store queue
+    # allows that; an mfence, or sequential consistency, does not.
     header = "Volatile=f g\n{ x=9; y=9; }"
     everything = "00 01 09 10 11 19 90 91 99"
     assert states(STORE_BUFFERING.format(fence=""), "eadr", header) == everything
@@ -75,12 +75,12 @@ MOV [f],$1  |             ;"""
 
 
 def test_a_message_is_durable_before_its_payload_unless_that_is_flushed_and_fenced(states: States) -> None:
-    # z=1 says that the message was read. Without the flush or without the fence nothing takes x to memory first.
+    # z=1 shows that the message was read. Without the flush or the fence nothing persists x first.
     header = "Volatile=f\n{ }"
     assert states(MESSAGE.format(flush="CLWB [x]", fence="SFENCE"), "px86", header) == "00 10 11"
     assert states(MESSAGE.format(flush="", fence="SFENCE"), "px86", header) == "00 01 10 11"
     assert states(MESSAGE.format(flush="CLWB [x]", fence=""), "px86", header) == "00 01 10 11"
-    # Under eADR what is visible is durable, and x is visible before the message; unless stores pass each other.
+    # Under eADR, visible stores are durable, and x is visible before the message, unless stores pass each other.
     assert states(MESSAGE.format(flush="", fence=""), "eadr", header) == "00 10 11"
     assert states(MESSAGE.format(flush="", fence=""), "eadr", header, "weak-stores") == "00 01 10 11"
 
@@ -104,20 +104,20 @@ def test_strands(states: States, between: str, expected: str) -> None:
 
 
 def test_join_strand_waits_for_all_strands(states: States) -> None:
-    # x and y are on strands of their own, so either may be alone; z comes after both.
+    # x and y are on separate strands, so either may be alone; z comes after both.
     assert states("P0 ; MOV [x],$1 ; NS ; MOV [y],$1 ; JS ; MOV [z],$1 ;", "strand") == "000 010 100 110 111"
 
 
 def test_a_line_holds_what_became_visible_first(states: States) -> None:
     rows = "P0 ; MOV [x],$1 ; MOV [y],$1 ; MOV [x],$2 ;"
-    # In one line the three stores are durable in their order.
+    # In one line the three stores become durable in order.
     assert states(rows, "px86", "Line=x y\n{ }") == "00 10 11 21"
-    # In two lines y goes its own way, but x takes its values in order.
+    # In two lines y is independent, but x takes its values in order.
     assert states(rows, "px86") == "00 01 10 11 20 21"
 
 
 def test_a_state_has_the_last_write_in_coherence_order(states: States) -> None:
-    # y begins as 9 and says what P1 read. P1's y comes before its x=2.
+    # y is initially 9 and shows what P1 read. P1's y comes before its x=2.
     rows = "P0 | P1 ; MOV [x],$1 | MOV EAX,[x] ; | MOV [y],EAX ; | MOV [x],$2 ;"
     # Read 1: x=1, y=1, x=2 in a chain: 09 19 11 21. Read 0, x=1 before x=2: y=0 and x=1 in any order, then x=2: 09 19
     # 00 10 20. Read 0, x=2 before x=1: y=0, x=2, x=1 in a chain: 09 00 20 10.
@@ -125,8 +125,8 @@ def test_a_state_has_the_last_write_in_coherence_order(states: States) -> None:
 
 
 def test_locked_instructions_are_atomic(states: States) -> None:
-    # Whoever adds first gets 0 and the other 1; y and z begin as 9 and follow their own addition, which persists first.
-    # P0 first: x=1, then y=0 or x=2 in any order, z=1 after x=2. P1 first: the same with y and z exchanged.
+    # The first addition gets 0 and the other 1. y and z are initially 9 and follow their own addition, which persists
+    # first. P0 first: x=1, then y=0 or x=2 in any order, z=1 after x=2. P1 first: the same with y and z exchanged.
     rows = "P0 | P1 ; MOV EAX,$1 | MOV EAX,$1 ; LOCK XADD [x],EAX | LOCK XADD [x],EAX ; MOV [y],EAX | MOV [z],EAX ;"
     first = {"099", "199", "109", "299", "209", "291", "201"}
     mirrored = {state[0] + state[2] + state[1] for state in first}
@@ -146,10 +146,10 @@ def test_locks_fence_flushes_unless_the_variant_says_otherwise(states: States) -
 
 def test_the_world_is_told_after_the_fence(states: States) -> None:
     header = "Output=o\n{ }"
-    # A fence waits for the flush; a flush without one promises nothing.
+    # A fence waits for the flush; a flush without a fence guarantees nothing.
     assert states("P0 ; MOV [x],$1 ; CLWB [x] ; SFENCE ; OUT [o],$1 ;", "px86", header) == "00 10 11"
     assert states("P0 ; MOV [x],$1 ; CLWB [x] ; OUT [o],$1 ;", "px86", header) == "00 01 10 11"
-    # Strict persistency tells the world no earlier than memory; the store queue of eADR may.
+    # Strict persistency makes outputs no earlier than memory; the store queue of eADR may.
     assert states("P0 ; MOV [x],$1 ; OUT [o],$1 ;", "strict-tso", header) == "00 10 11"
     assert states("P0 ; MOV [x],$1 ; OUT [o],$1 ;", "eadr", header) == "00 01 10 11"
 
@@ -158,14 +158,14 @@ ANYTHING = "let isa = 0 let pmo = 0"
 
 
 def test_a_value_that_depends_on_itself_is_dropped(states: States) -> None:
-    # No check and no order at all, so every candidate counts: but what each thread could only have from the other does
-    # not come out of the air, so all that is ever written is 0.
+    # No check and no order, so every candidate counts. But values out of thin air are excluded, so all written values
+    # are 0.
     states.model("anything", ANYTHING)
     rows = "P0 | P1 ; MOV EAX,[x] | MOV EAX,[y] ; MOV [y],EAX | MOV [x],EAX ;"
     assert states(rows, "anything") == "00"
-    # An addition to what it itself writes has no value either: it adds to the initial 4 alone.
+    # An addition cannot read its own write either: it adds only to the initial 4.
     assert states("P0 ; MOV EAX,$1 ; LOCK XADD [x],EAX ;", "anything", "{ x=4; }") == "4 5"
-    # An exchange may read what it itself writes where nothing forbids it: its value is the register's.
+    # An exchange may read its own write if nothing forbids it: its value is the register's.
     assert states("P0 ; MOV EAX,$7 ; XCHG [x],EAX ; MOV [y],EAX ;", "anything", "{ x=3; }") == "30 33 37 70 73 77"
 
 
@@ -175,7 +175,7 @@ def test_addition_is_modulo_256(states: States) -> None:
 
 def test_a_race_makes_a_test_undefined(states: States) -> None:
     assert states("P0 | P1 ; MOV [x],$1 | MOV EAX,[x] ;", "rp") == "undefined"
-    # Release and acquire are no race, and they order x before what follows the acquire.
+    # Release and acquire are no race, and they order x before everything after the acquire.
     rows = "P0 | P1 ; MOV [x],$1 | LDAR EAX,[f] ; STLR [f],$1 | MOV [z],EAX ;"
     assert states(rows, "rp", "Volatile=f\n{ }") == "00 10 11"
 
@@ -189,12 +189,12 @@ MOV [y],$1 |             | MOV [w],EAX ;"""
 
 def test_fences_are_cumulative_in_rcbsp(states: States) -> None:
     # w=1: P2 read z=1, which depends on y=1, which P0 fenced after x. Each path with a fence on it orders: x before y,
-    # z and w; y and z before w. From y to z there is no fence: z=1 may be durable without y.
+    # z and w; y and z before w. No fence is between y and z: z=1 may be durable without y.
     assert states(ISA2, "rcbsp") == "0000 0100 0101 0110 0111 1111"  # w x y z
 
 
 def test_least_fixed_points_are_least(states: States) -> None:
-    # By definition `let rec r = b | r ; s` is b ; s*: no pair more and none less, in any candidate, cyclic ones too.
+    # By definition `let rec r = b | r ; s` is b ; s*: exactly these pairs, in any candidate, including cyclic ones.
     text = f"""{ANYTHING}
     let b = po let s = rf | co | fr | po
     let rec r = b | (r ; s) and twice = r | (twice ; twice)

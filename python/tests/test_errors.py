@@ -1,4 +1,4 @@
-"""Bad input: one line on stderr, nothing on stdout, exit code 2."""
+"""Bad input: one line on stderr, nothing on stdout, exit status 2."""
 
 from pathlib import Path
 

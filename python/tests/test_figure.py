@@ -77,7 +77,7 @@ def test_an_old_result_stays_when_the_new_one_fails(
     monkeypatch.setattr(files, "write_records", power_cut)
     assert strandline("figure", "cosplay-table-3", "--tasks", "20000").code == 130
     assert (tmp_path / "out/cosplay-table-3/table.md").read_text() == before
-    # The runs are over, and need not be made again.
+    # The runs have finished, and need not be repeated.
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left == {"cosplay-table-3", "cosplay-table-3.partial.jsonl"}
 
@@ -101,7 +101,7 @@ def test_an_old_result_is_replaced(strandline: Strandline, tmp_path: Path) -> No
 
 
 def copied(strandline_file: Path, figure: str = "cosplay/table-3") -> str:
-    """A copy of a figure's file, as a user's own."""
+    """A copy of a figure's file, as the user's own."""
     strandline_file.parent.mkdir(parents=True, exist_ok=True)
     text = (repository_shelf().folder / f"{figure}.toml").read_text(encoding="utf-8")
     strandline_file.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What `strandline figure` keeps of an interrupted call, and what it does not replace unasked."""
+"""What `strandline figure` keeps of an interrupted call, and what it replaces only on request."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ KEPT = Path("out/cosplay-table-3.partial.jsonl")
 
 
 def stop_after(native: FakeNative, patch: pytest.MonkeyPatch, runs: int, why: BaseException) -> None:
-    """Lets so many runs finish and ends the next."""
+    """Lets this many runs finish and interrupts the next."""
     run = FakeNative.run
 
     def some(spec: RunSpec, progress: NativeProgress) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def interrupted(strandline: Strandline, native: FakeNative) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_after(native, patch, 4, KeyboardInterrupt())
         answer = strandline(*TABLE)
-    said = f"interrupted: {KEPT} keeps the 4 finished runs, and the same command goes on from there"
+    said = f"interrupted: {KEPT} keeps the 4 finished runs: repeat the command to continue"
     assert (answer.code, answer.out, answer.err) == (130, "", f"strandline: {said}\n")
     assert len(KEPT.read_text().splitlines()) == 4
     assert [path.name for path in Path("out").iterdir()] == [KEPT.name]
@@ -45,7 +45,7 @@ def interrupted(strandline: Strandline, native: FakeNative) -> None:
 def test_finished_runs_are_not_made_again(strandline: Strandline, native: FakeNative) -> None:
     answer = strandline(*TABLE)
     assert (answer.code, answer.err) == (0, "")
-    assert "4 runs had finished before, and were not made again" in answer.out
+    assert "4 runs finished in an earlier call and were not repeated" in answer.out
     assert len(native.specs) == 10, "in both calls together"
     assert not KEPT.exists()
     assert len(Path("out/cosplay-table-3/records.jsonl").read_text().splitlines()) == 10
@@ -86,7 +86,7 @@ def test_a_record_that_was_cut_short_is_made_again(strandline: Strandline, nativ
 def test_a_journal_that_is_none_is_bad_input(strandline: Strandline) -> None:
     KEPT.write_text("mine\n")
     answer = strandline(*TABLE)
-    assert (answer.code, answer.err) == (2, f"strandline: {KEPT}: holds no records: begin anew with --fresh\n")
+    assert (answer.code, answer.err) == (2, f"strandline: {KEPT}: holds no records: start again with --fresh\n")
     assert KEPT.read_text() == "mine\n"
 
 
@@ -113,7 +113,7 @@ def test_a_full_disk_keeps_the_runs_before(
         patch.setattr(os, "write", full)
         answer = strandline(*TABLE)
     assert (answer.code, answer.out) == (2, "")
-    assert "No space left on device: make room and run the same command again" in answer.err
+    assert "No space left on device: free some space and repeat the command" in answer.err
     assert len(KEPT.read_text().splitlines()) == 4
     assert strandline(*TABLE).code == 0
 
@@ -133,7 +133,7 @@ def test_another_figure_is_replaced_only_by_force(strandline: Strandline) -> Non
     for figure in ("cosplay-table-3", "strandweaver-2"):
         answer = strandline("figure", figure, "--out", "mine")
         assert (answer.code, answer.out) == (2, "")
-        assert "--out mine: holds figure cosplay-1: choose another folder or say --force" in answer.err
+        assert "--out mine: holds figure cosplay-1: choose another folder or give --force" in answer.err
     assert Path("mine/table.md").read_text() == before
     assert strandline("figure", "cosplay-table-3", "--out", "mine", "--force").code == 0
     assert Path("mine/table.md").read_text() != before

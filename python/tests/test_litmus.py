@@ -21,12 +21,12 @@ MP_PX86 = """mp
     x=1 z=0
     x=1 z=1
 """
-"""What the fake's px86 allows of `mp`: all but x=0 z=1, and all where locked instructions order nothing."""
+"""The fake's px86 allows all states of `mp` but x=0 z=1, and all if locked instructions order nothing."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder `tests` with two tests, one of them in a folder of its own."""
+    """A folder `tests` with two tests, one of them in a subfolder."""
     inner = tmp_path / "tests" / "inner"
     inner.mkdir(parents=True)
     (inner / "strands.litmus").write_text(STRANDS)
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def timeless(answer: Answer) -> str:
-    """What was printed, but for the time that it took."""
+    """The output, without the duration."""
     return re.sub(r"[\d,.]+ s$", "# s", answer.out, flags=re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ def timeless(answer: Answer) -> str:
 )
 def test_tables(strandline: Strandline, snapshot: SnapshotAssertion, arguments: str) -> None:
     answer = strandline("litmus", *arguments.split())
-    # `non-atomic` alone shows what its model forbids.
+    # Only `non-atomic` reaches a state that its model forbids.
     assert (answer.code, answer.err) == (1 if "all" in arguments else 0, "")
     assert timeless(answer) == snapshot
 
@@ -63,11 +63,11 @@ def test_a_forbidden_state_comes_with_its_command(strandline: Strandline) -> Non
     answer = strandline("litmus", "papers/mp", "-d", "x86,non-atomic", "--seed", "5")
     assert answer.code == 1
     assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
-    assert "again: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
+    assert "reproduce: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
 
 
 def test_what_is_allowed_and_never_shown_is_told(strandline: Strandline) -> None:
-    # The fake's x86 shows 0 0 and 1 1, its model allows 1 0 besides.
+    # The fake's x86 reaches 0 0 and 1 1; its model also allows 1 0.
     rows = [line.split() for line in strandline("litmus", "papers/mp", "-d", "x86").out.splitlines()]
     assert ["x=0", "z=1", "forbidden", "-"] in rows
     assert ["x=1", "z=0", "allowed", "not", "shown"] in rows
@@ -192,7 +192,7 @@ def test_many_failures_are_told_in_part(strandline: Strandline, folder: Path) ->
     for number in range(23):
         (folder / f"mp{number}.litmus").write_text(MP)
     answer = strandline("litmus", "tests", "-d", "non-atomic")
-    assert answer.out.count("again: ") == 20
+    assert answer.out.count("reproduce: ") == 20
     assert "and 4 more" in answer.out
     assert len(strandline("litmus", "tests", "-d", "non-atomic", "--json").document["failures"]) == 24
 
@@ -279,7 +279,7 @@ def test_promote_writes_nothing_if_one_test_is_wrong(strandline: Strandline, fol
 
 
 def test_promote_where_nothing_can_be_written(strandline: Strandline, folder: Path) -> None:
-    # A folder of that name cannot be replaced by a file, even by root.
+    # A folder of that name blocks the file, even for root.
     (folder / "eadr.expected").mkdir()
     answer = strandline("litmus", "tests", "--promote")
     assert (answer.code, answer.out) == (2, "")
@@ -310,7 +310,7 @@ def test_every_seed_is_tried_once(strandline: Strandline, native: FakeNative, jo
 
 
 def test_the_smallest_random_program_can_be_replayed(strandline: Strandline) -> None:
-    # The fake goes wrong with seeds 17, 117, 217: the later, the smaller.
+    # The fake fails with seeds 17, 117, 217; later ones are smaller.
     found = strandline("litmus", "--random", "250", "-d", "non-atomic,x86", "--json")
     assert [failure["seed"] for failure in found.document["failures"]] == [217, 117, 17]
     replay = found.document["failures"][0]["replay"]
@@ -331,9 +331,9 @@ def test_parameters_of_designs_can_be_set(strandline: Strandline, native: FakeNa
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not of a design"),
+        (("-d", "x86", "--set", "machine.llc.ways=2"), "`machine.llc.ways=2` is not a design's parameter"),
         (("-d", "x86", "--set", "design.entries=1", "--set", "design.entries=2"), "is set twice, to 1 and to 2"),
-        (("--set", "design.entries=1"), "--set says how designs are run: name them with -d"),
+        (("--set", "design.entries=1"), "--set needs designs to run: name them with -d"),
     ],
 )
 def test_what_is_set_must_be_of_designs_that_run(strandline: Strandline, words: tuple[str, ...], why: str) -> None:
@@ -351,7 +351,7 @@ def test_a_built_in_test_needs_no_folder_if_there_is_one_of_its_name(
     answer = strandline("litmus", "mp", "-M", "px86")
     assert (answer.code, answer.err) == (
         2,
-        "strandline: mp: more than one test has this name: say papers/mp or classic/mp\n",
+        "strandline: mp: more than one test has this name: give papers/mp or classic/mp\n",
     )
 
 
@@ -367,4 +367,4 @@ def test_models_and_variants_are_known_before_anything_is_asked(
 
 def test_all_designs_leave_no_other_to_run(strandline: Strandline) -> None:
     answer = strandline("litmus", "papers/strandweaver-2ab", "-d", "all")
-    assert answer.err.endswith("to a model of any design: leave out -d to ask all models\n")
+    assert answer.err.endswith("to a model of any design: leave out -d to evaluate all models\n")

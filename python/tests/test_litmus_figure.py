@@ -1,4 +1,4 @@
-"""`strandline figure` of litmus tests: what it runs, writes and prints."""
+"""`strandline figure` of litmus tests: its runs, files and output."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_it_prints_what_models_allow_and_designs_showed_of_each_test(strandline:
     answer = strandline("figure", "paper-2", shelf=shelf(tmp_path))
     assert (answer.code, answer.err) == (0, "")
     rows = [line.split() for line in answer.out.splitlines() if line.startswith("x=")]
-    # The fake's px86 forbids z without x, as does so, by which x86-pcommit is judged; x86 keeps both at once.
+    # The fake's px86 forbids z without x, and so does so, the model of x86-pcommit; x86 keeps both at once.
     assert rows == [
         ["x=0", "z=0", "allowed", "allowed", "shown", "shown"],
         ["x=0", "z=1", "forbidden", "forbidden", "-", "-"],
@@ -105,7 +105,7 @@ def test_a_forbidden_state_that_a_design_shows_is_told_and_exits_1(strandline: S
     answer = strandline("figure", "paper-2", shelf=mine)
     assert answer.code == 1
     assert "papers/mp: non-atomic shows x=0 z=1, which px86 forbids" in answer.out
-    assert "again: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
+    assert "reproduce: strandline litmus papers/mp -d non-atomic -m cosplay --timings 1 --seed 17" in answer.out
 
 
 def test_the_native_module_is_asked_for_the_figures_designs_timings_and_seed(
@@ -150,7 +150,7 @@ def test_what_does_not_fit_together_is_told(
         ("timings = 40", "timings = 0", 8, "timings: expected a whole number from 1 up, found `0`"),
         ("timings = 40", "", 4, "timings: missing: add it"),
         ('["papers/mp"]', "[]", 5, "tests: expected an array of at least one: text in quotes, found `[]`"),
-        ('["px86"]', '["px86", "px86"]', 6, "models: `px86` stands there twice: leave one out or rename it"),
+        ('["px86"]', '["px86", "px86"]', 6, "models: `px86` occurs twice: remove or rename one"),
         ('["x86", "x86-pcommit"]', "[86]", 7, "designs: expected text in quotes, found `86`"),
         ("[litmus]", "claims = []\n[litmus]", 4, "claims: unknown key"),
         ("timings", "timing", 8, "timing: unknown key"),
@@ -194,7 +194,7 @@ def drawn(engine: Engine, found: LitmusFigure) -> Figure:
 
 
 def marks(drawing: Figure, mark: Mark) -> list[tuple[int, int]]:
-    """Columns and rows, counted from the first that has any mark."""
+    """Columns and rows, from the first with any mark."""
     lines: list[Line2D] = [line for line in drawing.axes[0].lines if line.get_linestyle() == "None"]
     everything = [point for line in lines for point in _points(line)]
     columns = sorted({round(x, 3) for x, _ in everything})
@@ -214,7 +214,7 @@ def _points(line: Line2D) -> list[tuple[float, float]]:
 
 def test_the_plot_marks_each_state_for_each_model_and_design(engine: Engine, tmp_path: Path) -> None:
     drawing = drawn(engine, figure(tmp_path, GOOD.replace('"x86-pcommit"', '"non-atomic"')))
-    # States 00, 01, 10, 11; rows px86, x86 (which keeps both at once), non-atomic (which shows all, 01 wrongly).
+    # States 00, 01, 10, 11; rows px86, x86 (keeps both at once), non-atomic (reaches all, 01 wrongly).
     assert marks(drawing, Mark.ALLOWED) == [(0, 0), (2, 0), (3, 0)]
     assert marks(drawing, Mark.FORBIDDEN) == [(1, 0)]
     assert marks(drawing, Mark.SHOWN) == [(0, 1), (3, 1), (0, 2), (2, 2), (3, 2)]
@@ -237,7 +237,7 @@ def test_panels_that_do_not_fit_beside_each_other_begin_a_new_line(engine: Engin
         lines = plot_states.flow([(panel, plot_states.Size(1, 1, width, 1)) for width in widths])
         return [[size.width for _, size in line] for line in lines]
 
-    # A line holds 15.5 inches, with 0.35 between panels.
+    # A row holds 15.5 inches, with 0.35 between panels.
     assert sizes(5, 5, 5) == [[5, 5], [5]]
     assert sizes(4.5, 4.5, 4.5, 4.5) == [[4.5, 4.5, 4.5], [4.5]]
     assert sizes(20, 1) == [[20], [1]]

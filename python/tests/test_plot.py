@@ -1,4 +1,4 @@
-"""What plots show, read back from matplotlib."""
+"""The contents of plots, read back from matplotlib."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_names_of_places_are_turned_where_they_would_run_into_each_other() -> No
 
 def test_a_legend_is_as_wide_as_its_figure_at_most() -> None:
     def rows(entries: list[str]) -> tuple[float, int]:
-        """Inches beside the entries of a figure of eight, and how many rows they take."""
+        """Inches next to the entries of a figure of eight, and the number of their rows."""
         figure = Figure(figsize=(8, 4))
         handles = [Line2D([], [], label=entry) for entry in entries]
         columns = plot.fitting(figure, handles)

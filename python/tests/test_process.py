@@ -27,7 +27,7 @@ def command(*arguments: str, seconds: float = 0.0) -> list[str]:
 
 
 def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environment: str) -> bytes:
-    """What a process writes to a terminal that is `columns` wide."""
+    """The output of a process on a terminal that is `columns` wide."""
     parent, child = pty.openpty()
     env = {**ENVIRONMENT, "COLUMNS": str(columns), **environment}
     process = subprocess.Popen(command(*arguments, seconds=seconds), stdin=child, stdout=child, stderr=child, env=env)
@@ -37,7 +37,7 @@ def on_a_terminal(*arguments: str, columns: int, seconds: float = 0.0, **environ
         while piece := os.read(parent, 65536):
             written += piece
     except OSError:
-        # Linux says so when the last writer has closed a terminal.
+        # Linux reports this when the last writer has closed a terminal.
         pass
     process.wait()
     os.close(parent)
@@ -91,7 +91,7 @@ def test_what_a_narrow_table_leaves_out_is_named() -> None:
 
 def test_the_bar_moves_within_a_run_and_says_the_time_to_go() -> None:
     written = ANSI.sub(b"", on_a_terminal("run", "sps", "-d", "x86", columns=100, seconds=1.5))
-    # The run under way is half done, as the fake simulator says.
+    # The current run is half done, according to the fake simulator.
     assert b" 50% 0/1 0:00:0" in written
     assert b"to go" in written
 
@@ -168,7 +168,7 @@ def test_ctrl_c_leaves_nothing_and_says_so_in_one_line(tmp_path: Path) -> None:
 
 
 def begun(folder: Path, runs: int) -> subprocess.Popen[bytes]:
-    """A figure of ten runs into `folder`, one after the other, as soon as so many have finished."""
+    """A figure of ten runs into `folder`, one after the other, after this many have finished."""
     process = subprocess.Popen(
         command("figure", "cosplay-table-3", "--jobs", "1", "--out", str(folder / "new"), seconds=0.5),
         stdout=subprocess.PIPE,
@@ -189,7 +189,7 @@ def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path, by: signal.Signals
     process.send_signal(by)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
-    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs, and .*\n", err)
+    assert re.fullmatch(rb"strandline: interrupted: .*new\.partial\.jsonl keeps the \d finished runs: repeat .*\n", err)
     assert [path.name for path in tmp_path.iterdir()] == ["new.partial.jsonl"]
 
 
@@ -232,7 +232,7 @@ def test_an_interrupted_crash_test_shows_what_it_found(
     out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (
         130,
-        b"strandline: interrupted: the report has what was found until then, of 2 of 3 designs\n",
+        b"strandline: interrupted: the report has the findings so far, of 2 of 3 designs\n",
     )
     if form:
         document = json.loads(out)
@@ -241,7 +241,7 @@ def test_an_interrupted_crash_test_shows_what_it_found(
     else:
         assert b"FAILS" in out
         assert b"not finished" in out
-        assert b"again: strandline crash sps -d unordered" in out
+        assert b"reproduce: strandline crash sps -d unordered" in out
 
 
 def test_without_the_native_module_help_still_helps() -> None:

@@ -17,7 +17,7 @@ def commands() -> list[str]:
 
 
 def expected_code(command: str) -> int:
-    """The code that a command says it exits with."""
+    """The exit status in a command's comment."""
     return int(command.rpartition("# exits ")[2]) if "# exits" in command else 0
 
 
@@ -26,7 +26,7 @@ def test_there_is_a_tour() -> None:
 
 
 def without_files() -> list[str]:
-    """The tour's commands that name no file of the repository: with a fake engine the others have nothing to read."""
+    """The tour's commands without files of the repository: a fake engine cannot read the others' files."""
     return [command for command in commands() if "recordings/" not in command]
 
 

@@ -20,7 +20,7 @@ WARNING = "the recorder went before the program"
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[RecordSpec]:
-    """What the command asks to record; nothing is."""
+    """The command's request to the recorder; nothing is recorded."""
     specs: list[RecordSpec] = []
 
     def record(spec: RecordSpec, *_: Any) -> Recorded:
@@ -53,7 +53,7 @@ def test_what_is_asked_reaches_the_recorder(strandline: Strandline, asked: list[
 @pytest.mark.parametrize(
     ("mapped", "stores", "warning"),
     [
-        (["/pm/other"], 3, "--pm /pm/pool: the program mapped no such file while it was recorded"),
+        (["/pm/other"], 3, "--pm /pm/pool: the recorded program mapped no such file"),
         (["/pm/pool (deleted)"], 0, "no store to persistent memory was recorded: name what it stores to"),
         ([], 0, "no store to persistent memory was recorded"),
     ],

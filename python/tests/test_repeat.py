@@ -1,4 +1,4 @@
-"""Records that are repeated: `strandline run --out` and `--from`."""
+"""Repeated records: `strandline run --out` and `--from`."""
 
 import csv
 import json
@@ -78,7 +78,7 @@ def test_a_file_that_is_no_record_is_bad_input(strandline: Strandline, name: str
     Path(name).write_text(text)
     answer = strandline("run", "--from", name)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"strandline: {name}: is no record that can be repeated")
+    assert answer.err.startswith(f"strandline: {name}: cannot be repeated")
     assert answer.err.count("\n") == 1
 
 
@@ -102,7 +102,7 @@ def test_what_a_record_says_is_not_said_again(strandline: Strandline, more: tupl
     assert strandline(*RUN, "--out", "r.json").code == 0
     answer = strandline("run", "--from", "r.json", *more)
     assert (answer.code, answer.out) == (2, "")
-    assert "does not go with --from" in answer.err
+    assert "excludes --from" in answer.err
 
 
 def test_the_command_is_in_the_record(strandline: Strandline) -> None:
@@ -122,7 +122,10 @@ def test_csv_has_a_row_for_each_record(strandline: Strandline) -> None:
 
 def test_a_file_of_another_kind_is_not_replaced(strandline: Strandline, native: FakeNative) -> None:
     Path("notes.json").write_text("mine")
-    for name, why in (("notes.json", "exists and holds no records"), ("r.txt", "must end in .json, .jsonl, .csv")):
+    for name, why in (
+        ("notes.json", "exists and holds no records"),
+        ("r.txt", "has no known suffix: use one of .json"),
+    ):
         answer = strandline(*RUN, "--out", name)
         assert (answer.code, answer.out) == (2, "")
         assert f"--out {name}: {why}" in answer.err

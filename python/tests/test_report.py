@@ -70,7 +70,7 @@ def test_a_wide_terminal_shows_columns() -> None:
 
 
 def test_a_table_with_keys_folds_into_parts_that_repeat_them() -> None:
-    # The key takes 11 characters, the columns 4 and 6, what lies between two of them 3: no part holds both columns.
+    # The key takes 11 characters, the columns 4 and 6, the gap 3: no part holds both columns.
     lines = [line.split() for line in shown(20, terminal=False, table=replace(SPARSE, sparse=False)).splitlines()]
     assert [line for line in lines if line and "─" not in line[0]] == [
         ["test", "px86"],
@@ -122,7 +122,7 @@ def test_an_alarm_is_red_on_a_terminal() -> None:
 
 
 def test_spread_keeps_order_and_distance() -> None:
-    # The two that clash move apart evenly; the one far off stays near its place.
+    # The two that clash move apart evenly; the distant one stays near its place.
     assert spread([1.0, 1.0], gap=0.5) == [0.75, 1.25]
     placed = spread([3.0, 1.0, 1.1], gap=0.5)
     assert placed[1] < placed[2] < placed[0]

@@ -1,4 +1,4 @@
-"""Whether runs fit into the memory that there is."""
+"""Whether runs fit into the available memory."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_a_run_that_is_too_large_says_what_takes_most() -> None:
 
 
 def test_runs_at_once_that_are_too_large_together_say_how_many_are_not() -> None:
-    message = "--jobs 3: 3 runs at once need 9.0 GiB of memory and 8.0 GiB are available: give --jobs 2"
+    message = "--jobs 3: 3 parallel runs need 9.0 GiB of memory and 8.0 GiB are available: give --jobs 2"
     with pytest.raises(InputError, match=message):
         demand_room([need(3)] * 5, 3, 8 * GIB)
 

@@ -113,7 +113,7 @@ def test_a_fault_of_strandline_says_how_to_report_it(strandline: Strandline) -> 
         assert (answer.code, answer.out) == (3, "")
         place = "planted: index out of bounds (crates/machine/src/planted.rs:7:9); planted under x86, seed 7"
         lines = answer.err.splitlines()
-        assert lines[0] == f"strandline: a fault of strandline itself, not of what you asked for: {place}"
+        assert lines[0] == f"strandline: a fault of strandline itself, not of your input: {place}"
         assert lines[1:3] == [f"  command: strandline {command} planted -d x86 --seed 7", "  seed: 7"]
         assert lines[3].startswith("  version: ")
         assert len(lines) == 5

@@ -1,4 +1,4 @@
-"""All that a figure and a claim need is there: figures, claims, measures and quantities name each other."""
+"""Everything that a figure and a claim need exists: figures, claims, measures and quantities match."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def record_keys() -> set[str]:
 
 
 def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
-    """What a figure takes of records, and where it says so."""
+    """The keys of records that a figure uses, with their places."""
     yield from ((metric.quantity, f"metric {metric.key}") for metric in figure.metrics)
     if figure.search:
         yield figure.search.least, "[search]"
 
 
 def papers(figure: FigureSpec) -> set[str]:
-    """The claims whose values stand beside a figure's own."""
+    """The claims whose values a figure shows."""
     return {metric.paper for metric in figure.metrics if metric.paper}
 
 
@@ -62,7 +62,7 @@ def _measures_of(paper: str) -> set[str]:
 
 
 def test_all_claims_of_a_paper_that_has_figures_are_measured() -> None:
-    """The others wait for the workloads and designs of their papers."""
+    """The others need workloads and designs that do not exist yet."""
     for name, claim in CLAIMS.items():
         has_figures = (SHELF.folder / claim.paper).is_dir()
         assert name in MEASURES or not has_figures, f"`{name}`: add a measure to MEASURES of {claim.paper}.py"

@@ -1,4 +1,4 @@
-"""Figure files: errors name file, line, key and mend."""
+"""Figure files: errors have file, line, key and correction."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_good(tmp_path: Path) -> None:
         ('"unordered" }', '"volatile" }', 21, "baseline: no axis `design` has a point `volatile`"),
         ('workload = "sps"', 'wurkload = "sps"', 5, "wurkload: unknown setting"),
         ('title = "T"', "title = 3", 1, "title: expected text in quotes, found `3`"),
-        ("points = [0, 100]", "points = [0, 0]", 10, "points: `0` stands there twice: leave one out or rename it"),
+        ("points = [0, 100]", "points = [0, 0]", 10, "points: `0` occurs twice: remove or rename one"),
         ('source = "S"', 'sauce = "S"', 2, "sauce: unknown key"),
     ],
 )
@@ -143,7 +143,7 @@ def test_good_with_search_and_panels(tmp_path: Path) -> None:
     [
         ('key = "window"', 'key = "wundow"', 8, "key: unknown setting `wundow`"),
         ('key = "window"', "", 7, "key: missing: add it"),
-        ("values = [1, 2]", "values = [2, 2]", 10, "values: `2` stands there twice"),
+        ("values = [1, 2]", "values = [2, 2]", 10, "values: `2` occurs twice"),
         ("values = [1, 2]", "values = [0, 2]", 10, "window: expected a whole number from 1 up or `auto`, found `0`"),
         ('design = "cosplay" }', 'design = "cosplay", coroutines = 2 }', 22, "coroutines: expected text in quotes"),
         ("points = [0, 100]", "points = [0, -1]", 15, "bmo: expected a whole number from 0 up, found `-1`"),
@@ -234,13 +234,15 @@ def test_bad_plots(tmp_path: Path, old: str, new: str, problem: str) -> None:
 def test_points_that_search_nothing_are_told(tmp_path: Path) -> None:
     head, _, rest = SEARCHING.partition("[search]")
     path = figure(tmp_path, head + rest[rest.index("[[axes]]") :])
-    with pytest.raises(InputError, match=r"7\.toml:17: search: axis design searches, but what\? add \[search\]"):
+    with pytest.raises(
+        InputError, match=r"7\.toml:17: search: axis design searches, but there is no \[search\]: add it"
+    ):
         load_runs(path)
 
 
 def test_points_of_two_axes_cannot_search(tmp_path: Path) -> None:
     two = SEARCHING.replace("points = [0, 100]", 'points = [{ label = "0", settings = { bmo = 0 }, search = true }]')
-    with pytest.raises(InputError, match=r"7\.toml:22: search: points of two axes search: leave it to one"):
+    with pytest.raises(InputError, match=r"7\.toml:22: search: points of two axes search: let only one search"):
         load_runs(figure(tmp_path, two))
 
 
@@ -270,7 +272,7 @@ def test_not_toml(tmp_path: Path) -> None:
         ('kind = "lines"', "", 23, "kind: missing: add it"),
         ('y_title = "Slowdown"', "y_title = true", 27, "y_title: expected text in quotes, found `true`"),
         ("[[metrics]]", "[metrics]", 17, "metrics: expected an array of at least one: tables"),
-        ('key = "design"', 'key = "bmo"', 7, "axes: `bmo` stands there twice"),
+        ('key = "design"', 'key = "bmo"', 7, "axes: `bmo` occurs twice"),
         (
             'baseline = { design = "unordered" }',
             "baseline = { bmo = 0 }",

@@ -1,4 +1,4 @@
-"""How claims on strands are judged, StrandWeaver's and those of COSPlay's Figure 10: what holds and what does not."""
+"""How claims on strands (StrandWeaver, COSPlay's Figure 10) are judged: cases that hold and cases that do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from strandline.experiments.values import values
 
 BENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc", "nstore-rd", "nstore-bal", "nstore-wr")
 GAINS = {"tpcc": 1.2, "nstore-wr": 2.0}
-"""Of strandweaver over x86; the other benchmarks gain 1.4."""
+"""Gains of strandweaver over x86; the other benchmarks gain 1.4."""
 USUAL = 1.4
 BOUND = 1.05
 """Of non-atomic over strandweaver."""
@@ -40,7 +40,7 @@ def all_gain(gain: float) -> dict[Place, float]:
 
 
 def gaining(gains: Mapping[Place, float] | None = None, bounds: Mapping[str, float] | None = None) -> Fields:
-    """x86 takes 1000 cycles, strandweaver `GAINS` and non-atomic `BOUND` less, but where others are given."""
+    """x86 takes 1000 cycles, strandweaver `GAINS` and non-atomic `BOUND` less, except the given ones."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         if spec.design == "x86":
@@ -61,7 +61,7 @@ def broken(claim: str, fields: Fields) -> list[str]:
 
 
 def test_the_average_of_figure_7_is_geometric_and_the_arithmetic_stands_beside_it() -> None:
-    # Of 24 speedups 23 are 1 and one is 2**24, so that the geometric mean is 2; the arithmetic is far from that.
+    # Of 24 speedups, 23 are 1 and one is 2**24, so the geometric mean is 2; the arithmetic mean is far from that.
     gains = all_gain(1.0) | {("queue", "sfr"): 2.0**24}
     result = measured("strandweaver-fig7-x86", gaining(gains))
     assert result.value == pytest.approx(2)
@@ -167,7 +167,7 @@ def test_the_cost_is_that_of_queue_and_buffers_without_tail_indices(
 
 
 def tpcc(speedups: Mapping[str, float], cosplay: float = 1.0) -> Fields:
-    """Speedups over x86 of strandweaver, by `buffers_bmo`, and cosplay's at its best window, 4, over x86."""
+    """Speedups over x86: strandweaver's, by `buffers_bmo`, and cosplay's at its best window, 4."""
 
     def fields(spec: RunSpec) -> dict[str, Any]:
         if spec.design == "x86":

@@ -54,7 +54,7 @@ def test_runs_after_an_error_are_not_begun() -> None:
     with pytest.raises(InputError):
         parallel(work, list(range(100)), 1, nothing)
     release.set()
-    # The second may have begun while the error was on its way.
+    # The second may have started before the error arrived.
     assert len(begun) <= 2
 
 

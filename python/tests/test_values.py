@@ -91,7 +91,7 @@ def test_a_run_takes_its_best_window_or_that_of_another(tmp_path: Path) -> None:
         ("sps", "cosplay"): (4.0, 2),
         ("sps", "same"): (pytest.approx(40 / 30), 2),
         ("sps", "own"): (2.5, 4),
-        # Of two windows that are as good the first is taken.
+        # Of two equally good windows the first is chosen.
         ("pc", "cosplay"): (1.6, 2),
         ("pc", "same"): (1.25, 2),
         ("pc", "own"): (2.0, 4),

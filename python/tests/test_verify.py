@@ -67,7 +67,7 @@ def test_the_pool_is_named_in_every_way(tmp_path: Path, command: str) -> None:
 def test_a_checker_that_does_not_answer_is_killed_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
     verdicts = run(["good", "good", "bad"], "grep -q good {} || { sleep 60 & sleep 60; }", tmp_path, seconds=3)
-    assert (verdicts[2].why, verdicts[2].hung) == ("the checker gave no answer in 3 s", True)
+    assert (verdicts[2].why, verdicts[2].hung) == ("the checker did not end within 3 s", True)
     assert time.monotonic() - began < 30
 
 
@@ -77,7 +77,7 @@ def test_a_checker_that_dies_fails(tmp_path: Path) -> None:
 
 
 def test_a_checker_that_accepts_no_finished_run_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"fails on the pool as it was before .* says `sh: what`"):
+    with pytest.raises(InputError, match=r"rejects the pool before .* prints `sh: what`"):
         run(["a", "b", "c"], "echo sh: what; false", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -103,7 +103,7 @@ def test_a_checker_that_hangs_is_not_waited_for_again_and_again(tmp_path: Path, 
 
 
 def test_a_checker_that_hangs_on_a_finished_run_is_bad_input(tmp_path: Path) -> None:
-    expected = "no answer in 0.5 s on the pool as the program left it: raise --time-limit"
+    expected = "not end within 0.5 s on the program's final pool: raise --time-limit"
     with pytest.raises(InputError, match=expected):
         run(["none", "slow", "slow"], "grep -q slow {} && sleep 60", tmp_path, seconds=0.5)
 

@@ -1,4 +1,4 @@
-//! A function that DynamoRIO does not have would be a null pointer at run time: the linker is to say so.
+//! A missing function of DynamoRIO must be a link error, not a null pointer at run time.
 
 fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,defs");

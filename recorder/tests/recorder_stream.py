@@ -1,4 +1,4 @@
-"""Reads the recorder's raw stream, as `crates/capture` describes it, and checks everything that the description promises."""
+"""Reads the recorder's raw stream (`crates/capture`) and checks all guarantees of its description."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def trace(recording: Recording, thread: Thread, *, keep: bool) -> None:
 
 
 def execute(block: Block, words: list[int], at: int) -> tuple[list[Done], int, int | None]:
-    """Take the words of one block's execution apart: its accesses, what comes next, and where it was cut."""
+    """Split the words of one block's execution: its accesses, the next position, and the cut."""
     done = []
     for index, access in enumerate(block.accesses):
         if words[at] >> 56 == 0x80 | CUT:
@@ -238,7 +238,7 @@ def execute(block: Block, words: list[int], at: int) -> tuple[list[Done], int, i
 
 
 def cut_at(block: Block, done: int, word: int) -> int:
-    """How many instructions a cut left, all of whose accesses must be there."""
+    """Number of instructions before a cut; all of their accesses must be present."""
     instructions = word & ((1 << 56) - 1)
     assert instructions < block.instructions
     assert sum(access.instruction < instructions for access in block.accesses) == done

@@ -1,4 +1,4 @@
-"""Records small programs and checks that what the recordings say is what the programs did."""
+"""Records small programs and checks the recordings against the programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = Path(os.environ.get("STRANDLINE_LAUNCH", ROOT / ".venv/share/strandline/recorder/strandline-launch"))
 PROGRAMS = Path(__file__).parent / "programs"
 HANGS = 600
-"""Seconds after which a program hangs: none here needs one."""
+"""Seconds after which a program counts as hung: none here needs one."""
 CPU = Path("/proc/cpuinfo").read_text()
 
 Result = tuple[stream.Recording, subprocess.CompletedProcess[str]]
@@ -41,7 +41,7 @@ def record(folder: Path, name: str, *arguments: str, options: tuple[str, ...] = 
 
 
 def replayed(recording: stream.Recording, start: int, size: int) -> bytes:
-    """What all stores leave in a range that was zeros."""
+    """The bytes that all stores leave in a range that was zero."""
     memory = bytearray(size)
     for done in recording.accesses:
         if start <= done.address < start + size and done.new:
@@ -172,7 +172,7 @@ def test_recording_begins_at_main(tmp_path: Path, flags: tuple[str, ...]) -> Non
 def test_a_static_program_without_symbols_is_recorded_from_its_entry(tmp_path: Path) -> None:
     recording, _ = record(tmp_path, "count", flags=("-static", "-s"))
     whole, _ = record(tmp_path, "count", flags=("-static", "-s"), options=("--from", "start"))
-    # Start-up code goes by where the stack happens to lie.
+    # Start-up code depends on the position of the stack.
     assert abs(recording.instructions - whole.instructions) < whole.instructions / 100
     assert "begins at its entry" in recording.warnings[0]
 

@@ -1,1 +1,1 @@
-"""A second way to the allowed states of the litmus tests: with z3, from `docs/litmus.md` alone."""
+"""A second computation of the litmus tests' allowed states: with z3, from `docs/litmus.md` alone."""

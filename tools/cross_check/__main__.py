@@ -1,4 +1,4 @@
-"""`python -m tools.cross_check`: the expected states of all litmus tests against those that z3 finds."""
+"""`python -m tools.cross_check`: compares the expected states of all litmus tests with z3's."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 Expected = dict[Path, list[Section]]
-"""What files say of each test."""
+"""The expected states of each test."""
 
 
 def _tests(directories: list[Path], only: str, models: dict[str, Model]) -> Expected:
-    """The tests of folders that have files of expected states."""
+    """The tests of folders with expected states."""
     for directory in directories:
         if not directory.is_dir():
             raise InputError(f"{directory}: no such directory: run from the repository's root, or name one")
@@ -84,7 +84,7 @@ def _compare_all(tests: Expected, models: dict[str, Model], jobs: int) -> list[C
 def _summary(results: list[Comparison], seconds: int) -> str:
     pairs = sum(len(result.labels) for result in results)
     labels = {label for result in results for label in result.labels}
-    # A difference that is not a pair's own (a model not listed, say) counts too.
+    # A difference that belongs to no pair (an unlisted model, for example) also counts.
     differ = sum(len(result.differences) for result in results)
     models = len({label.partition(":")[0] for label in labels})
     return (

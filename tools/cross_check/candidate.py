@@ -1,4 +1,4 @@
-"""The candidate executions of a test, and the sets and relations of their events that a model is given."""
+"""The candidate executions of a test, with the sets and relations of a model's input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .relations import Algebra, Between, Relation, SetOf, Value
 
 
 class Candidate:
-    """The candidate executions of a test: who reads from whom, in what order writes are, and what values follow."""
+    """The candidate executions of a test: reads-from, coherence order, and the resulting values."""
 
     def __init__(self, test: Litmus) -> None:
         self.test = test
@@ -61,9 +61,9 @@ class Candidate:
         return algebra.compose(algebra.inverse(self.rf), self.co)
 
     def settle_values(self) -> None:
-        """Finds for each read what it may read. A read whose value depends on itself gets none, and is ruled out.
+        """Finds the possible values of each read. A read whose value depends on itself has none, and is excluded.
 
-        Done when the model has been evaluated: fewer writes are left to read from then.
+        It runs after the evaluation of the model, because fewer writes are then possible sources.
         """
         memo: dict[int, int] = {}
         self.rf = self.algebra.rebuilt(self.rf, memo)
@@ -86,7 +86,7 @@ class Candidate:
         self.read = values
 
     def value(self, event: Event, read: dict[int, dict[int, int]]) -> dict[int, int]:
-        """What a write or an output may write, each value with its literal, given what reads may read."""
+        """The possible values of a write or an output, each with its literal, from those of the reads."""
         sums = {event.value.constant: TRUE}
         for number in event.value.reads:
             found: dict[int, list[int]] = {}
@@ -97,7 +97,7 @@ class Candidate:
         return sums
 
     def names(self) -> dict[str, Value]:
-        """The sets and relations that a model is given."""
+        """The sets and relations of a model's input."""
         test, events = self.test, self.events
         placed = [event.location if "OUT" not in event.kinds else None for event in events]
 

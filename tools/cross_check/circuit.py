@@ -1,4 +1,4 @@
-"""Boolean circuits with everything that is known folded away, and their text for z3.
+"""Boolean circuits with constant folding, and their text for z3.
 
 A literal is a number: 0 is false, 1 is true, `2 * node` a node and `2 * node + 1` its negation. A node is a variable or
 the conjunction of literals.
@@ -12,20 +12,20 @@ FALSE = 0
 TRUE = 1
 
 _FLAT = 12
-"""A conjunction in a conjunction is merged up to so many literals, so that contradictions meet."""
+"""Nested conjunctions are merged up to this number of literals, so that contradictions are found."""
 
 
 class Circuit:
-    """Nodes, each kept once, and what is assumed of them."""
+    """Unique nodes, and the assumptions on them."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, ...] | None] = [()]
         self.numbers: dict[tuple[int, ...], int] = {}
         self.groups: dict[int, int] = {}
-        """The group of a variable of which no other holds with it."""
+        """The group of a variable: at most one of the group holds."""
         self.choices: list[list[int]] = []
         self.known: dict[int, int] = {}
-        """Nodes whose value the assumptions settle."""
+        """Nodes with a value that the assumptions determine."""
         self.assumed: list[int] = []
 
     def variable(self) -> int:
@@ -102,12 +102,12 @@ class Circuit:
         return self.conj([literal ^ 1 for literal in literals]) ^ 1
 
     def value(self, literal: int) -> int:
-        """The literal, or true or false where the assumptions say so."""
+        """The literal, or true or false if the assumptions determine it."""
         known = self.known.get(literal >> 1)
         return literal if known is None else known ^ (literal & 1)
 
     def assume(self, literal: int) -> bool:
-        """Assumes that a literal holds, now and in all that is built later. Whether a node became known."""
+        """Assumes a literal, now and in everything that is built later. Returns whether a node became constant."""
         self.assumed.append(literal)
         before = len(self.known)
         self._settle([literal])
@@ -128,7 +128,7 @@ class Circuit:
                 todo.extend(self._chosen())
 
     def _last(self, node: tuple[int, ...]) -> list[int]:
-        """Of a conjunction that does not hold: the one literal that can be false."""
+        """The one literal of a false conjunction that can be false."""
         values = [self.value(part) for part in node]
         free = [part for part, value in zip(node, values, strict=True) if value != TRUE]
         return [free[0] ^ 1] if len(free) == 1 and FALSE not in values else []
@@ -144,7 +144,7 @@ class Circuit:
         return settled
 
     def rebuild(self, literal: int, memo: dict[int, int]) -> int:
-        """The literal built anew with what is known now. `memo` serves all literals rebuilt at the same time."""
+        """The literal, rebuilt with the current assumptions. `memo` is shared by all literals of one rebuild."""
         number = literal >> 1
         if number not in memo:
             memo[number] = self.value(2 * number)
@@ -154,7 +154,7 @@ class Circuit:
         return memo[number] ^ (literal & 1)
 
     def choice_clauses(self) -> list[list[int]]:
-        """What makes choices of more than two exact: at least one, and no two."""
+        """Clauses for choices of more than two: at least one, and no two."""
         clauses = []
         for literals in self.choices:
             clauses.append(literals)
@@ -163,7 +163,7 @@ class Circuit:
 
 
 class Text:
-    """What a z3 solver is told, a piece at a time: each piece declares and defines what no piece before it did."""
+    """The input of a z3 solver, in increments: each declares and defines what is new."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit

@@ -1,4 +1,4 @@
-"""Compares what is expected of a test with what z3 finds."""
+"""Compares the expected states of a test with z3's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def labels(test: Litmus, models: Mapping[str, Model]) -> list[tuple[str, str | N
 
 
 def compare(path: Path, sections: Sequence[Section], models: Mapping[str, Model]) -> Comparison:
-    """Compares a test, in all its models, with what its folder's files say."""
+    """Compares a test, in all its models, with its folder's files."""
     test = read_litmus(path)
     found = {section.label: section for section in sections}
     wanted = {f"{name}:{variant}" if variant else name: (name, variant) for name, variant in labels(test, models)}
@@ -84,6 +84,6 @@ def _compare(test: Litmus, section: Section, states: States | None) -> Differenc
 
 
 def _named(test: Litmus, states: tuple[str, ...]) -> set[str]:
-    """The locations of a state. One that only the header names never changes: a file may leave it out."""
+    """The locations of a state. One that only the header names never changes, so a file may leave it out."""
     listed = {part.partition("=")[0] for part in states[0].split()} if states else set()
     return {name for name in locations(test) if name in listed or name in test.used or name in test.outputs}

@@ -13,7 +13,7 @@ States = set[tuple[int, ...]]
 
 
 def belongs(test: Litmus, model: Model) -> bool:
-    """Whether the model gives a meaning to every instruction of the test."""
+    """Whether the model defines every instruction of the test."""
     return all(event.kinds & SETS <= model.isa for event in test.events)
 
 
@@ -23,7 +23,7 @@ def locations(test: Litmus) -> list[str]:
 
 
 def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> States | None:
-    """All allowed states, their values in the order of `locations`; None if the test is undefined."""
+    """All allowed states, with values in the order of `locations`; `None` if the test is undefined."""
     candidate = Candidate(test)
     evaluation = Evaluation(candidate, variant)
     evaluation.run(model)
@@ -33,13 +33,13 @@ def allowed_states(test: Litmus, model: Model, variant: str | None = None) -> St
         return None
     cut = [candidate.circuit.variable() for _ in candidate.events]
     pmo = evaluation.relation("pmo")
-    # An event that does not persist passes the order on: in the cut it asks for what comes before it.
+    # An event that does not persist passes the order on: in the cut it requires its predecessors.
     solver.add([lit ^ 1, cut[b] ^ 1, cut[a]] for a, row in enumerate(pmo) for b, lit in row.items() if a != b)
     return set(solver.values([_state(candidate, name, cut) for name in locations(test)]))
 
 
 def _state(candidate: Candidate, location: str, cut: list[int]) -> dict[int, int]:
-    """The values that the cut may leave in a location, or may have output."""
+    """The possible values of a location in the cut, or of an output."""
     both = candidate.circuit.both
     found: dict[int, list[int]] = {}
     writes = candidate.writes.get(location, [])

@@ -1,4 +1,4 @@
-"""A model evaluated over all candidate executions of a test at once."""
+"""Evaluates a model on all candidate executions of a test at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Evaluation:
             self.names |= {name: self.value(expr) for name, expr in let.bindings}
 
     def fixpoint(self, let: Let) -> None:
-        """The least fixed point: from nothing, step by step, until in no execution a step adds a pair, says z3."""
+        """The least fixed point: iterates from the empty relation until z3 finds no execution with a new pair."""
         bound = {name for name, _ in let.bindings}
         for _, expr in let.bindings:
             _monotone(expr, bound)
@@ -44,13 +44,13 @@ class Evaluation:
         while True:
             new = {name: self.value(expr) for name, expr in let.bindings}
             added = [lit for name in bound for lit in self.added(new[name], self.names[name])]
-            # Where nothing is added the two are the same, and the older has the smaller circuit.
+            # If nothing is new, both are equal, and the older one has the smaller circuit.
             if not solver.possible(self.circuit.disj(added)):
                 return
             self.names |= new
 
     def added(self, new: Value, old: Value) -> list[int]:
-        """The literals that say that a member is new."""
+        """The literals that make a member new."""
         both = self.circuit.both
         if isinstance(new, SetOf):
             before = old.members if isinstance(old, SetOf) else [FALSE] * self.algebra.size
@@ -61,7 +61,7 @@ class Evaluation:
         return []
 
     def check(self, check: Check) -> None:
-        """Assumes a check, or keeps a flag."""
+        """Assumes a check, or records a flag."""
         of = self.value(check.of)
         if isinstance(of, SetOf) and check.kind == "empty":
             holds = self.circuit.disj(of.members) ^ 1
@@ -78,7 +78,7 @@ class Evaluation:
             self.rebuild()
 
     def rebuild(self) -> None:
-        """Folds what is known by now into all that is named."""
+        """Folds current constants into all named values."""
         memo: dict[int, int] = {}
         for name, value in self.names.items():
             if isinstance(value, Between):

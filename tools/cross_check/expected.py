@@ -15,16 +15,16 @@ _STATE = re.compile(r"    (?:[a-z][a-z0-9_]*=\d+(?: [a-z][a-z0-9_]*=\d+)*)?")
 
 @dataclass(frozen=True)
 class Section:
-    """What a file says of a test in its model, or in one variant of it."""
+    """A file's states of a test in its model, or in one variant of it."""
 
     label: str
     """The model's name, with `:` and the variant if there is one."""
     states: tuple[str, ...] | None
-    """The states as written; None for `undefined`."""
+    """The states as written; `None` for `undefined`."""
 
 
 def read_folder(folder: Path, models: Mapping[str, Model]) -> dict[str, list[Section]]:
-    """What a folder's files say of its tests, by the tests' names; nothing if there are no files."""
+    """The expected states of a folder's tests, by name; empty without files."""
     found: dict[str, list[Section]] = {}
     for path in sorted(folder.glob("*.expected"), key=lambda path: path.stem):
         if path.stem not in models:
@@ -90,5 +90,5 @@ class _File:
         return tuple(line.strip() for line in self.lines[first : self.at])
 
     def error(self, at: int, what: str) -> InputError:
-        """What is wrong in a line."""
+        """The error in a line."""
         return InputError(f"{self.path}:{at + 1}: {what}")

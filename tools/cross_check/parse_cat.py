@@ -1,4 +1,4 @@
-"""Reads a model: the subset of herd's language in `docs/litmus.md`, "A model"."""
+"""Parses a model: the subset of herd's language in `docs/litmus.md`, "A model"."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ Expr = Name | Nothing | Unary | Binary | If
 
 @dataclass(frozen=True)
 class Let:
-    """One binding, or several that are defined by each other."""
+    """One binding, or several mutually recursive ones."""
 
     where: str
     recursive: bool
@@ -106,18 +106,18 @@ Statement = Let | Check
 
 @dataclass(frozen=True)
 class Model:
-    """A model: its statements, those of the included files in their places."""
+    """A model: its statements, with those of included files in place."""
 
     name: str
     statements: tuple[Statement, ...]
     isa: frozenset[str]
     """The names in `let isa`."""
     variants: tuple[str, ...]
-    """The variants that the model or what it includes asks for, in order."""
+    """The variants that the model or its includes test, in order."""
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
-    """The expression and all in it."""
+    """The expression and its subexpressions."""
     yield expr
     if isinstance(expr, Unary):
         yield from subexpressions(expr.of)
@@ -130,7 +130,7 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def read_model(path: Path) -> Model:
-    """Reads a model and what it includes, relative to its folder."""
+    """Parses a model and its includes, relative to its folder."""
     statements = tuple(_File(path, path.parent, set()).statements())
     bindings = [binding for item in statements if isinstance(item, Let) for binding in item.bindings]
     expressions = [expr for _, expr in bindings] + [item.of for item in statements if isinstance(item, Check)]
@@ -152,7 +152,7 @@ def read_models(folder: Path) -> dict[str, Model]:
 
 
 class _File:
-    """A file being read: its tokens and the place of the next."""
+    """A file during parsing: its tokens and the index of the next."""
 
     def __init__(self, path: Path, root: Path, seen: set[Path]) -> None:
         self.path, self.root, self.seen = path, root, seen
@@ -260,7 +260,7 @@ class _File:
         return expr
 
     def starts_operand(self, at: int) -> bool:
-        """Whether an operand begins there: then a `*` before it is a product."""
+        """Whether an operand starts there: then a `*` before it is a product."""
         token = self.tokens[at][0]
         if re.match(r"[A-Za-z_]", token):
             return token not in _KEYWORDS or token in ("if", "domain", "range")

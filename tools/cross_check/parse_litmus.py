@@ -1,4 +1,4 @@
-"""Reads a litmus test: its locations and its events, in program order (`docs/litmus.md`, "A test" and "Events")."""
+"""Parses a litmus test: its locations and its events, in program order (`docs/litmus.md`, "A test" and "Events")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BARE = frozenset(
     ]
 )
 SETS = BARE | FLUSHES | {"CFENCE", "NT", "ACQ", "REL"}
-"""The sets that a model must name in `isa` for the tests with such an instruction."""
+"""The sets that a model must name in `isa` for tests with such an instruction."""
 STORES = {"MOV": frozenset[str](), "MOVNTI": frozenset({"NT"}), "STLR": frozenset({"REL"})}
 LOADS = {"MOV": frozenset[str](), "LDAR": frozenset({"ACQ"})}
 
@@ -47,7 +47,7 @@ _FORMULA = re.compile(rf"\s*(?:({_NAME})\s*=\s*(\d+)|/\\|\\/|~|not\b|true\b|[()]
 
 @dataclass(frozen=True)
 class Value:
-    """A sum modulo 256: a constant and what some reads, given by their numbers, have read."""
+    """A sum modulo 256: a constant and the values of some reads, given by their numbers."""
 
     constant: int = 0
     reads: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Event:
-    """An event. `kinds` holds the sets that its instruction puts it in: W, R, IW, OUT, LOCKED, NT, CLWB, ..."""
+    """An event. `kinds` holds the sets of its instruction: W, R, IW, OUT, LOCKED, NT, CLWB, ..."""
 
     number: int
     thread: int
@@ -67,7 +67,7 @@ class Event:
     value: Value = Value()
     context: int = 0
     pair: int | None = None
-    """Of the write of a locked instruction: the number of its read."""
+    """The number of the read, for the write of a locked instruction."""
 
 
 @dataclass
@@ -78,15 +78,15 @@ class Litmus:
     volatile: set[str] = field(default_factory=set)
     outputs: set[str] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
-    """The number of the line that a location shares."""
+    """The number of a location's line."""
     initial: dict[str, int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    """Locations that the initial values or the instructions name, not the header alone."""
+    """Locations that the initial values or the instructions name, not only the header."""
     events: list[Event] = field(default_factory=list)
 
     @property
     def persistent(self) -> list[str]:
-        """The persistent locations, in the order of their names."""
+        """The persistent locations, sorted by name."""
         return sorted(self.locations - self.volatile)
 
     @property
@@ -245,7 +245,7 @@ class _Parser:
 
 
 class _Thread:
-    """The instructions of one thread, which become events."""
+    """Converts the instructions of one thread into events."""
 
     def __init__(self, parser: _Parser, test: Litmus, thread: int) -> None:
         self.parser, self.test, self.thread = parser, test, thread
@@ -260,7 +260,7 @@ class _Thread:
         context: int | None = None,
         pair: int | None = None,
     ) -> int:
-        """Adds an event; a read, which is given no value, has the value that it reads."""
+        """Adds an event; a read has no given value, but the value that it reads."""
         number = len(self.test.events)
         value = value or (Value(0, (number,)) if "R" in kinds else Value())
         context = self.context if context is None else context
@@ -304,7 +304,7 @@ class _Thread:
             raise self.parser.error(f"{text!r} is not an instruction of docs/litmus.md")
 
     def output(self, target: str, value: Value) -> None:
-        """An output, of which each is written once."""
+        """An output; each is written once."""
         match = _MEMORY.fullmatch(target)
         if not match or match[1] not in self.test.outputs:
             raise self.parser.error(f"{target} is not an output: declare it with Output=")
@@ -341,7 +341,7 @@ class _Thread:
         return self.parser.number(text[1:])
 
     def source(self, text: str) -> Value:
-        """What a constant or a register holds."""
+        """The value of a constant or a register."""
         if text.startswith("$"):
             return Value(self.immediate(text))
         return self.registers.get(self.register(text), Value())

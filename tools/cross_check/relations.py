@@ -9,9 +9,9 @@ from .circuit import FALSE, TRUE, Circuit
 
 Row = dict[int, int]
 Relation = list[Row]
-"""For each event the events it is related to, each with its literal; those that never are left out."""
+"""For each event its related events, each with its literal; impossible pairs are left out."""
 Members = list[int]
-"""For each event the literal that says whether it is in the set."""
+"""For each event the literal of its membership."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Algebra:
         return [{b: lit for b in self.events if (lit := both(s[a], t[b]))} for a in self.events]
 
     def closure(self, r: Relation) -> Relation:
-        """`r+`: after each event, all paths that pass only through the events so far (Warshall)."""
+        """`r+`: after each event, all paths through the events so far (Warshall)."""
         both, disj = self.circuit.both, self.circuit.disj
         out = [dict(row) for row in r]
         into: list[set[int]] = [set() for _ in self.events]
@@ -145,6 +145,6 @@ class Algebra:
         return [self._any(list(row.values()) or [FALSE]) for row in r]
 
     def rebuilt(self, r: Relation, memo: dict[int, int]) -> Relation:
-        """The relation with what the circuit knows by now."""
+        """The relation, folded with the circuit's assumptions."""
         rebuild = self.circuit.rebuild
         return [{b: new for b, lit in row.items() if (new := rebuild(lit, memo))} for row in r]

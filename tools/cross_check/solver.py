@@ -10,7 +10,7 @@ from .circuit import FALSE, TRUE, Circuit, Text
 
 
 class Solver:
-    """A solver that knows all that the circuit assumes."""
+    """A solver with all assumptions of the circuit."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
@@ -20,7 +20,7 @@ class Solver:
         self.add(circuit.choice_clauses())
 
     def add(self, clauses: Iterable[Iterable[int]]) -> None:
-        """Adds clauses, and what the circuit has assumed since."""
+        """Adds clauses, and the circuit's new assumptions."""
         new = [[literal] for literal in self.circuit.assumed[self.told :]]
         self.told = len(self.circuit.assumed)
         self.z3.from_string(self.text.clauses([*clauses, *new]))
@@ -43,7 +43,7 @@ class Solver:
         return z3.Not(term) if literal & 1 else term
 
     def values(self, choices: list[dict[int, int]]) -> Iterator[tuple[int, ...]]:
-        """All that the choices can be together. Each maps values to literals of which exactly one holds."""
+        """All combinations of the choices. Each maps values to literals of which exactly one holds."""
         self.add([literal, literal ^ 1] for choice in choices for literal in choice.values())
         terms = [{value: self._term(lit) for value, lit in choice.items() if lit != TRUE} for choice in choices]
         while self._decided(self.z3.check()):

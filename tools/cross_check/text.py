@@ -1,4 +1,4 @@
-"""What both languages share: comments `(* ... *)`, which nest, and quotation marks."""
+"""What both languages share: nested comments `(* ... *)`, and quotation marks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def position(text: str, offset: int) -> str:
 
 
 def without_comments(text: str, where: str) -> str:
-    """The text with blanks for comments: every other character stays at its line and column."""
+    """The text with blanks for comments; other characters keep their line and column."""
     out: list[str] = []
     opened: list[int] = []
     offset = 0

@@ -1,1 +1,1 @@
-"""Parts of the manual that are made of the code."""
+"""Parts of the manual that are generated from the code."""

@@ -1,4 +1,4 @@
-"""`python -m tools.docs`: writes the generated parts of the manual anew; `make promote` does it."""
+"""`python -m tools.docs`: regenerates parts of the manual; `make promote` runs it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
-    """Writes each page that is out of date; the exit status is 2 where one lacks its markers."""
+    """Rewrites each page that is out of date; the exit status is 2 if a page lacks its markers."""
     for region in REGIONS:
         page = ROOT / region.page
         text = page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tables of the keys of a TOML table, made of the struct that reads it."""
+"""Tables of the keys of a TOML table, generated from its struct."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = tuple(Column(title, numeric=False) for title in ("key", "value", "defa
 
 
 def table(struct: type[msgspec.Struct]) -> str:
-    """One row a key: what it takes, what it is where it is left out, what it is for."""
+    """One row per key: its type, its default, its purpose."""
     kind = msgspec.inspect.type_info(struct)
     assert isinstance(kind, StructType)  # noqa: S101
     tag = (
@@ -46,7 +46,7 @@ def _toml(value: Any) -> str:
 
 
 def _description(field: Field) -> str:
-    """What the field's type says; a `ValueError` where it says nothing."""
+    """The description of the field's type; a `ValueError` without one."""
     schema = field.type.extra_json_schema if isinstance(field.type, Metadata) else None
     if not schema:
         raise ValueError(f"the key `{field.name}` has no description: add one by `says(...)`")

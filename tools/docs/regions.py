@@ -1,4 +1,4 @@
-"""The generated parts of the manual: where each stands, and what makes it."""
+"""The generated parts of the manual: their pages and their generators."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 
 from strandline import engine
 from strandline.experiments import spec
@@ -35,7 +36,7 @@ REGIONS = (
     Region(FIGURES, "point", partial(table, spec.Point)),
     Region(FIGURES, "search", partial(table, spec.Search)),
     Region(FIGURES, "metric", partial(table, spec.Metric)),
-    Region(FIGURES, "derived", lambda: ", ".join(f"`{name}`" for name in sorted(DERIVED)) + ".\n"),
+    Region(FIGURES, "derived", lambda: fill(", ".join(f"`{name}`" for name in sorted(DERIVED)), 100) + ".\n"),
     Region(FIGURES, "lines", partial(table, spec.Lines)),
     Region(FIGURES, "bars", partial(table, spec.Bars)),
     Region(FIGURES, "cdf", partial(table, spec.Cdf)),
@@ -45,7 +46,7 @@ REGIONS = (
 
 
 def rewritten(text: str, region: Region) -> str:
-    """A page's text with the region made anew; a `ValueError` where its markers are missing."""
+    """A page's text with the region regenerated; a `ValueError` if the page lacks its markers."""
     begin, end = f"<!-- generated: {region.name} -->\n", "<!-- end -->\n"
     found, times = re.subn(
         f"({re.escape(begin)}).*?({re.escape(end)})",

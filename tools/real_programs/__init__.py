@@ -1,5 +1,5 @@
-"""Real persistent-memory programs as input of the tests: building, driving, checking and counting them.
+"""Builds, drives, checks and counts real persistent-memory programs, as input of the tests.
 
-The programs are PMDK 1.12.1's own examples as Debian ships them, built against Debian's libraries, and a few small
-ones of ours.
+The programs are PMDK 1.12.1's examples as in Debian, built against Debian's libraries, and a few small ones of the
+repository.
 """

@@ -1,6 +1,6 @@
 """`python -m tools.real_programs`: builds the real programs, counts their instructions, makes the tests' recordings.
 
-What is missing is said in one line, with exit status 2.
+A missing dependency is one line, with exit status 2.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .recordings import make
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the first argument says."""
+    """Executes the command in the first argument."""
     options = _options(arguments)
     try:
         if options.what == "build":

@@ -15,14 +15,14 @@ ROOT = HERE.parents[1]
 
 DEFAULT_OUT = ROOT / "target" / "real-programs"
 DEFAULT_EXAMPLES = Path("/usr/share/doc/libpmemobj-dev/examples")
-"""Where Debian puts the examples: `src/examples/libpmemobj` of the source package, without the common header."""
+"""Debian's location of the examples: `src/examples/libpmemobj` of the source package, without the common header."""
 
 VERSION = "1.12.1"
-"""Counts of instructions are this version's."""
+"""The counts of instructions are valid for this version."""
 
 INSTALL = "install it: apt-get install libpmemobj-dev libpmem-dev gcc"
 
-# Fixed addresses, so that a counter can be told where a function is.
+# Fixed addresses, so that a counter knows a function's address.
 FLAGS = ("-O2", "-g", "-no-pie", "-fno-pie", "-Wno-implicit-function-declaration")
 
 
@@ -42,8 +42,8 @@ class Built:
 def build(out: Path = DEFAULT_OUT, examples: Path = DEFAULT_EXAMPLES) -> Built:
     """Compiles everything.
 
-    `examples` may be `src/examples/libpmemobj` of the unpacked source package, or the same of the unpacked binary
-    package if Debian's was installed without its documents.
+    `examples` may be `src/examples/libpmemobj` of the unpacked source package, or of the unpacked binary package if
+    Debian's was installed without its documents.
     """
     examples = examples.resolve()
     _check(examples)
@@ -91,7 +91,7 @@ def _installed(package: str) -> str | None:
 
 
 def _includes(examples: Path) -> tuple[str, ...]:
-    # A source package has the real header in the folder above; ours stands in otherwise.
+    # A source package has the real header in its parent folder; ours replaces it otherwise.
     real = examples.parent if (examples.parent / "ex_common.h").is_file() else HERE / "include"
     folders = (real, examples, *(examples / name for name in ("map", "hashmap", "tree_map", "list_map")))
     return tuple(f"-I{folder}" for folder in folders)
@@ -103,7 +103,7 @@ def _map_sources(examples: Path) -> list[Path]:
 
 
 def _list_source(examples: Path) -> Path:
-    """PMDK's own list where the source package is at hand, else ours: both take the same arguments."""
+    """PMDK's list if the source package is available, else ours: both have the same arguments."""
     real = examples.parent / "pmreorder" / "pmreorder_list.c"
     return real if real.is_file() else HERE / "programs" / "list.c"
 

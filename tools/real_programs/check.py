@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Checks a pool after a crash: what it holds must be what was inserted up to some moment, and nothing torn.
+"""Checks a pool after a crash: it must hold a prefix of the insertions, untorn.
 
 As a command of `strandline crash RECORDING --verify`: exit status 0 if the pool is right, 1 and one line if not.
 
     check.py PROGRAMS map STRUCTURE KEYS BEFORE POOL     KEYS: a file of all keys, one a line, in the order of insertion
     check.py PROGRAMS queue TEXTS BEFORE POOL            TEXTS: a file of all texts, in the order of insertion
 
-PROGRAMS is the folder that `python -m tools.real_programs build` fills. The first BEFORE keys or texts were durable
-when recording began, so they must be there. The library's own check of its heap comes first; opening the pool then
-recovers it.
+PROGRAMS is the folder of `python -m tools.real_programs build`. The first BEFORE keys or texts were durable when
+recording began, so they must be present. The library's check of its heap comes first; opening the pool then recovers
+it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import sys
 from pathlib import Path
 
 WALKS_AMISS = ("rtree",)
-"""Structures whose own walk, as PMDK 1.12.1 has it, names keys that were never inserted, even without a crash."""
+"""Structures whose own walk, in PMDK 1.12.1, visits keys that were never inserted, even without a crash."""
 
 
 class WrongError(Exception):
-    """What is wrong with the pool."""
+    """The fault of the pool."""
 
 
 def main() -> int:
@@ -54,9 +54,9 @@ def _library(programs: str, layout: str, pool: str) -> None:
 
 
 def _map(programs: str, structure: str, pool: str, inserted: list[str]) -> list[str]:
-    """The keys that a look-up finds. A walk through the structure must meet just these."""
+    """The keys that a look-up finds. A walk through the structure must visit exactly these."""
     mapcli = [f"{programs}/mapcli", structure, pool, "1"]
-    # The first to open it after a crash may say before its answers that it recovers.
+    # The first program that opens it after a crash may print messages on recovery first.
     answers = _run(mapcli, "".join(f"c {key}\n" for key in inserted)).split()[-len(inserted) :]
     found = [key for key, answer in zip(inserted, answers, strict=True) if answer == "1"]
     walked = _run(mapcli, "p\n")
@@ -72,13 +72,13 @@ def _map(programs: str, structure: str, pool: str, inserted: list[str]) -> list[
 
 
 def _queue(programs: str, pool: str) -> list[str]:
-    """The texts in the queue, first come first."""
+    """The texts in the queue, first in first out."""
     lines = _run([f"{programs}/queue", pool, "show"]).splitlines()
     return [line.partition(": ")[2] for line in lines[1:]]
 
 
 def _prefix(found: list[str], inserted: list[str], before: int) -> None:
-    """What was found must be the first few of what was inserted."""
+    """The found items must be a prefix of the inserted ones."""
     if len(found) < before:
         raise WrongError(f"holds {len(found)}, but {before} were durable before")
     if found != inserted[: len(found)]:

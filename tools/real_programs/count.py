@@ -1,11 +1,12 @@
-"""Counts what a program executes by other means than the recorder.
+"""Counts a program's instructions without the recorder.
 
-- `qemu`: in QEMU's user mode with a plug-in of ours. Fast (some 30 million instructions a second), but the emulated
-  processor has no AVX-512, so libraries that choose code by processor may choose other code than they do natively.
-- `step`: on this processor, one instruction at a time. The same code as the recorded run, at some 100,000 instructions
-  a second.
+- `qemu`: in QEMU's user mode with a plug-in. It executes some 30 million instructions a second. The emulated processor
+  has no AVX-512, so libraries that choose code by processor may choose differently.
+- `step`: on this processor, in single steps. It executes the code of the recorded run, at some 100,000 instructions a
+  second.
 
-Both decode by themselves. A string instruction with a `rep` prefix counts once for each iteration, as in a recording.
+Both have their own decoders. A string instruction with a `rep` prefix counts once for each iteration, as in a
+recording.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ Method = Literal["qemu", "step"]
 
 @dataclass(frozen=True)
 class Run:
-    """A program to run, and how."""
+    """A program and its arguments."""
 
     command: tuple[str, ...]
     stdin: str = ""
     environment: Mapping[str, str] | None = None
-    """Variables to set beside those of the caller."""
+    """Environment variables, in addition to the caller's."""
     begin: str | None = None
-    """The function of the program at which counting begins."""
+    """The function of the program at which counting starts."""
 
 
 def count(run: Run, method: Method, built: Built) -> dict[str, int]:
@@ -63,7 +64,7 @@ def _counter(method: Method, built: Built, out: Path, address: int) -> list[str]
 
 
 def symbol(program: Path, name: str) -> int:
-    """The address of a function of a program that lies where it was linked."""
+    """The address of a function in a program with fixed addresses."""
     lines = _nm(program)
     for line in lines:
         address, _, rest = line.partition(" ")

@@ -1,4 +1,4 @@
-"""How each program is driven: pools made beforehand, then the run that is worth recording."""
+"""Drives each program: makes pools, then starts the run to record."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .keys import inserts, keys
 STRUCTURES = ("btree", "rbtree", "hashmap_tx", "hashmap_atomic", "hashmap_rp", "skiplist", "rtree")
 
 ENVIRONMENT = {
-    # A pool on tmpfs takes the path of persistent memory, with flushes.
+    # A pool on tmpfs takes libpmem's path for persistent memory, with flushes.
     "PMEM_IS_PMEM_FORCE": "1",
-    # What libpmem uses for non-temporal stores depends on the processor (16, 32 or 64 bytes each): always 32.
+    # Pins libpmem's non-temporal stores to 32 bytes; by default they depend on the processor (16, 32 or 64 bytes).
     "PMEM_AVX": "1",
     "PMEM_AVX512F": "0",
     "PMEM_MOVDIR64B": "0",
-    # On Intel's processors libpmem fences long runs of non-temporal stores now and then: never, as on others.
+    # Disables libpmem's fences inside long runs of non-temporal stores, which only Intel's processors have.
     "PMEM_WC_WORKAROUND": "0",
-    # Which flush it uses depends on the processor, too; one that has clwb must use it.
+    # The flush instruction also depends on the processor; one with clwb must use clwb.
     "PMEM_NO_FLUSH": "0",
     "PMEM_NO_CLWB": "0",
     "PMEM_NO_MOVNT": "0",
     "PMEM_MOVNT_THRESHOLD": "256",
-    # The pool lies at the same address each time.
+    # The pool has the same address in each run.
     "PMEM_MMAP_HINT": "0x10000000000",
 }
-"""What decides libpmem's instructions, beside the program itself."""
+"""The environment that determines libpmem's instructions."""
 
 PLAIN_LIBC = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-ERMS,-FSRM"}
-"""Keeps the C library to code that every x86-64 processor has, so that it executes the same instructions everywhere."""
+"""Restricts the C library to code for every x86-64 processor, so that it executes the same instructions everywhere."""
 
 SHM = Path("/dev/shm")  # noqa: S108 (persistent memory's stand-in; files go into a folder of the caller's)
 
 SEED = "1"
-"""Of mapcli's own random numbers: hash functions, levels of the skip list."""
+"""Seed of mapcli's random numbers: hash functions, levels of the skip list."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,20 @@ class Map:
     pool: Path
 
     def prepare(self, built: Built, before: Sequence[int]) -> None:
-        """Makes a pool of 8 MiB, the least that libpmemobj allows, and a structure of these keys in it."""
+        """Makes a pool of 8 MiB, libpmemobj's minimum, and a structure of these keys in it."""
         self.remove()
         run_to_end(Run((str(built["pool"]), "new", "map", str(self.pool)), environment=ENVIRONMENT))
         run_to_end(self.run(built, before, ()))
 
     def remove(self) -> None:
-        """Removes the pool; mapcli makes one of 160 MiB where there is none."""
+        """Removes the pool; without a pool, mapcli makes one of 160 MiB."""
         self.pool.unlink(missing_ok=True)
 
     def run(self, built: Built, warm: Sequence[int], new: Sequence[int]) -> Run:
         """Inserts the warm keys, looks one key up, and inserts the new ones.
 
-        The look-up is the place at which recording begins: before it lies what opening a pool costs (creating one: some
-        50,000 clwb; in each process about a million instructions when its first few objects are used up).
+        Recording starts at the look-up. Before it are the costs of opening a pool. (Creating one takes some 50,000
+        clwb. In each process, about a million instructions follow when its first few objects are used up.)
         """
         command = (str(built["mapcli"]), self.structure, str(self.pool), SEED)
         return Run(command, inserts(warm) + "c 1\n" + inserts(new), ENVIRONMENT, "map_lookup")
@@ -72,7 +72,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Queue:
-    """PMDK's queue in a pool. Every operation is a process of its own."""
+    """PMDK's queue in a pool. Every operation is a separate process."""
 
     pool: Path
 
@@ -85,7 +85,7 @@ class Queue:
             run_to_end(self.run(built, "enqueue", text))
 
     def run(self, built: Built, *operation: str) -> Run:
-        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording begins at its transaction: the pool is open."""
+        """One operation: `enqueue TEXT`, `dequeue`, `show`. Recording starts at its transaction."""
         return Run((str(built["queue"]), str(self.pool), *operation), environment=ENVIRONMENT, begin="pmemobj_tx_begin")
 
 
@@ -105,7 +105,7 @@ class List:
 
 
 def run_to_end(run: Run) -> str:
-    """Runs it natively; what it prints."""
+    """Runs it natively; returns its output."""
     environment = {**os.environ, **(run.environment or {})}
     done = subprocess.run(run.command, input=run.stdin, env=environment, text=True, capture_output=True, check=False)
     if done.returncode != 0:
@@ -114,10 +114,10 @@ def run_to_end(run: Run) -> str:
 
 
 def table_run(structure: str, pool: Path, built: Built) -> tuple[Run, int]:
-    """The run whose counts per insert are those of the table, and how many inserts it has.
+    """The run behind the table's counts per insert, and its number of inserts.
 
-    1,000 random keys into a structure of 100: so no count is of a structure's first few nodes. Counts of the hash
-    tables depend on how many inserts follow the last time they grew, those of the trees on random keys.
+    1,000 random keys into a structure of 100, so that no count is dominated by a structure's first few nodes. Counts of
+    the hash tables depend on the number of inserts since they last grew, those of the trees on random keys.
     """
     warm, new = 100, 1000
     every = keys(1, warm + new)

@@ -2,4 +2,4 @@
 
 
 class InputError(Exception):
-    """One line: what is wrong, where, how to mend it."""
+    """One line: what is wrong, where, and the correction."""

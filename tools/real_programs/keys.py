@@ -1,4 +1,4 @@
-"""Keys: random, distinct, the same everywhere."""
+"""Keys: random, distinct, equal on all hosts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ MASK = (1 << 64) - 1
 
 
 def keys(seed: int, count: int) -> list[int]:
-    """So many keys below 2^63 by splitmix64, which gives no 64-bit word twice."""
+    """Keys below 2^63 by splitmix64, which yields no 64-bit word twice."""
     return [_mixed(seed + index) >> 1 for index in range(count)]
 
 
 def inserts(of: Sequence[int]) -> str:
-    """What mapcli reads to insert them."""
+    """The input of mapcli that inserts them."""
     return "".join(f"i {key}\n" for key in of)
 
 

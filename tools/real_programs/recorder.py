@@ -18,7 +18,7 @@ STRANDLINE = ROOT / ".venv" / "bin" / "strandline"
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording and what `strandline record --json` says of it."""
+    """A recording and the output of `strandline record --json`."""
 
     path: Path
     document: dict[str, Any]
@@ -31,13 +31,13 @@ class Recorded:
 
 
 def record(run: Run, out: Path, pm: Path | None = None, max_instructions: int | None = None) -> Recorded:
-    """Records a run into a file; `pm` is the file that is persistent memory."""
+    """Records a run into a file; `pm` is the persistent file."""
     command = ["record", "--json", "-o", str(out)]
     command += ["--pm", str(pm)] if pm else []
     command += ["--from", run.begin or "start"]
     command += ["--max-instructions", str(max_instructions)] if max_instructions else []
     done = strandline([*command, "--", *run.command], run.stdin, dict(run.environment or {}))
-    # Without persistent memory the status says that nothing was stored to it.
+    # Without persistent memory, the exit status reports that there was no store to it.
     if done.returncode != (0 if pm else 1):
         raise InputError(f"strandline record ended with status {done.returncode}: {done.stderr.strip()}")
     return Recorded(out, json.loads(done.stdout))

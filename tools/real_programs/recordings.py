@@ -1,4 +1,4 @@
-"""Makes the small recordings that ship with the tests, from `recordings.toml`."""
+"""Makes the small recordings of the tests, from `recordings.toml`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEY_SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A run that is ready to be recorded, its persistent file, and the command that checks the file after a crash."""
+    """A run to record, its persistent file, and the command that checks the file after a crash."""
 
     name: str
     run: Run
     file: Path
     verify: str
-    """For `strandline crash --verify`: `{}` stands for the file."""
+    """For `strandline crash --verify`: `{}` is replaced by the file."""
     max_instructions: int | None
 
 
@@ -55,7 +55,7 @@ def names() -> list[str]:
 
 
 def record_case(of: Case, out: Path) -> Recorded:
-    """Records a case into a folder; refuses a recording that is larger than it may be."""
+    """Records a case into a folder; refuses a recording above its size limit."""
     recorded = record(of.run, out / f"{of.name}.strand", of.file, of.max_instructions)
     size, most = recorded.path.stat().st_size, _specification()["most_bytes"]
     if size > most:
@@ -64,7 +64,7 @@ def record_case(of: Case, out: Path) -> Recorded:
 
 
 def case(name: str, built: Built, folder: Path) -> Case:
-    """The case of this name, its pool made in the folder."""
+    """The case of this name, with its pool in the folder."""
     for entry in _specification()["recording"]:
         if entry["name"] == name:
             return prepare(entry, built, folder)

@@ -1,32 +1,32 @@
-//! What the recorder inside a program tells the collector outside of it: packets through a pipe.
+//! The protocol between the recorder in a program and the collector outside: packets through a pipe.
 //!
-//! All numbers are little-endian and all payloads multiples of 8 bytes. A packet is a [`Header`] and its payload. The recorder
-//! writes packets one after the other under one lock, so they do not interleave; a block is defined before the
-//! first trace that names it, and a thread's packets come in the thread's order.
+//! All numbers are little-endian and all payloads are multiples of 8 bytes. A packet is a [`Header`] and its payload.
+//! The recorder writes each packet under one lock, so packets do not interleave. A block is defined before the first
+//! trace that names it. The packets of a thread are in the thread's order.
 //!
 //! # Traces
-//! A packet of [`Kind::Trace`] is a run of 64-bit words of one thread. A word with its highest bit set is a control word
-//! ([`Control`]); others are parts of the accesses that the last block's definition lists. After [`Control::Block`] come, for
-//! each access of the block in order:
+//! A packet of [`Kind::Trace`] is a run of 64-bit words of one thread. A word with its highest bit set is a control
+//! word ([`Control`]). The others are parts of the accesses in the last block's definition. After [`Control::Block`]
+//! come, for each access of the block in order:
 //! - its address (one word);
-//! - if it writes ([`AccessKind::writes`]) and has at most [`VALUE_BYTES`] bytes: the bytes that it left in memory, as
-//!   `ceil(size / 8)` words, the last one padded with zeros;
-//! - if it is [`AccessKind::Atomic`]: after the address and before the new bytes the old bytes, as many words, and after the new
-//!   bytes a ticket (one word): tickets of one address grow in the order in which the instructions performed.
+//! - if it writes ([`AccessKind::writes`]) at most [`VALUE_BYTES`] bytes: the new bytes, as `ceil(size / 8)` words,
+//!   padded with zeros;
+//! - if it is [`AccessKind::Atomic`]: between the address and the new bytes the old bytes, as many words; after the new
+//!   bytes a ticket (one word). Tickets of one address grow in the order in which the instructions performed.
 //!
-//! A block whose execution ends early (a fault) is followed by [`Control::Cut`]; accesses of instructions that did not complete
-//! are missing or, for the last one, present in part.
+//! If a block's execution ends early (a fault), [`Control::Cut`] follows. Accesses of incomplete instructions are
+//! missing; the last one may be present in part.
 
-/// The protocol's version: a collector refuses another.
+/// The protocol's version: a collector refuses any other.
 pub const VERSION: u32 = 1;
 
 /// The first bytes of a stream.
 pub const MAGIC: [u8; 8] = *b"strandcp";
 
-/// The most bytes of an access whose value is recorded.
+/// Maximum number of bytes of an access whose value is recorded.
 pub const VALUE_BYTES: u16 = 64;
 
-/// The bit that tells control words from addresses.
+/// The bit that distinguishes control words from addresses.
 pub const CONTROL: u64 = 1 << 63;
 
 /// Bytes of a page of a snapshot.
@@ -36,58 +36,59 @@ pub const PAGE_BYTES: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
-    /// The stream begins: version (u32), process id (u32), then a text: the program and its arguments, separated by NUL.
+    /// Start of the stream: version (u32), process id (u32), then a text: the program and its arguments, separated by
+    /// NUL.
     Start = 1,
     /// A module was mapped: base (u64), end (u64), offset of the base in the file (u64), then its path.
     Module = 2,
-    /// Blocks were found: one after the other, each as [`BlockHead`] says.
+    /// New blocks, one after the other, each as in [`BlockHead`].
     Blocks = 3,
     /// What a thread executed: words.
     Trace = 4,
-    /// The thread of the header began: the operating system's thread id (u64), the thread that started it (u64), [`NOBODY`] for
-    /// the first, and the address that the kernel clears when it ends (u64, zero if none).
+    /// The thread of the header started: the operating system's thread id (u64); the parent thread (u64), [`NOBODY`]
+    /// for the first; and the address that the kernel clears when the thread ends (u64, zero if none).
     ThreadStart = 5,
     /// The thread of the header ended: a ticket (u64).
     ThreadEnd = 6,
-    /// Persistent memory was mapped: start (u64), bytes (u64), offset in the file (u64), then the file's path (empty for
-    /// an address range that the user named). Contents follow as [`Kind::PmPage`].
+    /// Persistent memory was mapped: start (u64), bytes (u64), offset in the file (u64), then the file's path (empty
+    /// for an address range of the user). Its contents follow as [`Kind::PmPage`].
     PmMap = 7,
-    /// A page of persistent memory as it was when it was mapped or recording began: its address (u64) and [`PAGE_BYTES`] bytes. Pages
-    /// of zeros are left out.
+    /// A page of persistent memory at the time of mapping or at the start of recording: its address (u64) and
+    /// [`PAGE_BYTES`] bytes. Pages of zeros are left out.
     PmPage = 8,
     /// Persistent memory was unmapped: start (u64), bytes (u64).
     PmUnmap = 9,
-    /// The program did what cannot be recorded, or could not be started: a text for the user, whom only the collector tells. Nothing
-    /// is kept.
+    /// The program did something that cannot be recorded, or could not be started: a text for the user. Only the
+    /// collector prints it. Nothing is kept.
     Refused = 10,
-    /// Recording ended and the program with it: its exit status as the shell counts it (u64; 128 + signal).
+    /// Recording ended with the program: its exit status as the shell reports it (u64; 128 + signal).
     End = 11,
-    /// Something worth telling the user that does not stop the recording: a text.
+    /// A warning for the user that does not stop the recording: a text.
     Warning = 12,
 }
 
 /// Stands for no thread.
 pub const NOBODY: u64 = u64::MAX;
 
-/// What comes before each payload: 16 bytes.
+/// The 16 bytes before each payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// A [`Kind`].
     pub kind: u32,
-    /// The thread it is about, counted from 0 in the order in which threads began; 0 where it is about none.
+    /// The thread, counted from 0 in the order of thread starts; 0 for a packet without a thread.
     pub thread: u32,
-    /// Bytes of the payload, without the zeros that pad it to a multiple of 8.
+    /// Bytes of the payload, without the padding to a multiple of 8.
     pub bytes: u64,
 }
 
 /// Bytes of a [`Header`].
 pub const HEADER_BYTES: usize = 16;
 
-/// How a block's definition begins: 32 bytes. Its code follows, padded to a multiple of 8 bytes, then its accesses, 8 bytes each
-/// ([`Access::pack`]).
+/// The first 32 bytes of a block's definition. The block's code follows, padded to a multiple of 8 bytes, then its
+/// accesses, 8 bytes each ([`Access::pack`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHead {
-    /// Its number: blocks are numbered from 0 in the order of their definition.
+    /// The block's number. Blocks are numbered from 0 in the order of definition.
     pub id: u64,
     /// The address of its first instruction.
     pub pc: u64,
@@ -104,7 +105,7 @@ pub struct BlockHead {
 /// Bytes of a [`BlockHead`].
 pub const BLOCK_HEAD_BYTES: usize = 32;
 
-/// A block's flag: it is one iteration of a single string instruction with a `rep` prefix.
+/// A block's flag: the block is one iteration of a string instruction with a `rep` prefix.
 pub const REPEATS: u32 = 1;
 
 /// What an access does.
@@ -165,18 +166,18 @@ pub struct Access {
     pub instruction: u16,
     /// What it does.
     pub kind: AccessKind,
-    /// Its bytes; of a flush 64.
+    /// Number of bytes; 64 for a flush.
     pub size: u16,
 }
 
 impl Access {
-    /// As a word of a block's definition: instruction, kind, size, 16 bits each, and zeros.
+    /// Packs the access into a word: instruction, kind, size, 16 bits each, and zeros.
     #[must_use]
     pub fn pack(self) -> u64 {
         u64::from(self.instruction) | (self.kind as u64) << 16 | u64::from(self.size) << 32
     }
 
-    /// From a word of a block's definition; `None` if it is none.
+    /// Unpacks a word of a block's definition; `None` if it is invalid.
     #[must_use]
     pub fn unpack(word: u64) -> Option<Access> {
         let kind = *AccessKind::ALL.get((word >> 16 & 0xffff) as usize)?;
@@ -187,7 +188,7 @@ impl Access {
         })
     }
 
-    /// Words of the bytes that it writes, as far as they are recorded.
+    /// Number of words of its recorded new bytes.
     #[must_use]
     pub fn value_words(self) -> usize {
         match self.kind.writes() && self.size <= VALUE_BYTES {
@@ -201,18 +202,18 @@ impl Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Control {
-    /// The block of this number is executed.
+    /// The block of this number executes.
     Block = 0,
-    /// Of the block before only so many instructions were executed.
+    /// Only this many instructions of the previous block executed.
     Cut = 1,
-    /// A system call of this number is made. One word follows: a ticket.
+    /// A system call of this number starts. One word follows: a ticket.
     Syscall = 2,
     /// The system call has returned (the payload is its number). Two words follow: its result and a ticket.
     Returned = 3,
-    /// `futex` (system call) is about to wait or to wake. Follows [`Control::Syscall`]; one word follows: the address. The payload is
-    /// 0 for a wait, 1 for a wake.
+    /// `futex` (system call) is about to wait or to wake. It follows [`Control::Syscall`]. One word follows: the
+    /// address. The payload is 0 for a wait, 1 for a wake.
     Futex = 4,
-    /// `msync` or its like made persistent memory durable. Two words follow: start and bytes.
+    /// `msync` or a similar call made persistent memory durable. Two words follow: start and bytes.
     Sync = 5,
 }
 
@@ -223,7 +224,7 @@ impl Control {
         CONTROL | (self as u64) << 56 | payload & ((1 << 56) - 1)
     }
 
-    /// What a control word says; `None` for another word.
+    /// Decodes a control word; `None` for any other word.
     #[must_use]
     pub fn of(word: u64) -> Option<(Control, u64)> {
         if word & CONTROL == 0 {
@@ -242,11 +243,11 @@ impl Control {
     }
 }
 
-/// Markers: `nop DWORD PTR [rax + MARKER + code]` (`0f 1f 80` and 32 bits of displacement), an instruction that does nothing, by
-/// which a program names its own structure. Any other multi-byte `nop` is no marker.
+/// Markers: `nop DWORD PTR [rax + MARKER + code]` (`0f 1f 80` and 32 bits of displacement), an instruction without
+/// effect. A program uses them to mark its structure. Any other multi-byte `nop` is no marker.
 pub const MARKER: u32 = 0x5354_5200;
 
-/// What a marker says; its number is added to [`MARKER`].
+/// The meaning of a marker; its number is added to [`MARKER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Marker {
@@ -254,9 +255,9 @@ pub enum Marker {
     TaskBegin = 1,
     /// The task has ended.
     TaskEnd = 2,
-    /// Everything that this thread has written is durable from here on (stands in place of the fence before it).
+    /// All earlier writes of this thread are durable (replaces the fence before it).
     Durable = 3,
-    /// What this thread has written persists before what it writes from here on.
+    /// Earlier writes of this thread persist before its later writes.
     Order = 4,
     /// A new strand begins.
     NewStrand = 5,
@@ -290,7 +291,7 @@ impl Marker {
         Marker::Dma,
     ];
 
-    /// The marker that this displacement of a `nop` says, if any.
+    /// The marker with this displacement of a `nop`, if any.
     #[must_use]
     pub fn of(displacement: u32) -> Option<Marker> {
         let code = displacement.checked_sub(MARKER)?;

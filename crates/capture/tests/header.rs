@@ -1,4 +1,4 @@
-//! `include/strandline/markers.h` says the same as [`Marker`]: it is compiled and the machine code is read.
+//! `include/strandline/markers.h` matches [`Marker`]: the test compiles it and reads the machine code.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ fn source() -> String {
     text + "    return 0;\n}\n"
 }
 
-/// Compiles the program to `name` with all warnings being errors; the executable.
+/// Compiles the program to `name`, with warnings as errors; returns the executable.
 fn compile(compiler: &str, flags: &[&str], name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (program, input) = (folder.join(name), folder.join(format!("{name}.src")));

@@ -1,11 +1,11 @@
-//! Corners of what a design declares: a buffer of one entry or two is full where a paper's never is.
+//! Extreme values of a design's parameters: a buffer of one or two entries fills up where a paper's does not.
 
 use strandline_kernel::{Param, Rng};
 
-/// Where parameters are drawn from apart from what else a seed makes, so that a design with more of them meets the same machines.
+/// A separate random stream for parameters. So the machines of a seed do not depend on the number of parameters.
 const OWN_STREAM: u64 = 0xc0_12e5;
 
-/// Values for some of a design's parameters, from the seed: its least, or two; half of all seeds leave the design as it is.
+/// Values for some of a design's parameters, from the seed: the minimum, or two. Half of all seeds change nothing.
 pub fn corners<'a>(params: impl Iterator<Item = &'a Param>, seed: u64) -> Vec<(&'static str, u64)> {
     let mut rng = Rng::new(seed ^ OWN_STREAM);
     if rng.one_in(2) {

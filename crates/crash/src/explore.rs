@@ -9,16 +9,17 @@ use crate::sizes::tasks;
 use crate::until::Until;
 use strandline_sim::{observe, Error, Record, Spec};
 
-/// Runs of an exploration: one of the machine as it is, the others shaken.
+/// Runs of an exploration: one on the unchanged machine, the others on perturbed machines.
 const RUNS: usize = 8;
 
 /// Failures reported beside the smallest.
 const OTHERS: usize = 3;
 
-/// Visits crash states of `spec` under several shakings of the machine.
+/// Visits crash states of `spec` on several perturbed machines.
 ///
-/// Tasks are few (64 a run, fewer of heavy ones and for [`Points::All`]) and structures small unless `spec` says
-/// otherwise; a setting in `spec` wins over shaking. The same input gives the same report, but for the record's `host_*` keys.
+/// Tasks are few (64 a run, fewer for heavy ones and for [`Points::All`]) and structures small, unless `spec` sets
+/// them. A setting in `spec` overrides a perturbation. The same input gives the same report, except the record's
+/// `host_*` keys.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -26,7 +27,7 @@ pub fn explore(spec: &Spec, points: Points) -> Result<Report, Error> {
     explore_with(spec, points, &observe)
 }
 
-/// As [`explore`], with runs made by `observe`: with a design that is not in the registry, say.
+/// As [`explore`], with runs made by `observe`, for example with a design outside the registry.
 ///
 /// # Errors
 /// As [`explore`].
@@ -34,7 +35,8 @@ pub fn explore_with(spec: &Spec, points: Points, observe: Observe<'_>) -> Result
     explore_until(spec, points, &Until::default(), observe)
 }
 
-/// As [`explore_with`], until there are enough failures or the user has had enough; the report then says that it is not complete.
+/// As [`explore_with`], until there are enough failures or the user stops it. The report then says that it is
+/// incomplete.
 ///
 /// # Errors
 /// As [`explore`].
@@ -56,7 +58,7 @@ pub fn explore_until(spec: &Spec, points: Points, until: &Until, observe: Observ
     Ok(report)
 }
 
-/// The first failure that [`explore_with`] would meet, as it is found: neither shrunk, nor are more runs made.
+/// The first failure of [`explore_with`], without shrinking or further runs.
 ///
 /// # Errors
 /// As [`explore`].
@@ -75,7 +77,7 @@ pub fn first_failure(spec: &Spec, points: Points, observe: Observe<'_>) -> Resul
     Ok(None)
 }
 
-/// Visits one crash state, which a failure's `replay` names as `RUN:EVENT`.
+/// Visits one crash state, named `RUN:EVENT` in a failure's `replay`.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -113,9 +115,9 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
     Ok(report)
 }
 
-/// Whether crash states of `spec` recover, as far as a quick look tells: three runs of a few tasks, some hundred states.
+/// A quick test whether crash states of `spec` recover: three runs of a few tasks, some hundred states.
 ///
-/// Structures are small whatever `spec` says of their sizes.
+/// Structures are small, even if `spec` sets their sizes.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -165,12 +167,12 @@ impl Report {
     }
 }
 
-/// What the chosen points of all runs show.
+/// The result of the selected points of all runs.
 struct Survey {
     report: Report,
-    /// The first failing point chosen of each run that has one.
+    /// The first failing selected point of each run that has one.
     failing: Vec<Failing>,
-    /// How many of the chosen points fail.
+    /// Number of selected points that fail.
     failed: u64,
 }
 
@@ -222,13 +224,14 @@ fn failures(survey: &Survey, until: &Until, observe: Observe<'_>) -> Result<Vec<
     if until.stopped() {
         return Ok(found.collect());
     }
-    // The run again: shrinking begins with its earliest failing point, chosen or not, and takes it over.
+    // Repeats the run. Shrinking starts with its earliest failing point, selected or not, and takes ownership of the
+    // run.
     let run = Run::of(&first.run.spec, first.run.number, observe)?;
     let finding = run.earliest().unwrap_or_else(|| first.finding.clone());
     let smallest = shrink(Failing { run, finding }, RUNS, until, observe);
     let mut failures = vec![Failure::of(&smallest)];
     failures[0].detail.push(format!(
-        "before shrinking, {} of {} crash states judged fail",
+        "before shrinking, {} of {} judged crash states fail",
         survey.failed, survey.report.points
     ));
     failures.extend(found);

@@ -1,4 +1,4 @@
-//! What can be wrong with a recovered state.
+//! The faults of a recovered state.
 
 use crate::regions::RegionName;
 use serde::Serialize;
@@ -6,22 +6,22 @@ use std::fmt;
 use strandline_isa::Addr;
 use strandline_kernel::Cycles;
 
-/// What is reported, in a word.
+/// The kind of fault in reports, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A state that the design's model does not allow.
+    /// A state that the design's model forbids.
     Forbidden,
-    /// A state that recovery does not make whole.
+    /// A state that recovery does not repair.
     Unrecovered,
-    /// A run in which nothing can go on.
+    /// A deadlock: nothing can proceed.
     Stuck,
-    /// A run in which no task ends, however much happens.
+    /// A livelock: no task ends.
     Starved,
 }
 
 impl Kind {
-    /// Of a run without progress, by whether it is dead.
+    /// The kind of a run without progress: deadlock or livelock.
     #[must_use]
     pub fn of_stuck(dead: bool) -> Kind {
         match dead {
@@ -31,20 +31,20 @@ impl Kind {
     }
 }
 
-/// What is wrong with a recovered state.
+/// The fault of a recovered state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Recovery or the invariant used an address that does not exist.
+    /// Recovery or the invariant accessed an address that does not exist.
     Stray {
         /// The address.
         addr: Addr,
     },
     /// The invariant does not hold.
     Structure {
-        /// What the workload says of it.
+        /// The invariant's message.
         what: String,
     },
-    /// Bytes of an acknowledged region are not there.
+    /// An acknowledged region lacks bytes.
     Lost {
         /// The region.
         region: RegionName,
@@ -57,25 +57,25 @@ pub enum Fault {
         /// What it should hold.
         expected: u64,
     },
-    /// A region under way is there in part.
+    /// An unacknowledged region is partly present.
     Torn {
         /// The region.
         region: RegionName,
-        /// A word that holds the region's bytes while others lack theirs.
+        /// A word with the region's bytes, while others lack theirs.
         addr: Addr,
         /// What it holds.
         found: u64,
-        /// What it held before the region.
+        /// Its content before the region.
         expected: u64,
     },
-    /// The state is none that the design's model allows, whatever recovery makes of it.
+    /// The design's model forbids the state, whatever recovery makes of it.
     Disorder {
         /// The model.
         model: String,
         /// What it forbids.
         what: String,
     },
-    /// A word holds what no region that had begun left there.
+    /// A word has a content that no started region left there.
     Foreign {
         /// The word.
         addr: Addr,
@@ -99,7 +99,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Stray { addr } => write!(f, "structure: recovery leads to {addr}, which is not in memory"),
+            Fault::Stray { addr } => write!(f, "structure: recovery accesses {addr}, which is not in memory"),
             Fault::Structure { what } => write!(f, "structure: {what}"),
             Fault::Lost { region, acknowledged, addr, found, expected } => write!(
                 f,
@@ -107,7 +107,7 @@ impl fmt::Display for Fault {
             ),
             Fault::Torn { region, addr, found, expected } => write!(
                 f,
-                "half done: {region} is there in part: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
+                "half done: {region} is partly present: {addr} holds {found:#x}, expected {expected:#x} as before the region, or all of it"
             ),
             Fault::Disorder { model, what } => write!(f, "model {model}: {what}"),
             Fault::Foreign { addr, found, expected } => {

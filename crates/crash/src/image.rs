@@ -1,12 +1,12 @@
-//! A crash image that recovery may write to and that is then as it was before.
+//! A crash image that recovery can write to. The writes are undone afterwards.
 
 use std::cell::{Cell, RefCell};
 use strandline_isa::{Addr, Image, Memory, PM_BASE};
 
-/// A view of memory that remembers what its writes replaced and puts it back when it is dropped.
+/// A view of memory that saves overwritten words and restores them when it is dropped.
 ///
-/// Recovery that a broken order misleads may follow a pointer to nowhere. Such a read yields zero, such a write does
-/// nothing, and the first of them is kept.
+/// After an order violation, recovery may follow a wild pointer. A wild read yields zero, a wild write does nothing,
+/// and the first one is recorded.
 pub struct Rewind<'m> {
     memory: &'m Memory,
     replaced: RefCell<Vec<(Addr, u64)>>,
@@ -14,7 +14,7 @@ pub struct Rewind<'m> {
 }
 
 impl<'m> Rewind<'m> {
-    /// A view of `memory`, which nobody else writes to as long as it lives.
+    /// A view of `memory`, which has no other writer during its lifetime.
     pub fn new(memory: &'m Memory) -> Rewind<'m> {
         Rewind {
             memory,
@@ -23,7 +23,7 @@ impl<'m> Rewind<'m> {
         }
     }
 
-    /// The first address used that is not in memory, or not a multiple of 8.
+    /// The first accessed address that is outside memory or not a multiple of 8.
     pub fn stray(&self) -> Option<Addr> {
         self.stray.get()
     }

@@ -1,8 +1,9 @@
-//! Crash states of simulated runs: power fails right after each event that changes what is durable, recovery runs on
-//! what is left, and the result is judged.
+//! Crash states of simulated runs. Power fails directly after each event that changes what is durable. Recovery runs on
+//! the durable memory, and the result is judged.
 //!
-//! A recovered state is right if the structure's invariant holds, if every acknowledged failure-atomic region is there,
-//! and if of each region under way all or nothing is. What fails is shrunk to a small case that can be replayed.
+//! A recovered state is right if the structure's invariant holds, every acknowledged failure-atomic region is present,
+//! and each other started region is present completely or not at all. A failure is shrunk to a small case that can be
+//! reproduced.
 
 mod corners;
 mod explore;

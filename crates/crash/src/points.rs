@@ -5,11 +5,11 @@ use std::str::FromStr;
 use strandline_kernel::{Rng, TypeName};
 use strandline_sim::Error;
 
-/// How many crash points are judged.
+/// The number of judged crash points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Asked")]
 pub enum Points {
-    /// So many, spread over all runs; fewer if there are fewer.
+    /// This many, spread over all runs; fewer if there are fewer.
     Count(u64),
     /// Every one of every run.
     All,
@@ -55,7 +55,7 @@ impl FromStr for Points {
 }
 
 impl Points {
-    /// The part of run `number` of `runs`.
+    /// The share of run `number` of `runs`.
     pub fn share(self, number: usize, runs: usize) -> Points {
         let (number, runs) = (number as u64, runs as u64);
         match self {
@@ -64,8 +64,9 @@ impl Points {
         }
     }
 
-    /// The points of a run of so many durable events, in order: point n is the crash right after event n, point 0 the one
-    /// before the first. A number of them is spread evenly, one at random in each of equal spans, and the last.
+    /// The points of a run with this many durable events, in order. Point n is the crash directly after event n; point
+    /// 0 precedes the first event. A number of points is spread evenly: a random one in each of equal intervals, and
+    /// the last.
     pub fn of(self, events: usize, seed: u64) -> Vec<usize> {
         let spans = match self {
             Points::Count(0) => return Vec::new(),

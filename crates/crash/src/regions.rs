@@ -1,4 +1,4 @@
-//! What a run's failure-atomic regions wrote and when they were acknowledged, from its notes.
+//! The writes and acknowledgements of a run's failure-atomic regions, from its notes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -6,14 +6,14 @@ use strandline_isa::{Addr, Note, Running};
 use strandline_kernel::Cycles;
 use strandline_machine::Noted;
 
-/// Bytes that a region leaves in one word once it has committed.
+/// Bytes of one word that a region leaves after its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The word's place in [`Regions::words`].
     pub slot: usize,
     /// Which of its bits.
     pub mask: u64,
-    /// Their values; zero outside of the mask.
+    /// Their values; zero outside the mask.
     pub value: u64,
 }
 
@@ -22,7 +22,7 @@ pub struct Write {
 pub struct RegionName {
     /// The core that ran it.
     pub core: usize,
-    /// Its number on that core, from 1, as regions begin there, whichever task's they are.
+    /// Its number on that core, from 1, in the order of starts, over all tasks.
     pub number: usize,
 }
 
@@ -31,35 +31,39 @@ pub struct RegionName {
 pub struct Region {
     /// Which one.
     pub name: RegionName,
-    /// When it began to be executed.
+    /// When it started to execute.
     pub begun: Cycles,
-    /// When all of it was written and its locks still held; no later than its acknowledgement.
+    /// When all of it was written and its locks were still held; at the latest at its acknowledgement.
     pub ended: Cycles,
-    /// When its `durable` had returned; never, if it never did.
+    /// When its `durable` returned; never, if it did not.
     pub acknowledged: Cycles,
-    /// What it wrote, in the order of the words.
+    /// When it was aborted; never, if it was not.
+    pub aborted: Cycles,
+    /// Its writes, sorted by word.
     pub writes: Vec<Write>,
 }
 
 /// The regions of a run.
 pub struct Regions {
-    /// The words that any region writes, in order.
+    /// The words that any region writes, sorted.
     pub words: Vec<Addr>,
-    /// The regions as they were acknowledged, and the others as they ended. That is an order in which they happened, as far as they
-    /// conflict: the locks of a region are held until it has ended, and it is acknowledged after all that it depends on.
+    /// The regions in the order of acknowledgement, followed by the others in the order of their ends. This is a legal
+    /// order for conflicting regions: a region holds its locks until its end, and is acknowledged after everything that
+    /// it depends on.
     pub list: Vec<Region>,
 }
 
-/// A region with words not yet numbered.
+/// A region whose words have no number yet.
 struct Raw {
     begun: Cycles,
     ended: Cycles,
     acknowledged: Cycles,
+    aborted: Cycles,
     writes: BTreeMap<Addr, (u64, u64)>,
 }
 
 impl Regions {
-    /// Reads the notes of each core.
+    /// Reads the notes of all cores.
     pub fn of(notes: &[Vec<Noted>]) -> Regions {
         let cores: Vec<Vec<Raw>> = notes.iter().map(|notes| read(notes)).collect();
         let mut words: Vec<Addr> = cores
@@ -97,12 +101,12 @@ fn read(notes: &[Noted]) -> Vec<Raw> {
     reader.regions
 }
 
-/// Reads a core's notes, whose tasks may take turns.
+/// Reads the notes of a core, whose tasks may alternate.
 struct Reader {
     regions: Vec<Raw>,
-    /// The regions of each slot of the window that are not acknowledged, oldest first, and the newest last.
+    /// The unacknowledged regions of each slot of the window, oldest first.
     slots: BTreeMap<u32, VecDeque<usize>>,
-    /// The slot whose task runs: 0 where tasks do not share the core, none while the library runs.
+    /// The slot of the current task: 0 if tasks do not share the core, `None` while the library runs.
     slot: Option<u32>,
 }
 
@@ -121,11 +125,16 @@ impl Reader {
                     begun: noted.at,
                     ended: Cycles::NEVER,
                     acknowledged: Cycles::NEVER,
+                    aborted: Cycles::NEVER,
                     writes: BTreeMap::new(),
                 });
             }
             (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
             (Note::RegionEnd, Some(region)) => region.ended = noted.at,
+            (Note::RegionAbort, Some(region)) => {
+                region.aborted = noted.at;
+                open.pop_back();
+            }
             (Note::RegionDurable, _) => {
                 if let Some(oldest) = open.pop_front() {
                     let region = &mut self.regions[oldest];
@@ -164,6 +173,7 @@ impl Raw {
             begun: self.begun,
             ended: self.ended,
             acknowledged: self.acknowledged,
+            aborted: self.aborted,
             writes: writes.collect(),
         }
     }
@@ -218,6 +228,25 @@ mod tests {
     }
 
     #[test]
+    fn an_aborted_region_is_not_the_one_that_is_acknowledged() {
+        let notes = vec![
+            noted(1, Note::RegionBegin),
+            noted(2, write(0, 8, 7)),
+            noted(5, Note::RegionAbort),
+            noted(6, Note::RegionBegin),
+            noted(7, write(8, 8, 9)),
+            noted(9, Note::RegionDurable),
+        ];
+        let regions = Regions::of(&[notes]);
+        let times: Vec<(usize, Cycles, Cycles)> = regions
+            .list
+            .iter()
+            .map(|region| (region.name.number, region.acknowledged, region.aborted))
+            .collect();
+        assert_eq!(times, [(2, Cycles(9), Cycles::NEVER), (1, Cycles::NEVER, Cycles(5))]);
+    }
+
+    #[test]
     fn regions_come_in_the_order_of_acknowledgement_and_the_unacknowledged_last() {
         let core = |begin, end| vec![noted(begin, Note::RegionBegin), noted(end, Note::RegionDurable)];
         let open = vec![noted(0, Note::RegionBegin)];
@@ -266,7 +295,7 @@ mod tests {
             noted(3, Note::RegionBegin),
             noted(4, write(8, 8, 8)),
             library,
-            // Whoever says this is no task.
+            // This note does not come from a task.
             noted(6, write(16, 8, 9)),
             runs(7, 0),
             noted(8, write(24, 8, 10)),

@@ -1,11 +1,11 @@
-//! How a failing case is named, so that it can be run again.
+//! Names of failing cases, by which they can be reproduced.
 
 use crate::sizes::is_set;
 use std::fmt;
 use std::str::FromStr;
 use strandline_sim::{Error, Spec};
 
-/// A crash point: which run, and after which of its durable events.
+/// A crash point: the run, and the number of its durable events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The run.
@@ -39,12 +39,12 @@ impl FromStr for Place {
     }
 }
 
-/// The arguments of `strandline` that show this crash point again.
+/// The arguments of `strandline` that reproduce this crash point.
 pub fn arguments(spec: &Spec, place: Place) -> String {
     format!("{} --replay {place}", command(spec))
 }
 
-/// The arguments of `strandline` that explore this again, from `crash` on.
+/// The arguments of `strandline` that repeat this exploration, from `crash` on.
 #[must_use]
 pub fn command(spec: &Spec) -> String {
     let mut words = vec![
@@ -70,7 +70,7 @@ pub fn command(spec: &Spec) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
 }
 
-/// A word as a POSIX shell takes it.
+/// A word, quoted for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -79,7 +79,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// `spec` with a setting more, in place of an earlier one of the same key.
+/// `spec` with another setting, which replaces an earlier one of the same key.
 pub fn with_set(spec: &Spec, set: String) -> Spec {
     let key = set.split('=').next().unwrap_or_default().to_owned();
     let mut spec = spec.clone();

@@ -21,11 +21,11 @@ pub struct Report {
     pub durable_events: u64,
     /// Runs, each shaken otherwise.
     pub runs: u64,
-    /// Whether all crash states asked for were judged: neither was it stopped, nor were there failures enough before.
+    /// Whether all requested crash states were judged: without a stop, and without enough failures before.
     pub complete: bool,
-    /// Crash states that do not recover, the smallest case first; a handful at most.
+    /// Crash states that do not recover, the smallest case first; only a few.
     pub failures: Vec<Failure>,
-    /// The record of the run that was not shaken.
+    /// The record of the unperturbed run.
     pub record: Record,
 }
 
@@ -34,13 +34,13 @@ pub struct Report {
 pub struct Failure {
     /// The earliest cycle of the crash.
     pub at_cycles: u64,
-    /// The number of the durable event right after which power fails; 0: before the first.
+    /// The number of the last durable event before the power failure; 0: none.
     pub event: u64,
-    /// What is wrong, in a word.
+    /// The kind of fault, in one word.
     pub kind: Kind,
     /// What is wrong.
     pub why: String,
-    /// The arguments of `strandline` that show it again, from `crash` on.
+    /// The arguments of `strandline` that reproduce it, from `crash` on.
     pub replay: String,
     /// Tasks of the run.
     pub tasks: u64,
@@ -94,7 +94,7 @@ fn event(run: &Run, event: usize) -> String {
 
 fn shaking(run: &Run) -> String {
     match run.shaken.is_empty() {
-        true => format!("run {}: the machine as it is", run.number),
+        true => format!("run {}: the unchanged machine", run.number),
         false => format!("run {}: the machine with {}", run.number, run.shaken.join(", ")),
     }
 }
@@ -104,10 +104,10 @@ fn sizes(run: &Run) -> Option<String> {
     (!sizes.is_empty()).then(|| format!("sizes of crash runs, unless set: {}", sizes.join(", ")))
 }
 
-/// Durable events that a replayed point shows.
+/// Number of durable events in a report of a replayed point.
 const SHOWN: usize = 8;
 
-/// What a replayed point shows beyond its failure: the newest durable lines and the regions under way.
+/// Further output for a replayed point: the newest durable lines and the active regions.
 pub fn surroundings(run: &Run, event: usize, under_way: Vec<String>) -> Vec<String> {
     let durable = &run.observation.journal.durable[..event];
     let first = event.saturating_sub(SHOWN);

@@ -1,27 +1,27 @@
-//! What the user may ask of crash exploration.
+//! The user's requests for crash exploration.
 
 use crate::sizes::{small, tasks};
 use crate::{explore_until, recovers, replay, Points, Report, Stop, Until};
 use strandline_sim::{observe, request, Error, MemoryNeed, Progress, Record, Spec};
 
 request! {
-    /// A crash test as the user asks for it.
+    /// A crash test, as the user requests it.
     pub struct Request {
         /// What is run.
         run: Spec,
-        /// Crash states to judge, or `all`.
+        /// Number of crash states to judge, or `all`.
         points: Points,
     }
     defaults {
-        /// The one crash state to judge, as a failure names it; those that `points` says if `None`.
+        /// The single crash state to judge, as a failure names it; if `None`, `points` selects the states.
         replay: Option<String> = None,
-        /// Failing crash states after which no more are looked for; all are if `None`.
+        /// Number of failing crash states after which the search ends; it continues if `None`.
         max_failures: Option<u64> = None,
     }
 }
 
 impl Request {
-    /// Visits the crash states that are asked for, until `stop`.
+    /// Visits the requested crash states, until `stop`.
     ///
     /// # Errors
     /// Bad input, or a run without progress.
@@ -32,7 +32,7 @@ impl Request {
         }
     }
 
-    /// Bytes of the host's memory that one of its runs takes.
+    /// Bytes of host memory for one of its runs.
     ///
     /// # Errors
     /// Bad input.
@@ -48,7 +48,8 @@ impl Request {
     }
 }
 
-/// Runs `spec`, says to `progress` how far it has come, and looks at crash states if it asks for that. A recording has no recovery of its own to judge.
+/// Runs `spec`, reports its progress to `progress`, and visits crash states if `spec` requests it. A recording has no
+/// recovery of its own to judge.
 ///
 /// # Errors
 /// Bad input, or a run without progress.

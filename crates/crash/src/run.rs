@@ -14,11 +14,11 @@ pub type Observe<'a> = &'a dyn Fn(&Spec) -> Result<Observation, Error>;
 
 /// A run, observed.
 pub struct Run {
-    /// Its number; run 0 is not shaken.
+    /// Its number; run 0 is unperturbed.
     pub number: usize,
-    /// What was run, as the user would say it; the run's own settings are not in it.
+    /// The user's specification, without the run's own settings.
     pub spec: Spec,
-    /// What shaking sets of the machine.
+    /// The perturbed settings.
     pub shaken: Vec<String>,
     /// What happened.
     pub observation: Observation,
@@ -27,10 +27,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs `spec` for the `number`-th time.
+    /// Makes the `number`-th run of `spec`.
     ///
     /// # Errors
-    /// Bad input; a run without progress, with what it was shaken by.
+    /// Bad input; or a run without progress, with its perturbation.
     pub fn of(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<Run, Error> {
         let shaken = shake(spec, number);
         let sizes = small(spec).into_iter().map(|size| size.set(size.value));
@@ -57,13 +57,14 @@ impl Run {
         self.observation.journal.durable.len()
     }
 
-    /// A walk through its crash points, from the start.
+    /// A walk through its crash points, from the first.
     pub fn walk(&self) -> Walk<'_> {
         let run = &self.observation;
         Walk::new(&run.journal, &self.regions, &run.initial, &*run.program)
     }
 
-    /// The crash points that are recovered and judged, in order. The model has judged all there are: where it says no is one of them.
+    /// The crash points that are recovered and judged, in order. The model has judged all points; a point that it
+    /// forbids is included.
     pub fn chosen(&self, points: Points) -> Vec<usize> {
         let mut chosen = points.of(self.events(), self.observation.record.ran.seed);
         chosen.extend(self.disorder.as_ref().map(|finding| finding.event));
@@ -72,7 +73,7 @@ impl Run {
         chosen
     }
 
-    /// What is wrong with the crash after `event` durable events, to which `walk` goes.
+    /// The fault of the crash after `event` durable events; moves `walk` there.
     pub fn point(&self, walk: &mut Walk<'_>, event: usize) -> Option<Finding> {
         let disorder = self.disorder.clone().filter(|disorder| disorder.event == event);
         match (walk.point(event), disorder) {

@@ -1,5 +1,5 @@
-//! How the machine and the design are shaken: a design must recover however long its flushes take, whatever is evicted when, and
-//! however small the queues are, its own and the machine's.
+//! Perturbation of machine and design. A design must recover with any latencies of flushes, any evictions, and any
+//! sizes of its own and the machine's queues.
 
 use crate::corners::corners;
 use crate::sizes::is_set;
@@ -7,7 +7,7 @@ use strandline_designs::design;
 use strandline_kernel::Rng;
 use strandline_sim::{Plan, Spec};
 
-/// The queues that shaking makes small: of 1 to 8 entries.
+/// The queues that a perturbation shrinks to 1 to 8 entries.
 const QUEUES: [&str; 4] = [
     "machine.core.store_queue_entries",
     "machine.core.writeback_buffer_entries",
@@ -15,7 +15,7 @@ const QUEUES: [&str; 4] = [
     "machine.controllers.wpq_entries",
 ];
 
-/// What run `number` sets of the machine and the design, as far as the user has not; run 0 is not shaken.
+/// The perturbed settings of run `number`, except those of the user; run 0 is unperturbed.
 pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     if number == 0 {
         return Vec::new();
@@ -24,7 +24,7 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     let mut sets = vec![
         format!("machine.simulation.jitter={}", 50 << rng.below(6)),
         format!("machine.simulation.evict_one_in={}", 2 << rng.below(6)),
-        // Small queues before slow media would make the run long, not another.
+        // Small queues before slow media would only make the run longer.
         format!("machine.pm.write_latency={}", 25 << rng.below(5)),
     ];
     for queue in QUEUES {
@@ -41,7 +41,7 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
     }
 }
 
-/// Corners of what the design declares.
+/// Extreme values of the design's parameters.
 fn corners_of(spec: &Spec, number: usize) -> Vec<String> {
     let params = design(&spec.design).map_or(&[][..], |design| design.params());
     let corners = corners(params.iter(), seed(spec, number));
@@ -51,7 +51,7 @@ fn corners_of(spec: &Spec, number: usize) -> Vec<String> {
         .collect()
 }
 
-/// Leaves out what contradicts the machine, one setting after the other.
+/// Removes settings that conflict with the machine, one at a time.
 fn those_that_fit(spec: &Spec, sets: Vec<String>) -> Vec<String> {
     let mut fitting: Vec<String> = Vec::new();
     for set in sets {

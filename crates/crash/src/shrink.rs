@@ -1,4 +1,4 @@
-//! From a failing case to a small one: fewer threads, fewer tasks, smaller structures, no shaking, the earliest point.
+//! Shrinks a failing case: fewer threads, fewer tasks, smaller structures, no perturbation, the earliest point.
 
 use crate::replay::with_set;
 use crate::run::{Observe, Run};
@@ -7,10 +7,10 @@ use crate::until::Until;
 use crate::walk::Finding;
 use strandline_sim::{Spec, Window};
 
-/// Smaller cases that are tried at most.
+/// Maximum number of smaller cases that are tried.
 const TRIALS: usize = 48;
 
-/// A run and the first of its crash points that fails.
+/// A run and its first failing crash point.
 pub struct Failing {
     /// The run.
     pub run: Run,
@@ -18,9 +18,9 @@ pub struct Failing {
     pub finding: Finding,
 }
 
-/// Shrinks `failing`; each case tried is run like the first with up to `runs` shakings, the unshaken one first.
+/// Shrinks `failing`. Each tried case has up to `runs` runs, the unperturbed one first.
 ///
-/// A case that cannot be run does not count as failing. Once the user has had enough no case is tried any more. What is returned fails.
+/// A case that cannot run does not count as failing. After the user's stop, no case is tried. The result fails.
 pub fn shrink(failing: Failing, runs: usize, until: &Until, observe: Observe<'_>) -> Failing {
     let mut shrinker = Shrinker {
         runs,
@@ -37,7 +37,7 @@ pub fn shrink(failing: Failing, runs: usize, until: &Until, observe: Observe<'_>
     shrinker.window();
     shrinker.tasks();
     for size in small(&shrinker.best.run.spec) {
-        // Smaller logs are of no interest to a reader.
+        // Smaller logs do not help a reader.
         if size.name != "log_records" {
             shrinker.smallest(size.least, size.value, |spec, value| with_set(spec, size.set(value)));
         }
@@ -55,7 +55,7 @@ struct Shrinker<'a> {
 }
 
 impl Shrinker<'_> {
-    /// Fewer tasks that share a thread, where tasks do.
+    /// Fewer tasks that share a thread, if they do.
     fn window(&mut self) {
         let window = u64::from(self.best.run.observation.record.stats.window);
         self.smallest(1, window, |spec, window| Spec {
@@ -72,7 +72,7 @@ impl Shrinker<'_> {
         });
     }
 
-    /// Takes the smallest value from `least` to below `most`, in growing steps, with which the case still fails.
+    /// Uses the smallest value from `least` to below `most`, in growing steps, with which the case still fails.
     fn smallest(&mut self, least: u64, most: u64, with: impl Fn(&Spec, u64) -> Spec) {
         let mut value = least;
         while value < most && self.trials > 0 {

@@ -1,9 +1,9 @@
-//! The small structures that crash runs work on: threads meet often, logs wrap round, and the invariant is cheap.
+//! The small structures of crash runs: threads contend often, logs wrap around, and the invariant is cheap.
 
 use strandline_sim::Spec;
 use strandline_workloads::{describe, About};
 
-/// The most of each size that a crash run has unless the user says otherwise.
+/// Default maximum of each size in a crash run.
 const SMALL: &[(&str, u64)] = &[
     ("rows", 32),
     ("queues", 2),
@@ -15,18 +15,18 @@ const SMALL: &[(&str, u64)] = &[
     ("new_orders", 8),
     ("keys", 32),
     ("buckets", 8),
-    // Percent: many keys are still to be put in.
+    // Percent: many keys are absent at first.
     ("loaded", 50),
     ("log_records", 32),
     ("blocks", 2),
     ("writes", 4),
 ];
 
-/// Tasks of a crash run, of workloads whose tasks write no more than some ten lines; of others fewer.
+/// Tasks of a crash run, for workloads whose tasks write at most some ten lines; fewer for others.
 const TASKS: u64 = 64;
 const HEAVY: &[(&str, u64)] = &[("tpcc", 16)];
 
-/// Tasks of a crash run, all threads together, unless the user says otherwise.
+/// Default number of tasks of a crash run, all threads together.
 pub fn tasks(spec: &Spec) -> u64 {
     let name = describe(&spec.workload).map_or("", |about| about.name);
     HEAVY
@@ -35,7 +35,7 @@ pub fn tasks(spec: &Spec) -> u64 {
         .map_or(TASKS, |(_, tasks)| *tasks)
 }
 
-/// A size of a workload that crash exploration chooses.
+/// A size of a workload that crash exploration sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// The workload's parameter.
@@ -53,7 +53,7 @@ impl Size {
     }
 }
 
-/// The sizes that the user has left open and that are larger by default than a crash run wants them.
+/// The sizes that the user has not set and whose defaults are too large for a crash run.
 pub fn small(spec: &Spec) -> Vec<Size> {
     let Ok(about) = describe(&spec.workload) else {
         return Vec::new();

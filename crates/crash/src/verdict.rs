@@ -1,8 +1,8 @@
-//! Whether a recovered image holds what it must: durable linearizability, by the write sets of regions.
+//! Whether a recovered image is right: durable linearizability, from the write sets of regions.
 //!
-//! Acknowledged regions are applied in the order of acknowledgement. A region that had begun and was not acknowledged, whether it
-//! had ended or not, is there with all of its bytes or with none. Between a region under way and a later one that conflicts with it no
-//! order is demanded beyond that; the workload's invariant judges what they mean together.
+//! Acknowledged regions are applied in the order of acknowledgement. A started, unacknowledged region is present with
+//! all of its bytes or with none, whether it has ended or not; an aborted one is absent. There is no further order
+//! between such a region and a later conflicting one; the workload's invariant judges their combination.
 
 use crate::fault::Fault;
 use crate::regions::{Region, Regions, Write};
@@ -12,12 +12,12 @@ use strandline_kernel::Cycles;
 /// Judges images of a run in the order of their times.
 pub struct Judge<'r> {
     regions: &'r Regions,
-    /// The first region of the list that is not acknowledged.
+    /// The first unacknowledged region of the list.
     open: usize,
     expected: Vec<u64>,
     /// The bits that any region writes.
     written: Vec<u64>,
-    /// For each word the newest acknowledged region that wrote it.
+    /// The newest acknowledged region that wrote each word.
     writer: Vec<Option<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// Goes on to a crash before which everything acknowledged earlier than `time` was acknowledged.
+    /// Advances to a crash: everything acknowledged before `time` is acknowledged.
     pub fn advance(&mut self, time: Cycles) {
         while let Some(region) = self
             .regions
@@ -54,13 +54,14 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// The regions that had begun at `time` and are not acknowledged.
+    /// The regions that had started at `time` and are neither acknowledged nor aborted.
     pub fn under_way(&self, time: Cycles) -> impl DoubleEndedIterator<Item = &'r Region> {
         let open = &self.regions.list[self.open..];
-        open.iter().filter(move |region| region.begun <= time)
+        open.iter()
+            .filter(move |region| region.begun <= time && time < region.aborted)
     }
 
-    /// A region in words: its times and what it writes.
+    /// A region as text: its times and writes.
     pub fn describe(&self, region: &Region) -> String {
         let write = |write: &Write| format!("{}={:#x}", self.regions.words[write.slot], write.value);
         let writes: Vec<String> = region.writes.iter().map(write).collect();
@@ -76,13 +77,13 @@ impl<'r> Judge<'r> {
         )
     }
 
-    /// What is wrong with a recovered image in which regions begun by `time` may have left traces, the lowest address
+    /// The fault of a recovered image in which regions that started by `time` may have left traces, the lowest address
     /// first.
     pub fn verdict(&self, image: &dyn Image, time: Cycles) -> Option<Fault> {
         let found: Vec<u64> = self.regions.words.iter().map(|addr| image.word(*addr)).collect();
         let mut left = self.written.clone();
-        // Newest first: whatever later regions do not overwrite of a region must be its own. To take a region whose
-        // bytes are there is never wrong, as it only lessens what older regions must account for.
+        // Newest first: bytes of a region that no later region overwrites must be its own. Assuming that a region is
+        // present is always safe if its bytes are, because it only relaxes the requirements on older regions.
         for region in self.under_way(time).rev() {
             let there = |write: &Write| (found[write.slot] ^ write.value) & write.mask & left[write.slot] == 0;
             if region.writes.iter().all(there) {
@@ -125,7 +126,7 @@ impl<'r> Judge<'r> {
     }
 }
 
-/// Whether `found` differs from `expected` in a byte that `write` left there.
+/// Whether `found` differs from `expected` in a byte of `write`.
 fn leaves_a_byte(write: &Write, found: u64, expected: u64) -> bool {
     let bytes = (0..64).step_by(8).map(|shift| 0xff << shift);
     let own = |byte: u64| write.mask & byte != 0 && (found ^ write.value) & byte == 0;

@@ -1,4 +1,4 @@
-//! One image that goes through a run's crash points in order.
+//! One image that steps through a run's crash points in order.
 
 use crate::fault::Fault;
 use crate::image::Rewind;
@@ -12,19 +12,19 @@ use strandline_sim::Recoverable;
 /// A crash state that does not recover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How many durable events there were by the crash.
+    /// Number of durable events before the crash.
     pub event: usize,
     /// The earliest cycle at which a crash leaves this failure.
     pub at: Cycles,
-    /// What is wrong: one or two things.
+    /// One or two faults.
     pub faults: Vec<Fault>,
 }
 
-/// Judges crash points of a run, which must come in order.
+/// Judges crash points of a run in order.
 ///
-/// Between two durable events the durable image does not change, so power may fail at any cycle from the one to the
-/// next. A point is judged at its end, where the most is acknowledged: everything before the next durable event's
-/// cycle. What is acknowledged in that very cycle may follow from that event, or precede it: no point is judged by it.
+/// The durable image does not change between two durable events, so power may fail at any cycle in between. A point is
+/// judged at its end, when most regions are acknowledged: all before the next durable event's cycle. An acknowledgement
+/// in that same cycle may follow or precede that event, so no point counts it.
 pub struct Walk<'o> {
     journal: &'o Journal,
     program: &'o dyn Recoverable,
@@ -34,7 +34,7 @@ pub struct Walk<'o> {
 }
 
 impl<'o> Walk<'o> {
-    /// A walk from the start of a run, when memory was `initial`, with the run's `regions`.
+    /// A walk from the start of a run with memory `initial` and the run's `regions`.
     pub fn new(journal: &'o Journal, regions: &'o Regions, initial: &Memory, program: &'o dyn Recoverable) -> Self {
         Walk {
             journal,
@@ -45,7 +45,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// How the crash after `event` durable events recovers: what is wrong, if anything.
+    /// The fault after recovery of the crash after `event` durable events, if any.
     pub fn point(&mut self, event: usize) -> Option<Finding> {
         for durable in &self.journal.durable[self.done..event] {
             self.image.set_line(durable.line, &durable.data);
@@ -56,7 +56,7 @@ impl<'o> Walk<'o> {
         self.state(event, start)
     }
 
-    /// Recovers and judges the image, where regions begun by `begun` may have left traces.
+    /// Recovers and judges the image, in which regions that started by `begun` may have left traces.
     fn state(&self, event: usize, begun: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
         self.program.recover(&image);
@@ -79,7 +79,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// The regions under way at the point where the walk stands, in words.
+    /// The active regions at the current point, as text.
     pub fn under_way(&self) -> Vec<String> {
         let (_, end) = window(self.journal, self.done);
         self.judge

@@ -306,6 +306,10 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.put(core, line, data, key);
     }
 
+    fn reload(&mut self, line: Line) {
+        self.hw.reload(line);
+    }
+
     fn look_at_queue(&mut self, controller: ControllerId) {
         self.hw.look_at_queue(controller);
     }

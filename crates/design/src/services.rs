@@ -140,6 +140,10 @@ pub trait Services<T: Types> {
     /// arrive.
     fn write_in_order(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: T::Tag) -> Cycles;
 
+    /// All cores see from now on what memory holds of a line ([`Services::durable_line`]): copies in caches
+    /// that were stale ([`crate::Supply::Durable`]) are no more. No store to the line is on its way.
+    fn reload(&mut self, line: Line);
+
     /// Puts a message on the core's channel, behind all that is on it: [`crate::Design::message`]
     /// hears it when it arrives. Returns when it will arrive.
     fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: T::Message) -> Cycles;

@@ -132,8 +132,9 @@ pub trait Design: AsAny {
     /// Place 3: the turn of a store or locked instruction has come, before its core asks for the
     /// line. [`Departure::Keep`]: the design keeps it as `id` and has it performed by
     /// [`Services::perform`]; its own core's loads see it by [`Design::load`] only. A locked
-    /// instruction that is kept has read its word at once, from where a load would; a non-temporal
-    /// store may wait, but not be kept.
+    /// instruction has read its word by then, from where a load would, and is asked about only while
+    /// its core has checkpoints or stores that are kept. A non-temporal store may wait, but not be
+    /// kept.
     fn keep(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -316,7 +317,8 @@ pub trait Design: AsAny {
     }
 
     /// Place 8: a core has been rolled back: what the design holds of the core since that checkpoint
-    /// is void, and so are the stores that it kept since then.
+    /// is void, and so are the stores that it kept since then. Flushes that it kept since then it must
+    /// acknowledge, and not send.
     fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
         let _ = (hw, core, checkpoint);
     }

@@ -5,6 +5,7 @@ mod coroutines;
 mod epochs;
 mod parts;
 mod plain;
+mod pmem_spec;
 mod registry;
 mod strands;
 

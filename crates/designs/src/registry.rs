@@ -4,6 +4,7 @@ use crate::battery::{Bbb, Eadr};
 use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
 use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
+use crate::pmem_spec::PmemSpec;
 use crate::strands::{NoPersistQueue, StrandWeaver};
 use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
@@ -47,6 +48,7 @@ registry! {
     "asap-strand" => asap_strand(),
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
+    "pmem-spec" => PmemSpec::default(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

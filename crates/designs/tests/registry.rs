@@ -103,7 +103,7 @@ fn every_design_says_what_it_is() {
             assert!(!text.is_empty(), "{}", about.name);
         }
         assert!(!about.summary.contains('\n'), "{}: one line", about.name);
-        let promises = about.intents == Some("intents");
+        let promises = matches!(about.intents, Some("intents" | "intents-sections"));
         assert_eq!(
             promises, about.promises_recovery,
             "{}: recovery relies on all intents",

@@ -56,7 +56,7 @@ impl Line {
 }
 
 impl CoreId {
-    /// The core's place in tables that have one entry a core.
+    /// The core's index in tables with one entry per core.
     #[inline(always)]
     #[must_use]
     pub fn index(self) -> usize {

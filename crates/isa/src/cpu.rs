@@ -1,9 +1,9 @@
-//! The back end that a program runs on.
+//! The back end that executes a program.
 
 use crate::{Addr, CoreId, Flush, Intent, Lowering, Primitive, Site, W};
 use std::future::Future;
 
-/// Arithmetic micro-ops, told apart by their latency.
+/// Arithmetic micro-ops, classified by latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alu {
     /// Addition, logic, shifts, comparisons, moves.
@@ -23,7 +23,7 @@ pub enum Rmw {
     Add,
     /// Stores the operand if the word holds this value.
     CompareSwap(u64),
-    /// Replaces the bits of this mask by the operand's: what a recorded instruction left, whatever it computed.
+    /// Replaces the bits of this mask by the operand's. A replay uses it for the recorded result of any instruction.
     Merge(u64),
 }
 
@@ -41,43 +41,47 @@ impl Rmw {
     }
 }
 
-/// What a program tells whoever watches it. Notes cost no instruction and no time.
+/// An annotation of the program for observers of the run. It costs no instruction and no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// A task (one operation or transaction) begins.
+    /// A task (one operation or transaction) starts.
     TaskBegin,
-    /// A failure-atomic region begins; its updates follow.
+    /// A failure-atomic region starts; its updates follow.
     RegionBegin,
-    /// The region will have written these bytes once it has committed; said when the update's store is issued.
+    /// The region writes these bytes; they are in memory once it has committed. The note accompanies the issue of the
+    /// update's store.
     RegionWrite {
         /// Where.
         addr: Addr,
-        /// How many bytes (1, 2, 4 or 8).
+        /// Number of bytes (1, 2, 4 or 8).
         size: u8,
         /// The new value.
         value: u64,
     },
-    /// The region has written all that it writes and is about to release its locks, though it is not acknowledged yet: a crash
-    /// leaves all of it or nothing, and nothing of it only without all that has seen it. Said only where the two are apart.
+    /// The region has issued all its writes and is about to release its locks, but is not acknowledged yet. A crash
+    /// keeps all of it or nothing. If it keeps nothing, it also drops every region that has seen it. Only runtimes that
+    /// acknowledge later emit this note.
     RegionEnd,
-    /// The oldest of the task's regions that was not acknowledged is now: a crash leaves it.
+    /// The oldest unacknowledged region of the task is acknowledged: a crash keeps it.
     RegionDurable,
-    /// The world outside has seen this value: whatever a crash leaves must account for it.
+    /// The task's newest region was aborted: a crash keeps nothing of it. Its task starts again.
+    RegionAbort,
+    /// The outside world has seen this value: every crash state must account for it.
     Output {
-        /// Where the world sees it, by the program's own numbering.
+        /// The location of the output, in the program's own numbering.
         location: u32,
         /// What it sees there.
         value: u64,
     },
     /// The task has ended.
     TaskEnd,
-    /// Tasks share the core: from here on this runs.
+    /// Tasks share the core: this one executes from here on.
     Running(Running),
-    /// So many tasks share the core from here on.
+    /// The number of tasks that share the core from here on.
     Window(u32),
 }
 
-/// What runs on a core whose tasks share it.
+/// What executes on a core that tasks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Running {
     /// The library that switches between tasks.
@@ -88,11 +92,11 @@ pub enum Running {
 
 /// A back end: simulated memory and time, plain memory, or real hardware.
 ///
-/// Every operation that another core can see or influence may suspend; on other back ends it is ready at once. The futures
-/// are best written by hand and small: a program moves them about.
-/// Addresses are naturally aligned; `size` is 1, 2, 4 or 8 bytes.
+/// Every operation that another core can observe or influence may suspend. On other back ends it is ready at once.
+/// Write the futures by hand and keep them small, because programs move them. Addresses are naturally aligned; `size`
+/// is 1, 2, 4 or 8 bytes.
 pub trait Cpu: Sized {
-    /// What the back end remembers of a register value: in the simulator, when it is ready.
+    /// What the back end tracks for a register value: in the simulator, the time at which it is ready.
     type Tag: Copy + Default;
 
     /// Which core this is.
@@ -123,7 +127,7 @@ pub trait Cpu: Sized {
         data: Self::Tag,
     ) -> impl Future<Output = ()>;
 
-    /// A locked instruction on the 8 bytes at `addr`: the old value.
+    /// A locked instruction on the 8 bytes at `addr`; returns the old value.
     fn rmw(
         &self,
         addr: Addr,
@@ -133,26 +137,40 @@ pub trait Cpu: Sized {
         data: Self::Tag,
     ) -> impl Future<Output = W<'_, Self>>;
 
-    /// Writes the line of `addr` back, by this instruction.
+    /// Writes the line of `addr` back by this instruction.
     fn flush(&self, addr: Addr, address: Self::Tag, flush: Flush) -> impl Future<Output = ()>;
 
     /// A persist primitive.
     fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()>;
 
-    /// Tells the watcher something; no instruction.
+    /// Notifies observers; no instruction.
     fn note(&self, note: Note);
 
-    /// The task cannot go on before another one has: lets others of its core go on, where tasks share it. No instruction
-    /// of its own.
+    /// The task cannot proceed before another one: yields to other tasks of its core, if there are any. It issues no
+    /// instruction of its own.
     #[inline(always)]
     fn give_way(&self) -> impl Future<Output = ()> {
         async move {}
     }
 
-    /// Waits, at no cost in instructions, until every thread of the program has come here: the timed region begins.
+    /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
+    /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::speculates`]) do so.
+    #[inline(always)]
+    fn interrupted(&self) -> bool {
+        false
+    }
+
+    /// Waits, at no cost in instructions, until all fences before it have retired, as a precise interrupt does: what comes
+    /// then in program order has not been executed yet.
+    #[inline(always)]
+    fn fenced(&self) -> impl Future<Output = ()> {
+        async move {}
+    }
+
+    /// A barrier of all threads of the program, without instructions: the timed region starts behind it.
     fn start_line(&self) -> impl Future<Output = ()>;
 
-    /// An ordering intent, as the design lowers it.
+    /// An ordering intent. The design lowers it to primitives.
     fn intent(&self, intent: Intent) -> impl Future<Output = ()> {
         async move {
             for primitive in self.lowering().of(intent) {
@@ -161,42 +179,42 @@ pub trait Cpu: Sized {
         }
     }
 
-    /// A constant, in a register from the start.
+    /// A constant, which is in a register from the start.
     #[inline(always)]
     fn word(&self, bits: u64) -> W<'_, Self> {
         W::new(self, bits, Self::Tag::default())
     }
 }
 
-/// What a scheduler of tasks asks of a back end beyond [`Cpu`].
+/// What a scheduler of tasks needs from a back end beyond [`Cpu`].
 pub trait Scheduling: Cpu {
-    /// An indirect jump to the code `to`, whose address is this register value; mispredicted where the predictor of
-    /// targets errs. One micro-op.
+    /// An indirect jump to the code `to`, whose address is this register value. It is mispredicted if the target
+    /// predictor errs. One micro-op.
     fn jump(&self, target: Self::Tag, to: u64, site: Site);
 
-    /// The time-stamp counter, in cycles; zero where there is no time. One micro-op.
+    /// The time-stamp counter, in cycles; zero on back ends without time. One micro-op.
     fn cycles(&self) -> W<'_, Self>;
 }
 
-/// What replaying recorded machine code asks of a back end beyond [`Cpu`].
+/// What a replay of recorded machine code needs from a back end beyond [`Cpu`].
 pub trait Replay: Cpu {
-    /// When both are ready: an instruction may wait for more than two values.
+    /// Ready when both values are: an instruction may depend on more than two values.
     fn both(&self, a: Self::Tag, b: Self::Tag) -> Self::Tag;
 
-    /// Arithmetic that is part of the micro-op dispatched last (a load with arithmetic is one): its latency alone.
+    /// Arithmetic in the last dispatched micro-op, as in a load with arithmetic: adds only its latency.
     fn fused(&self, op: Alu, a: Self::Tag, b: Self::Tag) -> Self::Tag;
 
-    /// More bytes of the store or non-temporal store dispatched last, which has more than eight or is not aligned: no instruction and no entry of
-    /// the store queue. They leave it right behind the store's first bytes, as memory operations of their own, since a
-    /// crash may tear them apart.
+    /// More bytes of the last dispatched store or non-temporal store, which exceeds eight bytes or is not aligned. They
+    /// are no instruction and take no entry of the store queue. They leave it directly behind the store's first bytes,
+    /// as separate memory operations, because a crash may tear them apart.
     fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool);
 
-    /// Cycles in which this core could dispatch nothing behind a fence, so far.
+    /// Cycles so far in which a fence blocked dispatch on this core.
     fn fence_stalls(&self) -> u64;
 
     /// The next store or locked instruction counts as a write of its word ([`Replay::written`]).
     fn count_next(&self);
 
-    /// Waits, at no cost in instructions, until so many counted writes to the aligned word at `word` are visible.
+    /// Waits, without instructions, until `times` counted writes to the aligned word at `word` are visible.
     fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()>;
 }

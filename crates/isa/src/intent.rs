@@ -1,29 +1,33 @@
-//! What a program means (intents), and the table from that to what an ISA offers ([`Primitive`]s): lowering.
+//! The ordering intents of programs, and their lowering to the [`Primitive`]s of an ISA.
 
 use crate::Primitive;
 
-/// What a program asks of persist order, whatever the ISA.
+/// An ordering requirement of a program, independent of the ISA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intent {
-    /// The log records written so far persist before the updates that follow.
+    /// Earlier log records persist before later updates.
     LogBeforeUpdate,
     /// The updates of a failure-atomic region persist before the record that commits it.
     Commit,
-    /// Everything written so far in this thread is durable when the intent returns.
+    /// All earlier writes of this thread are durable when the intent returns.
     Durable,
+    /// What the failure-atomic region has read is confirmed when the intent returns, or the core is interrupted
+    /// ([`crate::Cpu::interrupted`]); and what it reads from then on is right, until the next [`Intent::Durable`].
+    Validate,
     /// A lock or another synchronisation variable was acquired: by the last load or locked instruction.
     Acquire,
     /// A lock or another synchronisation variable is about to be released: by the next store or locked instruction.
     Release,
-    /// What follows need not be ordered after what came before (a new strand).
+    /// Later persists need not be ordered after earlier ones (a new strand).
     NewStrand,
-    /// A step of a failure-atomic region has been written, and others follow. Without strands it persists before them: [`Intent::Commit`].
+    /// A step of a failure-atomic region has been written, and more follow. Without strands, it persists before them:
+    /// [`Intent::Commit`].
     Step,
-    /// [`Intent::LogBeforeUpdate`] of the last of several steps, whose updates commit the region: the steps before it persist
-    /// first, too.
+    /// [`Intent::LogBeforeUpdate`] for the last of several steps. Its updates commit the region, so the earlier steps
+    /// persist first, too.
     LastStep,
-    /// The operating system is about to move or replace this thread, or a device is about to read or write memory: what the thread has
-    /// written must not wait in its core any longer (ASAP V).
+    /// The operating system is about to move or replace this thread, or a device is about to access memory. The
+    /// thread's writes must leave its core first (ASAP V).
     HandOver,
 }
 
@@ -34,7 +38,7 @@ pub enum Flush {
     Clwb,
     /// x86 `clflushopt`: write back and invalidate.
     ClflushOpt,
-    /// x86 `clflush`: as `clflushopt`, but ordered with stores and other flushes: the store queue waits for it.
+    /// x86 `clflush`: as `clflushopt`, but ordered with stores and other flushes. The store queue waits for it.
     Clflush,
 }
 
@@ -44,18 +48,18 @@ pub enum Tasking {
     /// Each task waits at its own fences.
     #[default]
     Own,
-    /// One fence for all tasks of a window, whenever the window has gone round (COSPlay 5, "SBatch").
+    /// One fence for all tasks of a window, after each round of the window (COSPlay 5, "SBatch").
     Batched,
     /// Each task waits at its own fences, and switching costs no instruction (COSPlay 5, "FreeSwitch").
     Free,
 }
 
-/// What intents become in a design's ISA.
+/// The primitives of a design's ISA that implement the intents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowering {
     /// Whether failure-atomic regions write an undo log at all.
     pub log: bool,
-    /// The instruction that flushes what was written, if the design needs one.
+    /// The instruction that flushes written lines, if the design needs one.
     pub flush: Option<Flush>,
     /// [`Intent::LogBeforeUpdate`].
     pub log_before_update: &'static [Primitive],
@@ -63,6 +67,8 @@ pub struct Lowering {
     pub commit: &'static [Primitive],
     /// [`Intent::Durable`].
     pub durable: &'static [Primitive],
+    /// [`Intent::Validate`].
+    pub validate: &'static [Primitive],
     /// [`Intent::Acquire`].
     pub acquire: &'static [Primitive],
     /// [`Intent::Release`].
@@ -71,20 +77,21 @@ pub struct Lowering {
     pub new_strand: &'static [Primitive],
     /// [`Intent::HandOver`].
     pub hand_over: &'static [Primitive],
-    /// What a task does first whenever it begins or goes on after another one, where tasks share a core.
+    /// The first primitive of a task after it starts or resumes, where tasks share a core.
     pub resumed: &'static [Primitive],
-    /// How tasks share a core, where they do.
+    /// How tasks share a core, if they do.
     pub tasking: Tasking,
 }
 
 impl Lowering {
-    /// No log, no flush, no fence: a program that does not care for persistence.
+    /// No log, no flush, no fence: a program that ignores persistence.
     pub const NOTHING: Lowering = Lowering {
         log: false,
         flush: None,
         log_before_update: &[],
         commit: &[],
         durable: &[],
+        validate: &[],
         acquire: &[],
         release: &[],
         new_strand: &[],
@@ -93,7 +100,14 @@ impl Lowering {
         tasking: Tasking::Own,
     };
 
-    /// The primitives that `intent` becomes, in program order.
+    /// Whether hardware speculates and may interrupt a program, whose open region must then be aborted.
+    #[inline(always)]
+    #[must_use]
+    pub fn speculates(&self) -> bool {
+        !self.validate.is_empty()
+    }
+
+    /// The primitives of `intent`, in program order.
     #[inline]
     #[must_use]
     pub fn of(&self, intent: Intent) -> &'static [Primitive] {
@@ -101,6 +115,7 @@ impl Lowering {
             Intent::LogBeforeUpdate => self.log_before_update,
             Intent::Commit => self.commit,
             Intent::Durable => self.durable,
+            Intent::Validate => self.validate,
             Intent::Acquire => self.acquire,
             Intent::Release => self.release,
             Intent::NewStrand => self.new_strand,

@@ -1,8 +1,7 @@
-//! Addresses, persist primitives, ordering intents, and the interface that programs are written to.
+//! Addresses, persist primitives, ordering intents, and the interface between programs and back ends.
 //!
-//! A program is an `async` function over a [`Cpu`], the back end that runs it: the simulator, plain memory, or real
-//! hardware. Its arithmetic is done on [`W`] values, so the micro-ops and their register dependences are those of the
-//! program's own code.
+//! A program is an `async` function over a [`Cpu`], its back end: the simulator, plain memory, or real hardware. It
+//! computes on [`W`] values. So its micro-ops and their register dependences are those of the program's own code.
 
 mod addr;
 mod cpu;

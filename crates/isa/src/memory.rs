@@ -1,9 +1,9 @@
-//! The bytes of the simulated machine: what is visible to its cores, or what a crash left.
+//! The bytes of the simulated machine: visible to its cores, or left by a crash.
 
 use crate::{Addr, Line, LineData, PM_BASE};
 use std::cell::Cell;
 
-/// Bytes that recovery code reads and mends: simulated memory, a crash image, a mapped pool.
+/// Bytes that recovery code reads and repairs: simulated memory, a crash image, a mapped pool.
 pub trait Image {
     /// The 64-bit little-endian word at `addr`, a multiple of 8.
     fn word(&self, addr: Addr) -> u64;
@@ -13,7 +13,7 @@ pub trait Image {
 
 /// Volatile and persistent memory as arrays of 64-bit words.
 ///
-/// Addresses outside of both are a bug of the program under simulation and panic.
+/// An address outside both is a bug of the simulated program and panics.
 #[derive(Clone)]
 pub struct Memory {
     dram: Box<[Cell<u64>]>,
@@ -45,7 +45,7 @@ impl Memory {
         }
     }
 
-    /// `size` (1, 2, 4 or 8) bytes at `addr`, which is a multiple of `size`.
+    /// Reads `size` (1, 2, 4 or 8) bytes at `addr`, a multiple of `size`.
     #[inline(always)]
     #[must_use]
     pub fn read(&self, addr: Addr, size: u8) -> u64 {
@@ -56,7 +56,7 @@ impl Memory {
         (word >> ((addr.0 & 7) * 8)) & ((1 << (u32::from(size) * 8)) - 1)
     }
 
-    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value` at `addr`, which is a multiple of `size`.
+    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value` at `addr`, a multiple of `size`.
     #[inline(always)]
     pub fn write(&self, addr: Addr, size: u8, value: u64) {
         let cell = self.cell(Addr(addr.0 & !7));
@@ -89,8 +89,8 @@ impl Memory {
         &self.pm
     }
 
-    /// What a power failure leaves of this memory if everything in persistent memory is durable: its persistent
-    /// half, and volatile memory zeroed.
+    /// The memory after a power failure if all persistent writes are durable: persistent memory is kept, volatile
+    /// memory is zeroed.
     #[must_use]
     pub fn persistent_half(&self) -> Memory {
         Memory {

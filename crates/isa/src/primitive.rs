@@ -1,13 +1,13 @@
-//! What an ISA offers to order persists. A new primitive is an entry here.
+//! Ordering primitives of an ISA. To add one, add an entry here.
 
 use std::fmt;
 
-/// What the plain machine, which has the fences of x86 and no more, executes for a primitive: something that orders no less.
+/// What a machine with only the fences of x86 executes for a primitive. It orders at least as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
     /// Nothing.
     Nothing,
-    /// Something that takes its turn in the store queue, behind older stores, and does no more.
+    /// It passes through the store queue behind older stores, and has no other effect.
     Queued,
     /// An `sfence`.
     Sfence,
@@ -15,11 +15,11 @@ pub enum Plain {
     Mfence,
 }
 
-/// What is to be known of a primitive.
+/// The properties of a primitive.
 struct About {
     /// The instruction, without its context.
     mnemonic: &'static str,
-    /// The name of its events in litmus tests and models, if it is an event.
+    /// The name of its events in litmus tests and models, if it has events.
     event: Option<&'static str>,
     /// What the plain machine does.
     plain: Plain,
@@ -36,7 +36,7 @@ macro_rules! primitives {
         }
 
         impl Primitive {
-            /// All of them, for context 0 where they name one.
+            /// All primitives, with context 0 for those that name one.
             pub const ALL: &'static [Primitive] = &[$(Primitive::$name $((<$context>::MIN))?,)*];
 
             #[inline(always)]
@@ -54,47 +54,48 @@ primitives! {
     /// flushes and non-temporal stores are acknowledged.
     Sfence { mnemonic: "sfence", event: Some("SFENCE"), plain: Plain::Sfence, waits: true }
 
-    /// x86 `mfence`: an `sfence` that younger loads wait for too.
+    /// x86 `mfence`: an `sfence` that also blocks younger loads.
     Mfence { mnemonic: "mfence", event: Some("MFENCE"), plain: Plain::Mfence, waits: true }
 
-    /// x86 `pcommit` (withdrawn): done when every write that the controllers have accepted has reached the media.
+    /// x86 `pcommit` (withdrawn): completes when every write that the controllers have accepted has reached the media.
     Pcommit { mnemonic: "pcommit", event: Some("PCOMMIT"), plain: Plain::Queued, waits: false }
 
-    /// A barrier between older and younger stores of one core, for machines whose store queue drains out of order
-    /// (Arm `dmb st`); it waits for no flush. Free where stores drain in order.
+    /// Orders older before younger stores of one core, on machines whose store queue drains out of order (Arm
+    /// `dmb st`). It waits for no flush. It is free where stores drain in order.
     StoreBarrier { mnemonic: "store barrier", event: Some("DMB"), plain: Plain::Queued, waits: false }
 
-    /// `setctx`: stores and flushes from here on belong to this context, until the next one (COSPlay 4.1).
+    /// `setctx`: later stores and flushes belong to this context, until the next `setctx` (COSPlay 4.1).
     Setctx(u8) { mnemonic: "setctx", event: None, plain: Plain::Nothing, waits: false }
 
-    /// `cfence`: an [`Primitive::Sfence`] for the stores and flushes of this context alone (COSPlay 4.1).
+    /// `cfence`: an [`Primitive::Sfence`] for the stores and flushes of this context only (COSPlay 4.1).
     Cfence(u8) { mnemonic: "cfence", event: Some("CFENCE"), plain: Plain::Sfence, waits: true }
 
-    /// A persist barrier: what its strand persisted before it persists before what its strand persists after it (StrandWeaver III).
+    /// A persist barrier: earlier persists of its strand precede later persists of its strand (StrandWeaver III).
     PersistBarrier { mnemonic: "persist barrier", event: Some("PB"), plain: Plain::Sfence, waits: false }
 
-    /// A new strand begins: what follows is ordered after what came before by nothing but a [`Primitive::JoinStrand`]
-    /// (StrandWeaver III).
+    /// A new strand: only a [`Primitive::JoinStrand`] orders later persists after earlier ones (StrandWeaver III).
     NewStrand { mnemonic: "new strand", event: Some("NS"), plain: Plain::Nothing, waits: false }
 
-    /// Everything that all strands of the thread persisted is durable before anything that follows persists (StrandWeaver III).
+    /// All earlier persists, of all strands of the thread, are durable before any later persist (StrandWeaver III).
     JoinStrand { mnemonic: "join strand", event: Some("JS"), plain: Plain::Sfence, waits: true }
 
-    /// HOPS's `ofence`: what came before persists before what follows; the thread does not wait.
+    /// HOPS's `ofence`: earlier writes persist before later ones; the thread does not stall.
     Ofence { mnemonic: "ofence", event: Some("OFENCE"), plain: Plain::Sfence, waits: false }
 
-    /// HOPS's `dfence`: what came before is durable when it is done.
+    /// HOPS's `dfence`: completes when all earlier writes are durable.
     Dfence { mnemonic: "dfence", event: Some("DFENCE"), plain: Plain::Sfence, waits: true }
 
-    /// An annotation: the next store or locked instruction of this core in program order releases (ASAP V). It waits for nothing.
+    /// An annotation: the next store or locked instruction of this core in program order is a release (ASAP V). It does
+    /// not wait.
     Release { mnemonic: "release", event: None, plain: Plain::Nothing, waits: false }
 
-    /// An annotation: the last load or locked instruction of this core in program order acquires (ASAP V). It waits for nothing.
+    /// An annotation: the last load or locked instruction of this core in program order is an acquire (ASAP V). It does
+    /// not wait.
     Acquire { mnemonic: "acquire", event: None, plain: Plain::Nothing, waits: false }
 }
 
 impl Primitive {
-    /// The same, where it names a context, for `context`: lowerings are written for context 0.
+    /// The same primitive for `context`, if it names a context. Lowerings are written for context 0.
     #[must_use]
     pub fn in_context(self, context: u8) -> Primitive {
         match self {
@@ -110,7 +111,7 @@ impl Primitive {
         self.in_context(0) != self.in_context(1)
     }
 
-    /// The name of its events in litmus tests and models; `None` if it is no event.
+    /// The name of its events in litmus tests and models; `None` if it has no events.
     #[must_use]
     pub fn event(self) -> Option<&'static str> {
         self.about().event
@@ -132,14 +133,14 @@ impl Primitive {
         )
     }
 
-    /// Whether it keeps anything in order: a change of context or strand does not, and what an annotation says is its access's.
+    /// Whether it orders anything. A change of context or strand does not; an annotation only affects its access.
     #[inline]
     #[must_use]
     pub fn is_fence(self) -> bool {
         self.plain() != Plain::Nothing
     }
 
-    /// Whether it waits for flushes: worth letting another task go on first.
+    /// Whether it waits for flushes, so that it pays to yield to another task first.
     #[inline]
     #[must_use]
     pub fn waits(self) -> bool {

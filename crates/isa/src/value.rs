@@ -6,7 +6,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 
 /// A 64-bit register value of a program on the back end `C`.
 ///
-/// Operators emit one micro-op each, which depends on its operands. [`W::at`] is free, as an address displacement is.
+/// Each operator emits one micro-op, which depends on its operands. [`W::at`] is free, as an address displacement is.
 pub struct W<'c, C: Cpu> {
     cpu: &'c C,
     bits: u64,
@@ -29,32 +29,32 @@ impl<C: Cpu> Clone for W<'_, C> {
 impl<C: Cpu> Copy for W<'_, C> {}
 
 impl<'c, C: Cpu> W<'c, C> {
-    /// A value with its tag, as a back end hands it out.
+    /// A value and its tag, as returned by a back end.
     #[inline(always)]
     pub fn new(cpu: &'c C, bits: u64, tag: C::Tag) -> Self {
         W { cpu, bits, tag }
     }
 
-    /// The bits, for bookkeeping outside of the simulated program; what the program does with them costs it nothing.
+    /// The bits, for bookkeeping outside the simulated program. Computing with them emits no micro-ops.
     #[inline(always)]
     pub fn bits(self) -> u64 {
         self.bits
     }
 
-    /// What the back end remembers of it.
+    /// The back end's tag of the value.
     #[inline(always)]
     pub fn tag(self) -> C::Tag {
         self.tag
     }
 
-    /// This address plus a constant: part of the address, no micro-op.
+    /// This address plus a constant. It is part of the address mode and emits no micro-op.
     #[inline(always)]
     #[must_use]
     pub fn at(self, offset: u64) -> Self {
         W::new(self.cpu, self.bits.wrapping_add(offset), self.tag)
     }
 
-    /// The upper half of the 128-bit product with `n`: maps a random word to below `n`. One multiplication.
+    /// The upper half of the 128-bit product with `n`: maps a random word to a number below `n`. One multiplication.
     #[inline(always)]
     #[must_use]
     pub fn scaled_below(self, n: u64) -> Self {
@@ -142,22 +142,22 @@ impl<'c, C: Cpu> W<'c, C> {
         self.cpu.store(Addr(self.bits), self.tag, size, value.bits, value.tag)
     }
 
-    /// Stores the 8 bytes of `value` at this address past the caches.
+    /// Stores the 8 bytes of `value` at this address, non-temporally.
     pub fn store_nt(self, value: Self) -> impl Future<Output = ()> + use<'c, C> {
         self.cpu.store_nt(Addr(self.bits), self.tag, 8, value.bits, value.tag)
     }
 
-    /// Atomically replaces the 8 bytes at this address and returns what was there.
+    /// Atomically replaces the 8 bytes at this address and returns the old value.
     pub fn swap(self, value: Self) -> impl Future<Output = Self> {
         self.rmw(Rmw::Swap, value)
     }
 
-    /// Atomically adds to the 8 bytes at this address and returns what was there.
+    /// Atomically adds to the 8 bytes at this address and returns the old value.
     pub fn fetch_add(self, value: Self) -> impl Future<Output = Self> {
         self.rmw(Rmw::Add, value)
     }
 
-    /// Atomically replaces the 8 bytes at this address by `new` if they are `expected`, and returns what was there.
+    /// Atomically replaces the 8 bytes at this address by `new` if they are `expected`, and returns the old value.
     pub fn compare_swap(self, expected: Self, new: Self) -> impl Future<Output = Self> {
         self.rmw(Rmw::CompareSwap(expected.bits), new)
     }
@@ -166,7 +166,7 @@ impl<'c, C: Cpu> W<'c, C> {
         self.cpu.rmw(Addr(self.bits), self.tag, op, operand.bits, operand.tag)
     }
 
-    /// Flushes the line of this address as the design's lowering says: by its instruction, or not at all.
+    /// Flushes the line of this address by the lowering's instruction, or not at all if the design needs no flush.
     #[inline(always)]
     pub async fn flush(self) {
         if let Some(flush) = self.cpu.lowering().flush {
@@ -181,7 +181,7 @@ impl<'c, C: Cpu> W<'c, C> {
 }
 
 impl<C: Cpu> Cond<'_, C> {
-    /// Branches on the outcome, at this site: one micro-op, mispredicted where the predictor errs.
+    /// Branches on the outcome at this site: one micro-op, mispredicted if the predictor errs.
     #[inline(always)]
     pub fn branch(self, site: Site) -> bool {
         self.cpu.branch(self.tag, self.truth, site);

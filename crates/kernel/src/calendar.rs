@@ -2,22 +2,21 @@
 
 use crate::Cycles;
 
-/// The reservations of a resource whose requests may be booked out of time order.
+/// The reservations of a resource. Requests may be booked out of time order.
 ///
-/// A request books the first free span at or after its arrival. Requests come from cores that run a little ahead of
-/// one another and from loads whose operands are ready late, so a later booking may lie earlier in time; it then fills
-/// the gap instead of waiting behind the future.
+/// A request books the first free span at or after its arrival. Cores run slightly ahead of one another, and operands
+/// of some loads are ready late. So a later booking may lie earlier in time; it then fills the gap.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     /// Disjoint busy spans `[from, to)`, ascending.
     busy: std::collections::VecDeque<(u64, u64)>,
 }
 
-/// Busy spans remembered; older ones are forgotten, their time counts as taken.
+/// Maximum number of busy spans. Older ones are dropped, and their time counts as busy.
 const REMEMBERED: usize = 64;
 
 impl Calendar {
-    /// Books `span` at or after `from` and says when it starts.
+    /// Books `span` at or after `from` and returns its start.
     pub fn book(&mut self, from: Cycles, span: Cycles) -> Cycles {
         let (mut at, span) = (from.0, span.0);
         let mut index = self.busy.len();

@@ -7,14 +7,14 @@ use std::collections::BinaryHeap;
 /// Future events, delivered in time order; events of one time in the order in which they were posted.
 #[derive(Debug)]
 pub struct Events<E> {
-    /// The next events, the earliest last: few enough to be kept in order.
+    /// The next events, the earliest last. They are few, so they are kept sorted.
     near: Vec<Entry<E>>,
     /// The events after those.
     far: BinaryHeap<Reverse<Entry<E>>>,
     posted: u64,
 }
 
-/// The most events kept in order: beyond that moving them about costs more than a heap.
+/// Maximum number of sorted events: above it, moving them costs more than a heap.
 const NEAR: usize = 64;
 
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<E> Events<E> {
         self.near.last().map_or(Cycles::NEVER, |e| e.at)
     }
 
-    /// Takes the next event and its time.
+    /// Removes the next event and returns it with its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(Cycles, E)> {
         let next = self.near.pop()?;

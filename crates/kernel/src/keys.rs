@@ -1,18 +1,18 @@
-//! Keys of a run's record, each declared once: type, unit, how values add up, meaning.
+//! Keys of a run's record. Each is declared once, with type, unit, aggregation and meaning.
 
 use serde::Serialize;
 
-/// How the value of a key comes about.
+/// How values of a key are aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Adds {
     /// It says what ran.
     Given,
-    /// Counted: parts of the machine add up, and a stretch of time is the difference of two counts.
+    /// A count: parts of the machine add up, and the difference of two counts covers the time between them.
     Sum,
     /// The largest value, over the whole run.
     Max,
-    /// Computed when the run has ended.
+    /// Computed after the run.
     Derived,
 }
 
@@ -24,7 +24,7 @@ pub struct Key {
     /// Its type, in Python's words.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// What it is a number of; empty if it is none.
+    /// The unit; empty if it has none.
     pub unit: &'static str,
     /// How its value comes about.
     pub adds: Adds,
@@ -32,9 +32,9 @@ pub struct Key {
     pub help: String,
 }
 
-/// Counts, of which a later one and an earlier one have a difference.
+/// Counts that can be subtracted: a later one minus an earlier one.
 pub trait Counts {
-    /// What was counted since `earlier`. What does not add up stays.
+    /// The counts since `earlier`. Values that do not add up are kept.
     #[must_use]
     fn since(self, earlier: &Self) -> Self;
 }
@@ -54,7 +54,7 @@ impl<T: Counts> Counts for Option<T> {
     }
 }
 
-/// By place; what has no earlier value stays.
+/// Element by element; elements without an earlier value are kept.
 impl Counts for Vec<u64> {
     fn since(mut self, earlier: &Vec<u64>) -> Vec<u64> {
         for (later, earlier) in self.iter_mut().zip(earlier) {
@@ -64,8 +64,8 @@ impl Counts for Vec<u64> {
     }
 }
 
-/// Declares a part of a record: a structure whose fields are keys, each with [`Adds`] and unit, and its list `keys()`.
-/// Fields `beside` are no keys of their own; their attributes say what serde makes of them.
+/// Declares a part of a record: a structure whose fields are keys, each with [`Adds`] and unit, and the list `keys()`.
+/// Fields under `beside` are not keys; their attributes control how serde flattens them.
 #[macro_export]
 macro_rules! keys {
     (
@@ -85,7 +85,7 @@ macro_rules! keys {
         }
 
         impl $name {
-            /// Its keys, without those of its parts.
+            /// The keys of this part, without those of nested parts.
             #[must_use]
             pub fn keys() -> Vec<$crate::Key> {
                 vec![$($crate::Key {
@@ -100,7 +100,7 @@ macro_rules! keys {
     };
 }
 
-/// Declares a part of a record as [`keys!`] does, and the difference of two: [`Counts`].
+/// Declares a part of a record as [`keys!`] does, with subtraction: [`Counts`].
 #[macro_export]
 macro_rules! counters {
     (

@@ -1,6 +1,6 @@
 //! Time, events, calendars of shared bandwidth, random numbers, statistics, declared parameters and keys.
 //!
-//! Knows nothing of persistence, processors or programs.
+//! It knows no persistence, processors or programs.
 
 mod calendar;
 mod cycles;

@@ -1,7 +1,7 @@
-//! Which name was meant: the one way of suggesting names, for all that a user can get wrong.
+//! Suggestions for misspelt names; all of strandline's errors use this.
 
-/// The candidate that `written` was most likely meant to be; `None` if none is near. Case does not matter. What begins a name, or
-/// the last part of a name with dots, is near; else a name of which no more than a third is written wrongly.
+/// The candidate closest to `written`; `None` if none is close. Case is ignored. A prefix of a name is close, and so is
+/// the last part of a dotted name. Otherwise at most a third of the name may be wrong.
 #[must_use]
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = written.to_lowercase();
@@ -11,14 +11,14 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
 }
 
-/// The question that suggests [`nearest`], to follow what is wrong; empty if no name is near.
+/// The question that suggests [`nearest`], to append to an error; empty if no name is close.
 #[must_use]
 pub fn did_you_mean<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(written, candidates).map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 
-/// How far a name is from what was written: the edits, and how much is missing where it only begins so. The last part of a name
-/// comes after whole names.
+/// The distance of a name from what was written: the number of edits, and the missing characters of a prefix. Whole
+/// names rank before last parts.
 fn rank(written: &str, name: &str) -> Option<(usize, usize, bool)> {
     let last = name.rsplit('.').next().filter(|last| *last != name);
     let whole = distance(written, name).map(|(edits, missing)| (edits, missing, false));

@@ -1,4 +1,4 @@
-//! Declared parameters and their values, as given by `--set SCOPE.KEY=VALUE`: of a workload or of a design.
+//! Declared parameters of a workload or a design, and their values as set by `--set SCOPE.KEY=VALUE`.
 
 use crate::nearest;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ pub struct Param {
     pub min: u64,
     /// Its largest value.
     pub max: u64,
-    /// What it means, with its unit, in one line.
+    /// The meaning, with the unit, in one line.
     pub help: &'static str,
 }
 
-/// A wrong parameter: one line that names the key and the mend.
+/// A wrong parameter: one line with the key and the correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError(pub String);
 
@@ -42,11 +42,11 @@ impl Params {
         Params(declared.iter().map(|param| (param.name, param.default)).collect())
     }
 
-    /// The defaults of `declared`, replaced by `set`: keys (without their `SCOPE.`) and values as the user wrote
-    /// them; the last of equal keys counts. Errors name `scope`: whose parameters they are.
+    /// The defaults of `declared`, overridden by `set`: keys (without their `SCOPE.`) and values as the user wrote
+    /// them. The last of equal keys wins. Errors name `scope`, the owner of the parameters.
     ///
     /// # Errors
-    /// An unknown key, or a value that is no whole number or out of the declared range.
+    /// An unknown key, or a value that is not a whole number or is outside the declared range.
     pub fn parse<'a>(
         scope: &str,
         declared: &[Param],
@@ -75,7 +75,7 @@ impl Params {
         }
     }
 
-    /// The same with another value of a declared parameter.
+    /// The same parameters with one value changed.
     #[must_use]
     pub fn with(&self, name: &'static str, value: u64) -> Params {
         let mut params = self.clone();
@@ -83,7 +83,7 @@ impl Params {
         params
     }
 
-    /// All keys and values, in the order of the keys.
+    /// All keys and values, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.0.iter().map(|(name, value)| (*name, *value))
     }

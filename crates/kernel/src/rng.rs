@@ -1,6 +1,6 @@
 //! Seeded random numbers.
 
-/// SplitMix64: small, fast, and the same on every host.
+/// SplitMix64: small, fast, and equal on every host.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 

@@ -1,4 +1,4 @@
-//! Statistics kept while a run goes on.
+//! Statistics that accumulate during a run.
 
 /// A histogram of 64-bit values whose buckets are at most 1/128 of their value wide.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Counts all that `other` has counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         if other.buckets.len() > self.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
@@ -76,7 +76,7 @@ impl Histogram {
         self.max
     }
 
-    /// The smallest bucket top below or at which a share `q` (0 to 1) of the values lies; `None` without any.
+    /// The smallest bucket top that at least a share `q` (0 to 1) of the values does not exceed; `None` without values.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {

@@ -3,7 +3,7 @@
 use crate::Cycles;
 use std::collections::BTreeMap;
 
-/// A type under the name that Python gives it.
+/// A type and its Python name.
 pub trait TypeName {
     /// As in `int | None`.
     fn type_name() -> String;

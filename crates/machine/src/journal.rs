@@ -30,4 +30,20 @@ pub struct Journal {
     pub notes: Vec<Vec<Noted>>,
     /// What the cores executed; empty unless it was asked for.
     pub trace: Trace,
+    /// The design interrupted a program that does not heed it, and with that the run ended.
+    pub halted: bool,
+    /// When a line was first filled from memory with other bytes than had been stored, if ever.
+    pub stale_since: Option<Cycles>,
+}
+
+impl Journal {
+    /// When what the cores saw begins to be of no account: of a run that was halted since the program could not be told that
+    /// it had read stale bytes, when it had read them.
+    #[must_use]
+    pub fn counts_until(&self) -> Cycles {
+        match self.stale_since {
+            Some(since) if self.halted => since,
+            _ => Cycles::NEVER,
+        }
+    }
 }

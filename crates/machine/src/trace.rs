@@ -2,7 +2,9 @@
 
 use crate::core::Kind;
 use std::cell::RefCell;
-use strandline_isa::{Addr, CoreId, Flush, Primitive};
+use std::collections::BTreeMap;
+use strandline_design::ByteMask;
+use strandline_isa::{Addr, CoreId, Flush, Line, Primitive};
 
 /// What the cores executed, and in which order their stores became visible.
 ///
@@ -115,55 +117,84 @@ pub enum Seen {
     /// order, from the older stores of its own core that were in the store queue: those that are not among these
     /// entries. Happens only where accesses of different sizes overlap.
     Merged(u32),
+    /// Some of them from a line that was filled from memory while a store to these bytes was on its way there.
+    Stale,
 }
 
 /// A trace that is being written. Kept out of the callers' code, which is hot and mostly not traced.
 #[derive(Default)]
-pub struct Tracer(RefCell<Trace>);
+pub struct Tracer {
+    trace: RefCell<Trace>,
+    /// Bytes of lines, one bit each, that the cores see as they were before they were last stored.
+    stale: RefCell<BTreeMap<Line, u64>>,
+}
 
 impl Tracer {
     /// For a machine of so many cores.
     pub fn new(cores: usize) -> Tracer {
-        Tracer(RefCell::new(Trace {
+        let trace = Trace {
             programs: vec![Vec::new(); cores],
             visible: Vec::new(),
-        }))
+        };
+        Tracer {
+            trace: RefCell::new(trace),
+            stale: RefCell::default(),
+        }
     }
 
     /// A core's next operation: its index.
     #[cold]
     #[inline(never)]
     pub fn enter(&self, core: CoreId, op: Op) -> u32 {
-        let program = &mut self.0.borrow_mut().programs[core.index()];
+        let program = &mut self.trace.borrow_mut().programs[core.index()];
         program.push(op);
         index(program.len() - 1)
     }
 
     /// How many operations of a core there are so far.
     pub fn len(&self, core: CoreId) -> usize {
-        self.0.borrow().programs[core.index()].len()
+        self.trace.borrow().programs[core.index()].len()
     }
 
     /// All but the first so many operations of a core never happened.
     pub fn truncate(&self, core: CoreId, len: usize) {
-        self.0.borrow_mut().programs[core.index()].truncate(len);
+        self.trace.borrow_mut().programs[core.index()].truncate(len);
     }
 
     /// A core's store has become visible.
     #[cold]
     #[inline(never)]
     pub fn visible(&self, core: CoreId, index: u32) {
-        self.0.borrow_mut().visible.push(OpId { core, index });
+        self.trace.borrow_mut().visible.push(OpId { core, index });
+    }
+
+    /// These bytes of a line are stale from now on, too.
+    pub fn stale(&self, line: Line, bytes: u64) {
+        *self.stale.borrow_mut().entry(line).or_default() |= bytes;
+    }
+
+    /// No byte of a line is stale any more.
+    pub fn fresh(&self, line: Line) {
+        self.stale.borrow_mut().remove(&line);
+    }
+
+    /// Where an access finds these bytes that does not find them in its core.
+    pub fn in_memory(&self, addr: Addr, size: u8) -> Seen {
+        let stale = self.stale.borrow().get(&addr.line()).copied().unwrap_or(0);
+        match stale & ByteMask::of(addr, size).0 {
+            0 => Seen::Memory(self.count()),
+            _ => Seen::Stale,
+        }
     }
 
     /// How many stores have become visible so far.
     pub fn count(&self) -> u32 {
-        index(self.0.borrow().visible.len())
+        index(self.trace.borrow().visible.len())
     }
 
     /// Takes what has been written.
     pub fn take(&self) -> Trace {
-        self.0.take()
+        self.trace.take()
     }
 }
 

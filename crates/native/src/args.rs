@@ -33,9 +33,9 @@ pub struct Args {
     pub threads: u64,
     /// Tasks of the timed region, all threads together; the workload's default if `None`.
     pub tasks: Option<u64>,
-    /// Tasks of each thread before it; a tenth of its tasks if `None`.
+    /// Warm-up tasks of each thread; a tenth of its tasks if `None`.
     pub warm: Option<u64>,
-    /// The seed of all that is random.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// The file of persistent memory.
     pub pm: Option<PathBuf>,
@@ -46,10 +46,10 @@ pub struct Args {
 }
 
 impl Args {
-    /// Understands the command line, without the program's name.
+    /// Parses the command line, without the program's name.
     ///
     /// # Errors
-    /// The first thing wrong, in one line.
+    /// The first mistake, in one line.
     pub fn parse(args: &[String]) -> Result<Args, Error> {
         let mut parsed = Args {
             workload: String::new(),

@@ -1,4 +1,4 @@
-//! What a counting run counts: the flushes and fences that its code executes in the timed region.
+//! Counts of a counting run: the flushes and fences in the timed region.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,13 +22,13 @@ pub(crate) fn fence() {
     FENCES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The timed region begins; all threads wait.
+/// Starts the timed region; all threads wait.
 pub(crate) fn begin() {
     FLUSHES.store(0, Ordering::Relaxed);
     FENCES.store(0, Ordering::Relaxed);
 }
 
-/// What was counted since, when all threads have ended.
+/// The counts since then, once all threads have ended.
 pub(crate) fn end() -> Counts {
     Counts {
         flushes: FLUSHES.load(Ordering::Relaxed),

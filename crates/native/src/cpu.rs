@@ -1,4 +1,4 @@
-//! The back end: each operation is done when it is asked for.
+//! The back end: each operation executes at once.
 
 use crate::modes::Lowered;
 use crate::source::isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, W};
@@ -7,20 +7,21 @@ use std::marker::PhantomData;
 use std::sync::{Barrier, OnceLock};
 use strandline_capture::Marker;
 
-/// Where all threads meet before the timed region. A process runs one program ([`real::Real`] has fixed places, too).
+/// A barrier of all threads before the timed region. A process runs one program ([`real::Real`] has fixed addresses,
+/// too).
 static START: OnceLock<Barrier> = OnceLock::new();
 
 /// A thread on real memory.
 ///
-/// There is nothing in it: register values carry a reference to their back end, which costs no instruction only if the
-/// compiler knows that it is always this constant.
+/// It is empty: register values carry a reference to their back end, which costs no instruction only if the compiler
+/// knows that it is always this constant.
 pub(crate) struct NativeCpu<L>(PhantomData<L>);
 
 impl<L: Lowered + 'static> NativeCpu<L> {
     /// The back end of every thread.
     pub const ANY: &'static Self = &NativeCpu(PhantomData);
 
-    /// Says how many threads come to the start line.
+    /// Sets the number of threads at the barrier.
     pub fn expect(threads: usize) {
         START.get_or_init(|| Barrier::new(threads));
     }
@@ -29,7 +30,7 @@ impl<L: Lowered + 'static> NativeCpu<L> {
 impl<L: Lowered> Cpu for NativeCpu<L> {
     type Tag = ();
 
-    /// The operating system moves threads; no program here asks.
+    /// The operating system moves threads; no program here requests it.
     fn core(&self) -> CoreId {
         CoreId(0)
     }
@@ -97,7 +98,7 @@ impl<L: Lowered> Cpu for NativeCpu<L> {
         }
     }
 
-    /// The marked region begins while all threads wait, so none of it is lost.
+    /// The marked region starts while all threads wait, so none of it is lost.
     fn start_line(&self) {
         let Some(start) = START.get() else { return };
         if start.wait().is_leader() {

@@ -1,8 +1,8 @@
-//! The workloads as native programs: the source that the simulator runs, compiled for the machine at hand.
+//! The workloads as native programs: the simulator's source, compiled for the host.
 //!
-//! Loads, stores, locked instructions, `clwb` and `sfence` are real, on a mapping of DRAM and one of persistent memory; threads
-//! are the operating system's. Tasks and the timed region are marked ([`strandline_capture::Marker`]), so that a recording of
-//! such a program can be held against the simulator's own run of the same source.
+//! Loads, stores, locked instructions, `clwb` and `sfence` are real, on a mapping of DRAM and one of persistent memory.
+//! Threads are the operating system's. Markers delimit tasks and the timed region ([`strandline_capture::Marker`]), so
+//! that a recording of the program can be compared with the simulator's own run of the same source.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod args;

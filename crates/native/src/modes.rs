@@ -1,4 +1,4 @@
-//! What intents become on the machine at hand. Known to the compiler, so that it costs nothing at run time.
+//! The lowering of intents on the host. It is constant for the compiler, so that it costs nothing at run time.
 
 use std::arch::x86_64::__cpuid_count;
 use strandline_isa::{Flush, Lowering, Primitive};
@@ -8,7 +8,7 @@ use strandline_isa::{Flush, Lowering, Primitive};
 pub enum Mode {
     /// Undo log, flushes and `sfence`, as the simulator's design `x86`.
     X86,
-    /// The same, counting what it does: more instructions, no others that persist.
+    /// The same with counting: more instructions, with the same persist instructions.
     Counted,
     /// No log, no flush, no fence.
     Volatile,
@@ -63,10 +63,11 @@ const fn x86(flush: Flush) -> Lowering {
     }
 }
 
-/// The best instruction by which this processor writes a line back.
+/// The best write-back instruction of this processor.
 pub(crate) fn best_flush() -> Flush {
-    // Intel SDM, volume 2, CPUID: leaf 7, subleaf 0, EBX bits 24 and 23. A processor without the leaf answers zeros or,
-    // for a leaf above its highest, those of its highest; all of those that have a 64-bit Linux have leaf 7 or neither.
+    // Intel SDM, volume 2, CPUID: leaf 7, subleaf 0, EBX bits 24 and 23. A processor without the leaf returns zeros or,
+    // above its highest leaf, the values of its highest leaf. All processors with 64-bit Linux have leaf 7 or return
+    // neither bit.
     #[allow(unused_unsafe, unsafe_code, reason = "safe to call only in newer versions of Rust")]
     // SAFETY: every x86-64 processor has the instruction.
     let features = unsafe { __cpuid_count(7, 0) }.ebx;

@@ -1,10 +1,10 @@
-//! Real memory and the instructions on it: all that is unsafe here.
+//! Real memory and the instructions on it: all `unsafe` code is here.
 //!
-//! A program's address plus [`OFFSET`] is where the byte really is, for DRAM and persistent memory alike. So translation is
-//! a constant displacement, which costs no instruction, and what a program writes into persistent memory holds no
-//! address of this process.
+//! A program's address plus [`OFFSET`] is the real address, for DRAM and persistent memory alike. So translation is a
+//! constant displacement, which costs no instruction, and the program's persistent data holds no address of this
+//! process.
 //!
-//! Loads acquire and stores release, as every load and store of x86 does; the compiler neither reorders nor removes them.
+//! Loads acquire and stores release, as all loads and stores of x86 do. The compiler neither reorders nor removes them.
 
 use crate::source::isa::Rmw;
 use std::arch::asm;
@@ -15,26 +15,26 @@ use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use strandline_isa::{Addr, Flush, Image, Plain, Primitive, PM_BASE};
 
-/// Where a program's address 0 is: above what the system keeps free at the bottom, below where programs are loaded, and
-/// small enough for an instruction's displacement.
+/// The real address of a program's address 0: above the system's reserved range, below loaded programs, and small
+/// enough for an instruction's displacement.
 const OFFSET: u64 = 1 << 28;
 
-/// The most DRAM of a program, in bytes.
+/// Maximum DRAM of a program, in bytes.
 const MOST_DRAM: u64 = 1 << 30;
 
-/// A program's DRAM and persistent memory, mapped at their fixed places: a process has one at a time.
+/// A program's DRAM and persistent memory, mapped at fixed addresses: a process has one at a time.
 ///
-/// Its users reach only addresses that it holds; like any native program, one that strays faults or worse.
+/// Users must access only its addresses. As in any native program, a stray access faults or corrupts memory.
 pub(crate) struct Real {
     dram_bytes: u64,
     pm_bytes: u64,
 }
 
 impl Real {
-    /// Maps zeroed DRAM and persistent memory: of `file`, which is shared and at least so long, or anonymous.
+    /// Maps zeroed DRAM and persistent memory. The latter is `file`, shared and at least as long, or anonymous.
     ///
     /// # Errors
-    /// The system refuses, or there is something at these addresses already.
+    /// The system refuses, or these addresses are already mapped.
     pub fn map(dram_bytes: u64, pm_bytes: u64, file: Option<&File>) -> io::Result<Real> {
         if dram_bytes > MOST_DRAM {
             let text =
@@ -42,7 +42,7 @@ impl Real {
             return Err(io::Error::other(text));
         }
         map_at(OFFSET, dram_bytes, None)?;
-        // Dropped, and the DRAM unmapped, if there is no place for the rest.
+        // On failure of the second mapping, the first is dropped and unmapped.
         let mut real = Real {
             dram_bytes,
             pm_bytes: 0,
@@ -52,12 +52,12 @@ impl Real {
         Ok(real)
     }
 
-    /// Puts what was written to persistent memory into its file, whatever the file lies on.
+    /// Writes persistent memory back to its file, on any file system.
     ///
     /// # Errors
     /// The system refuses.
     pub fn sync(&self) -> io::Result<()> {
-        // SAFETY: the mapping is there as long as `self` is.
+        // SAFETY: the mapping exists as long as `self`.
         #[allow(unsafe_code, reason = "a system call on a mapping of our own")]
         let result = unsafe { libc::msync(place(PM_BASE), self.pm_bytes as usize, libc::MS_SYNC) };
         errno_unless(result == 0)
@@ -68,7 +68,7 @@ impl Drop for Real {
     fn drop(&mut self) {
         for (base, bytes) in [(0, self.dram_bytes), (PM_BASE, self.pm_bytes)] {
             if bytes > 0 {
-                // SAFETY: `map` made the mapping, and nobody can use it any more.
+                // SAFETY: `map` made the mapping, and nothing can use it any more.
                 #[allow(unsafe_code, reason = "a system call on a mapping of our own")]
                 unsafe {
                     libc::munmap(place(base), bytes as usize);
@@ -111,7 +111,7 @@ fn map_at(at: u64, bytes: u64, file: Option<&File>) -> io::Result<()> {
     #[allow(unsafe_code, reason = "a system call that makes memory of our own")]
     let got = unsafe { libc::mmap(wanted, bytes as usize, protection, flags, fd, 0) };
     errno_unless(got != libc::MAP_FAILED)?;
-    // Kernels before 4.17 take the place for a hint.
+    // Kernels before 4.17 treat the address as a hint.
     if got != wanted {
         return Err(io::Error::other("something else lies where the memory should"));
     }
@@ -125,7 +125,8 @@ fn map_at(at: u64, bytes: u64, file: Option<&File>) -> io::Result<()> {
 fn at<A>(addr: Addr) -> &'static A {
     let pointer = with_exposed_provenance::<A>(addr.0.wrapping_add(OFFSET) as usize);
     debug_assert!(pointer.is_aligned(), "{addr} is not aligned");
-    // SAFETY: `Real` maps all that its program may reach, and `A` is an atomic integer, for which all bits are fine.
+    // SAFETY: `Real` maps all addresses that its program may access, and `A` is an atomic integer, valid for all bit
+    // patterns.
     unsafe { &*pointer }
 }
 
@@ -154,7 +155,7 @@ pub(crate) fn store(addr: Addr, size: u8, value: u64) {
 /// A non-temporal store of 4 or 8 bytes.
 ///
 /// # Panics
-/// Of other sizes there is none.
+/// There are no other sizes.
 #[inline(always)]
 #[allow(unsafe_code, reason = "real memory")]
 pub(crate) fn store_nt(addr: Addr, size: u8, value: u64) {
@@ -170,7 +171,7 @@ pub(crate) fn store_nt(addr: Addr, size: u8, value: u64) {
     }
 }
 
-/// A locked instruction on 8 bytes: the old value.
+/// A locked instruction on 8 bytes; returns the old value.
 #[inline(always)]
 pub(crate) fn rmw(addr: Addr, op: Rmw, operand: u64) -> u64 {
     let word = at::<AtomicU64>(addr);
@@ -204,10 +205,11 @@ pub(crate) fn flush(addr: Addr, flush: Flush) {
     }
 }
 
-/// A persist primitive. The store barrier is nothing: stores leave in order on x86, and the compiler keeps them so.
+/// A persist primitive. The store barrier emits nothing, because x86 stores stay in order and the compiler preserves
+/// that order.
 ///
 /// # Panics
-/// At `pcommit`, which no machine has.
+/// On `pcommit`, which no machine has.
 #[inline(always)]
 #[allow(unsafe_code, reason = "instructions that Rust has no word for")]
 pub(crate) fn primitive(primitive: Primitive) {
@@ -220,7 +222,7 @@ pub(crate) fn primitive(primitive: Primitive) {
     }
 }
 
-/// Executes the marker of this displacement ([`Marker::displacement`]).
+/// Executes the marker with this displacement ([`Marker::displacement`]).
 #[inline(always)]
 #[allow(unsafe_code, reason = "an instruction that Rust has no word for")]
 pub(crate) fn mark<const DISPLACEMENT: u32>() {

@@ -18,9 +18,9 @@ use strandline_isa::{Addr, Flush, Image, Memory, PM_BASE};
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What was asked for cannot be run: one line that says what is wrong, where, and how to mend it.
+    /// Bad input: one line with the fault, the place, and the correction.
     Input(String),
-    /// The invariant does not hold: one line that says what is wrong.
+    /// The invariant does not hold: one line with the fault.
     Broken(String),
 }
 
@@ -41,13 +41,13 @@ pub struct Ran {
     pub workload: String,
     /// Tasks of the timed region, all threads together.
     pub tasks: u64,
-    /// Tasks of each thread before it.
+    /// Warm-up tasks of each thread.
     pub warm_tasks: u64,
     /// Threads.
     pub threads: u64,
-    /// The instruction that wrote lines back, if any did.
+    /// The write-back instruction, if any.
     pub flush: Option<Flush>,
-    /// What was counted, if it was asked for.
+    /// The counts, if requested.
     pub counts: Option<Counts>,
     /// Whether the invariant was checked, and holds.
     pub checked: bool,
@@ -73,10 +73,10 @@ impl fmt::Display for Ran {
     }
 }
 
-/// Runs a workload as the user asks. A process runs one at a time.
+/// Runs a workload as requested. A process runs one at a time.
 ///
 /// # Errors
-/// Bad input, memory that cannot be had, or an invariant that does not hold.
+/// Bad input, unavailable memory, or an invariant that does not hold.
 pub fn run(args: &Args) -> Result<Ran, Error> {
     let input = |error: workloads::Error| Error::Input(error.to_string());
     let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
@@ -129,13 +129,13 @@ impl Visitor for Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// Runs all threads to their end; the instruction that they wrote lines back by.
+    /// Runs all threads to their end; returns their write-back instruction.
     fn threads<W: Workload, L: Lowered + 'static>(&self, workload: &W) -> Option<Flush> {
         NativeCpu::<L>::expect(self.args.threads as usize);
         let running = AtomicU64::new(self.args.threads);
         let one = |thread: u64| {
             run_thread(workload, NativeCpu::<L>::ANY, self.plan_of(thread));
-            // The last one ends the region.
+            // The last thread ends the region.
             if running.fetch_sub(1, Ordering::SeqCst) == 1 {
                 real::mark::<{ Marker::RegionEnd.displacement() }>();
             }
@@ -161,7 +161,7 @@ impl Runner<'_> {
     }
 }
 
-/// Maps memory, persistent memory to a new file at `path` if there is one, and fills it as `memory` is.
+/// Maps memory and copies `memory` into it. Persistent memory is a new file at `path`, if there is one.
 fn place(memory: &Memory, path: Option<&Path>) -> Result<(Real, Option<File>), Error> {
     let named = |error: io::Error| {
         let what = path.map_or("memory".into(), Path::to_string_lossy);
@@ -177,14 +177,14 @@ fn place(memory: &Memory, path: Option<&Path>) -> Result<(Real, Option<File>), E
     for addr in dram.chain(pm).map(Addr) {
         real.set_word(addr, memory.word(addr));
     }
-    // Threads find a pool that lies in its file already, as a program that opens one does.
+    // Threads find an existing pool in its file, as a program that opens one does.
     if file.is_some() {
         real.sync().map_err(named)?;
     }
     Ok((real, file))
 }
 
-/// What a restart finds: the file's bytes, or persistent memory's where there is no file; volatile memory is zero.
+/// Memory after a restart: the file's bytes, or persistent memory's without a file; volatile memory is zero.
 fn left_by(filled: &Memory, real: &Real, file: Option<&File>) -> io::Result<Memory> {
     let image = Memory::new(filled.dram_bytes(), filled.pm_bytes());
     let mut reader = file.map(BufReader::new);
@@ -209,8 +209,7 @@ fn new_file(path: &Path, bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Checks the invariant of memory as it stands, and of what is left of it after a restart: the file, or persistent memory, and
-/// recovery.
+/// Checks the invariant of current memory, and of recovered memory after a restart.
 fn check<W: Workload>(workload: &W, filled: &Memory, real: &Real, file: Option<&File>) -> Result<(), Error> {
     workload
         .check(real)

@@ -1,4 +1,4 @@
-//! The workloads' source as straight code (`build.rs`), with what of their rooms needs no change.
+//! The workloads' source as synchronous code (`build.rs`), with the unchanged parts of their crates.
 #![allow(
     dead_code,
     unused_imports,
@@ -28,12 +28,12 @@ pub mod isa {
 }
 
 pub mod runtime {
-    pub use self::alloc::FreeLists;
+    pub use self::alloc::{FreeLists, Taken};
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
-    // Natively there is the undo log only: all of a program is inlined, and the others would be at every place.
+    // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
     pub use self::random::Random;
     pub use self::recovery::recover;
@@ -42,15 +42,26 @@ pub mod runtime {
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
     pub use self::workload::{BuildPlan, Workload};
 
-    // What workloads use, and what that uses.
-    straight! { "runtime": alloc demand heap layout list lock log random recovery region runtimes thread workload }
+    // The parts that workloads use, directly or indirectly.
+    straight! { "runtime": abort alloc demand heap layout list lock log random recovery region runtimes thread workload }
+
+    /// A task is run once: nothing interrupts it.
+    pub mod restart {
+        use super::{ThreadState, Workload};
+        use crate::source::isa::Cpu;
+
+        #[inline(always)]
+        pub fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
+            workload.task(state);
+        }
+    }
 
     pub mod model {
         straight! { "runtime/model": entry layout ledger replay rollback scan set }
     }
 }
 
-/// All of the room: its `lib.rs` declares the files.
+/// The whole crate: its `lib.rs` declares the files.
 pub mod workloads {
     include!(concat!(env!("OUT_DIR"), "/workloads/lib.rs"));
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use strandline_workloads::{names, About};
 
-/// Every workload under each of its names, small, with the settings of a run; once more with several operations in a region, where
-/// it can have them.
+/// Every workload under each of its names, small, with the settings of a run; also with several operations in a region,
+/// if possible.
 fn small() -> Vec<(&'static str, Vec<String>)> {
     let mut runs = Vec::new();
     for about in names() {
@@ -23,7 +23,7 @@ fn small() -> Vec<(&'static str, Vec<String>)> {
     runs
 }
 
-/// What makes a workload small, but for what its name sets.
+/// The settings that make a workload small, except those of its name.
 fn settings(about: &About, name: &str) -> Vec<String> {
     let of_name = |key: &str| about.sets(name).iter().any(|(set, _)| *set == key);
     let small = about.small.iter().filter(|(key, _)| !of_name(key));
@@ -43,7 +43,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Runs all workloads on files, checked by the program itself: memory at the end, and the file after recovery.
+/// Runs all workloads on files, checked by the program itself: the final memory, and the file after recovery.
 fn every_workload_holds(design: &str, threads: &str) {
     for (workload, settings) in small() {
         let pm = file(&format!("{workload}-{design}-{threads}.pm"));

@@ -1,4 +1,4 @@
-//! All candidate executions of a test: who reads what, and in which order locations are written.
+//! All candidate executions of a test: reads-from relations and coherence orders.
 
 use crate::cat::Candidate;
 use crate::litmus::Test;
@@ -6,14 +6,14 @@ use crate::relation::Relation;
 use crate::unroll::Unrolled;
 use crate::Fault;
 
-/// The most candidates that are enumerated.
+/// Maximum number of enumerated candidates.
 const MOST: u64 = 2_000_000;
 
 /// A candidate execution with its values.
 pub struct Execution {
-    /// Who reads what, and the order of writes.
+    /// The reads-from relation and the order of writes.
     pub candidate: Candidate,
-    /// The writes to each location in their order.
+    /// The writes to each location in coherence order.
     pub orders: Vec<Vec<usize>>,
     /// The value of each read, write and output.
     pub values: Vec<u8>,
@@ -62,7 +62,7 @@ fn refuse_too_many(writes: &[Vec<usize>], sources: &[&Vec<usize>]) -> Result<(),
     }
 }
 
-/// The next choice, counted up; false after the last.
+/// Advances to the next choice; false after the last.
 fn next(choice: &mut [usize], count: impl Fn(usize) -> usize) -> bool {
     for (index, digit) in choice.iter_mut().enumerate() {
         *digit += 1;
@@ -74,7 +74,7 @@ fn next(choice: &mut [usize], count: impl Fn(usize) -> usize) -> bool {
     false
 }
 
-/// The orders of writes, the first one first in all.
+/// All orders of writes; the initial write is always first.
 fn permutations(writes: &[usize]) -> Vec<Vec<usize>> {
     let Some((initial, others)) = writes.split_first() else {
         return vec![Vec::new()];
@@ -124,7 +124,7 @@ fn execution(size: usize, reads: &[usize], from: &[usize], orders: &[&[usize]], 
     }
 }
 
-/// The events' values if the reads read from these writes; `None` if one depends on itself.
+/// The events' values for this reads-from relation; `None` if a value depends on itself.
 fn values(unrolled: &Unrolled, reads: &[usize], from: &[usize]) -> Option<Vec<u8>> {
     let size = unrolled.events.len();
     let mut source = vec![None; size];
@@ -133,7 +133,7 @@ fn values(unrolled: &Unrolled, reads: &[usize], from: &[usize]) -> Option<Vec<u8
         .zip(from)
         .for_each(|(read, write)| source[*read] = Some(*write));
     let mut values = vec![None; size];
-    // Each round finds at least one more value, or there is a cycle.
+    // Each round determines at least one more value, or there is a cycle.
     let mut left: Vec<usize> = (0..size).collect();
     while !left.is_empty() {
         let before = left.len();

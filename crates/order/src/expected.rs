@@ -1,4 +1,4 @@
-//! The states that a model is expected to allow of a folder's tests: the file `<model>.expected` of the folder.
+//! The expected states of a folder's tests under a model: the file `<model>.expected` of the folder.
 
 use crate::litmus::Test;
 use crate::model::Model;
@@ -11,11 +11,10 @@ mod read;
 
 pub use read::read_expected;
 
-/// What is expected of a test: by the name of the model and of each of its variants the states in words, `None` where
-/// they leave the test undefined.
+/// The expected states of a test, by the name of the model or its variant; `None` if the test is undefined.
 pub type Expected = BTreeMap<String, Option<Vec<String>>>;
 
-/// What a model and each of its variants allow of a test.
+/// The states of a test that a model and each of its variants allow.
 ///
 /// # Errors
 /// The test has too many executions.
@@ -24,7 +23,7 @@ pub fn expected(test: &Test, model: &Model) -> Result<Expected, Fault> {
     model.with_variants()?.iter().map(said).collect()
 }
 
-/// The lines of a test in a file `<model>.expected`. A variant that allows what the model does says so.
+/// The lines of a test in a file `<model>.expected`. A variant with the model's states refers to the model.
 #[must_use]
 pub fn show_expected(test: &str, model: &str, expected: &Expected) -> String {
     let mut text = format!("{test}\n");

@@ -1,8 +1,8 @@
-//! What is wrong with a test or a model, and where.
+//! Mistakes in tests and models, with their positions.
 
 use std::fmt;
 
-/// A place in a text, counted from 1.
+/// A position in a text, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -14,11 +14,11 @@ pub struct Place {
 /// A mistake in a test or a model: one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The file, if the text came from one.
+    /// The file, if the text comes from one.
     pub file: Option<String>,
-    /// Where in it, if it is not about the whole.
+    /// The position, unless it concerns the whole text.
     pub place: Option<Place>,
-    /// What is wrong and how to mend it.
+    /// The mistake and its correction.
     pub message: String,
 }
 
@@ -32,7 +32,7 @@ impl Fault {
         }
     }
 
-    /// A mistake of the whole, or of no text.
+    /// A mistake without a position.
     pub fn of_whole(message: impl Into<String>) -> Fault {
         Fault {
             file: None,
@@ -41,7 +41,7 @@ impl Fault {
         }
     }
 
-    /// The same, in this file (unless it is known to be in another).
+    /// The same mistake in this file, unless it already names a file.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> Fault {
         self.file.get_or_insert_with(|| file.to_owned());

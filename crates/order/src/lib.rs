@@ -1,7 +1,7 @@
-//! Persistency models as relations over events: what a crash may leave, whatever the hardware that claims to be the model's.
+//! Persistency models as relations over events: the states that a crash may leave, independent of hardware.
 //!
-//! A model is a file in herd's `.cat` language, a litmus test one in herd's `.litmus` format; `docs/litmus.md` says exactly
-//! what they mean. [`allowed`] enumerates a test's executions and crash cuts. Nothing here knows of time.
+//! A model is a file in herd's `.cat` language, a litmus test one in herd's `.litmus` format. `docs/litmus.md` defines
+//! both. [`allowed`] enumerates a test's executions and crash cuts. This crate does not know time.
 
 mod cat;
 mod execution;

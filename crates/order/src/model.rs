@@ -11,7 +11,7 @@ mod mutation;
 
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../models");
 
-/// A persistency model, read and compiled.
+/// A persistency model, parsed and compiled.
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
@@ -33,10 +33,10 @@ impl Model {
         names
     }
 
-    /// The built-in model of this name, with the variants that follow it after colons: `px86:weak-locks`.
+    /// The built-in model of this name, with variants after colons: `px86:weak-locks`.
     ///
     /// # Errors
-    /// There is none, or it has no such variant.
+    /// There is none, or it lacks a variant.
     pub fn named(name: &str) -> Result<Model, Fault> {
         let mut parts = name.split(':');
         let base = parts.next().unwrap_or_default();
@@ -64,10 +64,10 @@ impl Model {
         }
     }
 
-    /// Reads a model. What it includes is looked for among the built-in files.
+    /// Parses a model. Included files are built-in ones.
     ///
     /// # Errors
-    /// The first mistake, and where it is.
+    /// The first mistake, and its position.
     pub fn parse(name: &str, text: &str, on: &BTreeSet<String>) -> Result<Model, Fault> {
         let mut files = Vec::new();
         let file = format!("{name}.cat");
@@ -89,10 +89,10 @@ impl Model {
         })
     }
 
-    /// The same model with these variants on, and no others.
+    /// The same model with exactly these variants.
     ///
     /// # Errors
-    /// None, for a model that has been read: variants change no type.
+    /// None, for a parsed model: variants change no type.
     pub fn with(&self, on: &BTreeSet<String>) -> Result<Model, Fault> {
         let on = on.intersection(&self.variants).cloned().collect();
         Model::of(&self.name, self.files.clone(), &on)
@@ -101,27 +101,27 @@ impl Model {
     /// The model and each of its variants, one at a time.
     ///
     /// # Errors
-    /// None, for a model that has been read.
+    /// None, for a parsed model.
     pub fn with_variants(&self) -> Result<Vec<Model>, Fault> {
         let one = |variant: &String| self.with(&BTreeSet::from([variant.clone()]));
         let variants = self.variants.iter().map(one);
         std::iter::once(self.with(&BTreeSet::new())).chain(variants).collect()
     }
 
-    /// The name of its file, without the variants that are on.
+    /// The name of its file, without active variants.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.name
     }
 
-    /// Its name, with the variants that are on.
+    /// Its name, with active variants.
     #[must_use]
     pub fn name(&self) -> String {
         let on: String = self.on.iter().map(|variant| format!(":{variant}")).collect();
         format!("{}{on}", self.name)
     }
 
-    /// What it is, and its source: the first line of its file.
+    /// Its description and source: the first line of its file.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
@@ -133,19 +133,19 @@ impl Model {
         &self.variants
     }
 
-    /// Whether it gives all of the test's instructions a meaning.
+    /// Whether it defines all of the test's instructions.
     #[must_use]
     pub fn takes(&self, test: &Test) -> bool {
         test.classes().is_subset(&self.isa)
     }
 
-    /// The instructions to which it gives a meaning.
+    /// The instructions that it defines.
     #[must_use]
     pub fn isa(&self) -> &BTreeSet<Class> {
         &self.isa
     }
 
-    /// Whether its files speak of this relation.
+    /// Whether its files name this relation.
     #[cfg(test)]
     pub fn names_relation(&self, relation: &str) -> bool {
         let mut found = false;
@@ -162,10 +162,10 @@ impl Model {
     }
 }
 
-/// How deep files may include one another.
+/// Maximum nesting depth of includes.
 const DEEPEST: usize = 8;
 
-/// The files that models are made of.
+/// The files of models.
 fn included_files() -> Vec<&'static str> {
     let parts = MODELS.dirs().flat_map(Dir::files);
     let mut files: Vec<&str> = parts.filter_map(|file| file.path().to_str()).collect();
@@ -177,7 +177,7 @@ fn builtin(file: &str) -> Option<&'static str> {
     MODELS.get_file(file)?.contents_utf8()
 }
 
-/// The file and what it includes, each after what it includes itself.
+/// The file and what it includes, in the order of definition.
 fn gather(name: &str, text: &str, files: &mut Vec<(String, File)>, depth: usize) -> Result<(), Fault> {
     let file = parse(text).map_err(|fault| fault.in_file(name))?;
     for item in &file.items {

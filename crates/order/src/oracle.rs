@@ -1,8 +1,8 @@
-//! The oracle: whether what a crash would leave of a whole run is a cut that the model allows.
+//! The oracle: whether a crash state of a whole run is a cut that the model allows.
 //!
-//! A run is one execution: who read what and the order of writes are known, so nothing is enumerated. The oracle looks at
-//! contents of memory alone. A location's content tells which of its writes may be the newest that is durable; where several
-//! writes leave the same content, the one that is easiest to allow is taken.
+//! A run is one execution with known reads-from and coherence order, so nothing is enumerated. The oracle looks only at
+//! the contents of memory. A location's content shows which of its writes may be the newest durable one. If several
+//! writes leave the same content, the oracle assumes the one that is easiest to allow.
 
 use crate::cat::{Candidate, Evaluator};
 use crate::model::Model;
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg(test)]
 mod agreement;
 
-/// The most events that are judged together; of more, overlapping stretches are.
+/// Maximum number of events that are judged together; longer runs are judged in overlapping windows.
 const MOST: usize = 256;
 
 /// A run as an execution.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// The events: each thread's in program order, initial writes among them.
+    /// The events: each thread's in program order, including initial writes.
     pub events: Vec<Event>,
     /// The halves of locked instructions.
     pub rmw: Vec<(usize, usize)>,
@@ -27,54 +27,54 @@ pub struct History {
     pub rf: Vec<(usize, usize)>,
     /// The writes to each location in the order in which they became visible, the initial one first.
     pub orders: Vec<Vec<usize>>,
-    /// What each write leaves in its location; 0 for other events.
+    /// The content of a location after each write; 0 for other events.
     pub contents: Vec<u64>,
-    /// When an event happened, as far as that is known: never less than an event's that it follows in its thread. Only used to find
-    /// stretches of a long run.
+    /// The time of an event, as far as known: at least that of its predecessor in its thread. It only serves to cut
+    /// long runs into windows.
     pub stamps: Vec<u64>,
 }
 
-/// Part of a run's events, with the order in which they must persist: none where the model leaves the run open.
+/// A part of a run's events, with their persist order; none if the model leaves the run undefined.
 struct Stretch {
     events: Vec<usize>,
-    /// For each event those before it.
+    /// The predecessors of each event.
     before: Relation,
-    /// For each event those after it.
+    /// The successors of each event.
     after: Relation,
-    /// The model leaves it open: a race.
+    /// The model leaves it undefined: a race.
     undefined: bool,
 }
 
-/// What of a run is durable, and whether that is a cut.
+/// The durable state of a run, and whether it is a cut.
 pub struct Oracle {
     history: History,
     stretches: Vec<Stretch>,
-    /// Where an event stands in each stretch that has it.
+    /// The index of an event in each window that has it.
     places: Vec<Vec<(usize, usize)>>,
-    /// Events that are certainly durable, and certainly not, by stretch.
+    /// Events that are certainly durable, and certainly not, by window.
     present: Vec<Set>,
     missing: Vec<Set>,
-    /// For each location, the first and the last place in its order of a write that leaves this content.
+    /// For each location, the first and the last position of a write that leaves this content.
     sources: Vec<BTreeMap<u64, (usize, usize)>>,
-    /// For each location, those of its durable content.
+    /// For each location, the positions for its durable content.
     newest: Vec<(usize, usize)>,
-    /// Events of which that has changed.
+    /// Events whose status has changed.
     changed: Vec<usize>,
-    /// Locations that hold what no write left there.
+    /// Locations with a content that no write left there.
     foreign: BTreeSet<usize>,
 }
 
-/// A durable state that is no cut.
+/// A durable state that is not a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breach {
-    /// This event is durable, and that one, which must be durable before it, is not.
+    /// The first event is durable; the second, which must be durable before it, is not.
     Order {
         /// The event that is durable.
         present: usize,
         /// The event that is not.
         missing: usize,
     },
-    /// The location holds what no write left there.
+    /// The location has a content that no write left there.
     Foreign {
         /// The location.
         location: usize,
@@ -82,7 +82,8 @@ pub enum Breach {
 }
 
 impl Oracle {
-    /// The oracle of a run that begins with its initial writes durable; `None` if the run is no execution of the model at all.
+    /// The oracle of a run whose initial writes are durable at first; `None` if the run is not an execution of the
+    /// model.
     #[must_use]
     pub fn new(model: &Model, history: History) -> Option<Oracle> {
         let size = history.events.len();
@@ -129,15 +130,15 @@ impl Oracle {
         Some(oracle)
     }
 
-    /// Of how many stretches of the run the model says nothing (`flag`), and of how many there are. In these nothing is a breach of
-    /// order.
+    /// The number of windows that the model leaves undefined (`flag`), and of all windows. In undefined windows no
+    /// order can be violated.
     #[must_use]
     pub fn undefined(&self) -> (usize, usize) {
         let undefined = self.stretches.iter().filter(|stretch| stretch.undefined);
         (undefined.count(), self.stretches.len())
     }
 
-    /// The durable content of a location is now this.
+    /// Sets the durable content of a location.
     pub fn set(&mut self, location: usize, content: u64) {
         let Some(&(first, last)) = self.sources[location].get(&content) else {
             self.foreign.insert(location);
@@ -146,7 +147,7 @@ impl Oracle {
         self.foreign.remove(&location);
         let (before, after) = self.newest[location];
         self.newest[location] = (first, last);
-        // Only writes between the old bounds and the new change sides.
+        // Only writes between the old bounds and the new ones change their status.
         let from = first.min(before);
         let to = last.max(after);
         for place in from..=to {
@@ -155,12 +156,12 @@ impl Oracle {
         }
     }
 
-    /// The world has seen an output.
+    /// The outside world has observed an output.
     pub fn see(&mut self, output: usize) {
         self.mark(output, true, false);
     }
 
-    /// A way in which the state is no cut because of what has changed since this was asked last.
+    /// A violation in the state, because of changes since the last call.
     pub fn breach(&mut self) -> Option<Breach> {
         let changed = std::mem::take(&mut self.changed);
         let foreign = self
@@ -170,7 +171,7 @@ impl Oracle {
         foreign.or_else(|| changed.into_iter().find_map(|event| self.breach_at(event)))
     }
 
-    /// Notes whether an event is certainly durable, or certainly not.
+    /// Records whether an event is certainly durable, or certainly not.
     fn mark(&mut self, event: usize, present: bool, missing: bool) {
         let mut changed = false;
         for (stretch, place) in &self.places[event] {
@@ -205,7 +206,7 @@ impl Oracle {
     }
 }
 
-/// The first and the last place of a write that leaves each content.
+/// The first and the last position of a write that leaves each content.
 fn sources(order: &[usize], contents: &[u64]) -> BTreeMap<u64, (usize, usize)> {
     let mut sources = BTreeMap::new();
     for (place, write) in order.iter().enumerate() {
@@ -224,7 +225,7 @@ fn put(set: &mut Set, event: usize, inside: bool) -> bool {
     changes
 }
 
-/// Overlapping stretches of a run, or all of it.
+/// Overlapping windows of a run, or the whole run.
 fn stretches_of(history: &History) -> Vec<Vec<usize>> {
     let size = history.events.len();
     let mut by_time: Vec<usize> = (0..size)
@@ -235,7 +236,8 @@ fn stretches_of(history: &History) -> Vec<Vec<usize>> {
     if size <= MOST {
         return vec![(0..size).collect()];
     }
-    // What lies in the past of a long run's stretch is durable or lost for good: initial writes count in the first alone.
+    // Everything before a window of a long run is durable or permanently lost: only the first window has initial
+    // writes.
     let half = MOST / 2;
     let first: Vec<usize> = initial.collect();
     let last = by_time.len().saturating_sub(half).div_ceil(half).max(1);
@@ -251,15 +253,15 @@ fn stretches_of(history: &History) -> Vec<Vec<usize>> {
     (0..last).map(stretch).collect()
 }
 
-/// What leads from an event of a run to its partners.
+/// The relations from an event of a run to its partners.
 struct Links {
     /// The other half of a locked instruction.
     writes_back: Vec<usize>,
     /// The write that a read reads from.
     reads_from: Vec<usize>,
-    /// Where a write stands in its location's order.
+    /// The position of a write in its location's order.
     turn: Vec<usize>,
-    /// Where an event stands in the stretch that is being looked at.
+    /// The position of an event in the current window.
     place: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! An execution of a test as a graph: one that leaves a state, or what forbids it.
+//! Draws an execution of a test as a graph: one that results in a state, or the reason why it is forbidden.
 
 use crate::cat::Evaluator;
 use crate::execution::{executions, Execution};
@@ -21,14 +21,14 @@ pub struct Picture {
     pub allowed: bool,
 }
 
-/// The most events that persist of which all sets are tried.
+/// Maximum number of persistent events for which all sets are tried.
 const MOST_PERSISTS: usize = 20;
 
-/// Draws an execution of the model in which a crash leaves the state, what is durable filled. If the model forbids the state, draws
-/// the execution and the set of durable events that come nearest, and the edges that forbid them.
+/// Draws an execution of the model with a crash that results in the state; durable events are filled. If the model
+/// forbids the state, draws the closest execution and set of durable events, with the edges that forbid them.
 ///
 /// # Errors
-/// No execution of the model writes these values; the test has too many executions.
+/// No execution of the model writes these values, or the test has too many executions.
 pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Fault> {
     let unrolled = Unrolled::of(test);
     let persists = Persists::of(test, &unrolled);
@@ -78,7 +78,7 @@ pub fn picture(test: &Test, model: &Model, state: &[u8]) -> Result<Picture, Faul
     }
 }
 
-/// The set of durable events that leaves the state and breaks the fewest pairs of the order.
+/// The set of durable events that results in the state and violates the fewest pairs of the order.
 fn nearest(persists: &Persists, execution: &Execution, order: &[u64], state: &[u8]) -> Option<(u32, u64)> {
     if order.len() > MOST_PERSISTS {
         return None;
@@ -144,7 +144,7 @@ impl Drawn {
         dot
     }
 
-    /// The initial writes that some read sees.
+    /// The initial writes that some read reads from.
     fn initial(&self, dot: &mut String, test: &Test, unrolled: &Unrolled) {
         for (event, about) in unrolled
             .events
@@ -193,7 +193,7 @@ impl Drawn {
         }
     }
 
-    /// The persist order without what follows from the rest of it.
+    /// The transitive reduction of the persist order.
     fn direct(&self, persists: &Persists) -> Relation {
         let size = self.execution.values.len();
         let mut all = Relation::empty(size);

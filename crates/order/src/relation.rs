@@ -1,4 +1,4 @@
-//! Sets of events and relations between them, as bits.
+//! Sets of events and relations between them, as bit sets.
 
 const BITS: usize = u64::BITS as usize;
 
@@ -9,7 +9,7 @@ pub struct Set {
     bits: Vec<u64>,
 }
 
-/// A binary relation between events: a row of bits for each event.
+/// A binary relation between events: a bit set for each event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
     size: usize,
@@ -50,7 +50,7 @@ impl Set {
         set
     }
 
-    /// Whether the event is in it.
+    /// Whether the set contains the event.
     #[must_use]
     pub fn contains(&self, event: usize) -> bool {
         self.bits[event / BITS] >> (event % BITS) & 1 == 1
@@ -77,7 +77,7 @@ impl Set {
         self.bits.iter().all(|bits| *bits == 0)
     }
 
-    /// The events that it shares with a row of a relation.
+    /// Its intersection with a row of a relation.
     #[must_use]
     pub fn shared(&self, row: &[u64]) -> Set {
         let bits = self.bits.iter().zip(row).map(|(a, b)| a & b).collect();
@@ -101,7 +101,7 @@ impl Set {
         self.zip(other, |a, b| a & b)
     }
 
-    /// In this and not in the other.
+    /// The difference: in this and not in the other.
     #[must_use]
     pub fn minus(self, other: &Set) -> Set {
         self.zip(other, |a, b| a & !b)
@@ -154,7 +154,7 @@ impl Relation {
         relation
     }
 
-    /// Puts all pairs from one set to another in.
+    /// Adds all pairs from one set to another.
     pub fn insert_all(&mut self, from: &Set, to: &Set) {
         for event in from.iter() {
             self.row_mut(event).iter_mut().zip(&to.bits).for_each(|(a, b)| *a |= b);
@@ -171,7 +171,7 @@ impl Relation {
         &mut self.rows[from * self.width..(from + 1) * self.width]
     }
 
-    /// Whether the pair is in it.
+    /// Whether the relation contains the pair.
     #[must_use]
     pub fn contains(&self, from: usize, to: usize) -> bool {
         self.row(from)[to / BITS] >> (to % BITS) & 1 == 1
@@ -215,7 +215,7 @@ impl Relation {
         self.zip(other, |a, b| a & b)
     }
 
-    /// In this and not in the other.
+    /// The difference: in this and not in the other.
     #[must_use]
     pub fn minus(self, other: &Relation) -> Relation {
         self.zip(other, |a, b| a & !b)
@@ -248,13 +248,13 @@ impl Relation {
         self
     }
 
-    /// The events that are related to some.
+    /// The domain: events that are related to some event.
     #[must_use]
     pub fn domain(&self) -> Set {
         Set::of(self.size, |from| self.row(from).iter().any(|bits| *bits != 0))
     }
 
-    /// The events that some are related to.
+    /// The range: events to which some event is related.
     #[must_use]
     pub fn range(&self) -> Set {
         let mut range = Set::empty(self.size);

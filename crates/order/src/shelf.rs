@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 static SHELF: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../litmus");
 
-/// A built-in test, as it stands in `litmus/`.
+/// A built-in test, as in `litmus/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its folder below `litmus/`.
@@ -34,7 +34,7 @@ impl Entry {
         Test::parse(self.text).map_err(|fault| fault.in_file(&format!("litmus/{}.litmus", self.path)))
     }
 
-    /// What is expected of it in a model; `None` if its folder's file does not say, or there is none.
+    /// Its expected states in a model; `None` without an entry in its folder's file, or without the file.
     ///
     /// # Errors
     /// The file is wrong.
@@ -50,7 +50,7 @@ impl Entry {
     }
 }
 
-/// All built-in tests, in the order of their paths.
+/// All built-in tests, sorted by path.
 #[must_use]
 pub fn shelf() -> Vec<Entry> {
     let mut entries: Vec<Entry> = SHELF.dirs().flat_map(Dir::files).filter_map(entry).collect();
@@ -65,12 +65,12 @@ fn entry(file: &'static File<'static>) -> Option<Entry> {
     Some(Entry { folder, path, text })
 }
 
-/// The file of the states that a model allows of a folder's tests, below `litmus/`.
+/// The file below `litmus/` with a model's expected states for a folder.
 fn file_of(folder: &str, model: &Model) -> String {
     format!("{folder}/{}.expected", model.base())
 }
 
-/// The states stored for a model and a folder of built-in tests, as text.
+/// The stored states of a model for a folder of built-in tests, as text.
 #[must_use]
 pub fn stored(folder: &str, model: &Model) -> Option<&'static str> {
     SHELF.get_file(file_of(folder, model))?.contents_utf8()

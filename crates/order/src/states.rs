@@ -1,4 +1,4 @@
-//! The states that a crash may leave, as a model allows them.
+//! The crash states that a model allows.
 
 use crate::cat::Evaluator;
 use crate::execution::{executions, Execution};
@@ -11,7 +11,7 @@ use crate::Fault;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// The most cuts that are looked at, of all executions together.
+/// Maximum number of cuts, over all executions.
 const MOST_CUTS: u64 = 2_000_000;
 
 /// The values of [`Test::observed`], in its order.
@@ -22,11 +22,11 @@ pub type State = Vec<u8>;
 pub struct Allowed {
     /// The states.
     pub states: BTreeSet<State>,
-    /// Whether the model leaves the test's meaning open.
+    /// Whether the model leaves the test undefined.
     pub undefined: bool,
 }
 
-/// The states that a model allows a crash of a test to leave.
+/// The crash states of a test that a model allows.
 ///
 /// # Errors
 /// The test has too many executions, or they have too many cuts.
@@ -57,7 +57,7 @@ pub fn allowed(test: &Test, model: &Model) -> Result<Allowed, Fault> {
     }
 }
 
-/// Adds the states of an execution's cuts; how many cuts may still come, `None` if there were too many.
+/// Adds the states of an execution's cuts; returns the remaining number of cuts, `None` if there were too many.
 fn insert_cuts(
     states: &mut BTreeSet<State>,
     persists: &Persists,
@@ -76,8 +76,8 @@ fn insert_cuts(
     flow.is_continue().then_some(left)
 }
 
-/// The states that are thinkable: each location with each value that some candidate execution gives it. Empty if there are
-/// more than `most`.
+/// The candidate states: each location with each value that it has in some candidate execution. Empty if there are more
+/// than `most`.
 ///
 /// # Errors
 /// The test has too many executions.
@@ -135,13 +135,13 @@ impl Test {
     }
 }
 
-/// What persists: the events of a test that a crash state shows.
+/// The persistent events of a test, which a crash state shows.
 pub(crate) struct Persists {
     /// The events, as bits of a cut: the first is bit 0.
     pub events: Vec<usize>,
-    /// For every event of the test its bit; 0 for those that do not persist.
+    /// The bit of each event of the test; 0 if it is not persistent.
     bits: Vec<u64>,
-    /// For each observed location its initial value and the events that may give it another.
+    /// For each observed location, its initial value and the events that may change it.
     cells: Vec<ObservedCell>,
 }
 
@@ -180,7 +180,7 @@ impl Persists {
         Persists { events, bits, cells }
     }
 
-    /// For each event that persists, as bits, those that must persist before it.
+    /// For each persistent event, as bits, those that must persist before it.
     pub(crate) fn order(&self, pmo: &Relation) -> Vec<u64> {
         let closed = pmo.clone().closure();
         let before = |later: &usize| {
@@ -209,7 +209,8 @@ impl Persists {
     }
 }
 
-/// Calls `see` with every set of events that has with each all that must persist before it, until it breaks.
+/// Calls `see` with every cut: each set that has, with an event, all events that must persist before it. Stops when
+/// `see` breaks.
 pub(crate) fn each_cut(before: &[u64], see: &mut impl FnMut(u64) -> ControlFlow<()>) -> ControlFlow<()> {
     let mut after = vec![0u64; before.len()];
     for (later, bits) in before.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Events of an execution and what is known of them before it is known who reads what.
+//! Events of an execution, and relations that do not depend on reads-from.
 
 use crate::litmus::Class;
 use crate::relation::{Relation, Set};
 use std::collections::BTreeMap;
 
-/// Which memory cell an event concerns.
+/// The memory cell of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The location, where it is told apart from others in the line.
+    /// The location, if it is distinguished from others in the line.
     pub location: Option<usize>,
     /// Its cache line.
     pub line: usize,
@@ -22,7 +22,7 @@ pub enum Kind {
     Read,
     /// It writes a location.
     Write,
-    /// The world outside sees a value.
+    /// An output: the outside world observes a value.
     Output,
     /// It is a flush, a fence or an intent.
     Other,
@@ -35,7 +35,7 @@ pub struct Event {
     pub thread: Option<usize>,
     /// What it does.
     pub kind: Kind,
-    /// The set that its instruction puts it in.
+    /// The set of its instruction.
     pub class: Option<Class>,
     /// Whether it is half of a locked instruction.
     pub locked: bool,
@@ -45,15 +45,15 @@ pub struct Event {
     pub context: u8,
 }
 
-/// The names of the sets that every model may use, those of [`Class`] after them.
+/// The names of the sets that all models may use, followed by those of [`Class`].
 pub const SETS: [&str; 8] = ["W", "R", "M", "IW", "PM", "VM", "OUT", "LOCKED"];
 
-/// The names of the relations that every model may use. The last three are known of a candidate only.
+/// The names of the relations that all models may use. The last three depend on the candidate.
 pub const RELATIONS: [&str; 12] = [
     "id", "po", "loc", "line", "int", "ext", "rmw", "data", "ctx", "rf", "co", "fr",
 ];
 
-/// How many of [`RELATIONS`] are known before it is known who reads what.
+/// Number of [`RELATIONS`] that do not depend on reads-from.
 pub const KNOWN: usize = RELATIONS.len() - 3;
 
 /// The sets and relations of a program's events.
@@ -68,8 +68,8 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions, `data`
-    /// a read with what depends on its value.
+    /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions,
+    /// `data` a read with the writes that depend on its value.
     #[must_use]
     pub fn of(events: &[Event], rmw: &[(usize, usize)], data: &[(usize, usize)]) -> Structure {
         let size = events.len();
@@ -102,7 +102,7 @@ impl Structure {
             pairs.iter().for_each(|(from, to)| relation.insert(*from, *to));
             relation
         };
-        // All initial writes are of one thread of their own.
+        // All initial writes belong to one separate thread.
         let int = grouped(&|e| Some(e.thread.unwrap_or(usize::MAX)));
         let later = Relation::of(size, |a, b| a < b);
         let context = |e: &Event| e.thread.map(|thread| thread * 256 + usize::from(e.context));

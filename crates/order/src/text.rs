@@ -1,11 +1,11 @@
-//! A text read character by character, with places and comments.
+//! A scanner over characters, with positions and comments.
 
 use crate::{Fault, Place};
 
-/// The most characters of a test or a model.
+/// Maximum number of characters of a test or a model.
 const MOST: usize = 200_000;
 
-/// What is left of a text.
+/// The remaining text.
 #[derive(Clone)]
 pub struct Text<'t> {
     rest: &'t str,
@@ -16,7 +16,7 @@ impl<'t> Text<'t> {
     /// A text from its start.
     ///
     /// # Errors
-    /// It is too long to be a test or a model.
+    /// It is too long for a test or a model.
     pub fn new(text: &'t str) -> Result<Text<'t>, Fault> {
         let place = Place { line: 1, column: 1 };
         match text.len() <= MOST {
@@ -61,7 +61,7 @@ impl<'t> Text<'t> {
         Some(next)
     }
 
-    /// Takes this text if it is next.
+    /// Consumes this text if it is next.
     pub fn eat(&mut self, text: &str) -> bool {
         let is_next = self.rest.starts_with(text);
         if is_next {
@@ -70,7 +70,7 @@ impl<'t> Text<'t> {
         is_next
     }
 
-    /// Takes characters as long as they are wanted.
+    /// Consumes characters as long as `wanted` accepts them.
     pub fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
         let start = self.rest;
         while self.peek().is_some_and(&wanted) {
@@ -79,7 +79,7 @@ impl<'t> Text<'t> {
         &start[..start.len() - self.rest.len()]
     }
 
-    /// Passes over blanks and comments, which may nest.
+    /// Skips blanks and comments, which may nest.
     ///
     /// # Errors
     /// A comment has no end.
@@ -93,7 +93,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Passes over a comment, which is next.
+    /// Skips the next comment.
     ///
     /// # Errors
     /// It has no end.
@@ -114,7 +114,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// A text in quotation marks, which are next.
+    /// Parses the next text in quotation marks.
     ///
     /// # Errors
     /// It does not end in its line.

@@ -3,7 +3,7 @@
 use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Test};
 use crate::structure::{Cell, Event, Kind, Structure};
 
-/// A value as a sum of what reads have read and a number, modulo 256.
+/// A value as a sum of read values and a constant, modulo 256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// The number.
@@ -12,19 +12,19 @@ pub struct Sum {
     pub reads: Vec<usize>,
 }
 
-/// A test's events, and what they read and write.
+/// A test's events, with the locations and values of their accesses.
 pub struct Unrolled {
     /// The events.
     pub events: Vec<Event>,
-    /// Each event's instruction; none for initial writes.
+    /// Each event's instruction; `None` for initial writes.
     pub origin: Vec<Option<(usize, usize)>>,
-    /// What each write and output writes.
+    /// The value of each write and output.
     pub written: Vec<Sum>,
     /// Sets and relations.
     pub structure: Structure,
 }
 
-/// A thread's registers: what each holds.
+/// A thread's registers, with their values.
 type Registers = [Sum; 14];
 
 struct Unroller<'t> {
@@ -111,7 +111,7 @@ impl Unroller<'_> {
         self.events.push(event);
         self.origin.push(origin);
         let index = self.events.len() - 1;
-        // A locked addition depends on its own read too, which `rmw` says.
+        // A locked addition also depends on its own read, which `rmw` shows.
         let own = |read: &usize| event.locked && read + 1 == index;
         self.data.extend(
             written

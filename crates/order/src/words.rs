@@ -1,10 +1,10 @@
-//! States in words, as `x=0 z=1`.
+//! States as text, such as `x=0 z=1`.
 
 use crate::litmus::Test;
 use crate::states::{Allowed, State};
 
 impl Test {
-    /// A state in words: `x=0 z=1`.
+    /// A state as text: `x=0 z=1`.
     #[must_use]
     pub fn show_state(&self, state: &[u8]) -> String {
         let observed = self.observed();
@@ -16,14 +16,14 @@ impl Test {
         parts.join(" ")
     }
 
-    /// The allowed states in words, in the order of their values; `None` if the test is undefined.
+    /// The allowed states as text, sorted by value; `None` if the test is undefined.
     #[must_use]
     pub fn show_allowed(&self, allowed: &Allowed) -> Option<Vec<String>> {
         let states = || allowed.states.iter().map(|state| self.show_state(state));
         (!allowed.undefined).then(|| states().collect())
     }
 
-    /// The state that these words say: each observed location once, in any order.
+    /// Parses a state: each observed location once, in any order.
     ///
     /// # Errors
     /// What is wrong, in words.

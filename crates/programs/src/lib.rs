@@ -1,7 +1,7 @@
-//! Programs for simulated cores: each workload and the replay of recordings, on the back end of the machine.
+//! Programs for simulated cores: the workloads and the replay of recordings, on the machine's back end.
 //!
-//! The futures of all workloads are the largest code of the house. They know no design, so that an edit of a design
-//! compiles none of them again.
+//! The futures of all workloads are the largest code of the repository. This crate knows no design, so that an edit of
+//! a design does not recompile them.
 
 mod recorded;
 mod workload;
@@ -14,25 +14,25 @@ use strandline_machine::Factory;
 pub use recorded::{recorded, Recorded};
 pub use workload::{memory_bytes, workload, Plan};
 
-/// What crash exploration asks of a program.
+/// What crash exploration needs from a program.
 pub trait Recoverable {
     /// Makes a crash image consistent.
     fn recover(&self, image: &dyn Image);
 
-    /// The invariant, on a recovered image.
+    /// Checks the invariant on a recovered image.
     ///
     /// # Errors
     /// What is wrong, and where.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 }
 
-/// A program ready to run on any machine under any design.
+/// A program that can run on any machine under any design.
 pub struct Prepared {
     /// Filled memory.
     pub memory: Memory,
     /// One program a thread.
     pub threads: Vec<Factory>,
-    /// What a warm shared cache holds.
+    /// The initial contents of a warm LLC.
     pub footprint: Vec<Range<u64>>,
     /// Recovery and invariant.
     pub program: Rc<dyn Recoverable>,

@@ -7,7 +7,7 @@ use strandline_machine::Factory;
 use strandline_record::replay::{replay, Counts, Replayed};
 use strandline_record::RecordError;
 
-/// A recording, opened, and what its replay counts.
+/// An open recording, and the counts of its replay.
 pub struct Recorded {
     /// The recording, decoded.
     pub replayed: Replayed,
@@ -15,7 +15,7 @@ pub struct Recorded {
     pub counts: Counts,
 }
 
-/// Makes a recording ready to run on a machine with so many bytes of last-level cache.
+/// Prepares a recording for a machine with an LLC of this size in bytes.
 ///
 /// # Errors
 /// The file is damaged.
@@ -37,7 +37,7 @@ fn thread_of(recorded: Rc<Recorded>, thread: usize) -> Factory {
     })
 }
 
-/// A program of which nobody knows how it recovers.
+/// A program without a recovery of its own.
 struct Unknown;
 
 impl Recoverable for Unknown {

@@ -12,23 +12,22 @@ use strandline_workloads::{with_workload, Error, Visitor};
 pub struct Plan {
     /// Hardware threads.
     pub threads: u64,
-    /// Tasks of the timed region, all threads together.
+    /// Tasks of the timed region, of all threads together.
     pub tasks: u64,
-    /// Tasks of each thread before it.
+    /// Warm-up tasks of each thread.
     pub warm_tasks: u64,
     /// How tasks share a thread, if they do.
     pub sharing: Option<Sharing>,
     /// How regions are made failure-atomic.
     pub logging: Logging,
-    /// Seed of the structure's contents and of the tasks.
+    /// Seed of the structure's initial contents and of the tasks.
     pub seed: u64,
 }
 
-/// Builds the workload that the user calls `name`: an alias may bring parameters of its own. `set` are the user's
-/// parameters.
+/// Builds the workload that the user calls `name`. An alias may set parameters. `set` has the user's parameters.
 ///
 /// # Errors
-/// An unknown name, wrong parameters, or more tasks at once than logs tell apart.
+/// An unknown name, wrong parameters, or more concurrent tasks than the logs support.
 pub fn workload<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -37,7 +36,7 @@ pub fn workload<'a>(
     with_workload(name, set, &plan.build(), plan)
 }
 
-/// Bytes of memory that the workload is built in, and those of them that it uses. Nothing is built.
+/// Bytes of memory for the workload, and how many of them it uses. Builds nothing.
 ///
 /// # Errors
 /// As [`workload`].

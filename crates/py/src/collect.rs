@@ -1,4 +1,4 @@
-//! Making recordings of what the recorder tells.
+//! Makes recordings from the recorder's stream.
 
 use crate::Error;
 use pyo3::prelude::*;
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::path::Path;
 use strandline_record::{Recording, Totals};
 
-/// Reads packets from `source` to their end, writes the recording `out` and says what it holds. Every now and then
-/// `advance` is called with the instructions since the call before; what it raises is heard when all is done.
+/// Reads packets from `source` to the end, writes the recording `out` and returns its contents in numbers. It calls
+/// `advance` from time to time with the number of new instructions. Exceptions of `advance` are raised at the end.
 pub fn collect(source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Error> {
     let input = File::open(source).map_err(|e| Error::Input(format!("{source}: {e}")))?;
     let collected = strandline_record::collect(input, Path::new(out), &mut teller(advance));
@@ -16,13 +16,13 @@ pub fn collect(source: &str, out: &str, advance: Py<PyAny>) -> Result<Value, Err
     describe(out)
 }
 
-/// Tells `advance` how many instructions came since the call before.
+/// Passes the number of new instructions to `advance`.
 pub fn teller(advance: Py<PyAny>) -> impl FnMut(u64) {
-    let mut told = 0;
+    let mut reported = 0;
     move |instructions: u64| {
-        let news = instructions - told;
-        told = instructions;
-        // A bar that cannot be drawn is no reason to lose a recording.
+        let news = instructions - reported;
+        reported = instructions;
+        // A progress bar that cannot be drawn must not lose a recording.
         let _ = Python::attach(|py| advance.call1(py, (news,)));
     }
 }

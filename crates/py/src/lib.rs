@@ -1,4 +1,5 @@
-//! Python bindings, thin: typed values in and out, the interpreter lock released meanwhile. `_native.pyi` describes them.
+//! Python bindings: typed values in and out. The interpreter lock is released during calls. `_native.pyi` describes
+//! them.
 
 mod collect;
 mod lists;
@@ -15,12 +16,7 @@ use strandline_machine::Machine;
 use strandline_sim::{guarded, Error, MemoryNeed, Record, Scope, Spec};
 use value::{Answer, Given};
 
-create_exception!(
-    _native,
-    InputError,
-    PyException,
-    "What was asked for cannot be run; one line."
-);
+create_exception!(_native, InputError, PyException, "Bad input; one line.");
 create_exception!(
     _native,
     StuckError,
@@ -47,17 +43,17 @@ fn raise(error: Error) -> PyErr {
 
 type Answered = PyResult<Answer<Value>>;
 
-/// Asks while other Python threads run.
+/// Calls `question` while other Python threads run.
 fn ask<T: Send>(py: Python<'_>, question: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
     py.detach(|| guarded(question)).map_err(raise)
 }
 
-/// Asks what is answered at once.
+/// Calls a short `question`.
 fn answer(question: impl FnOnce() -> Result<Value, Error>) -> Answered {
     guarded(question).map(Answer).map_err(raise)
 }
 
-/// How far a run has come, to be read by other threads.
+/// Progress of a run, readable by other threads.
 #[pyclass(frozen)]
 #[derive(Default)]
 struct Progress(strandline_sim::Progress);
@@ -91,7 +87,7 @@ fn built_here(mut record: Record) -> Record {
     record
 }
 
-/// What builds a record, and the run with every choice made, as its record has them.
+/// Version, commit and the resolved run, as in its record.
 #[pyfunction]
 fn origin(spec: Given<Spec>) -> Answered {
     answer(|| {
@@ -100,13 +96,13 @@ fn origin(spec: Given<Spec>) -> Answered {
     })
 }
 
-/// The version, and the commit that this is built from.
+/// The version, and the commit of this build.
 #[pyfunction]
 fn build() -> Answer<Value> {
     Answer(json!({"version": VERSION, "commit": COMMIT}))
 }
 
-/// Ends crash tests that have begun: they answer with what they have found.
+/// Ends running crash tests: they return what they have found.
 #[pyclass(frozen)]
 struct Stop(strandline_crash::Stop);
 
@@ -135,13 +131,13 @@ fn with_commit(report: Report) -> Report {
     Report { record, ..report }
 }
 
-/// What a run needs of the host, or why there is none.
+/// The host memory of a run, or an error.
 #[pyfunction]
 fn memory(spec: Given<Spec>) -> Answered {
     answer(|| MemoryNeed::of(&spec.0, false).map(described))
 }
 
-/// What a crash test needs of the host, or why there is none.
+/// The host memory of a crash test, or an error.
 #[pyfunction]
 fn crash_memory(request: Given<Request>) -> Answered {
     answer(|| request.0.memory().map(described))
@@ -216,7 +212,7 @@ fn collect_recording(py: Python<'_>, source: &str, out: &str, advance: Py<PyAny>
     ask(py, || collect::collect(source, out, advance)).map(Answer)
 }
 
-/// The name that was most likely meant.
+/// The closest known name.
 #[pyfunction]
 fn nearest(written: &str, names: Vec<String>) -> Option<String> {
     strandline_kernel::nearest(written, names.iter().map(String::as_str)).map(str::to_owned)

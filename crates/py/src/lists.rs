@@ -1,4 +1,4 @@
-//! What there is: workloads, designs, machines, models, keys of a record.
+//! Listings: workloads, designs, machines, models, keys of a record.
 
 use serde_json::{json, Value};
 use strandline_design::Drains;
@@ -93,7 +93,7 @@ fn machines() -> Value {
     preset_names().into_iter().filter_map(entry).collect()
 }
 
-/// The keys of a record, in the order in which they are read about.
+/// The keys of a record, in the documented order.
 fn keys() -> Value {
     let entry = |key: Key| {
         json!({

@@ -1,4 +1,4 @@
-//! Litmus tests: what models allow of them, what designs show.
+//! Litmus tests: states that models allow and that designs reach.
 
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -11,13 +11,13 @@ use strandline_order::{
 };
 use strandline_sim::Error;
 
-/// Machines on which a design runs a test unless said otherwise.
+/// Default number of machines on which a design runs a test.
 const TIMINGS: u64 = 100;
 
-/// The most thinkable states that are listed; of more, only the allowed ones are.
+/// Maximum number of listed candidate states; above it, only allowed ones are listed.
 const MOST_STATES: usize = 4096;
 
-/// A test as the front names it.
+/// A test as the Python side names it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
@@ -46,7 +46,7 @@ pub struct LitmusSpec {
     seed: u64,
 }
 
-/// What [`read_file`] is asked: a file of expected states, its model, and the tests of its folder.
+/// The request of [`read_file`]: a file of expected states, its model, and the tests of its folder.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedFile {
@@ -87,11 +87,11 @@ struct Read {
     expected: Stored,
 }
 
-/// Where the states expected of a test are.
+/// The source of a test's expected states.
 enum Stored {
     /// On the shelf.
     Shelf(Entry),
-    /// The front has read them; `None` if its folder has no such file.
+    /// The Python side has read them; `None` if its folder has no such file.
     Given(Option<Expected>),
 }
 
@@ -127,7 +127,7 @@ pub fn names() -> Value {
     shelf().iter().map(|entry| entry.path).collect()
 }
 
-/// What models allow of tests, and what designs show.
+/// The states that models allow, and those that designs reach.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -145,7 +145,7 @@ pub fn litmus(spec: &LitmusSpec) -> Result<Value, Error> {
     Ok(json!({ "tests": tests.collect::<Result<Vec<_>, _>>()? }))
 }
 
-/// The designs of these names, with their parameters set.
+/// The designs of these names, with their parameters.
 fn registered<'a>(names: impl Iterator<Item = &'a String>, set: &[String]) -> Result<Vec<Registered>, Error> {
     let sets = || set.iter().filter_map(|set| set.split_once('='));
     names.map(|name| Registered::named(name)?.with(sets())).collect()
@@ -195,7 +195,7 @@ fn named(error: Error, test: &str, design: &str) -> Error {
 
 fn agreement(read: &Read, model: &Model, allowed: &Allowed) -> Result<&'static str, Fault> {
     let name = model.name();
-    // Variants are expected one at a time.
+    // Expected states exist for one variant at a time.
     if name.matches(':').count() > 1 {
         return Ok("none");
     }
@@ -230,10 +230,10 @@ pub fn expected_lines(asked: &Asked) -> Result<Value, Error> {
     Ok(json!(lines))
 }
 
-/// What a file of expected states says of its folder's tests.
+/// The contents of a file of expected states, for its folder's tests.
 ///
 /// # Errors
-/// It is wrong, or there is no such model.
+/// The file is wrong, or there is no such model.
 pub fn read_file(asked: &ExpectedFile) -> Result<Value, Error> {
     let in_file = |fault: Fault| input(fault.in_file(&asked.file));
     let model = Model::named(&asked.model).map_err(in_file)?;
@@ -241,7 +241,7 @@ pub fn read_file(asked: &ExpectedFile) -> Result<Value, Error> {
     Ok(json!(read_expected(&model, &asked.text, &tests).map_err(in_file)?))
 }
 
-/// A graph of an execution that leaves a state.
+/// A graph of an execution that results in a state.
 ///
 /// # Errors
 /// Bad input.

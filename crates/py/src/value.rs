@@ -1,4 +1,4 @@
-//! Values that cross between Python and Rust: dicts, dataclasses, lists, numbers and texts there, serde's types here.
+//! Conversion between Python's values (dicts, dataclasses, lists, numbers, texts) and serde's types.
 
 use crate::InputError;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pythonize::{depythonize, pythonize, PythonizeError};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-/// What Python asks for: a dataclass, or a dict.
+/// An argument from Python: a dataclass, or a dict.
 pub struct Given<T>(pub T);
 
 impl<'a, 'py, T: DeserializeOwned> FromPyObject<'a, 'py> for Given<T> {
@@ -18,7 +18,7 @@ impl<'a, 'py, T: DeserializeOwned> FromPyObject<'a, 'py> for Given<T> {
     }
 }
 
-/// What Python gets: dicts, lists, numbers and texts.
+/// A result for Python: dicts, lists, numbers and texts.
 pub struct Answer<T>(pub T);
 
 impl<'py, T: Serialize> IntoPyObject<'py> for Answer<T> {

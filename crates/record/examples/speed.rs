@@ -1,9 +1,10 @@
-//! How fast recordings are made and read, and how large they are, on a made-up program: `cargo run --release -p strandline-record
-//! --example speed [MILLION INSTRUCTIONS [FOLDER]]`. With a folder, the stream and the recording are
-//! left there; 0 million make good beginnings for fuzzing.
+//! Speed of writing and reading recordings, and their size, on a synthetic program: `cargo run --release -p
+//! strandline-record --example speed [MILLION INSTRUCTIONS [FOLDER]]`. With a folder, it keeps the stream and the
+//! recording there; 0 million gives good seeds for fuzzing.
 //!
-//! The program calls functions on a stack, walks arrays, follows pointers that look random, and stores to persistent memory; its blocks
-//! have about six instructions. Times are those of the processor. The numbers depend on the machine; nothing that is tested does.
+//! The program calls functions on a stack, walks arrays, follows pseudo-random pointers, and stores to persistent
+//! memory. Its blocks have about six instructions. Times are processor times. The numbers depend on the host; no test
+//! uses them.
 
 use strandline_capture::{Access, AccessKind, Control, Kind, MAGIC, NOBODY, VERSION};
 use strandline_record::{collect_to, Recording, Step};
@@ -35,7 +36,7 @@ fn words(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// What a block accesses by, for each of its accesses.
+/// The addressing of a block's accesses.
 #[derive(Clone, Copy)]
 enum By {
     Stack(u64),
@@ -86,7 +87,7 @@ fn blocks(random: &mut Random, out: &mut Vec<u8>) -> Vec<Vec<By>> {
     all
 }
 
-/// The stream of a program of about so many instructions.
+/// The stream of a program with about this many instructions.
 fn stream(instructions: u64) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     packet(
@@ -201,7 +202,7 @@ fn main() {
     println!("blocks of {long:.1} instructions and {accesses:.1} accesses; sum of addresses {sum:#x}");
 }
 
-/// Seconds of the processor that this program has had, so that others on the machine do not count.
+/// Processor time of this program in seconds, so that other processes do not count.
 fn seconds() -> f64 {
     let had = std::fs::read_to_string("/proc/self/schedstat").expect("Linux says how long a program ran");
     let nanoseconds = had.split(' ').next().and_then(|number| number.parse::<f64>().ok());

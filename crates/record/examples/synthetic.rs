@@ -1,7 +1,7 @@
 //! Writes a small recording of a list in persistent memory, for tests that need one but no recorder.
 //!
-//! `synthetic fenced|unfenced NODES OUT`. The pool has the offset of the first node at 8. Node n lies at 64 n: the offset of the
-//! next one, and n. `unfenced` leaves out the fence between a node and the pointer to it.
+//! `synthetic fenced|unfenced NODES OUT`. The pool has the offset of the first node at 8. Node n is at 64 n: the offset
+//! of the next one, and n. `unfenced` leaves out the fence between a node and the pointer to it.
 
 use std::fs::File;
 use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, Module, Region, Writer};

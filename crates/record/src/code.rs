@@ -1,10 +1,10 @@
-//! What the machine code of a block says: its fences and markers.
+//! Fences and markers in the machine code of a block.
 
 use crate::recording::{Block, Totals};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use strandline_capture::Marker;
 
-/// An instruction that says something about the order of what is around it.
+/// An instruction that orders its neighbours or annotates the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// `sfence`
@@ -16,7 +16,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// What an instruction says, if anything.
+    /// The sign of an instruction, if any.
     pub fn of(instruction: &Instruction) -> Option<Sign> {
         match instruction.mnemonic() {
             Mnemonic::Sfence => Some(Sign::Sfence),
@@ -32,7 +32,7 @@ impl Sign {
     }
 }
 
-/// The marker that a `nop` is: in the one form that markers have.
+/// The marker of a `nop`, in the only form of markers.
 fn marker(nop: &Instruction) -> Option<Marker> {
     let is_form = nop.code() == Code::Nop_rm32
         && nop.op0_kind() == OpKind::Memory
@@ -58,7 +58,7 @@ pub(crate) fn address_of(block: &Block, instruction: u16) -> u64 {
     found.map_or(block.pc, |instruction| instruction.ip())
 }
 
-/// What so many instructions of a block and so many of its accesses count as. Persistent stores are not among it.
+/// The counts of a block's first instructions and accesses, without persistent stores.
 pub(crate) fn totals(block: &Block, instructions: u32, accesses: usize) -> Totals {
     let mut totals = Totals {
         blocks: 1,

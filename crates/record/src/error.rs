@@ -1,9 +1,9 @@
-//! What is wrong with a recording or with what a recorder told.
+//! Errors of recordings and of recorders' streams.
 
 use std::fmt;
 use std::path::Path;
 
-/// Why a recording cannot be written, read or made: shown as one line that says what, where and how to mend it.
+/// Why a recording cannot be written, read or made: one line with what, where and the correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError {
     /// The file or stream, if it is known.
@@ -16,11 +16,11 @@ pub struct RecordError {
     mend: String,
 }
 
-/// What most damage is mended by.
+/// The usual correction of damage.
 pub(crate) const RECORD_AGAIN: &str = "record again";
 
 impl RecordError {
-    /// Something is wrong and is mended so.
+    /// An error with a correction.
     pub(crate) fn new(what: impl Into<String>, mend: impl Into<String>) -> RecordError {
         RecordError {
             file: None,
@@ -30,7 +30,7 @@ impl RecordError {
         }
     }
 
-    /// Something is wrong at this byte, and only recording again mends it.
+    /// An error at this byte; the correction is to record again.
     pub(crate) fn at(offset: u64, what: impl Into<String>) -> RecordError {
         RecordError {
             offset: Some(offset),
@@ -45,7 +45,7 @@ impl RecordError {
         self
     }
 
-    /// The same, in this part of what is recorded.
+    /// The same error, in this part of the recording.
     #[must_use]
     pub(crate) fn within(mut self, part: &str) -> RecordError {
         self.what = format!("{part}: {}", self.what);
@@ -58,7 +58,7 @@ impl RecordError {
         self.offset
     }
 
-    /// What is wrong, without place and mend.
+    /// The error without place and correction.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what

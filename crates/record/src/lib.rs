@@ -1,4 +1,4 @@
-//! Recorded programs: the file that holds one, what the recorder tells, replay.
+//! Recorded programs: the file format, the collector, replay.
 
 mod code;
 mod collect;

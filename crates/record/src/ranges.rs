@@ -24,7 +24,7 @@ impl Ranges {
         self.ranges.splice(first..last, [merged]);
     }
 
-    /// Adds a range that begins after all others begin and overlaps none.
+    /// Adds a range that starts after all others start and overlaps none.
     pub fn push(&mut self, range: Range<u64>) {
         match self.ranges.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
@@ -39,7 +39,7 @@ impl Ranges {
         self.ranges = left.filter(|r| r.start < r.end).collect();
     }
 
-    /// Whether this address is in it.
+    /// Whether the set contains this address.
     pub fn contains(&self, address: u64) -> bool {
         match &self.ranges[..] {
             [] => false,

@@ -26,20 +26,20 @@ pub struct Module {
     pub base: u64,
     /// The address after the last.
     pub end: u64,
-    /// The place of the base in the file, in bytes.
+    /// The offset of the base in the file, in bytes.
     pub offset: u64,
     /// The file.
     pub path: String,
 }
 
-/// Persistent memory that was mapped at some time of the recording.
+/// Persistent memory that was mapped during the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The first address.
     pub start: u64,
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// The place of the start in the file, in bytes.
+    /// The offset of the start in the file, in bytes.
     pub offset: u64,
     /// The file; empty for a range of addresses.
     pub path: String,
@@ -54,10 +54,10 @@ pub struct Thread {
     pub steps: u64,
 }
 
-/// What the recorded fence is to the program, by the policy of the recording.
+/// The class of a recorded fence, by the collector's policy.
 ///
-/// A fence after a flush or non-temporal store of persistent memory (since the thread's last such fence) is an ordering point; the
-/// last one before a task's end, a lock's release or the thread's end is a durability point.
+/// An ordering fence follows a flush or non-temporal store of persistent memory (since the thread's last such fence).
+/// The last one before a task's end, a lock's release or the thread's end is a durability fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum FenceClass {
@@ -83,25 +83,25 @@ pub enum Step<'s> {
 pub struct Executed<'s> {
     /// Which block.
     pub block: u32,
-    /// How many of its instructions were executed; fewer than it has only if a fault cut it short.
+    /// Number of executed instructions; fewer than it has only if a fault cut it short.
     pub instructions: u32,
-    /// The addresses of its accesses, in order. Fewer than it has only if it was cut short.
+    /// The addresses of its accesses, in order; fewer than it has only if it was cut short.
     pub addresses: &'s [u64],
-    /// The bytes that its writing accesses left, in order, each as [`Access::value_words`] words; zeros where the bytes lie in
-    /// volatile memory.
+    /// The bytes that its writing accesses left, in order, each as [`Access::value_words`] words; zeros for volatile
+    /// memory.
     pub values: &'s [u64],
-    /// What its fences are, in order.
+    /// The classes of its fences, in order.
     pub fences: &'s [FenceClass],
-    /// Accesses whose order with those of other threads is kept, in order. Only in recordings of several threads.
+    /// Accesses that keep their order with other threads' accesses, in order. Only in recordings of several threads.
     pub turns: &'s [Turn],
 }
 
-/// An access to a word that threads synchronise by: it waits for its turn.
+/// An access to a synchronisation word, which waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The access, by its index in the block.
     pub access: u16,
-    /// How many writes of accesses with a turn to this address ([`Turn::word`]) were before this one.
+    /// Number of earlier writes, by accesses with a turn, to this address ([`Turn::word`]).
     pub before: u32,
 }
 
@@ -110,19 +110,19 @@ pub struct Turn {
 pub enum Event {
     /// A system call of this number.
     Syscall(u64),
-    /// A system call made so many bytes from `start` on durable (`msync`).
+    /// A system call made a range of bytes from `start` durable (`msync`).
     Sync {
         /// The first address.
         start: u64,
         /// How many bytes.
         bytes: u64,
     },
-    /// Others may wait for this: a thread was started or has ended, a futex was woken.
+    /// A signal, for which others may wait: a thread started or ended, a futex was woken.
     Signal {
-        /// Signals of one number are counted together.
+        /// Signals of one number have a common count.
         number: u32,
     },
-    /// Goes on only when the signal of this number was given so often.
+    /// Waits until the signal of this number was given this often.
     Wait {
         /// Which signal.
         number: u32,
@@ -132,7 +132,7 @@ pub enum Event {
 }
 
 impl Turn {
-    /// The word whose writes are counted together: the aligned eight bytes of an address.
+    /// The word whose writes have a common count: the aligned eight bytes of an address.
     #[must_use]
     pub fn word(address: u64) -> u64 {
         address & !7
@@ -140,7 +140,7 @@ impl Turn {
 }
 
 impl Block {
-    /// Words of [`Executed::values`] of its first so many accesses.
+    /// Number of words in [`Executed::values`] of its first accesses.
     #[must_use]
     pub fn value_words(&self, accesses: usize) -> usize {
         self.accesses[..accesses]
@@ -150,7 +150,7 @@ impl Block {
     }
 }
 
-/// How often a recording did what.
+/// Counts of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is what it is called")]
 pub struct Totals {

@@ -1,4 +1,4 @@
-//! Where in the program's source an instruction is, from the DWARF of the files that were mapped as code.
+//! Maps instructions to the program's source, from the DWARF of the mapped code files.
 
 use crate::symbols::Symbols;
 use crate::Module;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-/// Where an instruction is. Prints as `append (list.c:31)`, `memcpy (libc.so.6+0x1234)`, `list+0x1234` or `0x1234`.
+/// The place of an instruction. Prints as `append (list.c:31)`, `memcpy (libc.so.6+0x1234)`, `list+0x1234` or `0x1234`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// The address.
@@ -19,11 +19,11 @@ pub struct Site {
     pub file: Option<String>,
     /// The line in it, from 1.
     pub line: Option<u32>,
-    /// The functions that the function was inlined into, each with file and line, the innermost first.
+    /// The functions into which the function was inlined, each with file and line, the innermost first.
     pub inlined_in: Vec<String>,
     /// The mapped file.
     pub module: Option<String>,
-    /// The place in the mapped file's addresses, as `addr2line` takes it.
+    /// The address in the mapped file, as for `addr2line`.
     pub offset: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Site {
     }
 }
 
-/// Finds where instructions are. Files are read when they are first asked for; one that is gone is no error.
+/// Finds the places of instructions. Files are read on demand; a missing file is no error.
 pub struct Source {
     modules: Vec<Module>,
     loaded: HashMap<String, Option<Loaded>>,
@@ -47,7 +47,7 @@ pub struct Source {
 struct Loaded {
     loader: Loader,
     symbols: Symbols,
-    /// Of each segment its place in the file, its bytes there and its address.
+    /// The file offset, size and address of each segment.
     segments: Vec<(u64, u64, u64)>,
 }
 
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    /// Where the instruction at this address is.
+    /// The place of the instruction at this address.
     pub fn site(&mut self, pc: u64) -> &Site {
         if !self.sites.contains_key(&pc) {
             let site = self.find(pc);
@@ -72,7 +72,7 @@ impl Source {
     }
 
     fn find(&mut self, pc: u64) -> Site {
-        // Where one was unmapped and another took its place, the later one is likelier.
+        // If one mapping replaced another, the later one is more likely.
         let module = self
             .modules
             .iter()
@@ -116,7 +116,7 @@ impl Loaded {
         })
     }
 
-    /// The address that the file itself gives to what is so far behind a mapping of this place.
+    /// The file's own address of this offset in a mapping.
     fn address(&self, offset: u64, within: u64) -> Option<u64> {
         let holds =
             |(start, size, _): &&(u64, u64, u64)| start & !4095 <= offset && offset < start.saturating_add(*size);
@@ -126,7 +126,7 @@ impl Loaded {
 
     fn fill(&self, site: &mut Site, address: u64) {
         let frames = self.frames(address);
-        // The headers of a compiler or the system are nobody's mistake: what they were inlined into is told.
+        // Headers of a compiler or the system are not the cause: the function into which they were inlined is shown.
         let own = frames
             .iter()
             .position(|(_, file, _)| file.as_deref().is_some_and(is_own));
@@ -142,7 +142,7 @@ impl Loaded {
         });
     }
 
-    /// The functions that the instruction is in, the innermost first: each but the last was inlined into the next.
+    /// The functions of the instruction, the innermost first: each but the last was inlined into the next.
     fn frames(&self, address: u64) -> Vec<Frame> {
         let mut found = Vec::new();
         let Ok(mut frames) = self.loader.find_frames(address) else {
@@ -163,7 +163,7 @@ impl Loaded {
 /// A function, and file and line in it.
 type Frame = (Option<String>, Option<String>, Option<u32>);
 
-/// Whether a source file is likely the program's own.
+/// Whether a source file probably belongs to the program.
 fn is_own(file: &str) -> bool {
     let others = ["/usr/include/", "/usr/lib/", "/lib/gcc/", "/rustc/"];
     !others.iter().any(|folder| file.contains(folder))
@@ -216,7 +216,7 @@ mod tests {
         let pc = planted as fn(u32) -> u32 as usize as u64;
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux tells mappings");
         let module = maps.lines().find_map(|map| {
-            // Addresses, rights, offset, device, inode, and a path that may have spaces.
+            // Addresses, permissions, offset, device, inode, and a path that may contain spaces.
             let words: Vec<&str> = map.splitn(6, ' ').collect();
             let (base, end) = words.first()?.split_once('-')?;
             let number = |text| u64::from_str_radix(text, 16).ok();

@@ -1,12 +1,12 @@
-//! The functions of a file, by the symbols that say where each begins and ends.
+//! The functions of a file, from its symbols.
 
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::ops::Range;
 
-/// Where functions are, in the addresses that their file gives them.
+/// Functions by address, in the file's own addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Symbols {
-    /// By their beginnings; of several that begin together the largest is last.
+    /// Sorted by start; of several with one start, the largest is last.
     functions: Vec<Function>,
 }
 
@@ -17,8 +17,8 @@ struct Function {
 }
 
 impl Symbols {
-    /// The functions that a file has symbols of. Those without a size, which are written in assembler, end where the next one
-    /// begins or their section ends.
+    /// The functions with symbols in a file. Those without a size, which are written in assembler, end at the next one
+    /// or at their section's end.
     pub fn of<'d>(file: &impl Object<'d>) -> Symbols {
         let sections: Vec<Range<u64>> = file
             .sections()
@@ -31,7 +31,7 @@ impl Symbols {
         Symbols::sized(sized.collect(), &sections)
     }
 
-    /// Functions of these addresses, sizes and names, in a file of these sections.
+    /// Functions with these addresses, sizes and names, in a file with these sections.
     fn sized(mut symbols: Vec<(u64, u64, String)>, sections: &[Range<u64>]) -> Symbols {
         symbols.sort_unstable();
         let end = |(start, size, _): &(u64, u64, String)| match size {
@@ -52,7 +52,7 @@ impl Symbols {
         Symbols { functions }
     }
 
-    /// The function that holds this address: of several the one that begins last.
+    /// The function that contains this address: of several, the one that starts last.
     pub fn name(&self, address: u64) -> Option<&str> {
         let behind = self.functions.partition_point(|function| function.range.0 <= address);
         let mut before = self.functions[..behind].iter().rev();

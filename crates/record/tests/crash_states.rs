@@ -8,7 +8,7 @@ use strandline_record::{Access, AccessKind, Block, Ending, Recording, Region, Wr
 const POOL: u64 = 0x7000_0000_0000;
 const BYTES: u64 = 0x10_0000;
 
-/// An empty folder of the test's own, gone when it ends.
+/// An empty folder of the test, deleted at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -41,7 +41,7 @@ fn block(code: &[u8], kind: Option<AccessKind>) -> Block {
     }
 }
 
-/// Stores `values` one after the other to lines of their own, flushing each; a fence follows all.
+/// Stores `values` one after the other to separate lines, and flushes each; a fence follows.
 fn recording(values: u64) -> Recording {
     let mut writer = Writer::new(Vec::new(), &[]).expect("memory can be written");
     writer.region(Region {

@@ -1,9 +1,9 @@
-//! Rules that tests can break one at a time, to see whether their checkers notice: all that are planted in the machine, in
-//! parts that designs share, and in the logs. A design's own bugs are planted by a wrapper (`crates/crash/tests/cases/mutants/altered.rs`).
+//! Rules that tests break one at a time, to check the checkers. This crate has the rules of the machine, of shared
+//! parts and of the logs. A wrapper breaks a design's own rules (`crates/crash/tests/cases/mutants/altered.rs`).
 //!
-//! Code asks [`broken`], which is constant without the feature `mutants`. Only tests turn that on.
+//! Code tests [`broken`], which is constant `false` without the feature `mutants`. Only tests enable that feature.
 
-/// Each rule is a doc comment (the rule, then what happens when it is broken), a name and the rule's source.
+/// Each rule is a doc comment (the rule, then the effect of breaking it), a name and the rule's source.
 macro_rules! rules {
     ($($of:ident { $($(#[doc = $words:literal])+ $rule:ident: $source:literal,)+ })+) => {
         /// A rule that a test can break.
@@ -20,7 +20,7 @@ macro_rules! rules {
             /// All of them.
             pub const ALL: &'static [Rule] = &[$($(Rule::$rule),+),+];
 
-            /// The rule in words, and what happens when it is broken.
+            /// The rule, and the effect of breaking it.
             #[must_use]
             pub fn words(self) -> &'static str {
                 match self {
@@ -28,7 +28,7 @@ macro_rules! rules {
                 }
             }
 
-            /// Where the rule is written down.
+            /// Source of the rule: a paper or manual.
             #[must_use]
             pub fn source(self) -> &'static str {
                 match self {
@@ -52,13 +52,13 @@ macro_rules! rules {
 pub enum Of {
     /// The machine's (`crates/machine`).
     Machine,
-    /// That of a part of a design (`crates/designs`).
+    /// A rule of a part that designs share (`crates/design`).
     Design,
-    /// That of the logs, their recovery, and tasks that share a thread (`crates/runtime`).
+    /// A rule of the logs, their recovery, or tasks that share a thread (`crates/runtime`).
     Log,
 }
 
-/// Whether a rule is broken on this thread: never, without the feature `mutants`.
+/// Whether a rule is broken on this thread; always `false` without the feature `mutants`.
 #[inline(always)]
 #[must_use]
 pub fn broken(rule: Rule) -> bool {
@@ -86,10 +86,10 @@ thread_local! {
     static BROKEN: std::cell::Cell<Option<Rule>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs something on this thread with a rule broken, if one is given.
+/// Runs `run` on this thread with `rule` broken, if one is given.
 #[cfg(feature = "mutants")]
 pub fn breaking<T>(rule: Option<Rule>, run: impl FnOnce() -> T) -> T {
-    /// Puts back what was broken before, even where `run` panics.
+    /// Restores the previous state, even if `run` panics.
     struct Mend(Option<Rule>);
     impl Drop for Mend {
         fn drop(&mut self) {
@@ -174,6 +174,16 @@ rules! {
         SameLineFlushWaits: "COSPlay 4.3",
     }
     Design {
+        /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
+        PathInOrder: "PMEM-Spec (ASPLOS 2021): stores go down a path of their core's own",
+        /// A line that was fetched before a store to it arrived is found. Broken: it is not.
+        StaleLoadFound: "PMEM-Spec (ASPLOS 2021): loads that fetch stale memory are misspeculated",
+        /// The speculation buffer holds a dropped line until what was stored in it has arrived. Broken: it forgets it at once.
+        BufferHoldsWindow: "PMEM-Spec (ASPLOS 2021): violations are found within a window of time",
+        /// A dfence waits until other cores' stores have arrived that its own core may depend on. Broken: for its own core's only.
+        DurableWaitsWindow: "designs/src/pmem_spec",
+        /// Until its next dfence a core that has validated fetches no line before its stores have arrived. Broken: it may.
+        ValidatedStaysRight: "designs/src/pmem_spec",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",
@@ -251,6 +261,12 @@ rules! {
         EveryUpdateFlushed: "COSPlay Figure 4(a)",
         /// A region is durable before its locks are released. Broken: it is waited for when the thread logs next.
         DurableBeforeRelease: "COSPlay 2.1; StrandWeaver IV: persists follow the lock's order",
+        /// A region that hardware may have misled is confirmed before its last step's trailers. Broken: they are written at once.
+        ValidateBeforeCommit: "runtime/abort.rs: recovery takes a region for committed by them",
+        /// An abort writes every word of a record back. Broken: all but the last.
+        EveryWordUndone: "PMEM-Spec (ASPLOS 2021): the section is undone by its own log",
+        /// An interrupted region is aborted. Broken: it goes on.
+        AbortDelivered: "PMEM-Spec (ASPLOS 2021): a misspeculation is treated as a power failure",
         /// A step's number is greater than the trailers that it logged. Broken: only than its thread's last.
         ClockPassesTrailers: "Lamport, Time, clocks, and the ordering of events (1978); runtime/log.rs",
         /// A region is committed only if all lines of its last step have its trailer. Broken: if one has.

@@ -44,6 +44,14 @@ pub const STRANDS: Lowering = Lowering {
     ..Lowering::NOTHING
 };
 
+/// [`FENCED`] on hardware that speculates, without a fence behind each step: a load may see what is durable in place of what was stored, which is found by the
+/// time at which the region validates; then, and now and then without a reason, the core is interrupted.
+pub const SPECULATING: Lowering = Lowering {
+    validate: &[Primitive::Mfence],
+    commit: &[],
+    ..FENCED
+};
+
 /// Polls without an end of the program after which it is taken to hang.
 const PATIENCE: u64 = 1 << 24;
 
@@ -67,6 +75,24 @@ impl fmt::Display for Hang {
 }
 
 impl std::error::Error for Hang {}
+
+/// How far a core's speculation has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Speculation {
+    /// What it has loaded since the last region is right.
+    #[default]
+    Right,
+    /// It has loaded something else than was stored.
+    Misled,
+    /// It has been interrupted: it aborts its region, and is left alone then in most cases, so that it gets on.
+    Aborts,
+}
+
+/// A load is misled, and an interrupt comes before it must, once in so many.
+const MISLED_ONE_IN: u64 = 3;
+const INTERRUPTED_ONE_IN: u64 = 32;
+/// A region that starts again is misled or interrupted again once in so many.
+const AGAIN_ONE_IN: u64 = 4;
 
 /// A machine with volatile caches over durable memory, shared by the cores that [`Adversary::cpu`] gives.
 pub struct Adversary<'m> {

@@ -23,7 +23,8 @@ pub struct FreeLists<const PAYLOAD: u64> {
     item: u64,
 }
 
-/// The shift of items with a stamp.
+/// The shift of items without a stamp, and with one.
+const BARE: u64 = 3;
 const STAMPED: u64 = 4;
 
 impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
@@ -32,7 +33,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
         let item = match heap.logging.runtime {
-            Runtime::Undo => 3,
+            Runtime::Undo => BARE,
             _ => STAMPED,
         };
         // A line with lock and count, then room for every row.
@@ -59,9 +60,9 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     }
 
     /// Takes a free row, of the thread's own list if there is one; none if all lists are empty. What is done with it depends on
-    /// the region that gave it back, which may not be acknowledged yet: the stamp is for [`Log::depends`] or
-    /// [`crate::Region::depends`].
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<(W<'c, C>, Option<W<'c, C>>)> {
+    /// the region that gave it back, which may not be acknowledged yet: the log must hear of it by [`Log::takes`] or
+    /// [`crate::Region::takes`].
+    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
         let mut next = thread as u64;
         for _ in 0..self.lists {
             let list = cpu.word(self.list(next));
@@ -78,7 +79,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
                 };
                 list.at(COUNT).store(left).await;
                 unlock(cpu, list).await;
-                return Some((row, stamp));
+                return Some(Taken { row, stamp, list });
             }
             unlock(cpu, list).await;
         }
@@ -121,6 +122,44 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     }
 }
 
+/// A row that has been taken.
+pub struct Taken<'c, C: Cpu> {
+    row: W<'c, C>,
+    stamp: Option<W<'c, C>>,
+    /// The list that it comes from.
+    list: W<'c, C>,
+}
+
+impl<C: Cpu> Clone for Taken<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cpu> Copy for Taken<'_, C> {}
+
+impl<'c, C: Cpu> Taken<'c, C> {
+    /// Its address.
+    #[must_use]
+    pub fn row(&self) -> W<'c, C> {
+        self.row
+    }
+
+    /// What its last owner's log has left with it.
+    pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
+        self.stamp
+    }
+
+    /// Gives it back where it comes from, as if it had never been taken: a row without a stamp, which an undo log leaves.
+    pub(crate) async fn give_back(&self, cpu: &'c C) {
+        lock(cpu, self.list).await;
+        let count = self.list.at(COUNT).load().await;
+        (self.list + (count << BARE)).at(LINE_BYTES).store(self.row).await;
+        self.list.at(COUNT).store(count + 1).await;
+        unlock(cpu, self.list).await;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,12 +179,12 @@ mod tests {
         let taken = block_on(async {
             let mut taken = BTreeSet::new();
             let mut log = Log::open(&cpu, &logs, 0).await;
-            while let Some((row, stamp)) = lists.take(&cpu, 1).await {
-                log.depends(stamp).await;
-                taken.insert(table.index_of(row.bits()).unwrap());
+            while let Some(row) = lists.take(&cpu, 1).await {
+                log.takes(row).await;
+                taken.insert(table.index_of(row.row().bits()).unwrap());
             }
             lists.give(&cpu, 0, cpu.word(table.addr(5).0), &log).await;
-            let back = lists.take(&cpu, 1).await.map(|(row, _)| row.bits());
+            let back = lists.take(&cpu, 1).await.map(|taken| taken.row().bits());
             assert_eq!(back, Some(table.addr(5).0));
             taken
         });

@@ -1,10 +1,13 @@
 //! A lane's log, whatever the runtime, and its regions: what workloads are written to.
 
+use crate::alloc::Taken;
 use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
 use crate::region::Step;
 use crate::{LogLayout, Runtime, UndoLog, UndoRegion, PAYLOAD_BYTES};
+use std::cell::Cell;
+use std::rc::Rc;
 use strandline_isa::{Cpu, LINE_BYTES, W};
 
 /// The log of one lane (a thread, or one of the tasks that share it).
@@ -79,14 +82,30 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// This lane has taken over what another one has handed on with this stamp, if it has one.
+    /// This lane has allocated a row for its next region, which depends on the region that gave the row back.
     #[inline]
-    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
-        match (self, stamp) {
-            (Log::Undo(log), stamp) => log.depends(stamp).await,
+    pub async fn takes(&mut self, row: Taken<'c, C>) {
+        match (self, row.stamp()) {
+            (Log::Undo(log), _) => log.takes(row).await,
             (Log::Pairs(log), Some(stamp)) => log.depends(stamp).await,
             (Log::Redo(log), Some(stamp)) => log.depends(stamp).await,
             (_, None) => {}
+        }
+    }
+
+    /// Set while the open region goes no further and its task must be dropped: of logs that can abort it then
+    /// ([`Log::abort`]).
+    pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
+        match self {
+            Log::Undo(log) => Some(log.abandoned()),
+            Log::Pairs(_) | Log::Redo(_) => None,
+        }
+    }
+
+    /// Aborts the open region, whose task has been dropped: nothing of it is left, and its locks are free.
+    pub(crate) async fn abort(&mut self) {
+        if let Log::Undo(log) = self {
+            log.abort().await;
         }
     }
 
@@ -197,11 +216,11 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// As [`Log::depends`].
+    /// As [`Log::takes`].
     #[inline]
-    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
-        match (self, stamp) {
-            (Region::Undo(region), stamp) => region.depends(stamp).await,
+    pub async fn takes(&mut self, row: Taken<'c, C>) {
+        match (self, row.stamp()) {
+            (Region::Undo(region), _) => region.takes(row).await,
             (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp).await,
             (Region::Redo(log, _), Some(stamp)) => log.depends(stamp).await,
             (_, None) => {}

@@ -183,6 +183,9 @@ impl Meta {
         region: 0,
     };
 
+    /// The bits of a meta word that say how many payload words there are.
+    pub const WORDS: u64 = 7;
+
     pub const fn pack(self) -> u64 {
         let records = self.index << INDEX_SHIFT | self.count << COUNT_SHIFT;
         self.words | (self.last as u64) << 3 | records | self.region << REGION_SHIFT
@@ -190,7 +193,7 @@ impl Meta {
 
     pub fn unpack(word: u64) -> Meta {
         Meta {
-            words: word & 7,
+            words: word & Meta::WORDS,
             last: word >> 3 & 1 == 1,
             index: word >> INDEX_SHIFT & 1023,
             count: word >> COUNT_SHIFT & 1023,

@@ -5,6 +5,7 @@
 //!
 //! Two back ends run programs without simulated time: [`Plain`], and the crash-testing [`adversary`].
 
+mod abort;
 pub mod adversary;
 mod alloc;
 mod coroutine;
@@ -20,11 +21,12 @@ mod plain;
 mod random;
 mod recovery;
 mod region;
+mod restart;
 mod runtimes;
 mod thread;
 mod workload;
 
-pub use alloc::FreeLists;
+pub use alloc::{FreeLists, Taken};
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
 pub use demand::{Demand, TooLarge};
 pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};

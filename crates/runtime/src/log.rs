@@ -11,6 +11,8 @@
 //!
 //! Both rest on stores of one core to one line becoming visible in program order.
 
+use crate::abort::Unwinding;
+use crate::alloc::Taken;
 use crate::layout::{field, Meta, StepLists, LENGTH_TO_COUNT, MAX_LANES, REGION_SHIFT};
 use crate::list::List;
 use crate::{LogLayout, Step, UndoRegion, TRAILER};
@@ -30,14 +32,14 @@ sites! {
 pub struct UndoLog<'c, C: Cpu> {
     pub(crate) cpu: &'c C,
     lane: u64,
-    ring: (u64, u64),
+    pub(crate) ring: (u64, u64),
     /// Records that the ring holds.
     capacity: u64,
-    next: W<'c, C>,
-    region: W<'c, C>,
+    pub(crate) next: W<'c, C>,
+    pub(crate) region: W<'c, C>,
     pub(crate) clock: W<'c, C>,
     /// Records of the open region, and of the one before it.
-    used: (u64, u64),
+    pub(crate) used: (u64, u64),
     pub(crate) lists: StepLists,
     /// The lines of the open step once more, for assertions only: empty where there are none.
     pub(crate) logged: Vec<Line>,
@@ -49,6 +51,8 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) begun: W<'c, C>,
     /// The line of the settled region.
     pub(crate) own: Addr,
+    /// What an abort has to undo besides.
+    pub(crate) unwinding: Unwinding<'c, C>,
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
@@ -59,7 +63,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             true => cpu.word(layout.settled(lane).0).load().await,
             false => cpu.word(0),
         };
-        UndoLog {
+        let log = UndoLog {
             cpu,
             lane: lane as u64,
             ring: (ring.start, ring.end),
@@ -74,18 +78,23 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             stepped: false,
             begun: cpu.word(0),
             own: layout.settled(lane),
-        }
+            unwinding: Unwinding::default(),
+        };
+        log.heed();
+        log
     }
 
     /// Takes the lock at this address ([`crate::lock`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
         crate::lock(self.cpu, lock).await;
+        self.holds(lock);
     }
 
     /// Frees the lock at this address ([`crate::unlock`]).
     #[inline]
     pub async fn unlock(&mut self, lock: W<'c, C>) {
+        self.frees(lock);
         crate::unlock(self.cpu, lock).await;
     }
 
@@ -281,9 +290,11 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         None
     }
 
-    /// Nothing to be depended on.
+    /// The region that is open, or is about to begin, has allocated a row. Nothing is to be depended on.
     #[inline]
-    pub async fn depends(&mut self, _stamp: Option<W<'c, C>>) {}
+    pub async fn takes(&mut self, row: Taken<'c, C>) {
+        self.allocates(row);
+    }
 
     /// Every region is acknowledged.
     #[inline]

@@ -8,6 +8,14 @@ pub struct Random<'c, C: Cpu> {
     state: W<'c, C>,
 }
 
+impl<C: Cpu> Clone for Random<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cpu> Copy for Random<'_, C> {}
+
 impl<'c, C: Cpu> Random<'c, C> {
     /// The generator of one thread; equal seeds and threads give equal sequences.
     #[must_use]

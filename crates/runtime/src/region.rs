@@ -1,5 +1,6 @@
 //! A failure-atomic region, as a program writes it: steps of log, order, update, finish.
 
+use crate::alloc::Taken;
 use crate::layout::{OWN_WORD, RECORD_WORDS};
 use crate::{UndoLog, PAYLOAD_BYTES, TRAILER};
 use strandline_isa::{Addr, Cpu, Intent, Note, LINE_BYTES, W};
@@ -26,6 +27,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     pub async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= PAYLOAD_BYTES);
         let log = &mut *self.log;
+        log.look_for_interrupt().await;
         if broken(Rule::DurableBeforeRelease) && log.owes {
             log.pay().await;
         }
@@ -70,6 +72,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Flushes the step's records and orders them before its updates; says whether more steps follow.
     #[inline]
     pub async fn order(&mut self, step: Step) {
+        self.log.look_for_interrupt().await;
         self.step = step;
         if self.log.cpu.lowering().log {
             self.log.seal(step).await;
@@ -90,6 +93,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// Loads `size` bytes at `at` as the region sees them: with what it has written.
     #[inline]
     pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
+        self.log.look_for_interrupt().await;
         at.load_sized(size).await
     }
 
@@ -103,10 +107,10 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         self.finish().await;
     }
 
-    /// Nothing to be depended on: [`UndoLog::depends`].
+    /// As [`UndoLog::takes`].
     #[inline]
-    pub async fn depends(&mut self, stamp: Option<W<'c, C>>) {
-        self.log.depends(stamp).await;
+    pub async fn takes(&mut self, row: Taken<'c, C>) {
+        self.log.takes(row).await;
     }
 
     /// Commits a region of [`UndoRegion::write`]s: a last step that writes nothing but a line of the log's own.
@@ -123,6 +127,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     async fn log_word(&mut self, at: W<'c, C>) {
         let line = at & !(LINE_BYTES - 1);
         let log = &mut *self.log;
+        log.look_for_interrupt().await;
         log.keep(line).await;
         if log.cpu.lowering().log {
             let trailer = line.at(TRAILER).load().await;
@@ -140,6 +145,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             "{} was not logged",
             Addr(at.bits())
         );
+        self.log.look_for_interrupt().await;
         self.log.cpu.note(Note::RegionWrite {
             addr: Addr(at.bits()),
             size,
@@ -160,6 +166,9 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     /// step the region is committed.
     #[inline]
     pub async fn finish(&mut self) {
+        if self.step == Step::Last {
+            self.log.validate().await;
+        }
         self.log.settle().await;
         if broken(Rule::DurableBeforeRelease) && self.step == Step::Last {
             self.log.owes = true;
@@ -173,7 +182,9 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             })
             .await;
         if self.step == Step::Last {
+            self.log.look_behind_fence().await;
             self.log.cpu.note(Note::RegionDurable);
+            self.log.acknowledged();
         }
     }
 }

@@ -72,7 +72,7 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
 async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>, tasks: u64) {
     for _ in 0..tasks {
         state.cpu.note(Note::TaskBegin);
-        workload.task(state).await;
+        crate::restart::run_task(workload, state).await;
         state.cpu.note(Note::TaskEnd);
     }
 }

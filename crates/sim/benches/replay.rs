@@ -1,6 +1,6 @@
-//! Host speed of a recording beside the built-in program that it resembles: swaps of two random elements with an undo log.
+//! Host speed of a recording and of the similar built-in program: swaps of two random elements with an undo log.
 //!
-//! `--only sps` and `--only speed.strand` run one of them, for a profiler; `--file FILE.strand` takes another recording.
+//! `--only sps` and `--only speed.strand` run one of them, for a profiler; `--file FILE.strand` uses another recording.
 
 #[path = "../tests/all/replay/tape.rs"]
 #[allow(dead_code, reason = "a part of what the tests use")]
@@ -136,7 +136,7 @@ fn record() -> String {
     tape.save("speed").to_str().expect("UTF-8").to_owned()
 }
 
-/// The fastest of three runs: others use the machine too.
+/// The fastest of three runs, because other processes use the host, too.
 fn fastest(workload: &str, design: &str, tasks: Option<u64>) -> Record {
     let spec = Spec {
         tasks,

@@ -13,7 +13,7 @@ fn spec(workload: &str, design: &str, tasks: u64, threads: u64) -> Spec {
     }
 }
 
-/// The fastest of three runs: others use the machine too.
+/// The fastest of three runs, because other processes use the host, too.
 fn fastest(spec: &Spec) -> Record {
     let mut runs: Vec<Record> = (0..3).map(|_| run(spec).expect("a run")).collect();
     runs.sort_by(|a, b| b.host_mips.total_cmp(&a.host_mips));

@@ -4,19 +4,19 @@ use std::fmt;
 use strandline_kernel::ParamError;
 use strandline_machine::{ConfigError, Stuck};
 
-/// A run that did not happen or did not end.
+/// A run that did not start or did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What was asked for cannot be run: one line that says what is wrong, where, and how to mend it.
+    /// Bad input: one line with the fault, the place, and the correction.
     Input(String),
-    /// The run makes no progress: one line that says who waits for whom.
+    /// The run makes no progress: one line with what each core waits for.
     Stuck {
-        /// Whether nothing can go on (or it goes on and gets nowhere).
+        /// Whether it is a deadlock (otherwise a livelock).
         dead: bool,
         /// Who waits for whom.
         text: String,
     },
-    /// A fault of strandline itself: what went wrong, and where in its source.
+    /// A fault of strandline itself: the fault, and its place in the source.
     Fault(String),
 }
 

@@ -1,4 +1,4 @@
-//! Panics at the boundary: a fault of strandline is kept apart from what the user asked for.
+//! Panics at the boundary, which separates faults of strandline from bad input.
 
 use crate::Error;
 use std::any::Any;
@@ -7,14 +7,14 @@ use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe, PanicHookI
 use std::sync::Once;
 
 thread_local! {
-    /// Where the thread's newest panic was; `None` while nothing is guarded.
+    /// The place of the thread's latest panic; `None` outside guards.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Answers a question. A panic becomes [`Error::Fault`], which says what went wrong and where, and is not printed.
+/// Runs `question`. A panic becomes [`Error::Fault`] with its message and place, and is not printed.
 ///
 /// # Errors
-/// The question's own, or a fault.
+/// The error of `question`, or a fault.
 pub fn guarded<T>(question: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     static HOOK: Once = Once::new();
     HOOK.call_once(keep_places);
@@ -24,7 +24,7 @@ pub fn guarded<T>(question: impl FnOnce() -> Result<T, Error>) -> Result<T, Erro
     answer.unwrap_or_else(|cause| Err(Error::Fault(described(&*cause, &place))))
 }
 
-/// Has panics of guarded threads leave their place, and all others go on as before.
+/// Makes panics of guarded threads save their place. Other threads panic as before.
 fn keep_places() {
     let before = take_hook();
     set_hook(Box::new(move |info| {

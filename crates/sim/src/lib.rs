@@ -1,4 +1,4 @@
-//! One run: a program, a design and a machine in, a record out. The only place where they are wired together.
+//! One run: takes a program, a design and a machine, and returns a record. Only this crate combines them.
 
 mod error;
 mod guard;
@@ -18,7 +18,7 @@ mod spec;
 pub use error::Error;
 pub use guard::guarded;
 pub use memory::MemoryNeed;
-pub use needs::check as check_needs;
+pub use needs::{check as check_needs, check_restart};
 pub use play::{play, Play};
 pub use progress::Progress;
 pub use record::{Derived, Origin, Ran, Record};

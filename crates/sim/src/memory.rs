@@ -1,4 +1,4 @@
-//! How much of the host's memory a run takes, estimated before it begins.
+//! Estimates, before a run, of the host memory that it takes.
 
 use crate::run::registered;
 use crate::{Error, Plan, Scope, Source, Spec};
@@ -8,43 +8,44 @@ use strandline_machine::config::Cache;
 use strandline_machine::Machine;
 use strandline_workloads::About;
 
-/// Bytes of the host's memory that a run takes, by what takes them. Pages that a run never touches are counted, too.
+/// Host memory of a run in bytes, by part. It includes pages that the run never touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryNeed {
-    /// The program's memory and what is kept of it beside: of a recording nothing, since its file says how large it is.
+    /// The program's memory and its copies; none for a recording, whose file gives its size.
     pub program: u64,
     /// Tags of the caches, of all cores.
     pub caches: u64,
     /// Queues and predictors of cores, controllers and media.
     pub queues: u64,
-    /// What is kept of an observed run.
+    /// Journal and trace of an observed run.
     pub journal: u64,
 }
 
-/// Bytes of a line in the last level: tag and sharers.
+/// Bytes of an LLC line: tag and sharers.
 const LAST_LINE: u64 = 16;
-/// Bytes of a line in a private level: its tag.
+/// Bytes of a private cache's line: its tag.
 const PRIVATE_LINE: u64 = 8;
-/// Bytes of an entry of a queue, a bank or a buffer: no more than a line with what is known of it.
+/// Bytes of an entry of a queue, a bank or a buffer: at most a line and its state.
 const QUEUE_ENTRY: u64 = 2 * LINE_BYTES;
-/// What the process holds beside: code, the interpreter, the design.
+/// Other memory of the process: code, the interpreter, the design.
 const PROCESS: u64 = 64 << 20;
-/// Copies of memory that crash exploration has at once: the run's, that before it, the crash image, and the one recovered.
+/// Copies of memory during crash exploration: the run's, the initial one, the crash image, and the recovered one.
 const OBSERVED_COPIES: u64 = 4;
-/// Bytes of journal and trace, and of what the model's judge makes of them, for each record of a task's log: measured from 4 to
-/// 9 KiB.
+/// Bytes of journal, trace and the model's evaluation for each log record of a task: 4 to 9 KiB in measurements.
 const JOURNAL_OF_RECORD: u64 = 6 << 10;
-/// Records of a task that has no log.
+/// Log records assumed for a task without a log.
 const UNLOGGED: u64 = 64;
 
 impl MemoryNeed {
-    /// What the run of `spec` takes; with `observed`, as crash exploration makes it.
+    /// The memory of a run of `spec`. With `observed`, of a run for crash exploration.
     ///
     /// # Errors
-    /// Bad input, as of the run itself.
+    /// Bad input, as for the run itself.
     pub fn of(spec: &Spec, observed: bool) -> Result<MemoryNeed, Error> {
         let plan = Plan::of(spec)?;
-        crate::check_needs(&registered(spec, &plan.sets)?.about(), &plan.machine)?;
+        let design = registered(spec, &plan.sets)?;
+        crate::check_needs(&design.about(), &plan.machine)?;
+        crate::check_restart(&*design, &plan)?;
         let (program, records) = match &plan.source {
             Source::Workload(about) => {
                 let set = || plan.sets.of(Scope::Workload);
@@ -68,7 +69,7 @@ impl MemoryNeed {
         })
     }
 
-    /// Bytes in all, with the process itself.
+    /// Total bytes, including the process itself.
     #[must_use]
     pub fn total(&self) -> u64 {
         let parts = [self.program, self.caches, self.queues, self.journal];
@@ -76,7 +77,7 @@ impl MemoryNeed {
     }
 }
 
-/// Records of a task's log at most: a ring is never smaller than two regions.
+/// Maximum number of log records of a task: a ring holds at least two regions.
 fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a str)>) -> u64 {
     let ring = about.params.iter().find(|param| param.name == "log_records");
     let of_one = ring.map_or(UNLOGGED, |ring| ring.min / 2 + 1);
@@ -146,7 +147,7 @@ mod tests {
         let (run, observed) = (run.unwrap(), observed.unwrap());
         assert_eq!(observed.program, 4 * run.program);
         assert_eq!(run.journal, 0);
-        // A hundred thousand tasks and a tenth of them before, of three records.
+        // A hundred thousand tasks and a tenth of them as warm-up, with three records each.
         assert_eq!(observed.journal, 110_000 * 3 * JOURNAL_OF_RECORD);
     }
 

@@ -1,14 +1,15 @@
-//! Whether a machine has what a design needs.
+//! Whether a machine and a program meet a design's needs.
 
-use crate::Error;
-use strandline_design::{About, Drains};
+use crate::{Error, Plan, Source};
+use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::Machine;
+use strandline_runtime::Runtime;
 
-/// Refuses a design on a machine that lacks what it needs.
+/// Refuses a design on a machine that does not meet its needs.
 ///
 /// # Errors
-/// What is missing and how to get it.
+/// The missing feature, and how to get it.
 pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
     let needs = about.needs;
     let missing = if needs.adr && !machine.controllers.adr {
@@ -31,6 +32,34 @@ pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
         Some((what, set)) => Err(Error::Input(format!(
             "design {} needs {what}, which machine {} does not have; choose another design or machine, or --set {set}",
             about.name, machine.name
+        ))),
+    }
+}
+
+/// Refuses a design that interrupts its programs for one that cannot abort its open region and start again.
+///
+/// # Errors
+/// What cannot, and what to ask for.
+pub fn check_restart(design: &AnyDesign, plan: &Plan) -> Result<(), Error> {
+    if !design.lowering().speculates() {
+        return Ok(());
+    }
+    let cannot = match &plan.source {
+        Source::Recording(_) => Some("a recording cannot; choose a workload"),
+        Source::Workload(about) if !about.is_logged() => {
+            Some("this workload, which has no log, cannot; choose another")
+        }
+        Source::Workload(_) if plan.logging.runtime != Runtime::Undo => {
+            Some("this runtime cannot; ask for --runtime undo")
+        }
+        Source::Workload(_) if plan.sharing.is_some() => Some("tasks that share a thread cannot; leave --window out"),
+        Source::Workload(_) => None,
+    };
+    match cannot {
+        None => Ok(()),
+        Some(cannot) => Err(Error::Input(format!(
+            "design {} interrupts programs, which must abort their open region and restart it: {cannot}",
+            design.about().name
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! Programs of one's own under a design: what a run of a workload is made of.
+//! Runs given programs under a design; runs of workloads use it.
 
 use crate::Error;
 use std::ops::Range;
@@ -12,15 +12,15 @@ use strandline_runtime::TooLarge;
 
 /// What is run.
 pub struct Play {
-    /// Simulated cores; each thread has its own, the others idle.
+    /// Simulated cores; each thread has its own, others are idle.
     pub cores: usize,
     /// Memory at first.
     pub memory: Memory,
-    /// Addresses that the shared cache holds at first.
+    /// Initial contents of the LLC.
     pub footprint: Vec<Range<u64>>,
     /// The program of each thread.
     pub threads: Vec<Factory>,
-    /// Where the run says, now and then, how many tasks have ended.
+    /// Receives the number of ended tasks from time to time.
     pub ended: Arc<AtomicU64>,
 }
 
@@ -40,8 +40,8 @@ pub fn play(design: Box<AnyDesign>, machine: &Machine, play: Play, options: Opti
     ended(|| system.run())?.map_err(|stuck: Stuck| Error::from(stuck))
 }
 
-/// Runs to the end, or to a region that turns out larger than its log holds: of a structure that changes its shape, as a tree,
-/// that is not known before.
+/// Runs to the end, or to a region that exceeds its log. A region's size is not known beforehand if the structure
+/// changes its shape, as a tree does.
 fn ended<T>(run: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|cause| match cause.downcast::<TooLarge>() {
         Ok(excess) => Error::Input(format!(

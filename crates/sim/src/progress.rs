@@ -1,9 +1,9 @@
-//! How far a run has come, for other threads to read while it runs. No result depends on it.
+//! Progress of a run, which other threads read during the run. No result depends on it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// The tasks of a run, and how many of them have ended; those before the timed region count.
+/// The number of tasks of a run, and of ended ones. Warm-up tasks count.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     tasks: Arc<AtomicU64>,
@@ -11,17 +11,17 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The run has so many tasks.
+    /// Sets the number of the run's tasks.
     pub(crate) fn begin(&self, tasks: u64) {
         self.tasks.store(tasks, Ordering::Relaxed);
     }
 
-    /// Where the run says how many have ended.
+    /// Where the run reports its ended tasks.
     pub(crate) fn ended(&self) -> Arc<AtomicU64> {
         self.ended.clone()
     }
 
-    /// The share of its tasks that have ended, 0 to 1; 0 of a run without tasks.
+    /// The share of tasks that have ended, 0 to 1; 0 for a run without tasks.
     #[must_use]
     pub fn share(&self) -> f64 {
         let (ended, tasks) = (self.ended.load(Ordering::Relaxed), self.tasks.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! The record of a run: flat, every key always there, null where a design or machine does not have it.
+//! The record of a run: flat, with every key; null if a design or machine lacks it.
 
 use crate::{Plan, Source, Spec};
 use serde_json::{json, Value};
@@ -13,13 +13,13 @@ keys! {
     /// What ran, and how.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Ran {
-        /// The figure that it ran for.
+        /// The figure of the run.
         figure: Option<String> = Given of "",
         /// The workload, or the recording.
         workload: String = Given of "",
         /// The design.
         design: String = Given of "",
-        /// How failure-atomic regions are made; of a recording `recorded`.
+        /// The implementation of failure-atomic regions; `recorded` for a recording.
         runtime: String = Given of "",
         /// The machine.
         machine: String = Given of "",
@@ -31,43 +31,42 @@ keys! {
         bmo_cycles: u64 = Given of "cycles",
         /// The seed of everything random.
         seed: u64 = Given of "",
-        /// How the caches were warmed before the timed region.
+        /// The initial contents of the caches and the warm-up tasks.
         warmup: String = Given of "",
     }
 }
 
 keys! {
-    /// What made the record, and how it can be made again.
+    /// What made the record, and how to repeat the run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Origin {
         /// The version of strandline.
         version: String = Given of "",
-        /// The commit that strandline was built from, with a number of the changes that were not committed; `unknown`
-        /// without a checkout.
+        /// The commit that strandline was built from; a number identifies uncommitted changes; `unknown` without a
+        /// checkout.
         commit: String = Given of "",
-        /// The command line; null where there was none.
+        /// The command line; null if there was none.
         command: Option<String> = Given of "",
-        /// The run with every choice made: what `strandline run --from` repeats. `parameters` has each parameter of
-        /// machine, design, runtime and workload with its value, `set` what the user changed, `checksum` that of a
-        /// recording's file.
+        /// The run with every setting, for `strandline run --from`. `parameters` has the value of each parameter of
+        /// machine, design, runtime and workload, `set` the user's changes, `checksum` that of a recording's file.
         spec: Params = Given of "",
     }
 }
 
 keys! {
-    /// What is computed from counts and from the structures of the design.
+    /// Values computed from counts and from the design's structures.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Derived {
-        /// Of designs with `pcommit`: the most of them in flight at once.
+        /// Maximum number of `pcommit`s in flight, for designs with `pcommit`.
         pcommits_in_flight_max: Option<u64> = Max of "pcommits",
-        /// Persistent stores visible while a `pcommit` is in flight, mean.
+        /// Mean number of persistent stores that become visible during a `pcommit`.
         stores_per_pcommit: Option<f64> = Derived of "stores",
-        /// Entries of a core's buffer in use, averaged over time and cores.
+        /// Occupied entries of a core's buffer, averaged over time and cores.
         buffer_occupancy_mean: Option<f64> = Derived of "entries",
-        /// Entries of a core's buffer in use, not exceeded for 99 per cent of that time.
+        /// Occupied entries of a core's buffer, not exceeded for 99 per cent of that time.
         buffer_occupancy_p99: Option<u64> = Derived of "entries",
-        /// What must be written on reserve power when power fails, at most, beyond the controllers' write queues (under
-        /// eADR: half of the caches, as ASAP VI-D assumes).
+        /// Maximum number of bytes to write on reserve power at a power failure, without the controllers' write queues
+        /// (under eADR: half of the caches, as ASAP VI-D assumes).
         drain_bytes_max: u64 = Max of "bytes",
         /// Storage that the design adds.
         storage_bytes: u64 = Derived of "bytes",
@@ -75,19 +74,19 @@ keys! {
 }
 
 keys! {
-    /// What a run yields: flat where it is serialised. Units stand in the names where a value is not a count.
+    /// The result of a run, flat when serialised. The name of a key that is not a count ends in its unit.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Record {
-        /// Whether every crash state looked at recovers; null if none was looked at.
+        /// Whether every visited crash state recovers; null if none was visited.
         recovers: Option<bool> = Derived of "",
-        /// The clock, the slack, the structures that the design adds and their bytes (`storage`), the library of
-        /// coroutines (`coroutines`) and how often its jumps were mispredicted (`jumps_mispredicted`), `window` where
-        /// it is `auto`, what `--set` changed, and of a recording its file, the policy of its replay and what that
-        /// counted (`recording_...`).
+        /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
+        /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is
+        /// `auto`, and the values of `--set`. For a recording also its file, the replay policy and the policy's counts
+        /// (`recording_...`).
         params: Params = Derived of "",
-        /// Wall time of the simulating host.
+        /// Wall time of the host.
         host_seconds: f64 = Derived of "seconds",
-        /// Simulated instructions a second of the simulating host.
+        /// Simulated instructions per second of the host.
         host_mips: f64 = Derived of "million instructions",
     }
     beside {
@@ -112,31 +111,31 @@ keys! {
     }
 }
 
-/// What a record says beside numbers of its own keys.
+/// The entries of a record that are not keys of their own.
 pub type Params = BTreeMap<String, Value>;
 
-/// Per cent of the tasks, of which a record says how long the slowest takes.
+/// The percentiles of task latency in a record.
 const QUANTILES: [u8; 12] = [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99];
 
-/// The key of a quantile of the tasks' latencies.
+/// The key of a percentile of task latency.
 fn latency_key(percent: u8) -> String {
     format!("task_latency_p{percent:02}_cycles")
 }
 
-/// What is measured around a run.
+/// Measurements around a run.
 pub struct Measured {
-    /// The run with every choice made.
+    /// The run with every setting.
     pub resolved: Spec,
-    /// The structures that the design adds, and their bytes of storage.
+    /// The structures that the design adds, with their bytes of storage.
     pub storage: Vec<(&'static str, u64)>,
-    /// Bytes that the design must write when power fails, at most.
+    /// Maximum number of bytes that the design must write at a power failure.
     pub drain_bytes: u64,
     /// Seconds of the host.
     pub host_seconds: f64,
 }
 
 impl Record {
-    /// The record of a run that has counted `stats`.
+    /// The record of a run with the counts `stats`.
     #[must_use]
     pub fn of(spec: &Spec, plan: &Plan, about: &About, stats: &Stats, measured: &Measured) -> Record {
         let latency = |percent| stats.task_latency.quantile(f64::from(percent) / 100.0);
@@ -157,7 +156,7 @@ impl Record {
         }
     }
 
-    /// The keys of all its parts, in the order in which they are read about.
+    /// The keys of all parts, in the documented order.
     #[must_use]
     pub fn all_keys() -> Vec<Key> {
         let latencies = QUANTILES.map(|percent| Key {
@@ -202,7 +201,7 @@ fn own_counters(counted: &OwnCounts) -> BTreeMap<String, Option<u64>> {
 }
 
 impl Origin {
-    /// A crate does not know from which commit it is built, or on whose command it runs; what was built says so.
+    /// This crate does not know its commit or the command line; `crates/py` adds them.
     fn of(resolved: &Spec) -> Origin {
         let keys = match serde_json::to_value(resolved) {
             Ok(Value::Object(keys)) => keys,
@@ -248,9 +247,8 @@ impl Derived {
     }
 }
 
-/// What is not a key of its own: the clock, how tasks share a thread, what was replayed, the structures that storage is
-/// of, and what
-/// the user set.
+/// The values of `params`: the clock, the sharing of threads, the replay, the parts of storage, and the user's
+/// settings.
 fn params(spec: &Spec, plan: &Plan, stats: &Stats, measured: &Measured) -> Params {
     let mut params = Params::new();
     params.insert("clock_ghz".into(), json!(plan.machine.core.clock_ghz));

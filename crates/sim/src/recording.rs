@@ -1,4 +1,4 @@
-//! Recorded programs as what is run.
+//! Recordings as programs of runs.
 
 use crate::record::Params;
 use crate::{Error, Spec};
@@ -17,20 +17,20 @@ use twox_hash::XxHash3_64;
 /// Fences that a record names.
 const DEAREST: usize = 10;
 
-/// The machine that recordings run on where none is named.
+/// The default machine of recordings.
 pub const RECORDING_MACHINE: &str = "cosplay";
 
-/// A recording, opened, and what its replay counts.
+/// An open recording, and the counts of its replay.
 pub struct Recorded {
     recorded: Rc<strandline_programs::Recorded>,
     path: String,
 }
 
 impl Recorded {
-    /// Opens the recording at `path`, of which so many `threads` were asked for (`None`: as many as it has).
+    /// Opens the recording at `path`. `threads` is the requested number of threads (`None`: as many as it has).
     ///
     /// # Errors
-    /// There is no such file, it is no recording, empty or damaged, or it has another number of threads.
+    /// The file does not exist, is not a recording, is empty or damaged, or has another number of threads.
     pub fn open(path: &str, threads: Option<u64>, most: u64) -> Result<Recorded, Error> {
         let recording = Recording::open(Path::new(path)).map_err(|error| input(path, &error))?;
         let recorded = recording.threads().len() as u64;
@@ -46,7 +46,7 @@ impl Recorded {
         }
         if recording.totals().instructions == 0 {
             return Err(Error::Input(format!(
-                "{path}: holds no instruction; record again, from a place that the program comes to"
+                "{path}: holds no instruction; record again, from a point that the program reaches"
             )));
         }
         let replayed = Replayed::new(recording).map_err(|error| input(path, &error))?;
@@ -59,7 +59,7 @@ impl Recorded {
         })
     }
 
-    /// The recording, ready to be replayed.
+    /// The recording, ready for replay.
     #[must_use]
     pub fn replayed(&self) -> &Replayed {
         &self.recorded.replayed
@@ -71,13 +71,13 @@ impl Recorded {
         self.recorded.replayed.recording().threads().len() as u64
     }
 
-    /// The tasks that its markers end.
+    /// The number of tasks, by its markers.
     #[must_use]
     pub fn tasks(&self) -> u64 {
         self.recorded.replayed.recording().totals().tasks
     }
 
-    /// What records call it: its file's name without what follows the last dot.
+    /// Its name in records: the file name without its last suffix.
     #[must_use]
     pub fn name(&self) -> String {
         let stem = Path::new(&self.path).file_stem();
@@ -87,26 +87,26 @@ impl Recorded {
     /// The checksum of its file.
     ///
     /// # Errors
-    /// The file cannot be read any more.
+    /// The file can no longer be read.
     pub(crate) fn checksum(&self) -> Result<String, Error> {
         checksum(&self.path).map_err(|error| Error::Input(format!("{}: {error}", self.path)))
     }
 
-    /// Refuses a file that has another checksum than this.
+    /// Refuses a file with another checksum.
     ///
     /// # Errors
     /// It has.
     pub(crate) fn demand(&self, checksum: Option<&str>) -> Result<(), Error> {
         match checksum {
             Some(wanted) if self.checksum()? != wanted => Err(Error::Input(format!(
-                "{}: is another recording than the one that ran: its checksum is not {wanted}; give that one back its name",
+                "{}: is not the recording that ran: its checksum is not {wanted}; restore the original file",
                 self.path
             ))),
             _ => Ok(()),
         }
     }
 
-    /// The policy and its counts, for a record's `params`.
+    /// The policy and its counts, for `params` of a record.
     pub(crate) fn params(&self, params: &mut Params) {
         params.insert("recording_file".into(), json!(self.path));
         params.insert("recording_policy".into(), json!(POLICY));
@@ -116,7 +116,7 @@ impl Recorded {
         params.insert("recording_stalls".into(), json!(self.stalls()));
     }
 
-    /// The fences that cost most, and where in the program's source they are.
+    /// The fences with the most stall cycles, and their places in the program's source.
     fn stalls(&self) -> Vec<Value> {
         let mut source = Source::new(self.recorded.replayed.recording().modules());
         let stalls = self
@@ -129,7 +129,7 @@ impl Recorded {
         stalls.map(describe).collect()
     }
 
-    /// Why the replay ended before the recording did.
+    /// Why the replay ended before the recording.
     pub(crate) fn failure(&self) -> Option<Error> {
         let failure = self.recorded.counts.failure.borrow();
         failure.as_ref().map(|error| input(&self.path, error))
@@ -158,11 +158,11 @@ fn input(path: &str, error: &RecordError) -> Error {
     })
 }
 
-/// Refuses options that a recording has decided.
+/// Refuses options that the recording determines.
 pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     let refuse = |option: &str| {
         Err(Error::Input(format!(
-            "{option}: {} is a recording, which says that itself; leave the option out",
+            "{option}: {} is a recording, which defines this; leave the option out",
             spec.workload
         )))
     };
@@ -188,7 +188,7 @@ pub(crate) fn refuse_what_is_recorded(spec: &Spec) -> Result<(), Error> {
     }
 }
 
-/// Makes a recording ready to run on this machine.
+/// Prepares a recording for this machine.
 ///
 /// # Errors
 /// The file is damaged.

@@ -1,4 +1,4 @@
-//! What may be asked for, declared once: a request's keys, with type, default and meaning.
+//! Requests, declared once: keys with type, default and meaning.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,15 +13,15 @@ pub struct Field {
     pub type_name: String,
     /// Whether it must be given.
     pub required: bool,
-    /// Its value where the user says nothing; null where it must be given.
+    /// The default value; null if the key is required.
     pub default: Value,
-    /// What it means, with its unit.
+    /// The meaning, with the unit.
     pub help: String,
 }
 
-/// Declares a request: the keys that must be given, then the others with their defaults.
+/// Declares a request: the required keys, then the others with their defaults.
 ///
-/// It is read from a map that has no other keys. `fields` lists them, `new` takes those that must be given.
+/// It is read from a map without other keys. `fields` lists the keys; `new` takes the required ones.
 #[macro_export]
 macro_rules! request {
     (
@@ -42,7 +42,7 @@ macro_rules! request {
         }
 
         impl $name {
-            /// Asks for these, all else by default.
+            /// A request with these values and defaults for the others.
             #[must_use]
             pub fn new($($field: impl Into<$type>),*) -> $name {
                 $name {

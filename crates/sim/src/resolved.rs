@@ -1,4 +1,4 @@
-//! A run with every choice made, so that it can be repeated whatever becomes of files and defaults.
+//! A run with every setting. It can be repeated after files and defaults have changed.
 
 use crate::run::registered;
 use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
@@ -8,13 +8,13 @@ use strandline_kernel::{Param, Params};
 use strandline_machine::Machine;
 use strandline_runtime::RUNTIME_PARAMS;
 
-/// The machine that a record's parameters are set on: they set all that it has.
+/// The base machine for a record's parameters, which set all of its parameters.
 const BASE: &str = "cosplay";
 
-/// What `spec` sets, and the machine with it: a preset, a file, or a record's.
+/// The settings of `spec`, and its machine: from a preset, a file, or a record.
 ///
 /// # Errors
-/// No such machine, a wrong setting, or a record without all parameters of a machine.
+/// No such machine, a wrong setting, or a record that lacks parameters of a machine.
 pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Error> {
     let name = spec.machine.as_deref().unwrap_or(usual);
     let repeats = !spec.parameters.is_empty();
@@ -29,7 +29,7 @@ pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Erro
     Ok((sets, machine))
 }
 
-/// Refuses what leaves a parameter to the machine that others are set on.
+/// Refuses a record that lacks a parameter of its machine.
 fn demand_all(machine: &Machine, given: &BTreeMap<String, String>) -> Result<(), Error> {
     let keys = machine.describe().into_iter().map(|info| key(Scope::Machine, info.key));
     match keys.into_iter().find(|key| !given.contains_key(key)) {
@@ -40,7 +40,7 @@ fn demand_all(machine: &Machine, given: &BTreeMap<String, String>) -> Result<(),
     }
 }
 
-/// `spec` with every choice made; it runs as `spec` does.
+/// `spec` with every setting; it runs as `spec` does.
 ///
 /// # Errors
 /// Bad input.
@@ -50,10 +50,10 @@ pub fn resolve(spec: &Spec) -> Result<Spec, Error> {
     of(spec, &plan, &*design)
 }
 
-/// As [`resolve`], of a run that is planned already.
+/// As [`resolve`], for a planned run.
 ///
 /// # Errors
-/// A wrong parameter; the recording's file cannot be read any more.
+/// A wrong parameter; or the recording's file can no longer be read.
 pub(crate) fn of(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<Spec, Error> {
     let mut resolved = Spec {
         machine: Some(plan.machine.name.clone()),
@@ -81,7 +81,7 @@ fn window(window: strandline_runtime::Window) -> Window {
     }
 }
 
-/// Every parameter that plays a part in the run, with its value.
+/// Every parameter that affects the run, with its value.
 fn parameters(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<BTreeMap<String, String>, Error> {
     let machine = plan.machine.describe().into_iter();
     let mut all: BTreeMap<String, String> = machine
@@ -99,7 +99,7 @@ fn parameters(spec: &Spec, plan: &Plan, design: &AnyDesign) -> Result<BTreeMap<S
     Ok(all)
 }
 
-/// The values of declared parameters, those of an `alias` and those that are set over their defaults.
+/// The values of declared parameters: defaults, overridden by an `alias` and by the user's settings.
 fn declared(
     scope: Scope,
     params: &[Param],

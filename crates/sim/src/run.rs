@@ -12,11 +12,11 @@ use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::{Heartbeat, Journal, Machine, Options, Outcome};
 use strandline_programs::Prepared;
 
-/// A run with all that crash exploration needs of it.
+/// A run with the data that crash exploration needs.
 pub struct Observation {
     /// Its record.
     pub record: Record,
-    /// What became durable when, what the program said, and what the cores executed.
+    /// The order of durable writes, the program's notes, and the executed operations.
     pub journal: Journal,
     /// Memory before the run.
     pub initial: Memory,
@@ -28,7 +28,7 @@ pub struct Observation {
     pub machine: Machine,
 }
 
-/// Runs what the user asks for.
+/// Runs `spec`.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -36,7 +36,7 @@ pub fn run(spec: &Spec) -> Result<Record, Error> {
     run_watched(spec, &Progress::default())
 }
 
-/// As [`run`], and says meanwhile how far it has come.
+/// As [`run`], and reports its progress.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -53,7 +53,7 @@ pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
     Ok(execute(spec, &plan, prepared, options, design, progress)?.0)
 }
 
-/// Runs what the user asks for and keeps the journal and the trace. Nobody runs ahead of anybody.
+/// Runs `spec` and keeps the journal and the trace. The cores run without slack.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -61,7 +61,7 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
     observed(spec, true, None, |sets| registered(spec, sets))
 }
 
-/// As [`observe`], without the trace of what the cores executed: of a long run that is most of what is kept.
+/// As [`observe`], without the trace, which is most of the data of a long run.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -69,8 +69,8 @@ pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
     observed(spec, false, None, |sets| registered(spec, sets))
 }
 
-/// As [`observe`], with a design that need not be in the registry, whatever `spec` calls it. A run in which no task ends for
-/// `patience` is without progress.
+/// As [`observe`], with a design that need not be in the registry, whatever design `spec` names. A run in which no task
+/// ends for `patience` has no progress.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
@@ -114,7 +114,7 @@ fn observed(
     })
 }
 
-/// Makes the plan's program ready, a workload or a recording.
+/// Prepares the plan's program, a workload or a recording.
 fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     match &plan.source {
         Source::Workload(_) => {
@@ -129,7 +129,7 @@ fn prepare(spec: &Spec, plan: &Plan) -> Result<Prepared, Error> {
     }
 }
 
-/// A recording need not have tasks, but has an end: each of its instructions is progress.
+/// A recording may have no tasks, but it has an end: each of its instructions is progress.
 fn heartbeat(plan: &Plan) -> Heartbeat {
     match plan.source {
         Source::Workload(_) => Heartbeat::Tasks,
@@ -137,7 +137,7 @@ fn heartbeat(plan: &Plan) -> Heartbeat {
     }
 }
 
-/// The registered design that `spec` names, with the parameters that the user set.
+/// The registered design that `spec` names, with the user's parameters.
 pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Error> {
     let mut design = design_named(&spec.design)?;
     design.configure(sets.of(Scope::Design))?;
@@ -155,6 +155,7 @@ fn execute(
     let started = Instant::now();
     let about = design.about();
     needs::check(&about, &plan.machine)?;
+    needs::check_restart(&*design, plan)?;
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
@@ -183,7 +184,7 @@ fn execute(
 /// The registered design of this name.
 ///
 /// # Errors
-/// There is none; the error names the closest one.
+/// There is none; the error suggests the closest name.
 pub fn design_named(name: &str) -> Result<Box<AnyDesign>, Error> {
     strandline_designs::design(name).ok_or_else(|| unknown_design(name))
 }
@@ -193,6 +194,6 @@ pub fn design_named(name: &str) -> Result<Box<AnyDesign>, Error> {
 pub fn unknown_design(name: &str) -> Error {
     let meant = did_you_mean(name, abouts().iter().map(|about| about.name));
     Error::Input(format!(
-        "design {name}: there is none of this name{meant} (`strandline list designs` shows all)"
+        "design {name}: unknown name{meant} (`strandline list designs` shows all)"
     ))
 }

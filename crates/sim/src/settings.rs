@@ -1,9 +1,9 @@
-//! Parameters that the user sets: `--set SCOPE.KEY=VALUE`.
+//! Parameters of the user: `--set SCOPE.KEY=VALUE`.
 
 use crate::Error;
 use strandline_machine::Machine;
 
-/// Whose parameter is set: what its key begins with.
+/// The owner of a parameter: the prefix of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The simulated machine's.
@@ -20,7 +20,7 @@ impl Scope {
     /// All that there are.
     pub const ALL: [Scope; 4] = [Scope::Machine, Scope::Design, Scope::Runtime, Scope::Workload];
 
-    /// What a key begins with, without the dot.
+    /// The prefix of its keys, without the dot.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Scope {
         }
     }
 
-    /// The scope of a setting, and its key without it.
+    /// The scope of a setting, and its key without the prefix.
     fn of(key: &str) -> Option<(Scope, &str)> {
         let (name, key) = key.split_once('.')?;
         let scope = Scope::ALL.into_iter().find(|scope| scope.name() == name)?;
@@ -39,7 +39,7 @@ impl Scope {
     }
 }
 
-/// Parameters as the user set them, in the user's order.
+/// The user's settings, in the user's order.
 #[derive(Clone, Debug, Default)]
 pub struct Sets(Vec<Set>);
 
@@ -51,10 +51,10 @@ struct Set {
 }
 
 impl Sets {
-    /// Reads settings as the user wrote them.
+    /// Parses the user's settings.
     ///
     /// # Errors
-    /// One of them is no `KEY=VALUE`, or of no scope.
+    /// One of them is not `KEY=VALUE`, or has no known scope.
     pub fn read(sets: impl IntoIterator<Item = String>) -> Result<Sets, Error> {
         sets.into_iter()
             .map(|set| Set::read(&set))
@@ -62,7 +62,7 @@ impl Sets {
             .map(Sets)
     }
 
-    /// Those of one scope, keys without it.
+    /// The settings of one scope, without the prefix.
     pub fn of(&self, scope: Scope) -> impl Iterator<Item = (&str, &str)> {
         let sets = self.0.iter().filter(move |set| set.scope == scope);
         sets.map(|set| (set.key.as_str(), set.value.as_str()))

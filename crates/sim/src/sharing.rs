@@ -1,15 +1,15 @@
-//! How tasks share a thread, as the user says it and as the design has it.
+//! How tasks share a thread, by the user's options and the design's defaults.
 
 use crate::spec::{in_range, Found, Window};
 use crate::{unknown_design, Error, Source, Spec};
 use strandline_designs::abouts;
 use strandline_runtime::{Sharing, MAX_WINDOW};
 
-/// Tasks of each thread before the timed region, besides the usual ones, in which a window is found: some twenty timings
+/// Additional warm-up tasks of each thread that searches for a window: some twenty timings
 /// (`runtime/coroutine/pace.rs`) of the task with the fewest yields, two.
 const SEARCH_TASKS: u64 = 8_000;
 
-/// How tasks share a thread in this run; `None` if each runs alone.
+/// How tasks share a thread in this run; `None` if they do not.
 ///
 /// # Errors
 /// A wrong window or library.
@@ -33,12 +33,12 @@ pub fn of(spec: &Spec, source: &Source) -> Result<Option<Sharing>, Error> {
     }))
 }
 
-/// The design's own window. `asked`: the user has asked for coroutines, so there must be one.
+/// The design's own window. With `asked`, the user has chosen coroutines, so there must be one.
 fn usual(spec: &Spec, asked: bool) -> Result<Option<u64>, Error> {
     let about = abouts().into_iter().find(|about| about.name == spec.design);
     match about {
         Some(about) if asked && about.window.is_none() => Err(Error::Input(format!(
-            "--coroutines: tasks run one after the other under {}; ask for a --window too",
+            "--coroutines: tasks run one after the other under {}; give a --window too",
             spec.design
         ))),
         None if asked => Err(unknown_design(&spec.design)),
@@ -46,7 +46,7 @@ fn usual(spec: &Spec, asked: bool) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Warming tasks that finding a window takes.
+/// Warm-up tasks for the search of a window.
 pub fn search_tasks(sharing: Option<&Sharing>) -> u64 {
     match sharing.map(|sharing| sharing.window) {
         Some(strandline_runtime::Window::Auto) => SEARCH_TASKS,

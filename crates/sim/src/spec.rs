@@ -1,4 +1,4 @@
-//! What to run, as the user says it, and what that comes to.
+//! The user's specification of a run, and the plan that follows from it.
 
 use crate::recording::{self, Recorded, RECORDING_MACHINE};
 use crate::settings::{Scope, Sets};
@@ -14,7 +14,7 @@ use strandline_runtime::{runtimes, Logging, Runtime, Sharing, ThreadPlan, RUNTIM
 use strandline_workloads::{describe, About};
 
 request! {
-    /// A run as the user asks for it. Options of the command line and settings of figures are its keys.
+    /// The user's specification of a run. Its keys are the options of the command line and the settings of figures.
     #[derive(Serialize)]
     pub struct Spec {
         /// The workload's name, or the path of a recording.
@@ -23,38 +23,39 @@ request! {
         design: String,
     }
     defaults {
-        /// A preset's name or a file's path; the workload's paper's preset if `None`.
+        /// A preset's name or a file's path; the preset of the workload's paper if `None`.
         machine: Option<String> = None,
         /// The language-level runtime; the workload's own if `None`.
         runtime: Option<String> = None,
-        /// Threads, and cores unless the machine says how many; one if `None`, or as many as a recording has.
+        /// Number of threads, and of cores unless the machine defines it; 1 if `None`, or the recording's number.
         threads: Option<u64> = None,
         /// Tasks of the timed region, all threads together; the workload's default if `None`.
         tasks: Option<u64> = None,
-        /// Tasks that share a thread, or `auto`, as many as do best; the design's own number if `None`.
+        /// Tasks that share a thread, or `auto` for the fastest number; the design's default if `None`.
         window: Option<Window> = None,
-        /// The library of coroutines, `paper` or `lean`, where tasks share a thread; `paper` if `None`.
+        /// The coroutine library, `paper` or `lean`, if tasks share a thread; `paper` if `None`.
         coroutines: Option<String> = None,
         /// Latency of backend memory operations, in cycles; the machine's if `None`.
         bmo: Option<u64> = None,
         /// The seed of everything random.
         seed: u64 = 1,
-        /// `SCOPE.KEY=VALUE` of each of the scopes (`Scope`).
+        /// Settings `SCOPE.KEY=VALUE` (`Scope`).
         set: Vec<String> = Vec::new(),
-        /// The figure that the run is for, for its record.
+        /// The figure of the run, for its record.
         figure: Option<String> = None,
-        /// Tasks of each thread before the timed region; a tenth of its tasks if `None`.
+        /// Warm-up tasks of each thread; a tenth of its tasks if `None`.
         warm: Option<u64> = None,
-        /// Whether crash states are looked at too, for the record.
+        /// Whether crash states are visited too, for the record.
         recovers: bool = false,
-        /// Values by `SCOPE.KEY` in place of the defaults and of the machine's file: all of them, as a record has them, or none.
+        /// Values by `SCOPE.KEY` that replace the defaults and the machine's file: all of them, as in a record, or
+        /// none.
         parameters: BTreeMap<String, String> = BTreeMap::new(),
-        /// The checksum that the recording's file must have; any if `None`.
+        /// The required checksum of the recording's file; any if `None`.
         checksum: Option<String> = None,
     }
 }
 
-/// How many tasks share a thread, as the user says it.
+/// The number of tasks that share a thread, as the user gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Window {
@@ -64,7 +65,7 @@ pub enum Window {
     Found(Found),
 }
 
-/// As many as do best, found while the program runs.
+/// The fastest number, found during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Found {
@@ -94,13 +95,13 @@ impl TypeName for Window {
 }
 
 impl Spec {
-    /// The threads of a workload: one unless the user says otherwise.
+    /// The number of threads of a workload: one unless the user sets it.
     #[must_use]
     pub fn threads_of_workload(&self) -> u64 {
         self.threads.unwrap_or(1)
     }
 
-    /// Whether its workload is a recording: what names no workload and looks like a path or names a file.
+    /// Whether its workload is a recording: it is not a workload's name, and looks like a path or names a file.
     #[must_use]
     pub fn is_recording(&self) -> bool {
         let path = Path::new(&self.workload);
@@ -121,13 +122,13 @@ pub struct Plan {
     pub cores: u64,
     /// Tasks of the timed region, all threads together.
     pub tasks: u64,
-    /// Tasks of each thread before it.
+    /// Warm-up tasks of each thread.
     pub warm_tasks: u64,
     /// How tasks share a thread, if they do.
     pub sharing: Option<Sharing>,
     /// How regions are made failure-atomic.
     pub logging: Logging,
-    /// Parameters as the user set them.
+    /// The user's parameters.
     pub sets: Sets,
 }
 
@@ -139,14 +140,14 @@ pub enum Source {
     Recording(Rc<Recorded>),
 }
 
-/// The most cores that the directory tells apart.
+/// Maximum number of cores that the directory supports.
 const MAX_CORES: u64 = 64;
 
 impl Plan {
-    /// Makes every choice that the user has left open, and refuses what cannot be run.
+    /// Chooses every setting that the user left open, and refuses what cannot run.
     ///
     /// # Errors
-    /// One line a mistake, the first one found.
+    /// One line for the first mistake.
     pub fn of(spec: &Spec) -> Result<Plan, Error> {
         let source = Source::of(spec)?;
         let (sets, mut machine) = resolved::settings(spec, source.machine())?;
@@ -180,7 +181,7 @@ impl Plan {
         })
     }
 
-    /// What of it the workload's program needs.
+    /// The part that the workload's program needs.
     pub(crate) fn program(&self, seed: u64) -> strandline_programs::Plan {
         strandline_programs::Plan {
             threads: self.threads,
@@ -192,7 +193,7 @@ impl Plan {
         }
     }
 
-    /// How the caches are warmed, for the record.
+    /// The warm-up of the caches, for the record.
     #[must_use]
     pub fn warmup(&self) -> String {
         match self.source {
@@ -223,7 +224,7 @@ impl Source {
         }
     }
 
-    /// What records call its language-level runtime.
+    /// The name of its language-level runtime in records.
     pub(crate) fn runtime(&self, spec: &Spec) -> String {
         match self {
             Source::Workload(about) => spec.runtime.clone().unwrap_or_else(|| about.runtime.to_owned()),
@@ -231,7 +232,7 @@ impl Source {
         }
     }
 
-    /// The machine where none is named.
+    /// The default machine.
     fn machine(&self) -> &'static str {
         match self {
             Source::Workload(about) => about.machine,
@@ -255,13 +256,13 @@ fn cores_for(threads: u64, cores: u64) -> Result<u64, Error> {
         0 => Ok(threads),
         n if n > MAX_CORES => Err(Error::Input(format!("machine.cores {n}: must be at most {MAX_CORES}"))),
         n if n < threads => Err(Error::Input(format!(
-            "--threads {threads}: machine.cores is {n} and a core runs one thread; ask for fewer threads or --set machine.cores={threads}"
+            "--threads {threads}: machine.cores is {n} and a core runs one thread; give fewer --threads or --set machine.cores={threads}"
         ))),
         n => Ok(n),
     }
 }
 
-/// The runtime that the user or the workload names, with its settings.
+/// The runtime of the user or the workload, with its settings.
 fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> {
     let Source::Workload(about) = source else {
         return Ok(Logging::UNDO);
@@ -273,11 +274,11 @@ fn logging(spec: &Spec, source: &Source, sets: &Sets) -> Result<Logging, Error> 
     Ok(Logging::of(runtime, &params))
 }
 
-/// The error of who names a runtime that does not exist.
+/// Error for an unknown runtime; suggests the closest name.
 fn unknown_runtime(name: &str) -> Error {
     let names: Vec<&str> = runtimes().iter().map(|about| about.name).collect();
     Error::Input(format!(
-        "--runtime {name}: there is none of this name{}; there are {} (`strandline list runtimes` shows them)",
+        "--runtime {name}: unknown name{}; there are {} (`strandline list runtimes` shows them)",
         did_you_mean(name, names.iter().copied()),
         names.join(", ")
     ))

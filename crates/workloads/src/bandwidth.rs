@@ -1,15 +1,16 @@
 //! `bandwidth`: ordered writes of 256 bytes that alternate over the memory controllers.
 //!
-//! ASAP (HPCA 2022), section VI-C: how much of the write bandwidth a design uses when consecutive writes go to different
-//! controllers and each is ordered before the next. A thread has an area of its own, in blocks of as many bytes as lie on one
-//! controller; its writes go to one block after the other, and round again behind the first ones. A task is 64 writes, each
-//! ordered before the next, and the wait until all of them are durable. There is no log and no lock.
+//! ASAP (HPCA 2022), section VI-C: the share of the write bandwidth that a design uses. Consecutive writes go to
+//! different controllers, and each is ordered before the next. A thread has its own area. The area consists of blocks,
+//! each of the size that lies on one controller. Writes go to successive blocks; after the last block, they continue in
+//! the first, behind the earlier writes. A task is 64 writes, each ordered before the next, and a wait until all are
+//! durable. There is no log and no lock.
 //!
-//! Every word of a write holds the write's number, so a crash must leave a prefix: if any word of a write is durable, all
-//! writes before it are. Since its number says all of a write, recovery can finish one of which any word was durable: each is
-//! a failure-atomic region without a log. Where it finds no prefix it leaves everything as it is, for the check to find.
+//! Every word of a write holds the write's number. A crash must leave a prefix: if any word of a write is durable, all
+//! earlier writes are. So each write is a failure-atomic region without a log: recovery completes a write of which any
+//! word is durable. If the writes are not a prefix, recovery changes nothing, and the check reports it.
 //!
-//! Not in the paper: how large the areas are, and where a thread begins: here as many blocks on as its number.
+//! Not in the paper: the size of the areas, and the first block of a thread. Here it is the thread's number.
 
 use crate::About;
 use std::ops::Range;
@@ -21,7 +22,7 @@ sites! {
     WRITE_IS_LAST = 0xf9d4_614a;
 }
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "bandwidth",
     aliases: &[],
@@ -68,33 +69,33 @@ const PARAMS: &[Param] = &[
 /// Lines of each log, which this program never writes.
 const LOG_RECORDS: u64 = 8;
 
-/// Areas that their threads write over and over.
+/// The areas that their threads overwrite repeatedly.
 pub struct Bandwidth {
     bytes: u64,
     stride: u64,
     area: u64,
     writes: u64,
     areas: Addr,
-    /// A line of volatile memory for each lane: how many writes it has made.
+    /// A line of volatile memory for each lane: the number of its writes.
     counters: Addr,
     lanes: u64,
     logs: LogLayout,
 }
 
 impl Bandwidth {
-    /// Writes after which an area comes round.
+    /// Number of writes that fill an area.
     fn slots(&self) -> u64 {
         self.area / self.bytes
     }
 
-    /// Where the write in this slot of a lane goes: to one block after the other.
+    /// The target of the write with this slot number in a lane: successive blocks.
     fn slot(&self, lane: u64, slot: u64) -> u64 {
         let blocks = self.area / self.stride;
         let at = (slot + lane) % self.slots();
         self.areas.0 + lane * self.area + at % blocks * self.stride + at / blocks * self.bytes
     }
 
-    /// The same, as the program computes it from the number of writes made before.
+    /// The same, as the program computes it from the number of earlier writes.
     #[inline]
     fn target<'c, C: Cpu>(&self, made: W<'c, C>, lane: u64) -> W<'c, C> {
         let blocks = self.area / self.stride;
@@ -104,7 +105,7 @@ impl Bandwidth {
         block + within + (self.areas.0 + lane * self.area)
     }
 
-    /// A write is a region; recovery may finish it as soon as one word is durable, so all are named before.
+    /// A write is a region. Recovery may complete it as soon as one word is durable, so all words are announced first.
     fn announce<C: Cpu>(&self, cpu: &C, target: u64, value: u64) {
         cpu.note(Note::RegionBegin);
         for addr in (target..target + self.bytes).step_by(8).map(Addr) {
@@ -121,7 +122,7 @@ impl Bandwidth {
         (first..first + self.bytes).step_by(8).map(Addr)
     }
 
-    /// The number of the newest write to a slot among the first `made`; zero if there was none.
+    /// The number of the newest write to a slot among the first `made`; zero without one.
     fn newest(&self, slot: u64, made: u64) -> u64 {
         match made.checked_sub(slot + 1) {
             Some(later) => slot + 1 + later / self.slots() * self.slots(),
@@ -129,13 +130,13 @@ impl Bandwidth {
         }
     }
 
-    /// The newest write of which any word is in the image.
+    /// The newest write with any word in the image.
     fn begun(&self, image: &dyn Image, lane: u64) -> u64 {
         let words = (0..self.slots()).flat_map(|slot| self.words(lane, slot));
         words.map(|addr| image.word(addr)).max().unwrap_or(0)
     }
 
-    /// All writes before the newest one are there, and that one too if it is to be whole.
+    /// All writes before the newest are present; with `whole`, the newest also.
     fn check_prefix(&self, image: &dyn Image, lane: u64, begun: u64, whole: bool) -> Result<(), String> {
         for slot in 0..self.slots() {
             let expected = self.newest(slot, begun);
@@ -170,7 +171,7 @@ impl Workload for Bandwidth {
             stride,
             area,
             writes: params.get("writes"),
-            // First of all that is persistent, so that blocks begin where controllers change.
+            // It is allocated first in persistent memory, so that blocks start at controller boundaries.
             areas: heap.pm(lanes * area),
             counters: heap.dram(lanes * LINE_BYTES),
             lanes,
@@ -231,7 +232,7 @@ impl Workload for Bandwidth {
         ]
     }
 
-    /// Finishes the newest write, if what is there is a prefix.
+    /// Completes the newest write, if the writes are a prefix.
     fn repair(&self, image: &dyn Image) {
         for lane in 0..self.lanes {
             let begun = self.begun(image, lane);
@@ -244,7 +245,7 @@ impl Workload for Bandwidth {
         }
     }
 
-    /// Threads go on counting where they were.
+    /// Threads continue their counts.
     fn restart(&self, image: &dyn Image) {
         for lane in 0..self.lanes {
             image.set_word(self.counter(lane), self.begun(image, lane));
@@ -269,7 +270,7 @@ mod tests {
 
     const SMALL: [(&str, &str); 4] = [("bytes", "64"), ("stride", "128"), ("blocks", "2"), ("writes", "3")];
 
-    /// What `made` writes of the first lane leave, the last of them only its first `words` words.
+    /// Memory after `made` writes of the first lane; the last one has only its first `words` words.
     fn after(bandwidth: &Bandwidth, memory: &Memory, made: u64, words: usize) {
         for number in 1..=made {
             let most = if number == made { words } else { 8 };
@@ -285,7 +286,7 @@ mod tests {
         let first = bandwidth.areas.0;
         let places: Vec<u64> = (0..4).map(|slot| bandwidth.slot(0, slot) - first).collect();
         assert_eq!(places, [0, 128, 64, 192]);
-        // The other thread begins a block on, in its own area.
+        // The other thread starts one block later, in its own area.
         assert_eq!(bandwidth.slot(1, 0) - first, 256 + 128);
         assert_eq!(first % 4096, 0, "where controllers change");
     }
@@ -305,7 +306,7 @@ mod tests {
         for lost in 1..6 {
             let (bandwidth, memory) = built(&SMALL).expect("right parameters");
             after(&bandwidth, &memory, 6, 1);
-            // A word where write `lost` went is as in the beginning. Write 5 went where the first had gone.
+            // A word of write `lost` keeps its initial value. Write 5 has the target of the first write.
             let word = bandwidth.words(0, (lost - 1) % 4).nth(3).expect("eight words");
             memory.set_word(word, 0);
             bandwidth.recover(&memory);

@@ -1,15 +1,15 @@
-//! What fills the columns that no task changes.
+//! Contents of the columns that no task changes.
 
 use strandline_isa::{Addr, Image, Memory};
 use strandline_kernel::Rng;
 use strandline_runtime::Table;
 
-/// Word `word` of row `row`, the same whenever asked; `seed` tells tables apart too.
+/// Word `word` of row `row`; deterministic. Tables differ by `seed`.
 pub(crate) fn filler(seed: u64, row: u64, word: u64) -> u64 {
     Rng::new(seed ^ row << 8 ^ word).next_u64()
 }
 
-/// Fills `words` payload words of each row of `table`, from word `from` on.
+/// Fills `words` payload words of each row of `table`, starting at word `from`.
 pub(crate) fn fill<const PAYLOAD: u64>(memory: &Memory, table: &Table<PAYLOAD>, seed: u64, from: u64, words: u64) {
     for row in 0..table.rows() {
         for word in from..from + words {

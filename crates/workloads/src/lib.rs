@@ -1,6 +1,6 @@
 //! The benchmark programs, one file each: the structure, its operations, its invariant.
 //!
-//! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] is where a name becomes a type.
+//! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
 
 pub mod bandwidth;
 pub mod cq;

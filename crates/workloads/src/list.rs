@@ -1,4 +1,4 @@
-//! Short lists of words in a program's own volatile memory.
+//! Short lists of words in a program's volatile memory.
 
 use strandline_isa::{sites, Cpu, W};
 
@@ -12,7 +12,7 @@ sites! {
     IS_REPEATED = 0xd158_467b;
 }
 
-/// Steps of Shell's sort, in words (Ciura, FCT 2001).
+/// Gaps of Shell's sort, in words (Ciura, FCT 2001).
 const GAPS: [u64; 5] = [57, 23, 10, 4, 1];
 
 /// Sorts the list from `start` to `end`, ascending.
@@ -31,7 +31,7 @@ pub(crate) async fn sort<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) {
     }
 }
 
-/// Moves the word at `at` down, by `gap` bytes each time, to where it is in order; `second` is the lowest that can move.
+/// Moves the word at `at` down in steps of `gap` bytes to its sorted position; `second` is the lowest that can move.
 async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
     let value = at.load().await;
     let mut hole = at;
@@ -47,7 +47,7 @@ async fn sink<'c, C: Cpu>(at: W<'c, C>, second: W<'c, C>, gap: u64) {
     hole.store(value).await;
 }
 
-/// Leaves of each equal words of the ascending list from `start` to `end` the first; the new end.
+/// Removes duplicates from the ascending list from `start` to `end`; returns the new end.
 pub(crate) async fn distinct<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>) -> W<'c, C> {
     let (mut at, mut to) = (start.at(8), start.at(8));
     if !at.less(end).branch(HAS_SECOND) {

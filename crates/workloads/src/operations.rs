@@ -1,4 +1,4 @@
-//! What workloads share whose failure-atomic region can hold several operations.
+//! Common parts of workloads whose failure-atomic region can hold several operations.
 
 use crate::list::{distinct, sort};
 use strandline_isa::{sites, Addr, Cpu, W};
@@ -10,7 +10,7 @@ sites! {
     MORE_TO_UNLOCK = 0xf9aa_842c;
 }
 
-/// The parameter: operations of a failure-atomic region. StrandWeaver (ISCA 2020), Figure 10, goes up to 32; DPO's
+/// The parameter: operations of a failure-atomic region. StrandWeaver (ISCA 2020), Figure 10, has up to 32; DPO's
 /// red-black tree (MICRO 2016) has 64.
 pub(crate) const OPERATIONS: Param = Param {
     name: "operations",
@@ -20,8 +20,8 @@ pub(crate) const OPERATIONS: Param = Param {
     help: "operations of a failure-atomic region; rings of log records grow with it",
 };
 
-/// Lines of a ring: as many as the user says, or more if two regions need it whose operations each write at most
-/// `records` records. With one operation `log_records` has that as its own minimum.
+/// Lines of a ring: as many as the user sets, or more if two regions need it. Each operation of a region writes at most
+/// `records` records. With one operation, the minimum of `log_records` ensures this.
 pub(crate) fn ring(params: &Params, records: u64) -> u64 {
     let asked = params.get("log_records");
     match params.get(OPERATIONS.name) {
@@ -30,12 +30,12 @@ pub(crate) fn ring(params: &Params, records: u64) -> u64 {
     }
 }
 
-/// Records of two regions that write so many each, and end with one of the log's own.
+/// Records of two regions with `records` records each, plus the log's own record at the end.
 pub(crate) const fn two_regions(records: u64) -> u64 {
     2 * (records + 1)
 }
 
-/// For each lane a few words of volatile memory: what a task knows of the operations of its region.
+/// Some words of volatile memory for each lane: the state of the operations of a task's region.
 #[derive(Clone, Copy)]
 pub(crate) struct Lists {
     base: Addr,
@@ -44,7 +44,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Allots `words` words for each of `lanes` lanes.
+    /// Allocates `words` words for each of `lanes` lanes.
     pub fn allot(heap: &mut Heap, lanes: usize, words: u64) -> Lists {
         let (lanes, bytes) = (lanes as u64, (8 * words).next_multiple_of(64));
         Lists {
@@ -54,7 +54,7 @@ impl Lists {
         }
     }
 
-    /// The address of the thread's own.
+    /// The address of the thread's words.
     pub fn of<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> W<'c, C> {
         thread.cpu.word(self.base.0 + self.bytes * thread.lane as u64)
     }
@@ -65,14 +65,14 @@ impl Lists {
     }
 }
 
-/// The locks of a region, by index: taken once each, in ascending order, so that no two tasks wait for each other.
+/// The locks of a region, by index. Each is taken once, in ascending order, so that tasks cannot deadlock.
 pub(crate) struct Held<'c, C: Cpu> {
     start: W<'c, C>,
     end: W<'c, C>,
 }
 
 impl<'c, C: Cpu> Held<'c, C> {
-    /// None yet, to be listed from `start` on.
+    /// An empty list, which starts at `start`.
     pub fn none(start: W<'c, C>) -> Self {
         Held { start, end: start }
     }

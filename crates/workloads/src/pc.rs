@@ -1,11 +1,11 @@
 //! `pc`, the persistent cache: changes values in a hash table.
 //!
-//! COSPlay (MICRO 2021), section 5, Table 3 "PC", after Kolli et al. (ASPLOS 2016). 100,000 rows of two 4-byte values,
-//! each in a line of its own, and a lock for each. A task hashes a random key, locks the row and writes both values in
-//! one failure-atomic region: one log record and one row are flushed, with two fences.
+//! COSPlay (MICRO 2021), section 5, Table 3 "PC", after Kolli et al. (ASPLOS 2016). The table has 100,000 rows of two
+//! 4-byte values. Each row has its own line and a lock. A task hashes a random key, locks the row and writes both
+//! values in one failure-atomic region. It flushes one log record and one row, with two fences.
 //!
-//! Simplified: no chains (a key's row is its only place) and no insertions; locks lie in DRAM, packed. The second value
-//! is a function of the first and of the row, so that a torn update shows.
+//! Simplified: no chains (a key has only one possible row) and no insertions; locks are in DRAM, packed. The second
+//! value is a function of the first and of the row, so that a torn update is visible.
 
 use crate::filler::{halves, pair};
 use crate::About;
@@ -14,7 +14,7 @@ use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{log_records, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "pc",
     aliases: &[],
@@ -38,7 +38,7 @@ const PARAMS: &[Param] = &[
     log_records(2),
 ];
 
-/// Ties the second value to the first and to the row.
+/// Derives the second value from the first and from the row.
 const TIE: u64 = 0x9e37_79b1;
 
 /// A table of pairs of values.
@@ -89,7 +89,7 @@ impl Workload for Pc {
         thread.log.unlock(guard).await;
     }
 
-    /// The second value of each row fits the first.
+    /// The second value of each row matches the first.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         for row in 0..self.table.rows() {
             let (one, two) = halves(image, self.table.addr(row));

@@ -1,4 +1,4 @@
-//! Names of workloads, and what is to be known of each.
+//! Names and descriptions of workloads.
 
 use crate::operations::OPERATIONS;
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Alias {
     pub set: &'static [(&'static str, &'static str)],
 }
 
-/// What is to be known of a workload without building it.
+/// The description of a workload, available without building it.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// Its name.
@@ -30,20 +30,27 @@ pub struct About {
     pub machine: &'static str,
     /// That paper's runtime: one of [`strandline_runtime::runtimes`].
     pub runtime: &'static str,
-    /// Tasks of a run, all threads together, unless set.
+    /// Default number of tasks of a run, all threads together.
     pub tasks: u64,
     /// What can be set.
     pub params: &'static [Param],
-    /// Keys and values that make it small: threads meet, crash images are cheap, and the ring of its log is as small as may be.
+    /// Keys and values that make it small: threads contend, crash images are cheap, and the ring of its log has the
+    /// minimum size.
     pub small: &'static [(&'static str, &'static str)],
 }
 
 impl About {
-    /// What `name` sets, if it is an alias: keys and values.
+    /// The keys and values that `name` sets, if it is an alias.
     #[must_use]
     pub fn sets(&self, name: &str) -> &'static [(&'static str, &'static str)] {
         let alias = self.aliases.iter().find(|alias| alias.name == name);
         alias.map_or(&[], |alias| alias.set)
+    }
+
+    /// Whether its regions have logs.
+    #[must_use]
+    pub fn is_logged(&self) -> bool {
+        self.params.iter().any(|param| param.name == "log_records")
     }
 
     /// All its names, its own first.
@@ -52,12 +59,12 @@ impl About {
     }
 }
 
-/// What is to be done with a workload once it is built.
+/// An operation on a built workload.
 pub trait Visitor {
     /// What comes of it.
     type Out;
 
-    /// Takes the workload and its filled memory.
+    /// Receives the workload and its filled memory.
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Self::Out;
 }
 
@@ -68,7 +75,7 @@ pub enum Error {
     Unknown(String),
     /// A parameter is wrong.
     Param(ParamError),
-    /// No task at once, or more than undo logs tell apart.
+    /// No concurrent task, or more than undo logs support.
     Lanes {
         /// Threads.
         threads: usize,
@@ -82,7 +89,7 @@ impl fmt::Display for Error {
         match self {
             Error::Unknown(name) => {
                 let meant = did_you_mean(name, ALL.iter().flat_map(About::names));
-                write!(f, "workload {name}: there is none of this name{meant} (`strandline list workloads` shows all)")
+                write!(f, "workload {name}: unknown name{meant} (`strandline list workloads` shows all)")
             }
             Error::Param(error) => error.fmt(f),
             Error::Lanes { threads, window } => write!(
@@ -105,11 +112,11 @@ macro_rules! workloads {
     ($($type:ty: $about:expr,)*) => {
         const ALL: &[About] = &[$($about),*];
 
-        /// Builds the workload `name`, with the parameters that the user `set` as keys and values, and shows it to
-        /// `visitor`.
+        /// Builds the workload `name`, with the user's parameters `set` as keys and values, and passes it to `visitor`.
         ///
         /// # Errors
-        /// An unknown name; no thread, or more tasks at once than an undo log tells apart; an unknown parameter, or one out of range.
+        /// An unknown name; no thread, or more concurrent tasks than an undo log supports; an unknown parameter, or one
+        /// out of range.
         pub fn with_workload<'a, V: Visitor>(
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -125,8 +132,8 @@ macro_rules! workloads {
             unreachable!("{} is described but has no type", about.name)
         }
 
-        /// Bytes of memory, volatile and persistent, that the workload `name` is built in, and those of them that it uses.
-        /// Nothing is built.
+        /// Bytes of volatile and persistent memory for the workload `name`, and how many of them it uses. Builds
+        /// nothing.
         ///
         /// # Errors
         /// As [`with_workload`].
@@ -158,7 +165,7 @@ workloads! {
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
 }
 
-/// The workload that a user asks for, and its parameters.
+/// The requested workload and its parameters.
 fn chosen<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -177,7 +184,7 @@ fn chosen<'a>(
     Ok((about, params))
 }
 
-/// Refuses regions that the runtime's log cannot hold, and says how many operations they may have.
+/// Refuses regions that exceed the runtime's log; the error has the maximum number of operations.
 fn fits(params: &Params, plan: &BuildPlan, region: fn(&Params) -> Demand) -> Result<(), Error> {
     let Err(excess) = plan.logging.admits(region(params)) else {
         return Ok(());
@@ -204,7 +211,7 @@ pub fn names() -> &'static [About] {
     ALL
 }
 
-/// What is to be known of the workload `name`, or whose alias it is.
+/// The description of the workload `name`, or of the workload with this alias.
 ///
 /// # Errors
 /// If there is none.

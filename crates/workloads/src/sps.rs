@@ -1,14 +1,14 @@
 //! `sps`, also `array-swap`: swaps of random elements of an array.
 //!
-//! COSPlay (MICRO 2021), section 5, Table 3 "SPS", after Kolli et al. (ASPLOS 2016). 100,000 elements of 8 bytes, each
-//! in a line of its own as separate allocations are, and a lock for each. A task locks two elements in index order and
-//! swaps them in one failure-atomic region: two log records and two elements are flushed, with two fences.
+//! COSPlay (MICRO 2021), section 5, Table 3 "SPS", after Kolli et al. (ASPLOS 2016). The array has 100,000 elements of
+//! 8 bytes. Each has its own line, as separate allocations have, and a lock. A task locks two elements in index order
+//! and swaps them in one failure-atomic region. It flushes two log records and two elements, with two fences.
 //!
-//! With `operations` a region has as many swaps, a step each, and holds the locks of all of them (StrandWeaver, ISCA 2020,
+//! With `operations`, a region has several swaps, a step each, and holds all their locks (StrandWeaver, ISCA 2020,
 //! Figure 10, "array-swap").
 //!
-//! Simplified: the two are always distinct (the second of two equal draws is moved on by one), locks lie in DRAM,
-//! packed, and there is no task queue and no allocator.
+//! Simplified: the two elements always differ (the second of two equal draws is incremented by one); locks are in DRAM,
+//! packed; there is no task queue and no allocator.
 
 use crate::operations::{ring, Held, Lists, OPERATIONS};
 use crate::{About, Alias};
@@ -27,17 +27,17 @@ sites! {
     MORE_TO_SWAP = 0x6351_7c1c;
 }
 
-/// An array of elements, at first element i holding i.
+/// An array of elements; element i initially holds i.
 pub struct Sps {
     elements: Table<8>,
     locks: Locks,
     operations: u64,
-    /// What a task of several swaps knows: which locks it holds, then the addresses of the elements, two by two.
+    /// The state of a task of several swaps: its locks, then the addresses of the elements, in pairs.
     lists: Lists,
     logs: LogLayout,
 }
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "sps",
     aliases: &[Alias {
@@ -152,7 +152,7 @@ impl Workload for Sps {
 
     fn region(params: &Params) -> Demand {
         let operations = params.get("operations");
-        // An element a line, two of them a swap.
+        // One element a line, two elements a swap.
         let words = 2 * operations;
         Demand { lines: words, words }
     }

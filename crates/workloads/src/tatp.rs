@@ -1,12 +1,12 @@
 //! `tatp`: the update-location transaction of the Telecom Application Transaction Processing benchmark.
 //!
-//! COSPlay (MICRO 2021), section 5, Table 3 "TATP", after Kolli et al. (ASPLOS 2016). 100,000 subscribers of about 100
-//! bytes (two lines), and a lock for each. A task draws a subscriber as TATP does (the disjunction of two draws, so some
-//! are more frequent), locks the row and writes a new location: one log record and one line of the row are flushed, with
-//! two fences.
+//! COSPlay (MICRO 2021), section 5, Table 3 "TATP", after Kolli et al. (ASPLOS 2016). There are 100,000 subscribers of
+//! about 100 bytes (two lines), with a lock for each. A task draws a subscriber as TATP does (the bitwise or of two
+//! draws, so some are more frequent), locks the row and writes a new location. It flushes one log record and one line
+//! of the row, with two fences.
 //!
 //! Simplified: only the subscriber table and this transaction; the subscriber's number is its row, so there is no index
-//! to look up; locks lie in DRAM, packed.
+//! lookup; locks are in DRAM, packed.
 
 use crate::filler::{fill, filler, halves, pair};
 use crate::About;
@@ -15,7 +15,7 @@ use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{log_records, place, BuildPlan, Heap, Locks, LogLayout, Step, Table, ThreadState, Workload};
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "tatp",
     aliases: &[],
@@ -102,7 +102,7 @@ impl Workload for Tatp {
         thread.log.unlock(guard).await;
     }
 
-    /// Every subscriber has a visitor location, and all else is as it was filled.
+    /// Every subscriber has a visitor location; all other columns have their initial contents.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         for row in 0..self.subscribers.rows() {
             let (centre, visitor) = halves(image, self.subscribers.field(row, LOCATIONS));

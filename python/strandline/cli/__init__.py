@@ -1,1 +1,1 @@
-"""The command line: parses, asks the layers below, prints."""
+"""The command line: parses arguments, calls the layers below, prints results."""

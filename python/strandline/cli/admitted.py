@@ -1,4 +1,4 @@
-"""Which runs can be made here: by design, machine, workload and memory."""
+"""Which runs are possible here, by design, machine, workload and memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL = ("all",)
 
 
 def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[list[RunSpec], list[str]]:
-    """The runs that `run_options` ask for, and which designs were left out of `all`, and why."""
+    """The runs of `run_options`, and which designs of `all` were left out, and why."""
     if given["designs"] != ALL:
         return run_specs(given, recovers), []
     specs = run_specs(given, recovers, engine.names("designs"))
@@ -26,7 +26,7 @@ def admitted(engine: Engine, given: Mapping[str, Any], recovers: bool) -> tuple[
 
 
 def _by_reason(reasons: Mapping[str, str]) -> list[str]:
-    """Designs that one thing keeps from running, each time: `hops-ep, hops-rp (needs TSO)`."""
+    """Designs with a common obstacle: `hops-ep, hops-rp (needs TSO)`."""
     return [
         f"{', '.join(design for design, its in reasons.items() if its == reason)} ({reason})"
         for reason in dict.fromkeys(reasons.values())
@@ -34,7 +34,7 @@ def _by_reason(reasons: Mapping[str, str]) -> list[str]:
 
 
 def named(left_out: Sequence[str]) -> dict[str, Any]:
-    """The designs left out as a key of a JSON document; none where all that was asked for ran."""
+    """The omitted designs as a key of a JSON document; empty if every design ran."""
     return {"left_out": list(left_out)} if left_out else {}
 
 
@@ -47,10 +47,10 @@ def _refused(engine: Engine, spec: RunSpec) -> InputError | None:
 
 
 def _reason(design: str, error: InputError) -> str:
-    """Why a design cannot run, without what to do about it."""
+    """Why a design cannot run, without the correction."""
     return str(error).removeprefix(f"design {design} ").partition(";")[0]
 
 
 def demand_memory(needs: Iterable[MemoryNeed], jobs: int) -> None:
-    """Refuses what cannot be run, or for which there is no room, before anything runs."""
+    """Refuses impossible runs, and runs that exceed the memory, before anything runs."""
     demand_room(needs, jobs, available())

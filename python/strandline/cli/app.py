@@ -1,4 +1,4 @@
-"""What every command gets: the engine and the shelf."""
+"""What all commands receive: the engine and the shelf."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class App:
     load: Callable[[], Engine]
     shelf: Shelf
     command: str | None = None
-    """The command line, for the records of what it runs."""
+    """The command line, for the records of its runs."""
 
     @property
     def engine(self) -> Engine:
-        """The engine, loaded when first asked for: `--help` needs none."""
+        """The engine, loaded at first use: `--help` does not load it."""
         return replace(self.load(), command=self.command)

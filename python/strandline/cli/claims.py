@@ -26,10 +26,10 @@ from strandline.experiments.figure import Options
 def claims(
     ctx: click.Context, app: App, ids: tuple[str, ...], tasks: int | None, seed: int, jobs: int, as_json: bool
 ) -> None:
-    """Hold the papers' claims against what is measured here.
+    """Compare the papers' claims with measurements.
 
-    Runs what the claims need, all of them if none is named. A claim about a design or workload that strandline does
-    not have yet is reported as not measurable. Exits 1 only if a claim that was measured does not hold.
+    Runs what the claims need; without CLAIM, all claims. A claim is not measurable if strandline lacks one of its
+    designs or workloads. Exits with 1 if a measured claim does not hold, else with 0.
     """
     chosen = examine(app.engine, _chosen(app, ids))
     needed = needed_figures(chosen)

@@ -29,19 +29,21 @@ ONLY_RECORDINGS = ("dump", "verify", "time_limit", "scratch")
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     """Refuses what compares with nothing."""
     if math.isnan(value):
-        raise click.BadParameter(f"`{value}` is no time: give seconds", ctx, param)
+        raise click.BadParameter(f"`{value}` is not a time: give seconds", ctx, param)
     return value
 
 
 @click.command()
 @run_options_of(workload_required=True)
 @click.option(
-    "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Crash states to check."
+    "--points", type=points, default="1000", show_default=True, metavar="N|all", help="Number of crash states to check."
 )
 @click.option("--max-failures", type=AT_LEAST_ONE, metavar="N", help="Stop after N failing crash states of a design.")
-@click.option("--replay", metavar="CASE", help="Check one crash state again, as a failure names it.")
-@click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states as files into a folder.")
-@click.option("--verify", metavar="CMD", help="Run a shell command on each crash state of a recording, {} its pool.")
+@click.option("--replay", metavar="CASE", help="Check the crash state that a failure names.")
+@click.option("--dump", type=FOLDER, metavar="DIR", help="Write a recording's crash states to files in a folder.")
+@click.option(
+    "--verify", metavar="CMD", help="Check each crash state of a recording by a shell command; {} is the pool."
+)
 @click.option(
     "--time-limit",
     type=click.FloatRange(0, 86_400, min_open=True),
@@ -49,30 +51,32 @@ def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="How long --verify may take for a state.",
+    help="Time limit of --verify for one state.",
 )
-@click.option("--scratch", type=FOLDER, metavar="DIR", help="Where --verify's files are for a while. [default: memory]")
+@click.option(
+    "--scratch", type=FOLDER, metavar="DIR", help="Folder for --verify's temporary files. [default: in memory]"
+)
 @click.pass_obj
 @click.pass_context
 def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
-    """Cut the power in WORKLOAD (or a recording), recover, and check what is left.
+    """Cut the power in WORKLOAD (or a recording), recover, and check the result.
 
-    A state is right if the design's model allows it, and if recovery leaves the structure whole and holds every
-    operation that was acknowledged as durable. Exits 1 if a state is not, and prints the smallest failing case. Ctrl-C
-    ends the test and prints what was found until then.
+    A state is right if the design's model allows it and recovery restores the structure with every operation that was
+    acknowledged as durable. Exits with 1 if a state is wrong, and prints the smallest failing case. Ctrl-C ends the
+    test and prints the results so far.
 
-    Of a recording (a file that `strandline record` wrote), the states are files: the pool as it would stand. Designs
-    such as x86 and eadr have all states that their model allows, first those that tell apart a line written from one
-    not; any other design has those that simulated runs of the recording show. A state is right if the model allows it
-    and your own checker says so: --verify 'pmempool check {}' (exit status 0 = right).
+    A crash state of a recording (a file of `strandline record`) is the pool's files after the crash. Under designs such
+    as x86 and eadr, the states are all that the model allows. Under other designs, they are those that simulated runs
+    reach. A state is right if the model allows it and your own checker accepts it (exit status 0): --verify 'pmempool
+    check {}'.
     """
     if given["replay"]:
-        why = "says how many crash states to check, and --replay names one: leave one of them out"
+        why = "excludes --replay, which checks one crash state: leave one of them out"
         refuse(ctx, ("points", "max_failures"), why)
     if app.engine.is_recording(given["workload"]):
-        refuse(ctx, ONLY_WORKLOADS, "does not fit a recording: leave it out")
+        refuse(ctx, ONLY_WORKLOADS, "does not apply to a recording: leave it out")
         ctx.exit(0 if crash_recording.examine(app, given) else 1)
-    refuse(ctx, ONLY_RECORDINGS, "fits recordings only, which are files that `strandline record` writes: leave it out")
+    refuse(ctx, ONLY_RECORDINGS, "applies only to recordings, the files of `strandline record`: leave it out")
     demand(ctx, "designs")
     engine = app.engine
     runs, left_out = admitted(engine, given, recovers=False)

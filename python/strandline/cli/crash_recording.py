@@ -19,16 +19,16 @@ from strandline.verify import Checked, Checker, Early, Verdict, dump, verify
 
 DEFAULT_DESIGN = "x86"
 DISORDER = "Disorder"
-"""How a failure begins that is the model's, not the checker's."""
+"""How a failure of the model, not of the checker, starts."""
 
 
 def examine(app: App, given: dict[str, Any]) -> bool:
-    """Visits crash states of a recording and prints what was found; whether nothing failed."""
+    """Visits crash states of a recording and prints the findings; returns whether nothing failed."""
     designs: Sequence[str] = given["designs"] or (DEFAULT_DESIGN,)
     if given["dump"] and (given["verify"] or len(designs) > 1):
-        raise InputError("--dump: goes with one design and without --verify: run once for each")
+        raise InputError("--dump: needs exactly one design and no --verify: run once for each")
     if given["scratch"] and not given["verify"]:
-        raise InputError("--scratch: is for --verify's files: name a checker with --verify")
+        raise InputError("--scratch: needs --verify: name a checker with --verify")
     results: list[Examined] = []
     for design in designs:
         results.append(_examine(app, given, design))
@@ -50,7 +50,7 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
         found = _visit(states, given, done)
     verdicts = found.verdicts
     checked = verdicts if given["verify"] else None
-    # The state after the program is the last interval's, too.
+    # The state after the program belongs to the last interval, too.
     visited = [verdict for verdict in verdicts if verdict.state.name != "final" or given["replay"]]
     if given["replay"] and not given["as_json"] and not given["verify"]:
         for verdict in verdicts:
@@ -62,7 +62,7 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
 
 
 def _disorders(plan: dict[str, Any]) -> list[Verdict]:
-    """States that the design's model does not allow, whatever a checker says."""
+    """States that the design's model forbids, whatever the checker's verdict."""
 
     def verdict(disorder: dict[str, Any]) -> Verdict:
         nothing: dict[str, Any] = {"has": [], "lacks": [], "has_stores": 0, "lacks_stores": 0, "files": []}
@@ -96,7 +96,7 @@ def _check_files(recording: str, plan: dict[str, Any]) -> None:
 
 
 def _again(result: Examined, verdict: Verdict, given: dict[str, Any]) -> str:
-    """The arguments of `strandline` that show a failure once more."""
+    """The arguments of `strandline` that reproduce a failure."""
     words = [
         "crash",
         result.recording,
@@ -123,7 +123,7 @@ def _print(results: Sequence[Examined], given: dict[str, Any]) -> None:
     for result in results:
         if result.initial:
             output.tell(
-                f"note: the checker does not accept memory as it was before the program ({result.initial.why}); "
+                f"note: the checker rejects memory before the program ({result.initial.why}); "
                 "states from before the pool was made fail for that reason"
             )
         for line in crash_states.caveats(result):
@@ -153,7 +153,7 @@ def _print_json(app: App, results: Sequence[Examined], given: dict[str, Any]) ->
 
 
 def _spec(app: App, result: Examined, given: dict[str, Any]) -> dict[str, Any]:
-    """What was examined, with every choice made: the run of the recording, and which states of it."""
+    """The examined run of the recording, with every setting, and the visited states."""
     run = app.engine.origin(RunSpec(result.recording, result.design, seed=given["seed"]))["spec"]
     return {**run, "points": given["points"], "replay": given["replay"], "verify": given["verify"]}
 

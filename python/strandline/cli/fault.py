@@ -1,4 +1,4 @@
-"""A fault of strandline itself, in a few lines that a report needs."""
+"""The report of a fault of strandline itself."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from strandline.errors import FaultError
 
 
 def report(error: Exception, arguments: Sequence[str]) -> list[str]:
-    """What went wrong and where, the command and the version, and what to do with these lines."""
+    """The fault and its place, the command, the version, and what to do with these lines."""
     return [
-        f"a fault of strandline itself, not of what you asked for: {_what(error)}",
+        f"a fault of strandline itself, not of your input: {_what(error)}",
         f"  command: {shlex.join(('strandline', *arguments))}",
         f"  seed: {_seed(arguments)}",
         f"  version: {_version()}",
@@ -31,7 +31,7 @@ def _what(error: Exception) -> str:
 
 
 def _seed(arguments: Sequence[str]) -> str:
-    """The seed that the command line gives."""
+    """The seed on the command line."""
     for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
         if word == "--seed":
             return following

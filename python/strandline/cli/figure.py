@@ -25,8 +25,8 @@ from strandline.report.numbers import counted
 @click.command()
 @click.argument("figure_id", metavar="ID|FILE")
 @tasks_option
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write. [default: out/ID]")
-@click.option("--force", is_flag=True, help="Replace what is in DIR, another figure or a longer run of this one.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the result. [default: out/ID]")
+@click.option("--force", is_flag=True, help="Replace another figure, or a longer run, in DIR.")
 @fresh_option
 @seed_option
 @jobs_option
@@ -47,12 +47,13 @@ def figure(
 ) -> None:
     """Rerun a paper's figure or table, or run a figure of your own.
 
-    ID is one of `strandline list figures`, FILE the path of a figure's TOML file, whose id is FOLDER-NAME.
+    ID is a name from `strandline list figures`. FILE is the path of a figure's TOML file; the figure's id is then
+    FOLDER-NAME.
 
-    Writes records, a table and a plot to DIR, whose old content stays until the new is complete. Runs that an
-    interrupted call has finished are not run again.
+    Writes records, a table and a plot to DIR, which keeps its old content until the new one is complete. Finished runs
+    of an interrupted call are not repeated.
 
-    A figure of litmus tests exits with 1 where `strandline litmus` does.
+    A figure of litmus tests has the exit status of `strandline litmus`.
     """
     spec = app.shelf.any_figure(figure_id)
     folder = out or Path("out") / spec.id
@@ -88,13 +89,13 @@ def _show(app: App, spec: FigureSpec, options: Options, target: Target, jobs: in
         output.show(verdicts.outcomes(outcomes))
     output.say("")
     if journal.reused:
-        output.say(f"{counted(journal.reused, 'run')} had finished before, and were not made again", style="dim")
+        output.say(f"{counted(journal.reused, 'run')} finished in an earlier call and were not repeated", style="dim")
     output.say(f"written to {folder}: {', '.join(NAMES)}", style="dim")
 
 
 def _outcomes(app: App, data: FigureData) -> list[Outcome]:
     claims = app.shelf.claims()
-    # A figure of the user's own may show other places than those that a claim is measured on.
+    # A user's figure may show other points than those that decide a claim.
     own = [claim for claim in data.spec.claims if claim in MEASURES and MEASURES[claim].figure == data.spec.id]
     return [measured(claims[claim], data) for claim in own]
 

@@ -18,7 +18,7 @@ from strandline.report.files import NAMES, replacing
 
 
 def show(app: App, figure: LitmusFigure, target: Target, seed: int, jobs: int, as_json: bool) -> int:
-    """Runs, writes and prints the figure; 1 if a design shows what its model forbids, or a model is not as recorded."""
+    """Runs, writes and prints the figure; 1 if a design or a model differs from expectations."""
     folder = target.folder
     with keeping(folder, target.fresh), replacing(folder) as staging:
         target.check(figure.id, tasks=0)

@@ -22,30 +22,30 @@ Keep = Callable[[Labels], bool]
 
 @dataclass(frozen=True)
 class Target:
-    """Where a figure goes, and what may be there."""
+    """The folder of a figure, and what it may contain."""
 
     folder: Path
     force: bool
-    """Whatever figure is there is replaced."""
+    """Replace any figure in the folder."""
     fresh: bool
-    """Nothing that an interrupted call has kept is used."""
+    """Use none of the runs that an interrupted call kept."""
 
     def check(self, figure: str, tasks: int) -> None:
-        """An `InputError` where the folder holds another figure, or a run of this one with more tasks."""
+        """An `InputError` if the folder holds another figure, or a run of this one with more tasks."""
         if self.force or not self.folder.exists():
             return
         there = files.contents(self.folder)
         if there.figure not in (None, figure):
-            raise InputError(f"--out {self.folder}: holds figure {there.figure}: choose another folder or say --force")
+            raise InputError(f"--out {self.folder}: holds figure {there.figure}: choose another folder or give --force")
         if there.tasks > tasks:
             raise InputError(
                 f"--out {self.folder}: holds a longer run of {figure}, of {there.tasks:,} tasks where this one has "
-                f"{tasks:,}: choose another folder or say --force"
+                f"{tasks:,}: choose another folder or give --force"
             )
 
 
 def tasks_of(engine: Engine, spec: FigureSpec, options: Options) -> int:
-    """The tasks of all runs of a figure."""
+    """The number of tasks of all runs of a figure."""
     runs = unique(trial.spec for each in plan(spec, options) for trial in each.trials)
     return sum(engine.origin(run)["spec"]["tasks"] or 0 for run in runs)
 
@@ -58,9 +58,9 @@ def run_figures(
     keep: Mapping[str, Keep] | None = None,
     journal: Journal | None = None,
 ) -> dict[str, FigureData]:
-    """The figures' data by id, or that of the places to `keep`.
+    """The figures' data by id, or only the points to `keep`.
 
-    A run that several of them hold is made once, and one that the journal keeps is not made again.
+    A run that several figures share is made once. A run in the journal is not made again.
     """
     plans = {spec.id: plan(spec, options) for spec in specs}
     if keep is not None:

@@ -27,14 +27,14 @@ EXTRA = {
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
 @click.argument("name", required=False)
 @set_option
-@click.option("--seed", type=int, expose_value=False, help="Taken by every command; a list has no randomness.")
+@click.option("--seed", type=int, expose_value=False, help="Accepted and ignored.")
 @json_option
 @click.pass_obj
 def list_(app: App, kind: str | None, name: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """List workloads, designs, machines, runtimes, figures, claims, models and keys, or one KIND of them.
+    """List workloads, designs, machines, runtimes, figures, claims, models and record keys, or one KIND of them.
 
-    `strandline list machines NAME` shows a machine's parameters with their units and sources, `strandline list
-    workloads NAME` a workload's.
+    `strandline list machines NAME` shows a machine's parameters with their units and sources.
+    `strandline list workloads NAME` shows a workload's.
     """
     if name is not None:
         _show_one(app, str(kind), name, settings, as_json)

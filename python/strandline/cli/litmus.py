@@ -33,7 +33,7 @@ from strandline.report.numbers import seconds
 from strandline.sweep import parallel
 
 EXPLAINED = 20
-"""Failures that are told in words; `--json` has all."""
+"""The number of failures that are explained; `--json` has all."""
 
 #: What an option cannot be combined with.
 EXCLUDES = {
@@ -57,8 +57,8 @@ SPELLED = {
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("-d", "--design", "designs", type=designs, metavar="D1,D2|all", help="Designs to run.")
-@click.option("-M", "--model", "models", type=models, metavar="M1,M2", help="Models to ask, or variants of them.")
-@click.option("-m", "--machine", "machines", type=machines, metavar="NAME|FILE,...", help="Machines to run designs on.")
+@click.option("-M", "--model", "models", type=models, metavar="M1,M2", help="Models, or variants of models.")
+@click.option("-m", "--machine", "machines", type=machines, metavar="NAME|FILE,...", help="Machines of the designs.")
 @click.option(
     "--set",
     "settings",
@@ -66,13 +66,15 @@ SPELLED = {
     multiple=True,
     callback=each_key_once,
     metavar="design.KEY=VALUE",
-    help="Set a parameter of the designs. [default: the paper's, or now and then its least]",
+    help="Set a parameter of the designs. [default: the paper's value; in some runs an extreme one]",
 )
-@click.option("--timings", type=AT_LEAST_ONE, help="Runs of a design on each machine, with other latencies.")
-@click.option("--dot", metavar="STATE", help='Draw an execution that leaves STATE, such as "x=0 z=1", for Graphviz.')
-@click.option("--random", type=AT_LEAST_ONE, metavar="N", help="Try N random programs instead of FILEs.")
+@click.option("--timings", type=AT_LEAST_ONE, help="Number of runs per design and machine, with different latencies.")
 @click.option(
-    "--promote", "promoting", is_flag=True, help="Write what models allow to MODEL.expected in each folder FILE."
+    "--dot", metavar="STATE", help='Draw an execution that results in STATE, such as "x=0 z=1", for Graphviz.'
+)
+@click.option("--random", type=AT_LEAST_ONE, metavar="N", help="Run N random programs instead of FILEs.")
+@click.option(
+    "--promote", "promoting", is_flag=True, help="Write the allowed states to MODEL.expected in each folder FILE."
 )
 @seed_option
 @jobs_option
@@ -80,14 +82,14 @@ SPELLED = {
 @click.pass_obj
 @click.pass_context
 def litmus(ctx: click.Context, app: App, /, **given: Any) -> None:
-    """Ask models which states a crash may leave, and check what designs show.
+    """Print the crash states that models allow, and check the states that designs reach.
 
-    FILE is a .litmus file, a folder of them, or the name of a built-in test; without, all built-in tests are taken.
-    Without -d no design is run. Without -M each model is asked that a test belongs to; with -d only those that the
-    designs are judged by.
+    FILE is a .litmus file, a folder of them, or the name of a built-in test. The default is all built-in tests. Without
+    -d no design runs. Without -M every model is evaluated that a test belongs to; with -d only the models of the
+    designs.
 
-    Exits 1 if a design shows a state that its model forbids, or if the allowed states are not those in the files
-    MODEL.expected beside the tests.
+    Exits with 1 if a design reaches a state that its model forbids, or if the allowed states differ from those in the
+    files MODEL.expected next to the tests.
     """
     _refuse_conflicts(given)
     chosen = _designs(app.engine, given)
@@ -111,14 +113,14 @@ def _refuse_conflicts(given: Mapping[str, Any]) -> None:
         if option in asked and (clash := [other for other in others if other in asked]):
             raise click.UsageError(f"{SPELLED[option]} takes no {SPELLED[clash[0]]}: leave one of them out")
     if "promoting" in asked and "files" not in asked:
-        raise click.UsageError("--promote writes into folders: name one")
+        raise click.UsageError("--promote needs a folder: name one")
     for key in ("settings", "machines", "timings"):
         if key in asked and not asked & {"designs", "random"}:
-            raise click.UsageError(f"{SPELLED[key]} says how designs are run: name them with -d")
+            raise click.UsageError(f"{SPELLED[key]} needs designs to run: name them with -d")
 
 
 def _designs(engine: Engine, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The designs to run, every one if all are asked for."""
+    """The designs to run; all of them for `all`."""
     named: tuple[str, ...] = given["designs"] or (("all",) if given["random"] else ())
     if not named:
         return ()
@@ -142,11 +144,11 @@ def _check_models(engine: Engine, named: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came out, and what was asked for."""
+    """The results, and the request."""
 
     tests: Sequence[LitmusTest]
     left_out: int
-    """Tests that belong to no model asked for."""
+    """Tests that belong to none of the requested models."""
     models: Sequence[str]
     designs: Sequence[str]
     wrong: Sequence[report.Failure | report.Missing]
@@ -176,23 +178,23 @@ def _spec(test: Source, chosen: tuple[str, ...], given: Mapping[str, Any]) -> Li
 
 
 def _shown(test: LitmusTest, given: Mapping[str, Any]) -> LitmusTest:
-    """With designs and no models asked for, only the models that the designs are judged by."""
+    """With designs and without requested models, only the designs' models."""
     return test.judged_by_designs() if given["designs"] and not given["models"] else test
 
 
 def _nothing_left(tests: int, chosen: Sequence[str], given: Mapping[str, Any]) -> str:
     none = "the test does not belong" if tests == 1 else f"none of the {tests:,} tests belongs"
     if given["models"]:
-        return f"{none} to {' or '.join(given['models'])}: ask other models with -M"
+        return f"{none} to {' or '.join(given['models'])}: choose other models with -M"
     if given["designs"] == ("all",):
-        return f"{none} to a model of any design: leave out -d to ask all models"
+        return f"{none} to a model of any design: leave out -d to evaluate all models"
     if chosen:
         return f"{none} to a model of {' or '.join(chosen)}: run other designs with -d"
     return f"{none} to any model: `strandline list models` shows them"
 
 
 def _model_names(tests: Sequence[LitmusTest], given: Mapping[str, Any]) -> list[str]:
-    """The models to show: as asked for, otherwise by name."""
+    """The models to show: in the requested order, otherwise by name."""
     met = {model.model for test in tests for model in test.models}
     return [name for name in given["models"] if name in met] if given["models"] else sorted(met)
 
@@ -207,7 +209,7 @@ def _print(judged: Judged) -> None:
     output.say("")
     if judged.left_out:
         of = f"{judged.left_out:,} of {judged.left_out + len(judged.tests):,} tests"
-        output.tell(f"left out: {of}, which belong to no model asked for", style="dim")
+        output.tell(f"left out: {of}, which belong to none of the chosen models", style="dim")
     tally = report.tally(report.totals(judged.tests), bool(judged.designs))
     output.tell(f"{tally}, {seconds(judged.host_seconds)}", style="dim")
 
@@ -250,10 +252,10 @@ def _print_json(judged: Judged) -> None:
 
 def _draw(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:
     if len(tests) != 1:
-        raise InputError(f"--dot draws one test, not {len(tests):,}: name one FILE")
+        raise InputError(f"--dot needs one test, not {len(tests):,}: name one FILE")
     asked = given["models"] or _models_of(engine, tests[0])
     if len(asked) != 1:
-        raise InputError(f"--dot draws by one model, not {len(asked)}: name one with -M: {', '.join(asked)}")
+        raise InputError(f"--dot needs one model, not {len(asked)}: name one with -M: {', '.join(asked)}")
     answer = engine.litmus_dot(tests[0], asked[0], given["dot"])
     output.print_json(answer) if given["as_json"] else click.echo(answer["dot"].rstrip("\n"))
 

@@ -16,7 +16,7 @@ from strandline.sweep import parallel
 
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:
-    """Writes what the models and their variants allow of whole folders; nothing if one of the tests is wrong."""
+    """Writes the states that the models and their variants allow for whole folders; nothing if a test is wrong."""
     with output.progress("judging", len(tests)) as done:
         answers = parallel(engine.litmus_expected, tests, given["jobs"], done)
     files = _files(tests, answers)
@@ -31,7 +31,7 @@ def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -
 
 
 def refuse_others(names: Sequence[str]) -> None:
-    """An error for what is no folder: a file of expected states speaks of all tests of its folder."""
+    """An error if it is not a folder: a file of expected states covers all tests of its folder."""
     for name in names:
         if not Path(name).is_dir():
             raise InputError(f"--promote {name}: not a folder: name the folder of the tests")
@@ -56,7 +56,7 @@ def _kind(file: Path, text: str) -> str:
 
 
 def _left(engine: Engine, folders: set[Path]) -> set[Path]:
-    """The files of models that the folders have."""
+    """The models' files in the folders."""
     models = engine.names("models")
     files = {file for folder in folders for file in folder.glob(f"*{EXPECTED}")}
     return {file for file in files if file.stem in models and file.is_file()}

@@ -17,11 +17,11 @@ from strandline.report.numbers import seconds
 from strandline.sweep import parallel
 
 AT_ONCE = 100
-"""Programs between two steps of the progress bar. The result does not depend on it."""
+"""Programs between two steps of the progress bar. The result does not depend on this number."""
 
 
 def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str, Any]) -> int:
-    """Tries random programs and answers the exit code."""
+    """Runs random programs and returns the exit status."""
     programs, first = given["random"], given["seed"]
     if programs - 1 > LARGEST - first:
         raise InputError(f"--random {programs} --seed {first}: the last seed is beyond {LARGEST}: choose a smaller one")
@@ -43,7 +43,7 @@ def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str
 
 
 def _parts(designs: tuple[str, ...], first: int, programs: int, given: Mapping[str, Any]) -> Iterator[RandomSpec]:
-    """Parts small enough that no core is idle for long at the end."""
+    """Parts are small, so that no core is idle for long at the end."""
     size = min(AT_ONCE, -(-programs // (4 * given["jobs"])))
     for begin in range(0, programs, size):
         yield RandomSpec(designs, first + begin, min(size, programs - begin), given["settings"])

@@ -1,4 +1,4 @@
-"""Which tests `strandline litmus` is asked for, and the files beside them."""
+"""The tests of `strandline litmus`, and the files next to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPECTED = ".expected"
 
 
 def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
-    """The tests of these files, folders and names on the shelf, each once; the whole shelf if there are no names."""
+    """The tests of these files, folders and shelf names, each once; the whole shelf if there are no names."""
     if not names:
         return [Source(name) for name in engine.litmus_shelf()]
     found = (source for name in names for source in _named(engine, name))
@@ -24,7 +24,7 @@ def sources(engine: Engine, names: Sequence[str]) -> list[Source]:
 
 
 def with_expected(engine: Engine, tests: Sequence[Source]) -> list[Source]:
-    """The same tests with what is expected of those that are files."""
+    """The same tests; those from files have their expected states."""
     folders = {test.folder: _expected(engine, test.folder) for test in tests if test.is_file}
     return [replace(test, expected=_of(folders[test.folder], test)) if test.is_file else test for test in tests]
 
@@ -34,7 +34,7 @@ def _of(expected: Mapping[str, Any] | None, test: Source) -> Mapping[str, Any] |
 
 
 def _expected(engine: Engine, folder: Path) -> dict[str, dict[str, Any]] | None:
-    """What a folder's files say, by test and by model; `None` if there are none."""
+    """The expected states of a folder, by test and by model; `None` if there are none."""
     files = sorted(path for path in folder.glob(f"*{EXPECTED}") if path.is_file())
     tests = [path.stem for path in folder.glob(f"*{SUFFIX}")]
     said: dict[str, dict[str, Any]] = {}
@@ -61,10 +61,10 @@ def _named(engine: Engine, name: str) -> Iterator[Source]:
 
 
 def _on_shelf(name: str, shelf: Sequence[str]) -> str:
-    """The built-in test of this name, with its folder or without."""
+    """The built-in test of this name, with or without its folder."""
     meant = [name] if name in shelf else [known for known in shelf if known.rpartition("/")[2] == name]
     if len(meant) > 1:
-        raise InputError(f"{name}: more than one test has this name: say {' or '.join(meant)}")
+        raise InputError(f"{name}: more than one test has this name: give {' or '.join(meant)}")
     if not meant:
         raise UnknownError("file, folder or test", name, shelf, "strandline litmus")
     return meant[0]
@@ -79,7 +79,7 @@ def _folder(folder: Path) -> Iterator[Source]:
 
 def _file(path: Path) -> Source:
     if path.suffix != SUFFIX:
-        raise InputError(f"{path}: not a {SUFFIX} file: give it a name that ends so")
+        raise InputError(f"{path}: not a {SUFFIX} file: rename it")
     return Source(str(path), _read(path))
 
 

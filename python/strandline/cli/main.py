@@ -1,4 +1,4 @@
-"""All commands under one name; exit codes; errors as one line."""
+"""All commands, exit statuses, and errors as one line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
 class Commands(click.Group):
-    """A group that turns Ctrl-C into an error of ours, before click prints an empty line for it."""
+    """Turns Ctrl-C into an error of strandline, before click prints an empty line."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs the command."""
@@ -51,7 +51,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="strandline", prog_name="strandline", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Times and crash-tests the ways of ordering persists on one simulated machine."""
+    """Compare designs that order persists, by time and by crash tests, on one simulated machine."""
 
 
 for command in (run, record_, list_, figure, claims, crash, litmus):
@@ -59,7 +59,7 @@ for command in (run, record_, list_, figure, claims, crash, litmus):
 
 
 def execute(arguments: Sequence[str], app: App) -> int:
-    """Runs one command line and answers its exit code; errors are one line on stderr, faults of strandline a few."""
+    """Runs one command line and returns its exit status. An error is one line on stderr."""
     app = replace(app, command=shlex.join(("strandline", *arguments)))
     try:
         _check_encoding(arguments)
@@ -79,7 +79,7 @@ def execute(arguments: Sequence[str], app: App) -> int:
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:
-    """Refuses words that are not UTF-8; those of a program to record are the program's own."""
+    """Refuses arguments that are not UTF-8, except those of a program to record."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     for word in own:
         if word != word.encode(errors="replace").decode():
@@ -88,7 +88,7 @@ def _check_encoding(arguments: Sequence[str]) -> None:
 
 
 def _nearest(app: App) -> Nearest:
-    """How names are suggested; none is where the simulator is not built."""
+    """The function that suggests names; it suggests none if the simulator is not built."""
     try:
         return app.engine.nearest
     except InputError:
@@ -110,7 +110,7 @@ def _complain(message: str, code: int) -> int:
 
 
 def _printed(app: App) -> int:
-    """Runs the process's command line until all that it prints is written."""
+    """Runs the process's command line until all output is written."""
     try:
         output.open_outputs()
         code = execute(sys.argv[1:], app)
@@ -121,11 +121,11 @@ def _printed(app: App) -> int:
 
 
 def main(app: App | None = None) -> None:
-    """The console script; tests give it an `app` with another engine."""
+    """The console script; tests pass an `app` with another engine."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     code = _printed(app or App(load, repository_shelf()))
     sys.stderr.flush()
     if code:
-        # Runs that are still under way on other threads have no more use, and nothing else can stop them.
+        # Runs on other threads are useless now, and nothing else can stop them.
         os._exit(code)

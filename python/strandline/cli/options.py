@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their text is read."""
+"""Options that several commands share, and their parsers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from strandline.sweep import default_jobs
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LARGEST = 2**64 - 1
-"""The largest number that the simulator takes."""
+"""The largest number that the simulator accepts."""
 
 
 class Whole(click.ParamType[int]):
-    """A whole number from `least` up."""
+    """A whole number, at least `least`."""
 
     name = "integer"
 
@@ -41,17 +41,21 @@ class Whole(click.ParamType[int]):
 AT_LEAST_ONE = Whole(1)
 AT_LEAST_ZERO = Whole(0)
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
-seed_option = click.option("--seed", type=AT_LEAST_ZERO, default=1, show_default=True, help="Seed of all randomness.")
-tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Operations or transactions to time.")
-jobs_option = click.option("--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Runs at once. [default: all cores]")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+seed_option = click.option(
+    "--seed", type=AT_LEAST_ZERO, default=1, show_default=True, help="Seed of the random numbers."
+)
+tasks_option = click.option("--tasks", type=AT_LEAST_ONE, help="Number of timed operations or transactions.")
+jobs_option = click.option(
+    "--jobs", type=AT_LEAST_ONE, default=default_jobs, help="Number of parallel runs. [default: all cores]"
+)
 
 
 def _names(text: str, kind: str, example: str) -> tuple[str, ...]:
-    """Names with commas between them: at least one, none twice."""
+    """Names separated by commas: at least one, none repeated."""
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise click.BadParameter(f"`{text}` leaves a name empty: write names with a comma between, as {example}")
+        raise click.BadParameter(f"`{text}` has an empty name: separate names by one comma, as {example}")
     if len(set(names)) < len(names):
         raise click.BadParameter(f"`{text}` names a {kind} twice: name each once")
     return names
@@ -73,13 +77,13 @@ def machines(text: str) -> tuple[str, ...]:
 
 
 def setting(text: str) -> str:
-    """`key=value`, the key in one of the scopes; without spaces around either."""
+    """`key=value` with a key in one of the scopes; spaces around both are removed."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not value:
-        raise click.BadParameter(f"`{text}` is not KEY=VALUE: write as machine.core.rob_entries=128")
+        raise click.BadParameter(f"`{text}` is not KEY=VALUE: write it as machine.core.rob_entries=128")
     scope, _, rest = key.partition(".")
     if scope not in SCOPES or not rest:
-        raise click.BadParameter(f"`{key}` is in no known group: begin with one of `{'.`, `'.join(SCOPES)}.`")
+        raise click.BadParameter(f"`{key}` has no known prefix: start with one of `{'.`, `'.join(SCOPES)}.`")
     return f"{key}={value}"
 
 
@@ -87,7 +91,7 @@ def design_setting(text: str) -> str:
     """`KEY=VALUE` of a design's parameter, from `design.KEY=VALUE`."""
     scope, _, rest = setting(text).partition(".")
     if scope != "design":
-        raise click.BadParameter(f"`{text}` is not of a design: write as design.entries=1")
+        raise click.BadParameter(f"`{text}` is not a design's parameter: write it as design.entries=1")
     return rest
 
 
@@ -115,7 +119,7 @@ COROUTINES = ("paper", "lean")
 
 
 def each_key_once(ctx: click.Context, param: click.Parameter, settings: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuses a key that is set twice: it would not be clear which value is meant."""
+    """Refuses a repeated key, because its value would be ambiguous."""
     values: dict[str, str] = {}
     for each in settings:
         key, _, value = each.partition("=")
@@ -132,27 +136,33 @@ set_option = click.option(
     multiple=True,
     callback=each_key_once,
     metavar="KEY=VALUE",
-    help="Override one parameter (repeatable).",
+    help="Set one parameter (repeatable).",
 )
 
 _RUN_OPTIONS = (
     click.option("-m", "--machine", metavar="NAME|FILE", help="Machine preset or TOML file. [default: the workload's]"),
-    click.option("--runtime", metavar="NAME", help="How regions are made failure-atomic. [default: the workload's]"),
-    click.option("--threads", type=AT_LEAST_ONE, help="Threads, each on its own core. [default: 1, or a recording's]"),
+    click.option(
+        "--runtime", metavar="NAME", help="Implementation of failure-atomic regions. [default: the workload's]"
+    ),
+    click.option(
+        "--threads", type=AT_LEAST_ONE, help="Number of threads, one per core. [default: 1, or a recording's]"
+    ),
     tasks_option,
     click.option(
         "--window",
         type=window,
         metavar="N|auto",
-        help="Tasks in flight a thread, as coroutines; auto finds the number while the program runs.",
+        help="Tasks in flight per thread, as coroutines; auto adapts the number during the run.",
     ),
     click.option(
         "--coroutines",
         type=click.Choice(COROUTINES),
-        help="The library that switches tasks: stackful, as costly as COSPlay's Table 3 implies, or our own, "
-        "stackless, counted from its machine code. [default: paper]",
+        help="Coroutine library: stackful, with the instruction counts that COSPlay's Table 3 implies (paper), or "
+        "stackless (lean). [default: paper]",
     ),
-    click.option("--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Latency of backend memory operations."),
+    click.option(
+        "--bmo", type=AT_LEAST_ZERO, metavar="CYCLES", help="Added latency of a persist: backend memory operations."
+    ),
     set_option,
     seed_option,
     jobs_option,
@@ -164,20 +174,20 @@ out_file_option = click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the records: .json, .jsonl or .csv.",
+    help="Write the records to a .json, .jsonl or .csv file.",
 )
 from_option = click.option(
     "--from",
     "record",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Repeat the runs of a file's records and say whether they are the same.",
+    help="Repeat the runs of a file's records and compare the results.",
 )
-fresh_option = click.option("--fresh", is_flag=True, help="Run anew what an interrupted call has kept beside --out.")
+fresh_option = click.option("--fresh", is_flag=True, help="Discard the finished runs of an interrupted call.")
 
 
 def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
-    """Everything that describes runs of one workload under several designs; `demand` says what must be there."""
+    """The options of runs of one workload under several designs; `demand` checks which are required."""
     workload = click.argument("workload", metavar="WORKLOAD", required=workload_required)
     design = click.option("-d", "--design", "designs", type=designs, metavar="D1,D2|all", help="Designs to compare.")
 
@@ -190,19 +200,19 @@ def run_options_of(workload_required: bool) -> Callable[[Command], Command]:
 
 
 def parameter(ctx: click.Context, name: str) -> click.Parameter:
-    """The command's parameter of that name."""
+    """The command's parameter with that name."""
     return next(parameter for parameter in ctx.command.params if parameter.name == name)
 
 
 def demand(ctx: click.Context, *names: str) -> None:
-    """A usage error where one of these is not given."""
+    """A usage error if one of these is missing."""
     for name in names:
         if not ctx.params[name]:
             raise click.MissingParameter(ctx=ctx, param=parameter(ctx, name))
 
 
 def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
-    """A usage error where one of these is given."""
+    """A usage error if one of these is present."""
     for name in names:
         if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
             given = parameter(ctx, name)
@@ -211,7 +221,7 @@ def refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
 
 
 def run_specs(given: Mapping[str, Any], recovers: bool, names: Sequence[str] | None = None) -> list[RunSpec]:
-    """A run for each of the designs, those given where `names` has none, from the values of `run_options_of`."""
+    """A run for each of `names`, or for each given design, from the values of `run_options_of`."""
     common = {field.name: given[field.name] for field in fields(RunSpec) if field.name in given}
     designs = given["designs"] if names is None else names
     return [RunSpec(**common, design=design, set=given["settings"], recovers=recovers) for design in designs]

@@ -1,4 +1,4 @@
-"""Where output goes: tables and JSON to stdout, progress to stderr when that is a terminal."""
+"""Output: tables and JSON go to stdout, progress to stderr if that is a terminal."""
 
 from __future__ import annotations
 
@@ -29,26 +29,24 @@ from strandline.errors import InputError
 from strandline.report.table import Table
 
 ENDLESS = 100_000
-"""Characters in a line that never wraps."""
+"""Maximum number of characters of a line that never wraps."""
 
 
 def console() -> Console:
-    """The console on stdout. In a pipe nobody wraps lines, so neither do we."""
+    """The console on stdout. In a pipe, lines do not wrap."""
     width = None if sys.stdout.isatty() else ENDLESS
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
 
 
 class OutputError(InputError):
-    """What is printed cannot be written where the user sends it."""
+    """Output cannot be written to its destination."""
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(
-            f"standard output cannot be written ({error.strerror}): send it to a file or a pipe that takes it"
-        )
+        super().__init__(f"standard output cannot be written ({error.strerror}): send it to another file or pipe")
 
 
 class Output(io.TextIOWrapper):
-    """Standard output, which says in the user's terms why it cannot be written."""
+    """Standard output, with errors in the user's terms."""
 
     def write(self, text: str) -> int:
         """Writes, or raises an `OutputError`."""
@@ -58,7 +56,7 @@ class Output(io.TextIOWrapper):
             raise OutputError(error) from error
 
     def flush(self) -> None:
-        """Writes what is kept back, or raises an `OutputError`."""
+        """Writes the buffered output, or raises an `OutputError`."""
         try:
             super().flush()
         except OSError as error:
@@ -66,7 +64,7 @@ class Output(io.TextIOWrapper):
 
 
 def open_outputs() -> None:
-    """Opens standard output; of one that was closed beforehand an `OutputError` tells. Nobody hears a closed stderr."""
+    """Opens standard output; raises an `OutputError` if it is closed. A closed stderr is ignored."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
@@ -82,12 +80,12 @@ def show(table: Table) -> None:
 
 
 def say(line: str, style: str = "") -> None:
-    """Prints a line that the terminal may wrap but nobody else does."""
+    """Prints a line that only a terminal may wrap."""
     console().print(Text(line, style), soft_wrap=True)
 
 
 def tell(sentence: str, style: str = "") -> None:
-    """Prints a sentence, which a terminal shows wrapped between words."""
+    """Prints a sentence; a terminal wraps it between words."""
     console().print(Text(sentence, style))
 
 
@@ -98,7 +96,7 @@ def print_json(document: dict[str, Any]) -> None:
 
 @contextmanager
 def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """Counts what has no known end on a terminal; silent elsewhere."""
+    """Counts events without a known end on a terminal; silent elsewhere."""
     bar = Progress(
         TextColumn("{task.description}"),
         TextColumn("{task.completed:,.0f} " + unit),
@@ -113,14 +111,14 @@ def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
 
 
 class Advance(Protocol):
-    """Called when runs are done, from any thread."""
+    """Called when runs have finished, from any thread."""
 
     def __call__(self, count: int = 1, /) -> None:
         """Counts them."""
 
 
 class Moving(Progress):
-    """A bar that also moves with what is under way; it asks whenever it is drawn."""
+    """A bar that includes the progress of unfinished runs; it reads that whenever it is drawn."""
 
     under_way: Callable[[], float]
 
@@ -138,9 +136,9 @@ class Moving(Progress):
 
 @contextmanager
 def progress(label: str, total: int, under_way: Callable[[], float] = lambda: 0.0) -> Iterator[Advance]:
-    """Counts runs done on a terminal; silent elsewhere. The bar is gone when the block ends.
+    """Counts finished runs on a terminal; silent elsewhere. The bar disappears when the block ends.
 
-    `under_way` says how much is done of the runs that have not ended, in runs.
+    `under_way` returns the completed part of unfinished runs, in runs.
     """
     bar = Moving(
         TextColumn("{task.description}"),

@@ -24,33 +24,31 @@ from strandline.report import recordings
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A file, or a folder of files, whose mappings are persistent memory. May be given several times.",
+    help="A file, or a folder of files, whose mappings are persistent memory (repeatable).",
 )
 @click.option(
     "--pm-range",
     "pm_ranges",
     multiple=True,
     metavar="START:END",
-    help="Addresses that are persistent memory, as 0x...:0x....",
+    help="A range of addresses that is persistent memory, as 0x...:0x....",
 )
 @click.option(
     "--from",
     "begin",
     metavar="FUNCTION|start|marker",
-    help="Begin at this function, as the process starts, or at the program's own marker. [default: main]",
+    help="Start at this function, with the process, or at the program's marker. [default: main]",
 )
-@click.option(
-    "--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after so many instructions."
-)
+@click.option("--max-instructions", type=AT_LEAST_ONE, metavar="N", help="End the recording after N instructions.")
 @json_option
 @seed_option
 @click.pass_obj
 def record_(app: App, /, **given: Any) -> None:
-    """Run PROGRAM with its arguments, and record it into a file that `run` and `crash` take.
+    """Run PROGRAM with its arguments, and write a recording for `run` and `crash`.
 
-    Exits 1 if no store to persistent memory was recorded, or a --pm was not mapped. With --json the program's own
-    output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool
-    -- ./server --port 80
+    Exits with 1 if the recording has no store to persistent memory, or if a --pm was never mapped. With --json, the
+    program's own output goes to stderr. Put `--` before PROGRAM: strandline record --pm /dev/shm/pool -- ./server
+    --port 80
     """
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")

@@ -16,12 +16,12 @@ from strandline.report import record_files
 from strandline.sweep import run_all
 
 SHOWN = 5
-"""Differing keys of a run that are named."""
+"""Number of differing keys that are shown for each run."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A record, and what its run yields now."""
+    """A record, and the result of repeating its run."""
 
     recorded: Record
     now: Record
@@ -32,7 +32,7 @@ class Repeated:
         return record_files.differences(self.recorded, self.now)
 
     def line(self) -> str:
-        """What became of it, in one line."""
+        """The result in one line."""
         name = f"{self.now.text('workload')} under {self.now.text('design')}"
         differing = [f"{key} {old} -> {new}" for key, (old, new) in self.differing.items()]
         if not differing:
@@ -52,7 +52,7 @@ class Repeated:
 
 
 def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
-    """Runs again what a file's records say and prints whether they are the same; whether all are."""
+    """Repeats the runs of a file's records and prints whether the results are equal; returns whether all are."""
     recorded = record_files.read(path)
     specs = [_spec(path, record) for record in recorded]
     engine = app.engine

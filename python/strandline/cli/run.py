@@ -19,7 +19,7 @@ from strandline.report import record_files, runs
 from strandline.sweep import run_all
 
 WITH_FROM = ("record", "jobs", "as_json")
-"""What may be said beside `--from`, whose records say all else."""
+"""The options that `--from` permits; the records have all others."""
 
 
 @click.command()
@@ -33,16 +33,16 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     """Run WORKLOAD under several designs and compare them.
 
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
-    speedup column; `-d all` takes all that the machine and the workload can carry. `recovers` says whether crash
-    states recover, which `strandline crash` says of a recording. Of a recording a second table says where in its source
-    the first design's fences stall it.
+    speedup column. `-d all` runs all designs that the machine and the workload support. The column `recovers` shows
+    whether crash states recover; for a recording, use `strandline crash`. For a recording, a second table shows the
+    source lines whose fences stall the first design.
 
-    --out writes the records when all runs have finished; those that an interrupted call has finished are not run again.
+    --out writes the records when all runs have finished. Finished runs of an interrupted call are not repeated.
 
-    --from repeats the runs of records, with every parameter as it was, and exits 1 if a result differs.
+    --from repeats the runs of a file's records with the same parameters, and exits with 1 if a result differs.
     """
     if given["record"]:
-        refuse(ctx, set(given) - set(WITH_FROM), "does not go with --from, whose records say what runs: leave it out")
+        refuse(ctx, set(given) - set(WITH_FROM), "excludes --from, whose records define the runs: leave it out")
         ctx.exit(0 if repeat(app, given["record"], given["jobs"], given["as_json"]) else 1)
     demand(ctx, "workload", "designs")
     engine = app.engine

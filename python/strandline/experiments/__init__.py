@@ -1,1 +1,1 @@
-"""What a paper's figure runs and plots, and whether its claims hold."""
+"""The definition of a paper's figure, and the verdict on its claims."""

@@ -13,16 +13,16 @@ from strandline.experiments.spec import Labels
 from strandline.experiments.values import values
 
 NEAR_IDEAL = 0.08
-"""How much slower than eADR the mean may be: the claim's 8 %."""
+"""The claim's 8 %: how much slower than eADR the mean may be."""
 ASAP_BYTES = 4 * 1024
 BBB_BYTES = 64 * 1024
 EADR_BYTES = 42e6
 ABOUT = 0.05
-"""What "about" may be off: the paper rounds, and does not say whether a KB has 1000 or 1024 bytes."""
+"""Tolerance of "about": the paper rounds, and does not define a KB as 1000 or 1024 bytes."""
 
 
 def _speedups(data: FigureData) -> dict[str, list[float]]:
-    """Figure 7: of each design, one a workload."""
+    """Figure 7: for each design, one value per workload."""
     found: dict[str, list[float]] = {}
     for value in values(data):
         found.setdefault(value.labels["design"], []).append(value.value)
@@ -40,7 +40,7 @@ def _fig7_rp(data: FigureData) -> Measured:
 
 
 def _fig7_ideal(data: FigureData) -> Measured:
-    """Figure 7: how much longer asap-rp takes than eadr. Being faster is no breach."""
+    """Figure 7: how much longer asap-rp takes than eadr. A faster asap-rp also agrees."""
     means = _means(data)
     slower = means["eadr"] / means["asap-rp"]
     return together(
@@ -49,7 +49,7 @@ def _fig7_ideal(data: FigureData) -> Measured:
 
 
 def _fig7_order(data: FigureData) -> Measured:
-    """Figure 7: the order of the means. What it says of Vacation waits for that workload."""
+    """Figure 7: the order of the means. Its statement on Vacation needs that workload."""
     means = {"x86": 1.0, **_means(data)}
     gaps = {name: means[f"{name}-rp"] / means[f"{name}-ep"] for name in ("asap", "hops")}
     return together(
@@ -71,7 +71,7 @@ def _of(means: Mapping[str, float], *designs: str) -> dict[str, float]:
 
 
 def _fig12(data: FigureData) -> Measured:
-    """Figure 12: the largest bandwidth of asap-rp at any number of threads over that of hops-rp; at each beside it."""
+    """Figure 12: bandwidth of asap-rp over hops-rp: the largest, and that of each number of threads."""
     found: dict[str, dict[str, float]] = {}
     for value in values(data):
         found.setdefault(value.labels["design"], {})[value.labels["threads"]] = value.value
@@ -81,7 +81,7 @@ def _fig12(data: FigureData) -> Measured:
 
 
 def _drain(data: FigureData) -> Measured:
-    """Section VI-D: bytes saved on reserve power, a machine of 32 cores."""
+    """Section VI-D: bytes saved on reserve power, for a machine of 32 cores."""
     saved = {value.labels["design"]: value.value for value in values(data) if value.metric == "drain"}
     return together(
         Part("asap-rp saves less than 4 KB", saved["asap-rp"] < ASAP_BYTES, {"bytes": saved["asap-rp"]}),

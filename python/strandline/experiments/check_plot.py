@@ -1,4 +1,4 @@
-"""Checks that a figure's metrics name points that there are, and that its plot shows every value exactly once."""
+"""Checks that a figure's metrics name existing points, and that its plot shows every value exactly once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strandline.record import DISTRIBUTIONS
 
 
 def check(spec: FigureSpec) -> None:
-    """A `DocumentError` where the plot leaves something unseen."""
+    """A `DocumentError` if the plot hides something."""
     for number, metric in enumerate(spec.metrics):
         _check_place(spec, number, "only", metric.only)
         _check_place(spec, number, "baseline", metric.baseline)
@@ -32,7 +32,7 @@ def _check_place(spec: FigureSpec, number: int, name: str, place: Labels) -> Non
 
 
 def _check_axes(spec: FigureSpec) -> None:
-    """Whatever shows something is an axis that nothing else shows."""
+    """Each part of the plot shows an axis that no other part shows."""
     plot, axes = spec.plot, [axis.key for axis in spec.axes]
     require(isinstance(plot, Cdf) or plot.x in axes, ("plot", "x"), f"no axis `{plot.x}`: use one of {', '.join(axes)}")
     taken = {plot.x: "x"}
@@ -63,7 +63,7 @@ def _check_metrics(spec: FigureSpec) -> None:
     require(
         len(spec.metrics) == 1 or METRICS in shown(plot),
         ("plot", "series"),
-        f"several metrics are not told apart: use series = '{METRICS}' or panels = '{METRICS}', or leave one metric",
+        f"several metrics look alike: use series = '{METRICS}' or panels = '{METRICS}', or leave one metric",
     )
     for metric in spec.metrics:
         require(
@@ -74,7 +74,7 @@ def _check_metrics(spec: FigureSpec) -> None:
         require(
             not plot.panels or not metric.paper,
             ("plot", "panels"),
-            f"metric {metric.key} stands beside the paper's values: leave panels out",
+            f"metric {metric.key} has the paper's values: leave panels out",
         )
         require(
             plot.x not in metric.only and (plot.x not in metric.baseline or metric.baseline_shown),
@@ -84,7 +84,7 @@ def _check_metrics(spec: FigureSpec) -> None:
 
 
 def _check_seen(spec: FigureSpec, axis: Axis, metric: Metric) -> None:
-    """What nothing shows must come to one value, or lines would lie on each other unseen."""
+    """An axis that the plot does not show must have one value. Otherwise lines would hide each other."""
     left_out = axis.key in metric.baseline and not metric.baseline_shown
     left = 1 if axis.key in metric.only else len(axis.points) - left_out
     require(

@@ -1,4 +1,4 @@
-"""Checks that a figure's settings are ones of runs, and that what is searched is set by nothing else."""
+"""Checks that a figure's settings exist, and that nothing else sets the searched key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEND = f"use one of {', '.join(RUN_KEYS)}, or a quoted one with `{'`, `'.join(OV
 
 
 def check(spec: FigureSpec) -> None:
-    """A `DocumentError` where a setting is unknown or of the wrong kind, or a search cannot be."""
+    """A `DocumentError` for an unknown setting, a setting of the wrong type, or an impossible search."""
     for path, key, value in _settings(spec):
         _check_setting(path, key, value)
     for at, point in _points(spec):
@@ -23,7 +23,7 @@ def check(spec: FigureSpec) -> None:
 
 
 def _settings(spec: FigureSpec) -> Iterator[tuple[KeyPath, str, Any]]:
-    """Each setting, and where it stands."""
+    """Each setting, and its path."""
     yield from (((("fixed", key)), key, value) for key, value in spec.fixed.items())
     for at, point in _points(spec):
         yield from (((*at, "settings", key), key, value) for key, value in point.settings.items())
@@ -35,7 +35,7 @@ def _points(spec: FigureSpec) -> Iterator[tuple[KeyPath, Point]]:
 
 
 def _check_setting(path: KeyPath, key: str, value: Any) -> None:
-    """The simulator judges what an override may be."""
+    """The simulator checks the values of overrides."""
     _check_known(path, key)
     if key in RUN_KEYS:
         convert({key: value}, RunKeys, path[:-1])
@@ -50,14 +50,16 @@ def _check_search(spec: FigureSpec) -> None:
     for number in searching:
         _check_finders(number, spec.axes[number], spec.search)
     if len(searching) > 1:
-        raise DocumentError(("axes", searching[1], "points", 0, "search"), "points of two axes search: leave it to one")
+        raise DocumentError(
+            ("axes", searching[1], "points", 0, "search"), "points of two axes search: let only one search"
+        )
     if spec.search is not None:
         _check_searched(spec.search)
         _check_free(spec, spec.search)
 
 
 def _check_finders(number: int, axis: Axis, search: Search | None) -> None:
-    """Points search where there is something to search, and take values of points that search themselves."""
+    """Points search only in a figure with a search, and use values of points that search themselves."""
     own = [point.label for point in axis.points if point.search is True]
     mend = f"use true, or one of {', '.join(own)}" if own else "use true"
     for place, point in enumerate(axis.points):
@@ -65,7 +67,7 @@ def _check_finders(number: int, axis: Axis, search: Search | None) -> None:
         require(
             search is not None or point.finder is None,
             at,
-            f"axis {axis.key} searches, but what? add [search] with key, title and values",
+            f"axis {axis.key} searches, but there is no [search]: add it with key, title and values",
         )
         require(
             point.finder is None or point.finder in own,
@@ -82,7 +84,7 @@ def _check_searched(search: Search) -> None:
 
 
 def _check_free(spec: FigureSpec, search: Search) -> None:
-    """What is searched may be set by nothing else, or the search would find nothing."""
+    """Nothing else may set the searched key, because the search would then have no effect."""
     require(search.key not in spec.fixed, ("fixed", search.key), "is searched: leave it out of [fixed]")
     some = any(point.finder for axis in spec.axes for point in axis.points)
     for number, axis in enumerate(spec.axes):

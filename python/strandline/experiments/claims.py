@@ -1,4 +1,4 @@
-"""What the papers report, and when a measured value agrees with it."""
+"""The papers' claims, and when a measurement agrees with one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strandline.experiments.toml_file import DocumentError, no_twice, require
 
 
 class Kind(Enum):
-    """How a claim is held against a measurement."""
+    """How a claim is compared with a measurement."""
 
     VALUE = "value"
     RANGE = "range"
@@ -29,16 +29,16 @@ Number = int | float
 
 
 class Claim(Table, frozen=True, kw_only=True):
-    """One thing that a paper reports."""
+    """One claim of a paper."""
 
-    id: Annotated[str, says("names the claim; claims whose paper has figures need a measure of that name")]
+    id: Annotated[str, says("name of the claim; if its paper has figures, a measure has this name")]
     paper: Annotated[str, says("the paper, and the folder of its figures")]
     kind: Annotated[
         Kind,
         says(
-            "`value`: within `tolerance` of `value`, all where several are measured, or of each of `values`; `range`: "
-            "smallest and largest within `tolerance` of `low` and `high`; `exact`: equal; `order`: `text` says which "
-            "comparison must hold; `input`: the paper gives it as a property of its programs, shown and not judged"
+            "`value`: each measurement is within `tolerance` of `value`, or of its entry in `values`; `range`: the "
+            "smallest and largest are within `tolerance` of `low` and `high`; `exact`: equal; `order`: the comparison "
+            "in `text` holds; `input`: a property of the paper's programs, shown and not judged"
         ),
     ]
     text: Annotated[
@@ -46,19 +46,19 @@ class Claim(Table, frozen=True, kw_only=True):
     ]
     value: Annotated[Number | None, says("the paper's one number")] = None
     values: Annotated[
-        dict[str, Number | dict[str, Number]] | None, says("its numbers by place, or by place and metric")
+        dict[str, Number | dict[str, Number]] | None, says("the paper's numbers by label, or by label and metric")
     ] = None
-    low: Annotated[Number | None, says("its smallest")] = None
-    high: Annotated[Number | None, says("its largest")] = None
-    tolerance: Annotated[float, Meta(ge=0, description="how far a number may be off, relative to the paper's")] = 0.0
-    excess: Annotated[bool, says("the tolerance is of (value - 1), for ratios close to 1")] = False
-    designs: Annotated[Names, says("what a measurement runs; while one is missing the claim is not measurable")]
-    workloads: Annotated[tuple[str, ...], says("likewise")]
-    note: Annotated[str, says("what must be known to read the verdict")] = ""
+    low: Annotated[Number | None, says("the paper's smallest number")] = None
+    high: Annotated[Number | None, says("the paper's largest number")] = None
+    tolerance: Annotated[float, Meta(ge=0, description="allowed relative difference to the paper's number")] = 0.0
+    excess: Annotated[bool, says("relate the tolerance to (value - 1), for ratios close to 1")] = False
+    designs: Annotated[Names, says("designs that the measurement runs; without one the claim is not measurable")]
+    workloads: Annotated[tuple[str, ...], says("workloads that the measurement runs; likewise")]
+    note: Annotated[str, says("what a reader of the verdict must know")] = ""
 
     @property
     def paper_value(self) -> Any:
-        """A number, `{"low", "high"}`, a table of numbers, or `None` where the text says it all."""
+        """A number, `{"low", "high"}`, a table of numbers, or `None` if the claim is its text."""
         if self.low is not None:
             return {"low": self.low, "high": self.high}
         return self.values if self.value is None else self.value
@@ -72,13 +72,13 @@ class ClaimsFile(Table, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured for a claim, in the shape of the paper's value."""
+    """The measurement of a claim, in the shape of the paper's value."""
 
     value: Any
     holds: bool | None = None
-    """Decided here for a comparison, else by the claim's tolerance."""
+    """Whether a comparison holds; `None` if the claim's tolerance decides."""
     beside: Mapping[str, float] = field(default_factory=dict)
-    """Shown beside it and not judged, as another mean."""
+    """Values that are shown and not judged, such as another mean."""
 
 
 def load(path: Path) -> dict[str, Claim]:
@@ -102,7 +102,7 @@ GIVEN: Mapping[Kind, tuple[tuple[str, ...], ...]] = {
     Kind.ORDER: ((),),
     Kind.EXACT: (("value",), ("values",)),
 }
-"""Which of its numbers a claim of each kind gives."""
+"""The numbers that each kind of claim may give."""
 
 
 def _check(claim: Claim, at: KeyPath) -> None:
@@ -115,7 +115,7 @@ def _check(claim: Claim, at: KeyPath) -> None:
 
 
 def holds(claim: Claim, measured: Measured) -> bool | None:
-    """Whether the measurement agrees with the paper; `None` where nothing is judged."""
+    """Whether the measurement agrees with the paper; `None` for an input."""
     if claim.kind is Kind.INPUT:
         return None
     if claim.kind is Kind.ORDER:
@@ -124,7 +124,7 @@ def holds(claim: Claim, measured: Measured) -> bool | None:
 
 
 def _pairs(measured: Any, paper: Any) -> list[tuple[Any, Any]]:
-    """What is to agree: each value that the paper gives, or each that is measured where it gives one for all."""
+    """The pairs to compare: each value of the paper, or each measurement with the paper's one value."""
     if isinstance(paper, dict):
         return [(measured[key], value) for key, value in paper.items()]
     return [(value, paper) for value in measured.values()] if isinstance(measured, dict) else [(measured, paper)]

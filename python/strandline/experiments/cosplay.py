@@ -14,11 +14,11 @@ from strandline.experiments.values import values
 ADDED_LATENCIES = ("0", "100", "200", "700", "1000")
 """Cycles of the paper's five backend memory operations, none included (section 5)."""
 TABLE_1_EXAMPLE = "32, 32, 16"
-"""Entries of store queue and write-back buffer, and contexts, of which section 4.3 works out the bytes."""
+"""Entries of store queue and write-back buffer, and contexts, in the example of section 4.3."""
 
 
 def _table1(data: FigureData) -> Measured:
-    """Table 1: bytes of storage that the design adds a core, in section 4.3's example."""
+    """Table 1: bytes of storage that the design adds to a core, in section 4.3's example."""
     (value,) = values(data)
     return Measured(value.value)
 
@@ -32,18 +32,18 @@ def _table3(data: FigureData) -> Measured:
 
 
 def _largest(data: FigureData) -> Measured:
-    """The largest value of the benchmarks."""
+    """The largest value of any benchmark."""
     return Measured(max(value.value for value in values(data)))
 
 
 def _extremes(data: FigureData) -> Measured:
-    """The smallest and the largest value of the benchmarks."""
+    """The smallest and the largest value of any benchmark."""
     found = [value.value for value in values(data)]
     return Measured({"low": min(found), "high": max(found)})
 
 
 def _fig1_linear(data: FigureData) -> Measured:
-    """Figure 1: how well a line fits each benchmark's slowdown over the added latency."""
+    """Figure 1: the linear fit of each benchmark's slowdown over the added latency."""
     curves: dict[str, list[tuple[float, float]]] = {}
     for value in values(data):
         curves.setdefault(value.labels["workload"], []).append((float(value.labels["bmo"]), value.value))

@@ -1,7 +1,7 @@
-"""COSPlay's claims that one thing is more than another, judged strictly.
+"""COSPlay's claims of order, judged strictly.
 
-A statement about benchmarks must be true of each, at each latency that the claim is about, and what grows or falls must
-do so without exception.
+A statement about benchmarks must be true of each one, at each latency of the claim. A rise or fall must have no
+exception.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ KNEE = 0.95
 """The knee of a curve is the smallest window that reaches this share of the best performance."""
 KNEE_BETWEEN = (2, 5)
 DOWN = 0.98
-"""Performance has turned down where it is at most this share of the best."""
+"""A curve turns down if performance is at most this share of the best."""
 
 STRANDS_44, STRANDS_88 = "strandweaver (4,4)", "strandweaver (8,8)"
-"""Of Figure 10: strand buffers and the entries of each."""
+"""Figure 10: strand buffers and the entries of each."""
 
 Table = Mapping[str, Mapping[str, Value]]
 
@@ -37,11 +37,11 @@ def _table(found: Sequence[Value], outer: str, inner: str) -> Table:
 
 
 def fig8(data: FigureData) -> Measured:
-    """Figure 8, at each of the five latencies: who gains most and least, and that best windows grow.
+    """Figure 8, at each of the five latencies: which benchmarks gain most and least, and that best windows grow.
 
-    SPS, PC and TATP gain the most if the least of them gains more than any other; TPCC and CQ (with 4, 16 and 64
-    queues) are all others, so that they gain least says the same. Best windows are judged per benchmark: from each
-    latency to the next longer none may be smaller, and at the longest it must be larger than at the shortest.
+    SPS, PC and TATP gain the most if the least of them gains more than any other. TPCC and CQ (with 4, 16 and 64
+    queues) are all the others, so the statement that they gain least is the same. Best windows are judged per
+    benchmark: none may shrink from one latency to the next longer, and the last must be larger than the first.
     """
     rows = _table(values(data), "bmo", "workload")
     least_of_most = {bmo: min(row[name].value for name in GAIN_MOST) for bmo, row in rows.items()}
@@ -72,8 +72,8 @@ def _never_falls(row: Sequence[Any]) -> bool:
 def fig9_enc(data: FigureData) -> Measured:
     """Figure 9, encryption: performance over the window, normalised to unordered.
 
-    With a window of 1 each benchmark is slower than under x86; the knee of each lies at a window of 2 to 5; the
-    largest window of cq4, the one with the fewest locks, is at least 2 % slower than its best.
+    With a window of 1, each benchmark is slower than under x86. The knee of each lies at a window of 2 to 5. The
+    largest window of cq4, which has the fewest locks, is at least 2 % slower than its best.
     """
     designs = _by_design(data)
     curves = {
@@ -124,12 +124,12 @@ def gains(data: FigureData) -> dict[str, dict[str, float]]:
 
 
 def is_fig10_depth(labels: Labels) -> bool:
-    """The places at which the two sizes of strand buffers are compared; COSPlay is not."""
+    """The points that compare the two sizes of strand buffers, without COSPlay."""
     return labels["bmo"] in ("HD", "Comb") and labels["design"] != "cosplay"
 
 
 def is_fig10_44(labels: Labels) -> bool:
-    """The place at which x86 is compared with four strand buffers of four entries."""
+    """The point that compares x86 with four strand buffers of four entries."""
     return labels["bmo"] == "Comb" and labels["design"] in ("x86", STRANDS_44)
 
 
@@ -140,9 +140,9 @@ def fig10_44(data: FigureData) -> Measured:
 
 
 def fig14(data: FigureData) -> Measured:
-    """Figure 14 (b): the speedup of each benchmark falls with each step in threads, and is above 1 at the most threads.
+    """Figure 14 (b): the speedup of each benchmark falls with each step in threads, and exceeds 1 at the most threads.
 
-    The geometric mean is shown beside them and not judged.
+    The geometric mean is shown and not judged.
     """
     speedups = [value for value in values(data) if value.metric == "speedup"]
     rows = {

@@ -87,7 +87,7 @@ def _two_bests(value: Value) -> bool:
 
 
 def _note(value: Value) -> str | None:
-    """The best value of the searched key, and the baseline's where that is another."""
+    """The best value of the searched key, and the baseline's if that differs."""
     bests = [value.best, value.baseline_best] if _two_bests(value) else [value.best]
     return "/".join(str(best) for best in bests if best is not None) or None
 
@@ -110,7 +110,7 @@ def _series(spec: FigureSpec, values: list[Value], places: Sequence[str], claims
 
 
 def _paper(metric: Metric, place: str, claims: Claims) -> float | None:
-    """What the paper reports there, if it does."""
+    """The paper's value there, if it reports one."""
     if metric.paper is None:
         return None
     found = claims[metric.paper].paper_value.get(place)
@@ -128,17 +128,17 @@ def _has_paper(series: Series) -> bool:
 
 
 def caption(shown: Chart) -> str:
-    """What the numbers of the table are."""
+    """The meaning of the table's numbers."""
     if _beside_paper(shown):
         return shown.y_title
     if shown.kind is Kind.CDF:
-        return f"{shown.x_title}. Columns: per cent of the tasks that take no longer"
+        return f"{shown.x_title}. Columns: the percentage of tasks that take no longer"
     note = f". In parentheses: {shown.note}" if shown.note else ""
     return f"{shown.y_title}. Columns: {shown.x_title.lower()}{note}"
 
 
 def table(shown: Chart) -> Table:
-    """A row for each series; where the paper gives values, a row for each place with its values beside ours."""
+    """A row for each series. If the paper has values, a row for each point, with its values next to ours."""
     if _beside_paper(shown):
         return _table_beside_paper(shown)
     rows = [(panel, series) for panel in shown.panels for series in panel.series]
@@ -156,7 +156,7 @@ def table(shown: Chart) -> Table:
 
 
 def _cells(series: Series, noted: bool) -> list[str]:
-    """The values, with what is noted at each unless the row has it once already."""
+    """The values with their notes, except notes that the row already has."""
     notes = [None if noted or note is None else note for note in series.notes]
     texts = map(number, series.values)
     return [text if note is None else f"{text} ({note})" for text, note in zip(texts, notes, strict=True)]

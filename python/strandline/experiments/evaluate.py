@@ -1,4 +1,4 @@
-"""Holding claims against measurements: runs what they need, each run once."""
+"""Compares claims with measurements, with one run for each need."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from strandline.experiments.spec import Labels
 from strandline.record import Record
 
 MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES, **strandweaver.MEASURES, **asap.MEASURES}
-"""By claim. A paper's measurements stand in the module of its name."""
+"""The measures by claim. Each paper has a module of its name."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim and what became of it."""
+    """A claim and its outcome."""
 
     claim: Claim
     measured: Any
@@ -30,7 +30,7 @@ class Outcome:
     """Why nothing was measured."""
     records: tuple[Record, ...]
     beside: Mapping[str, float] = field(default_factory=dict)
-    """What was measured beside it and is not judged."""
+    """Values that are shown and not judged."""
 
     def keys(self) -> dict[str, Any]:
         """The outcome as JSON shows it."""
@@ -50,14 +50,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Examined:
-    """A claim, and why it cannot be measured if it cannot."""
+    """A claim, and why it cannot be measured, if so."""
 
     claim: Claim
     obstacle: str | None
 
 
 def examine(engine: Engine, claims: Iterable[Claim]) -> list[Examined]:
-    """Finds out which claims can be measured with the designs and workloads that there are."""
+    """Selects the claims that the available designs and workloads can measure."""
     known = {kind: engine.names(kind) for kind in ("designs", "workloads")}
     return [Examined(claim, _obstacle(claim, known)) for claim in claims]
 
@@ -78,7 +78,7 @@ def _count(kind: str, names: Sequence[str]) -> str:
 
 
 def needed_figures(claims: Iterable[Examined]) -> dict[str, Callable[[Labels], bool]]:
-    """The ids of the figures that the measurable claims read, each once, and the places that one of them reads."""
+    """The ids of the figures that the measurable claims read, each once, and the points that one of them reads."""
     keeps: dict[str, list[Callable[[Labels], bool]]] = {}
     for each in claims:
         if each.obstacle is None:
@@ -92,7 +92,7 @@ def _any(keeps: Sequence[Callable[[Labels], bool]], labels: Labels) -> bool:
 
 
 def evaluate(claims: Iterable[Examined], figures: Mapping[str, FigureData]) -> list[Outcome]:
-    """What became of each claim, given the figures that they need."""
+    """The outcome of each claim, given its figures."""
     return [
         measured(each.claim, figures[MEASURES[each.claim.id].figure])
         if each.obstacle is None
@@ -102,7 +102,7 @@ def evaluate(claims: Iterable[Examined], figures: Mapping[str, FigureData]) -> l
 
 
 def measured(claim: Claim, figure: FigureData) -> Outcome:
-    """The outcome of a claim that has a measurement, given its figure."""
+    """The outcome of a measurable claim, given its figure."""
     measure = MEASURES[claim.id]
     data = figure.where(measure.keep)
     result = measure.take(data)

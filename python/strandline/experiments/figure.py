@@ -15,16 +15,16 @@ from strandline.record import RECOVERS, Record, quantity
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line may say about a figure's runs."""
+    """The command line's options for a figure's runs."""
 
     seed: int = 1
     tasks: int | None = None
-    """In place of the figure's or the workload's own number."""
+    """Replaces the figure's or the workload's own number."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run, and the value of the searched key that it tries; `None` where none is searched."""
+    """One run, and its value of the searched key; `None` without a search."""
 
     value: Any
     spec: RunSpec
@@ -32,7 +32,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Planned:
-    """A place on the axes and the runs that are made for it: one, or one for each value that is searched."""
+    """A point on the axes and its runs: one, or one for each searched value."""
 
     labels: Labels
     trials: tuple[Trial, ...]
@@ -40,13 +40,13 @@ class Planned:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands at a place on the axes."""
+    """The result at a point on the axes."""
 
     labels: Labels
     record: Record
-    """The run that counts: the only one, or the one at the best value of the searched key."""
+    """The run that counts: the only one, or the one with the best value of the searched key."""
     best: Any
-    """That value; `None` where none is searched."""
+    """That value; `None` without a search."""
     made: Mapping[RunSpec, Record]
     """All runs of the place."""
 
@@ -60,12 +60,12 @@ class FigureData:
 
     @property
     def records(self) -> list[Record]:
-        """The record of each run, also of those that searched in vain, filed under this figure; none twice."""
+        """The record of every run, also of unsuccessful search values, filed under this figure; none twice."""
         made = {spec: record for cell in self.cells for spec, record in cell.made.items()}
         return [record.as_part_of(self.spec.id) for record in made.values()]
 
     def where(self, keep: Callable[[Labels], bool]) -> FigureData:
-        """The part of the figure at the places that `keep` accepts."""
+        """The part of the figure at the points that `keep` accepts."""
         return FigureData(self.spec, tuple(cell for cell in self.cells if keep(cell.labels)))
 
 
@@ -98,7 +98,7 @@ def _trials(spec: FigureSpec, labels: Labels, points: tuple[Point, ...], options
 
 
 def _run(settings: Mapping[str, Any], options: Options, recovers: bool) -> RunSpec:
-    """The settings that are keys of a run, and the rest as overrides `key=value`."""
+    """The settings that are keys of a run, and the others as overrides `key=value`."""
     keys = {key: value for key, value in settings.items() if key in RUN_KEYS}
     overrides = tuple(f"{key}={_word(value)}" for key, value in settings.items() if key not in RUN_KEYS)
     if "workload" not in keys or "design" not in keys:
@@ -113,13 +113,13 @@ def _word(value: Any) -> str:
 
 
 def gather(spec: FigureSpec, planned: list[Planned], records: Mapping[RunSpec, Record]) -> FigureData:
-    """The figure's data out of the records of all runs."""
+    """The figure's data from the records of all runs."""
     found = {place(each.labels): _best(spec, each, records) for each in planned}
     return FigureData(spec, tuple(_cell(spec, each, found, records) for each in planned))
 
 
 def _best(spec: FigureSpec, planned: Planned, records: Mapping[RunSpec, Record]) -> Any:
-    """The searched value with the least of the quantity, the first of equals."""
+    """The searched value with the smallest quantity; the first of equals."""
     if spec.search is None or len(planned.trials) == 1:
         return planned.trials[0].value
     least = spec.search.least

@@ -1,4 +1,4 @@
-"""Reads `experiments/<paper>/<figure>.toml`: `spec` says what stands there, the checks what fits together."""
+"""Reads `experiments/<paper>/<figure>.toml`: `spec` defines the keys, the checks their consistency."""
 
 from __future__ import annotations
 

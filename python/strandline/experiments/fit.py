@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def r_squared(points: Sequence[tuple[float, float]]) -> float:
-    """The share of the variance of y that the least-squares line over x explains; 1 where y does not vary."""
+    """The share of the variance of y that the least-squares line over x explains; 1 if y is constant."""
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
     xx = sum((x - mean_x) ** 2 for x, _ in points)

@@ -1,4 +1,4 @@
-"""Figures of litmus tests: which states models allow, and which designs showed. `docs/figures.md` explains the file."""
+"""Figures of litmus tests: states that models allow and designs reach. `docs/figures.md` explains the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strandline.sweep import Done, parallel
 
 
 def run(engine: Engine, figure: LitmusFigure, seed: int, jobs: int, done: Done) -> list[LitmusTest]:
-    """What models and designs say of each test, with the figure's models and those that its designs are judged by."""
+    """The results of models and designs for each test, with the figure's models and those of its designs."""
     specs = [
         LitmusSpec(Source(name), designs=figure.litmus.designs, timings=figure.litmus.timings, seed=seed)
         for name in figure.litmus.tests
@@ -43,7 +43,7 @@ def grid(figure: LitmusFigure, tests: Sequence[LitmusTest]) -> StateGrid:
 
 
 def records(figure: LitmusFigure, tests: Sequence[LitmusTest]) -> list[Record]:
-    """A flat record for each state of each test: `allowed_MODEL`, null where it is undefined, and `shown_DESIGN`."""
+    """A flat record for each state of each test: `allowed_MODEL`, null if undefined, and `shown_DESIGN`."""
     return [
         Record(
             {
@@ -72,7 +72,7 @@ def caption(figure: LitmusFigure) -> str:
 
 
 def overview(figure: LitmusFigure, tests: Sequence[LitmusTest]) -> Table:
-    """One row a test: allowed of thinkable states for each model, shown of allowed ones for each design."""
+    """One row per test: allowed of candidate states for each model, reached of allowed ones for each design."""
     models = dict.fromkeys(model.model for test in tests for model in test.models)
     return report.overview(tests, list(models), figure.litmus.designs)
 

@@ -1,4 +1,4 @@
-"""How a claim is measured: which figure it reads, and what it makes of it."""
+"""How a claim is measured: its figure, and the evaluation."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class Measure:
     figure: str
     take: Callable[[FigureData], Measured]
     keep: Callable[[Labels], bool] = lambda _labels: True
-    """The places of the figure that the claim is about; only these are run where nothing else needs the figure."""
+    """The points that the claim needs; only these run if nothing else needs the figure."""

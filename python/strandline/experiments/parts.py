@@ -1,4 +1,4 @@
-"""Claims of several comparisons: each is judged by itself, and all must hold."""
+"""Claims of several comparisons: each is judged separately, and all must hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strandline.experiments.claims import Measured
 
 @dataclass(frozen=True)
 class Part:
-    """One comparison and what it compared."""
+    """One comparison and its values."""
 
     statement: str
     holds: bool
@@ -19,7 +19,7 @@ class Part:
 
 
 def together(*parts: Part) -> Measured:
-    """What was measured part by part: for each statement `holds` beside the numbers compared."""
+    """The measurement of each part: for each statement `holds`, next to the compared numbers."""
     return Measured(
         {part.statement: {"holds": part.holds, **part.compared} for part in parts},
         holds=all(part.holds for part in parts),

@@ -25,7 +25,7 @@ def write(
     keys: Sequence[Mapping[str, Any]],
 ) -> None:
     """Writes records, table and plot to `folder`; `keys` are those of a record, as listed."""
-    # matplotlib takes a second to load, which only those wait for who draw.
+    # Importing matplotlib takes a second, so only commands that draw import it.
     from strandline.report import plot
 
     files.write_records(data.records, folder, keys)
@@ -34,7 +34,7 @@ def write(
 
 
 def write_litmus(figure: LitmusFigure, tests: Sequence[LitmusTest], folder: Path) -> None:
-    """Likewise of a figure of litmus tests: a record is a state of a test."""
+    """The same for a figure of litmus tests: a record is a state of a test."""
     from strandline.report import plot_states
 
     files.write_records(litmus_figure.records(figure, tests), folder)

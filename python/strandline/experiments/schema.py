@@ -1,4 +1,4 @@
-"""Typed structs as the schema of TOML files: what stands at a path, and what a value of its type is called."""
+"""Typed structs as the schema of TOML files: the type at a path, and the user's name of a type."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from msgspec.inspect import (
 )
 
 KeyPath = tuple[str | int, ...]
-"""Where a value stands in a document: keys of tables, and positions in arrays."""
+"""The position of a value in a document: keys of tables, and indices of arrays."""
 EVERY_KEY = "[...]"
-"""In a path, any key of a table whose keys are the user's own: msgspec does not say which."""
+"""In a path: any key of a table with keys of the user, because msgspec does not name it."""
 Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
@@ -33,24 +33,24 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def says(description: str) -> Meta:
-    """What a key is for, as the manual says it."""
+    """The purpose of a key, in the words of the manual."""
     return Meta(description=description)
 
 
 def alternatives(kind: Type) -> tuple[Type, ...]:
-    """The types that a union is of, or the type itself."""
+    """The types of a union, or the type itself."""
     if isinstance(kind, Metadata):
         return alternatives(kind.type)
     return kind.types if isinstance(kind, UnionType) else (kind,)
 
 
 def structs(kind: Type) -> list[StructType]:
-    """The structs that a value may be; several are told apart by a tag."""
+    """The structs that a value may be; a tag selects one of several."""
     return [each for each in alternatives(kind) if isinstance(each, StructType)]
 
 
 def keys(kind: Type, table: Mapping[str, Any]) -> dict[str, Type]:
-    """The keys that a table may have, and the type of each. The value of a tag decides on the others."""
+    """The keys that a table may have, and the type of each. The value of a tag selects the others."""
     found = structs(kind)
     tags = {each.tag_field: LiteralType(tuple(each.tag for each in found)) for each in found if each.tag_field}
     mine = [each for each in found if each.tag_field is None or table.get(each.tag_field) == each.tag]
@@ -58,7 +58,7 @@ def keys(kind: Type, table: Mapping[str, Any]) -> dict[str, Type]:
 
 
 def at(kind: Type, value: Any, path: KeyPath) -> tuple[Type, Any]:
-    """The type at a path below a type, and the value there below a value; `None` where there is none."""
+    """The type and value at a path below a type and a value; `None` if there is none."""
     for step in path:
         if step == EVERY_KEY:
             (kind,) = (each.value_type for each in alternatives(kind) if isinstance(each, DictType))
@@ -71,7 +71,7 @@ def at(kind: Type, value: Any, path: KeyPath) -> tuple[Type, Any]:
 
 
 def words(kind: Type) -> str:
-    """What a value of a type is called."""
+    """The user's name of a value's type."""
     return _either(_WORDS[type(each)](each) for each in alternatives(kind) if type(each) in _WORDS)
 
 
@@ -107,4 +107,4 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     DictType: lambda _: "a table",
     StructType: lambda _: "a table",
 }
-"""Of all types that a file can hold. That a key may be left out is no type to the user."""
+"""All types that a file can hold. Users do not see that a key is optional as a type."""

@@ -1,4 +1,4 @@
-"""The figures and claims on the shelf, which is in the package; `experiments/` of the repository links to it."""
+"""The figures and claims on the shelf, which is in the package; `experiments/` in the repository links to it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Shelf:
     folder: Path
 
     def figure_ids(self) -> list[str]:
-        """The ids of all figures, in the order of their numbers."""
+        """The ids of all figures, in numeric order."""
         return sorted(self._paths(), key=_by_number)
 
     def figure(self, figure_id: str) -> FigureSpec:
-        """The figure of that id; an `InputError` where it is not one of timed runs."""
+        """The figure of that id; an `InputError` if it is not one of timed runs."""
         found = self.any_figure(figure_id)
         if isinstance(found, LitmusFigure):
             raise InputError(f"{figure_id}: is a figure of litmus tests, which has no runs: name another")
@@ -49,7 +49,7 @@ class Shelf:
         return claims.load(self.folder / "claims.toml")
 
     def _of_file(self, path: Path) -> FigureSpec | LitmusFigure:
-        """The figure in a file, which may name claims of the shelf; an `InputError` where there are none such."""
+        """The figure in a file, which may name claims of the shelf; an `InputError` if they do not exist."""
         figure = load(path)
         if isinstance(figure, FigureSpec):
             known = self.claims()
@@ -61,12 +61,12 @@ class Shelf:
 
     def _paths(self) -> dict[str, Path]:
         if not self.folder.is_dir():
-            raise InputError(f"{self.folder}: no such folder: install strandline anew")
+            raise InputError(f"{self.folder}: no such folder: reinstall strandline")
         return {f"{path.parent.name}-{path.stem}": path for path in sorted(self.folder.glob("*/*.toml"))}
 
 
 def _by_number(figure_id: str) -> list[str | int]:
-    """Words and numbers by turns, so that 9 stands before 11a."""
+    """Alternating words and numbers, so that 9 sorts before 11a."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", figure_id)]
 
 

@@ -15,11 +15,11 @@ from strandline.report.chart import Kind
 
 OVERRIDES = tuple(f"{scope}." for scope in SCOPES)
 METRICS = "metric"
-"""In `plot`, stands for the metrics where an axis is expected: one series, or one panel, each."""
+"""In `plot`, names the metrics in place of an axis: one series, or one panel, for each."""
 QUANTILE = "quantile"
-"""The axis along which a distribution is drawn; its places are per cent."""
+"""The axis of a distribution, in per cent."""
 MEAN = "geomean"
-"""The place of the geometric mean on the x axis."""
+"""The label of the geometric mean on the x axis."""
 
 Setting = bool | int | float | str
 Settings = dict[str, Any]
@@ -32,51 +32,51 @@ FromZero = Annotated[int, Meta(ge=0)]
 class RunKeys(Table, frozen=True, kw_only=True):
     """Settings that are keys of a run."""
 
-    workload: Annotated[str | UnsetType, says("what runs; `strandline list workloads`")] = UNSET
-    design: Annotated[str | UnsetType, says("under which design; `strandline list designs`")] = UNSET
-    machine: Annotated[str | UnsetType, says("on which machine; `strandline list machines`")] = UNSET
-    runtime: Annotated[str | UnsetType, says("how regions are made failure-atomic; `strandline list runtimes`")] = UNSET
-    threads: Annotated[FromOne | UnsetType, says("threads, each on its own core")] = UNSET
-    tasks: Annotated[FromOne | UnsetType, says("operations; as many for all designs of a figure")] = UNSET
-    window: Annotated[FromOne | Literal["auto"] | UnsetType, says("tasks in flight a thread, as coroutines")] = UNSET
-    coroutines: Annotated[str | UnsetType, says("the library that switches tasks: `paper` or `lean`")] = UNSET
-    bmo: Annotated[FromZero | UnsetType, says("latency of backend memory operations in cycles")] = UNSET
+    workload: Annotated[str | UnsetType, says("workload; see `strandline list workloads`")] = UNSET
+    design: Annotated[str | UnsetType, says("design; see `strandline list designs`")] = UNSET
+    machine: Annotated[str | UnsetType, says("machine; see `strandline list machines`")] = UNSET
+    runtime: Annotated[str | UnsetType, says("failure atomicity; see `strandline list runtimes`")] = UNSET
+    threads: Annotated[FromOne | UnsetType, says("number of threads, each on its own core")] = UNSET
+    tasks: Annotated[FromOne | UnsetType, says("number of operations, equal for all designs")] = UNSET
+    window: Annotated[FromOne | Literal["auto"] | UnsetType, says("tasks in flight per thread (coroutines)")] = UNSET
+    coroutines: Annotated[str | UnsetType, says("coroutine library: `paper` or `lean`")] = UNSET
+    bmo: Annotated[FromZero | UnsetType, says("latency of backend memory operations, in cycles")] = UNSET
 
 
 RUN_KEYS = RunKeys.__struct_fields__
 
 
 class Point(Table, frozen=True, kw_only=True):
-    """A place on an axis: what it is called and what it sets."""
+    """A point on an axis: its name and its settings."""
 
-    label: Annotated[str, says("what the point is called in plots, tables and `baseline`")]
-    settings: Annotated[Settings, says("what runs at this point set")] = field(default_factory=dict)
+    label: Annotated[str, says("name of the point in plots, tables and `baseline`")]
+    settings: Annotated[Settings, says("settings of the runs at this point")] = field(default_factory=dict)
     without: Annotated[
-        tuple[str, ...], says("settings that runs at this point do not have, whatever else sets them")
+        tuple[str, ...], says("settings that `fixed` or another axis sets and runs at this point lack")
     ] = ()
     search: Annotated[
         bool | str,
-        says("`true`: runs at this point search their best value; a label: they take the value that is best there"),
+        says("`true`: search the best value of these runs; a label: use the best value of that point"),
     ] = False
 
     @property
     def finder(self) -> str | None:
-        """The point that searches the best value for runs at this point: itself, or another of the axis."""
+        """The point that searches the best value for runs at this point: itself, or another point of the axis."""
         return self.label if self.search is True else self.search or None
 
 
 class Axis(Table, frozen=True, kw_only=True):
-    """Something that is varied. The runs of a figure are the product of its axes."""
+    """A varied setting. The runs of a figure are the product of its axes."""
 
-    key: Annotated[str, says("names the axis; points that are values set this key of a run")]
-    title: Annotated[str, says("with the unit")]
+    key: Annotated[str, says("name of the axis; points that are values set this key of a run")]
+    title: Annotated[str, says("title, with the unit")]
     given: Annotated[tuple[Setting | Point, ...], Meta(min_length=1, description="values of `key`, or points")] = field(
         name="points"
     )
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """The places on the axis; a bare value is one that sets `key`."""
+        """The points of the axis; a bare value is a point that sets `key`."""
         return tuple(
             each if isinstance(each, Point) else Point(label=str(each), settings={self.key: each})
             for each in self.given
@@ -93,46 +93,44 @@ class Axis(Table, frozen=True, kw_only=True):
 
 
 class Search(Table, frozen=True, kw_only=True):
-    """A key of which each run takes the best value: all are run, and the one with the least of a quantity counts."""
+    """A key that is searched: all values run, and the run with the smallest quantity counts."""
 
-    key: Annotated[str, says("the setting that is searched")]
-    title: Annotated[str, says("what stands beside a best value, as `best window`")]
+    key: Annotated[str, says("searched setting")]
+    title: Annotated[str, says("label of a best value, such as `best window`")]
     values: Annotated[
-        tuple[Setting, ...], Meta(min_length=1, description="every one is run; of equals the first is best")
+        tuple[Setting, ...], Meta(min_length=1, description="all values run; among equals the first is best")
     ]
-    least: Annotated[str, says("the quantity of which the best run has least")] = "cycles_per_task"
+    least: Annotated[str, says("the quantity that the best run minimises")] = "cycles_per_task"
 
 
 class Metric(Table, frozen=True, kw_only=True):
-    """A quantity of a run, divided by that of a baseline where there is one."""
+    """A quantity of a run, divided by its baseline's if it has one."""
 
-    key: Annotated[str, says("names the metric")]
-    title: Annotated[str, says("what series and panels of metrics are called")]
+    key: Annotated[str, says("name of the metric")]
+    title: Annotated[str, says("title of its series or panel")]
     quantity: Annotated[
         str,
-        says("a number of the record ([records.md](records.md)), or one of `record.DERIVED`, which says what each is"),
+        says("a key of the record ([records.md](records.md)), or one of `record.DERIVED`"),
     ]
-    only: Annotated[Labels, says("takes the metric there alone: axis and label")] = field(default_factory=dict)
-    baseline: Annotated[Labels, says("divides by the run that differs there alone: axis and label")] = field(
-        default_factory=dict
-    )
-    baseline_shown: Annotated[bool, says("shows the baseline too, as 1")] = False
-    inverse: Annotated[bool, says("baseline over run (a speedup) in place of run over baseline (a slowdown)")] = False
+    only: Annotated[Labels, says("axis and label: measure only there")] = field(default_factory=dict)
+    baseline: Annotated[Labels, says("axis and label: divide by the run at this point")] = field(default_factory=dict)
+    baseline_shown: Annotated[bool, says("show the baseline too, as 1")] = False
+    inverse: Annotated[bool, says("divide baseline by run (speedup), not run by baseline (slowdown)")] = False
     paper: Annotated[
         str | None,
-        says("the claim whose `values` stand beside: a number for each place of the x axis, or a table by metric"),
+        says("the claim whose `values` are shown too: a number for each x, or a table by metric"),
     ] = None
 
     def takes(self, labels: Labels) -> bool:
-        """Whether the metric is taken at a place."""
+        """Whether the metric is measured at these labels."""
         return all(labels[key] == label for key, label in self.only.items())
 
 
 class _Drawing(Table, frozen=True, kw_only=True, tag_field="kind"):
-    """What every kind of plot has."""
+    """Keys that all kinds of plot have."""
 
-    series: Annotated[str, says(f"an axis, or `{METRICS}`: one colour each")]
-    y_title: Annotated[str, says("what stands at the y axis")]
+    series: Annotated[str, says(f"an axis, or `{METRICS}`: one colour for each")]
+    y_title: Annotated[str, says("title of the y axis")]
     panels: Annotated[str | None, says(f"an axis, or `{METRICS}`: small plots side by side")] = None
 
 
@@ -154,7 +152,7 @@ class Lines(_Drawing, frozen=True, kw_only=True, tag=Kind.LINES.value):
     x: Annotated[str, says("the axis that lies along x")]
     x_title: Annotated[str | None, says("in place of the axis's title")] = None
     dashes: Annotated[str | None, says("an axis that tells lines of one colour apart")] = None
-    log_x: Annotated[bool, says("equal steps along x are equal ratios")] = False
+    log_x: Annotated[bool, says("logarithmic x axis")] = False
 
     kind: ClassVar = Kind.LINES
     mean: ClassVar = False
@@ -176,21 +174,21 @@ Plot = Bars | Lines | Cdf
 
 
 def shown(plot: Plot) -> list[str]:
-    """What tells the values of a plot apart: axes, `METRICS`, `QUANTILE`."""
+    """The dimensions that a plot shows: axes, `METRICS`, `QUANTILE`."""
     return [key for key in (plot.x, plot.series, plot.panels, plot.dashes) if key is not None]
 
 
 class FigureFile(Table, frozen=True, kw_only=True):
-    """A figure of timed runs, as its file has it."""
+    """A figure of timed runs, as written in its file."""
 
     title: Annotated[str, says("what the figure shows")]
     source: Annotated[str, says("paper and figure")]
     claims: Annotated[tuple[str, ...], says("ids in `claims.toml` that the figure decides")] = ()
     fixed: Annotated[Settings, says("settings of every run")] = field(default_factory=dict)
-    axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="what is varied; all combinations run")]
-    search: Annotated[Search | None, says("a setting of which the best value is searched, not assumed")] = None
-    metrics: Annotated[tuple[Metric, ...], Meta(min_length=1, description="what is shown of the runs")]
-    plot: Annotated[Plot, says("how it is drawn")]
+    axes: Annotated[tuple[Axis, ...], Meta(min_length=1, description="varied settings; all combinations run")]
+    search: Annotated[Search | None, says("a setting whose best value is searched")] = None
+    metrics: Annotated[tuple[Metric, ...], Meta(min_length=1, description="shown quantities")]
+    plot: Annotated[Plot, says("kind and layout of the plot")]
 
 
 class FigureSpec(FigureFile, frozen=True, kw_only=True):
@@ -208,13 +206,13 @@ class FigureSpec(FigureFile, frozen=True, kw_only=True):
 
     @property
     def x_title(self) -> str:
-        """What stands at the x axis."""
+        """The title of the x axis."""
         return self.plot.x_title or self.axis(self.plot.x).title
 
     def finder(self, labels: Labels) -> Labels | None:
-        """The place whose best value of the searched key the run at `labels` takes; `None` where none is searched.
+        """The labels of the run whose best value the run at `labels` uses; `None` without a search.
 
-        Where no point of an axis says so, every run searches its own.
+        If no point of any axis searches, every run searches its own best value.
         """
         if self.search is None:
             return None
@@ -226,20 +224,20 @@ class FigureSpec(FigureFile, frozen=True, kw_only=True):
 
 
 class LitmusRuns(Table, frozen=True, kw_only=True):
-    """Which litmus tests are run through which designs, and whose states are shown."""
+    """Litmus tests, the designs that run them, and the models whose states are shown."""
 
     tests: Annotated[Names, says("names of built-in tests, with their folder")]
-    models: Annotated[Names, says("whose allowed and forbidden states are shown")]
-    designs: Annotated[Names, says("run through each test, each judged by its own model")]
-    timings: Annotated[FromOne, says("runs of a design on each test, each with other latencies")]
+    models: Annotated[Names, says("models whose allowed and forbidden states are shown")]
+    designs: Annotated[Names, says("designs that run each test; each is judged by its own model")]
+    timings: Annotated[FromOne, says("runs of each design on each test, with different latencies")]
 
 
 class LitmusFile(Table, frozen=True, kw_only=True):
-    """A figure of litmus tests, as its file has it."""
+    """A figure of litmus tests, as written in its file."""
 
     title: Annotated[str, says("what the figure shows")]
     source: Annotated[str, says("paper and figure")]
-    litmus: Annotated[LitmusRuns, says("what is run, in place of all that a figure of timed runs has")]
+    litmus: Annotated[LitmusRuns, says("tests, models and designs")]
 
 
 class LitmusFigure(LitmusFile, frozen=True, kw_only=True):

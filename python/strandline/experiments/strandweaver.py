@@ -13,10 +13,10 @@ from strandline.experiments.spec import Labels
 from strandline.experiments.values import Value, values
 
 MICROBENCHMARKS = ("queue", "hashmap", "array-swap", "rb-tree", "tpcc")
-"""Section VI-A counts TPCC among them: queue and TPCC "are the least write-intensive microbenchmarks"."""
+"""Section VI-A includes TPCC: queue and TPCC "are the least write-intensive microbenchmarks"."""
 NSTORE = ("nstore-rd", "nstore-bal", "nstore-wr")
 WITHIN = 0.10
-"""How much slower than the non-atomic design the mean of a group may be: the claim's 10 %."""
+"""The claim's 10 %: how much slower than the non-atomic design the mean of a group may be."""
 
 
 def _speedups(data: FigureData, design: str) -> list[Value]:
@@ -24,7 +24,7 @@ def _speedups(data: FigureData, design: str) -> list[Value]:
 
 
 def _fig7_x86(data: FigureData) -> Measured:
-    """Figure 7: the mean of the speedups of all benchmarks under all models; geometric, as every mean here."""
+    """Figure 7: the geometric mean of the speedups of all benchmarks under all models."""
     found = [value.value for value in _speedups(data, "strandweaver")]
     return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
 
@@ -35,9 +35,9 @@ def _fig7_max(data: FigureData) -> Measured:
 
 
 def _fig7_nonatomic(data: FigureData) -> Measured:
-    """Figure 7: how much slower than the non-atomic design each group is, by its geometric mean over all three models.
+    """Figure 7: how much slower than the non-atomic design each group is (geometric mean over all models).
 
-    Being faster is no breach of the claim. The arithmetic mean is shown beside it and not judged.
+    A faster group also agrees with the claim. The arithmetic mean is shown and not judged.
     """
     return together(
         _near_nonatomic(data, "the microbenchmarks are at most 10 % slower than non-atomic", MICROBENCHMARKS),
@@ -61,7 +61,7 @@ def _where(value: Value) -> tuple[str, str]:
 
 
 def _fig7_least(data: FigureData) -> Measured:
-    """Figure 7: who gains least and most, by the geometric mean over the three models. An equal spoils it."""
+    """Figure 7: which benchmark gains least and most (geometric mean over all models). A tie breaks the claim."""
     gains: dict[str, list[float]] = {}
     for value in _speedups(data, "strandweaver"):
         gains.setdefault(value.labels["workload"], []).append(value.value)
@@ -72,7 +72,7 @@ def _fig7_least(data: FigureData) -> Measured:
 
 
 def _table2(data: FigureData) -> Measured:
-    """Table II: clwb per 1000 cycles under each model, of all cores and of each."""
+    """Table II: clwb per 1000 cycles under each model, for all cores and for each core."""
     rows: dict[str, dict[str, float]] = {}
     for value in values(data):
         rows.setdefault(value.labels["workload"], {})[value.metric] = value.value
@@ -80,10 +80,10 @@ def _table2(data: FigureData) -> Measured:
 
 
 def _cost(data: FigureData) -> Measured:
-    """Section VI-A: bytes of the persist queue and of the strand buffers, a core.
+    """Section VI-A: bytes of the persist queue and of the strand buffers of a core.
 
-    The queue is what the design has more than the one without it. That one's own are the strand buffers and what grows
-    with the write-back buffer, the tail indices: as much as twice the write-back buffer adds.
+    The persist queue is the difference to the design without it. That design has the strand buffers and the tail
+    indices. Doubling the write-back buffer to 32 entries doubles the tail indices only.
     """
     bytes_ = {value.labels["structures"]: value.value for value in values(data)}
     without = bytes_["no-persist-queue, 16"]
@@ -92,7 +92,7 @@ def _cost(data: FigureData) -> Measured:
 
 
 def _only(*designs: str) -> Callable[[Labels], bool]:
-    """The runs of these designs; of Figure 7 the speedups need x86."""
+    """The runs of these designs; Figure 7's speedups also need x86."""
     return lambda labels: labels["design"] in designs
 
 

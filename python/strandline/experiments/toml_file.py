@@ -1,4 +1,4 @@
-"""TOML files read into typed tables. Errors are one line: file, line, key, problem, mend."""
+"""TOML files read into typed tables. Errors are one line: file, line, key, problem, correction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 class DocumentError(Exception):
-    """What is wrong with the value at a path of a document, and how to mend it."""
+    """The error in the value at a path of a document, and its correction."""
 
     def __init__(self, path: KeyPath, problem: str) -> None:
         super().__init__(problem)
@@ -31,35 +31,35 @@ class DocumentError(Exception):
 
 
 def require(holds: bool, path: KeyPath, problem: str) -> None:
-    """A `DocumentError` where a rule does not hold."""
+    """A `DocumentError` if a rule does not hold."""
     if not holds:
         raise DocumentError(path, problem)
 
 
 def no_twice(path: KeyPath, names: Sequence[object]) -> None:
-    """A `DocumentError` where a name stands twice in the array at a path."""
+    """A `DocumentError` if the array at a path has a name twice."""
     known: set[str] = set()
     for name in map(str, names):
-        require(name not in known, path, f"`{name}` stands there twice: leave one out or rename it")
+        require(name not in known, path, f"`{name}` occurs twice: remove or rename one")
         known.add(name)
 
 
 @dataclass(frozen=True)
 class TomlFile:
-    """A file's text and what it says."""
+    """A file's text and its document."""
 
     path: Path
     text: str
     document: dict[str, Any]
 
     def error(self, found: DocumentError) -> InputError:
-        """What is wrong, with file, line and key."""
+        """The error with file, line and key."""
         line = line_of(self.text, found.path)
         where = self.path if line is None else f"{self.path}:{line}"
         return InputError(f"{where}: {_last_key(found.path)}: {found}")
 
     def convert(self, kind: type[Value]) -> Value:
-        """The document as a typed table; an `InputError` where it is none."""
+        """The document as a typed table; an `InputError` if it does not match."""
         try:
             return convert(self.document, kind)
         except DocumentError as error:
@@ -67,7 +67,7 @@ class TomlFile:
 
 
 def read(path: Path) -> TomlFile:
-    """Reads a file; an `InputError` where it cannot be read or is not TOML."""
+    """Reads a file; an `InputError` if it cannot be read or is not TOML."""
     try:
         text = path.read_text(encoding="utf-8")
         return TomlFile(path, text, tomllib.loads(text))
@@ -76,13 +76,13 @@ def read(path: Path) -> TomlFile:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
     except RecursionError as error:
-        raise InputError(f"{path}: values stand in each other too deep: write fewer brackets") from error
+        raise InputError(f"{path}: values are nested too deeply: use fewer brackets") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
 
 
 def convert(value: Any, kind: type[Value], path: KeyPath = ()) -> Value:
-    """A value that stands at a path as one of a type; a `DocumentError` in the user's words where it is none."""
+    """The value at a path, converted to a type; a `DocumentError` in the user's terms if it does not match."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -95,7 +95,7 @@ _FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`")
 
 
 def _said(message: str, document: Any, kind: Any) -> DocumentError:
-    """Says a message of msgspec in the user's words."""
+    """Translates a message of msgspec into the user's terms."""
     parts = _MESSAGE.fullmatch(message)
     assert parts, message  # noqa: S101
     path = _path(parts["path"] or "")
@@ -116,7 +116,7 @@ def _path(text: str) -> KeyPath:
 
 
 def _shown(value: Any) -> str:
-    """A value as TOML writes it, tables and arrays nearly so."""
+    """A value as TOML writes it; tables and arrays are approximate."""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
@@ -128,7 +128,7 @@ _HEADER = re.compile(r"\s*\[\[?\s*[A-Za-z\"]")
 
 
 def line_of(text: str, path: KeyPath) -> int | None:
-    """The line that gives the value at a path, or else what it stands in; `None` where nothing of it is found."""
+    """The line of the value at a path, or of the closest container; `None` if neither is found."""
     lines = text.splitlines()
     found = _header(lines, path) or 0
     for step in path[1:] if found else path:
@@ -140,13 +140,13 @@ def line_of(text: str, path: KeyPath) -> int | None:
 
 
 def _element(lines: list[str], start: int, number: int) -> int:
-    """The line of an element of the array that begins at the end of a line, each element on a line of its own."""
+    """The line of an element of the array that starts at the end of a line, with one element per line."""
     inside = [line for line, text in enumerate(lines, 1) if line > start and text.strip() and text.strip()[0] != "#"]
     return inside[number] if number < len(inside) else start
 
 
 def _header(lines: list[str], path: KeyPath) -> int | None:
-    """The line of the table `[name]` with which a path begins, or of that table of the array `[[name]]`."""
+    """The line of the table `[name]` at the start of a path, or of that table of the array `[[name]]`."""
     name, number = str(path[0]), path[1] if len(path) > 1 and isinstance(path[1], int) else 0
     header = re.compile(rf"\s*\[\[?\s*{re.escape(name)}\s*\]\]?\s*(#.*)?")
     found = [line for line, text in enumerate(lines, 1) if header.fullmatch(text)]
@@ -154,7 +154,7 @@ def _header(lines: list[str], path: KeyPath) -> int | None:
 
 
 def _key(lines: list[str], name: str, start: int) -> int | None:
-    """The first line from `start` on that gives a key, within the table that stands there."""
+    """The first line from `start` on that sets a key, within the table that begins there."""
     key = re.compile(rf"(^|[{{,\s])\"?{re.escape(name)}\"?\s*[=.]")
     for line, text in enumerate(lines[max(start - 1, 0) :], max(start, 1)):
         if line > start and _HEADER.match(text):

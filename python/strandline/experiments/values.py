@@ -16,14 +16,14 @@ from strandline.report.chart import Kind
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a figure: what a metric comes to at a place."""
+    """One value of a figure: a metric at a point."""
 
     metric: str
     labels: Labels
-    """Of a distribution with the quantile in per cent under `QUANTILE`."""
+    """For a distribution, the quantile in per cent is under `QUANTILE`."""
     value: float
     best: Any = None
-    """The best value of the searched key, of which this is; `None` where none is searched."""
+    """The best value of the searched key; `None` without a search."""
     baseline_best: Any = None
     """Likewise of the baseline."""
 
@@ -35,7 +35,7 @@ class Value:
 
 
 def values(data: FigureData) -> list[Value]:
-    """Every metric's values, baselines left out unless they are to be shown."""
+    """The values of every metric, without hidden baselines."""
     take = _distribution if data.spec.plot.kind is Kind.CDF else _numbers
     return [value for metric in data.spec.metrics for value in take(metric, data.cells)]
 
@@ -75,13 +75,13 @@ def _name(cell: Cell) -> str:
 
 
 def with_means(data: FigureData) -> list[Value]:
-    """All values, and at the right end of the x axis their geometric means if the figure shows them."""
+    """All values, and their geometric means at the right end of the x axis if the figure shows them."""
     found = values(data)
     return found + means(found, data.spec.plot.x) if data.spec.plot.mean else found
 
 
 def means(found: Iterable[Value], axis: str) -> list[Value]:
-    """The geometric means of the values that differ on an axis only."""
+    """The geometric means of the values that differ only on an axis."""
     groups: dict[tuple[Any, ...], list[Value]] = {}
     for value in found:
         rest = {**value.labels, axis: MEAN}

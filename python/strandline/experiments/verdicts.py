@@ -1,4 +1,4 @@
-"""What became of claims, as a table."""
+"""The outcomes of claims, as a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _outcome(outcome: Outcome) -> tuple[str, ...]:
 
 
 def tally(claims: Sequence[Outcome]) -> str:
-    """How many claims hold, in one line."""
+    """The number of claims that hold, in one line."""
     unmeasured = sum(outcome.reason is not None for outcome in claims)
     judged = [outcome.holds for outcome in claims if outcome.holds is not None]
     shown = len(claims) - unmeasured - len(judged)
@@ -62,7 +62,7 @@ def brief(value: Any) -> str:
 
 
 def _part(value: Mapping[str, Any]) -> str:
-    """One of several comparisons: its verdict, and what was compared."""
+    """One of several comparisons: its verdict, and the compared values."""
     compared = {key: item for key, item in value.items() if key != "holds"}
     between = " / " if any(isinstance(item, dict) for item in compared.values()) else ", "
     return f"{brief(value['holds'])} ({between.join(f'{key} {brief(item)}' for key, item in compared.items())})"

@@ -1,1 +1,1 @@
-"""How results look: tables, plots and files. Knows records, not where they came from."""
+"""The presentation of results: tables, plots and files. It knows records, not their origin."""

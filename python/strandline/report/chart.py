@@ -1,4 +1,4 @@
-"""What a plot shows, before anything is drawn."""
+"""The contents of a plot, before it is drawn."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ class Kind(Enum):
     LINES = "lines"
     BARS = "bars"
     CDF = "cdf"
-    """Of a distribution: the quantity to the right, the share of tasks upwards."""
+    """For a distribution: the quantity to the right, the share of tasks upwards."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line, or one colour of bars: a value at each place of the x axis, and the paper's where it gives one."""
+    """One line, or one colour of bars: a value for each x, and the paper's value if it reports one."""
 
     label: str
-    """Series of one label have one colour, in all panels."""
+    """Series with one label have one colour, in all panels."""
     values: tuple[float, ...]
     paper: tuple[float | None, ...]
     notes: tuple[str | None, ...]
-    """What stands at each value, as the best window."""
+    """The note at each value, such as the best window."""
     dash: str | None = None
-    """Lines of one label are told apart by how they are broken."""
+    """The label of the dash pattern."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One of the plots that stand side by side."""
+    """One of several plots side by side."""
 
     title: str | None
     series: tuple[Series, ...]
@@ -39,7 +39,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its titles; `places` are the labels along the x axis of every panel."""
+    """A figure with its titles; `places` are the labels on the x axis of every panel."""
 
     kind: Kind
     title: str
@@ -47,11 +47,11 @@ class Chart:
     x_title: str
     y_title: str
     shared_y: bool
-    """Whether the panels show one quantity, so that their scales are the same."""
+    """Whether the panels show one quantity and so share a scale."""
     places: tuple[str, ...]
     panels: tuple[Panel, ...]
     headings: tuple[str, str, str]
-    """What panels, series and dashes tell apart, as the table's headings."""
+    """What panels, series and dashes distinguish, as the table's headings."""
     note: str | None
     """What the notes are."""
     log_x: bool
@@ -63,6 +63,6 @@ class Chart:
 
     @property
     def dashes(self) -> tuple[str, ...]:
-        """What is told apart by broken lines, each once."""
+        """The labels of dash patterns, each once."""
         found = dict.fromkeys(series.dash for panel in self.panels for series in panel.series)
         return tuple(dash for dash in found if dash is not None)

@@ -1,4 +1,4 @@
-"""What `strandline crash` says of a recording: its crash states, what the checker found, idle instructions."""
+"""The output of `strandline crash` for a recording: crash states, the checker's findings, idle instructions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ FINDINGS = {
     "fence_orders_nothing": "{} with nothing to order",
     "store_of_unknown_bytes": "store of more than 64 bytes, not recorded",
 }
-"""What the audit finds, the gravest first. `{}` stands for the instruction."""
+"""The findings of the audit, the most serious first. `{}` stands for the instruction."""
 
 MOST_ROWS = 24
 MOST_STORES = 6
 EXACT = 10**12
-"""Up to so many, states are shown as a whole number."""
+"""Up to this number, the count of states is shown exactly."""
 
 
 @dataclass(frozen=True)
@@ -49,32 +49,32 @@ class Examined:
     plan: dict[str, Any]
     visited: int
     verdicts: list[Verdict] | None
-    """None if no checker was asked."""
+    """`None` without a checker."""
 
     disorders: list[Verdict] = field(default_factory=list)
-    """States that the design's model does not allow."""
+    """States that the design's model forbids."""
     early: Early | None = None
     """Why not all states were checked."""
 
     @property
     def failures(self) -> list[Verdict]:
-        """States that the checker does not accept or the model does not allow, the clearest first: see `_size`."""
+        """States that the checker rejects or the model forbids, the clearest first: see `_size`."""
         failing = [verdict for verdict in self.verdicts or [] if verdict.why and verdict.state.name != "initial"]
         hopeless = {verdict.state.interval for verdict in failing if not verdict.state.lacks_stores}
         return sorted([*self.disorders, *failing], key=lambda verdict: _size(verdict.state, hopeless))
 
     @property
     def initial(self) -> Verdict | None:
-        """The verdict on memory before the program, if the checker does not accept that."""
+        """The verdict on memory before the program, if the checker rejects it."""
         initial = (verdict for verdict in self.verdicts or [] if verdict.state.name == "initial")
         return next((verdict for verdict in initial if verdict.why), None)
 
 
 def _size(state: StateVisit, hopeless: set[int | None]) -> tuple[int, int, int]:
-    """How much there is to say of a state: the stores that it has beside the durable ones, or those that it lacks.
+    """The size of a state's explanation: its stores beyond the durable ones, or the stores that it lacks.
 
-    Of `hopeless` intervals the state with all stores fails, too, and what another one lacks explains nothing. Of as
-    many stores those of the program come before a library's. Of simulated runs the earliest state is the clearest.
+    In `hopeless` intervals, the state with all stores fails, too, so missing stores explain nothing. Among equals,
+    stores of the program come before stores of a library. For simulated runs, the earliest state is the clearest.
     """
     if state.run:
         return 0, state.run["event"], state.run["run"]
@@ -116,13 +116,13 @@ def found(plan: dict[str, Any]) -> str:
 
 
 def caveats(result: Examined) -> list[str]:
-    """What to know of states that runs have shown, in lines."""
+    """Notes on states from simulated runs, in lines."""
     plan, design = result.plan, result.design
     lines = []
     if plan["not_judged"]:
-        lines.append(f"{design}: no simulated run was held against model {plan['model']}: {plan['not_judged']}")
+        lines.append(f"{design}: no simulated run was judged by model {plan['model']}: {plan['not_judged']}")
     if hung := sum(verdict.hung for verdict in result.verdicts or []):
-        lines.append(f"{design}: the checker gave no answer on {counted(hung, 'state')}, which count as failing")
+        lines.append(f"{design}: the checker timed out on {counted(hung, 'state')}, which count as failing")
     if result.early:
         lines.append(f"{design}: not all states were checked: {result.early.value}")
     if not plan["promises_recovery"]:
@@ -131,7 +131,7 @@ def caveats(result: Examined) -> list[str]:
 
 
 def circumstances(result: Examined) -> str:
-    """What was recorded, and how far its states were visited."""
+    """The recorded program, and the share of its states that was visited."""
     plan = result.plan
     parts = [
         f"{' '.join(plan['program']) or result.recording}: {counted(plan['instructions'], 'instruction')}",
@@ -139,26 +139,26 @@ def circumstances(result: Examined) -> str:
         counted(plan["persistent_stores"], "store") + " to persistent memory",
     ]
     if plan["judged"]:
-        parts.append(f"{counted(plan['judged'], 'simulated run')} held against model {plan['model']}")
+        parts.append(f"{counted(plan['judged'], 'simulated run')} judged by model {plan['model']}")
     if plan["taken_together"]:
-        parts.append("stores beyond 512 to a line that is not durable were not told apart")
+        parts.append("stores beyond 512 to a line that is not durable were merged")
     return ", ".join(parts)
 
 
 def place(state: StateVisit) -> str:
-    """Where in the program power was lost."""
+    """The place in the program of the power failure."""
     if state.run:
         return _moment(state.run) + (f", in task {state.tasks:,}" if state.tasks else "")
     if state.interval is None:
-        return "before the program began" if state.name == "initial" else "after the program's end, with all it stored"
-    began = f"after the {_operation(state.began)}" if state.began else "before anything was surely durable"
-    ends = f"before the {_operation(state.ends)}" if state.ends else "with nothing made durable any more"
+        return "before the program began" if state.name == "initial" else "after the program's end, with all its stores"
+    began = f"after the {_operation(state.began)}" if state.began else "before any store was certainly durable"
+    ends = f"before the {_operation(state.ends)}" if state.ends else "with no later durable store"
     task = f", in task {state.tasks:,}" if state.tasks else ""
     return f"{began} and {ends}{task}"
 
 
 def _moment(run: dict[str, Any]) -> str:
-    machine = f"the machine with {', '.join(run['machine'])}" if run["machine"] else "the machine as it is"
+    machine = f"the machine with {', '.join(run['machine'])}" if run["machine"] else "the unchanged machine"
     line = f" ({run['line']})" if run["line"] else ""
     at = f" at cycle {run['at_cycles']:,}" if run["at_cycles"] is not None else ""
     return f"after durable event {run['event']:,} of {run['events']:,}{line}{at} of run {run['run']}, {machine}"
@@ -169,7 +169,7 @@ def _operation(operation: dict[str, Any]) -> str:
 
 
 def stores(state: StateVisit) -> list[str]:
-    """Which stores the state lacks, and which it has of those that it could lack: the fewer first."""
+    """The stores that the state lacks, or those that it has of the ones it could lack, whichever are fewer."""
     sides = [("lacks", state.lacks, state.lacks_stores), ("has", state.has, state.has_stores)]
     return [line for side in sorted(sides, key=lambda side: side[2]) for line in _stores(*side)]
 
@@ -185,10 +185,10 @@ def _stores(verb: str, shown: list[dict[str, Any]], total: int) -> list[str]:
 
 
 def explain(result: Examined, again: str) -> list[str]:
-    """The smallest failing case in words; `again` is the command that shows it once more."""
+    """The smallest failing case in words; `again` is the command that reproduces it."""
     verdict = result.failures[0]
     state = verdict.state
-    apart = "without stores older than others that are there" if state.run else "of memory apart from an orderly one"
+    apart = "that lack a store older than a present one" if state.run else "in the other state than the rest"
     differs = f", {counted(state.differs, 'line')} {apart}" if state.differs else ""
     return [
         f"{result.design}: {verdict.why}",
@@ -196,12 +196,12 @@ def explain(result: Examined, again: str) -> list[str]:
         f"  power lost {place(state)}",
         *(f"  {line}" for line in stores(state)),
         *(f"  checker: {line}" for line in verdict.output[-5:]),
-        f"  again: {again}",
+        f"  reproduce: {again}",
     ]
 
 
 def audit(plan: dict[str, Any]) -> Table | None:
-    """Instructions that do too little or nothing, the gravest first; `None` if there are none."""
+    """Instructions that do too little or nothing, the most serious first; `None` if there are none."""
     order = list(FINDINGS)
     entries = sorted(plan["audit"], key=lambda entry: (order.index(entry["finding"]), -entry["count"], entry["pc"]))
     rows = [

@@ -26,7 +26,7 @@ VERDICTS = {True: "recovers", False: "FAILS", None: "not finished"}
 
 
 def recovers(result: CrashResult) -> bool | None:
-    """Whether all crash states are right; `None` where none is wrong so far."""
+    """Whether all crash states are right; `None` if none is wrong so far."""
     return False if result.failures else True if result.complete else None
 
 
@@ -36,11 +36,11 @@ def _row(result: CrashResult) -> tuple[str, ...]:
 
 
 def interrupted(reported: int, designs: int) -> str:
-    """What an interrupt has left, in words."""
+    """The results before an interrupt, in words."""
     if not reported:
         return "interrupted: no crash state was judged"
     share = f", of {reported} of {designs} designs" if designs > 1 else ""
-    return f"interrupted: the report has what was found until then{share}"
+    return f"interrupted: the report has the findings so far{share}"
 
 
 def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:
@@ -49,7 +49,7 @@ def smallest(failures: Sequence[CrashFailure]) -> CrashFailure:
 
 
 def explain(result: CrashResult) -> list[str]:
-    """The smallest failing case in words: what, where, and the command that shows it again."""
+    """The smallest failing case in words: what, where, and the command that reproduces it."""
     failure = smallest(result.failures)
     size = f"{counted(failure.tasks, 'task')} on {counted(failure.threads, 'thread')}"
     where = f"power lost after durable event {failure.event:,}, at cycle {failure.at_cycles:,}"
@@ -57,5 +57,5 @@ def explain(result: CrashResult) -> list[str]:
         f"{result.design}: {failure.why}",
         f"  smallest case: {size}, {where}",
         *(f"  {line}" for line in failure.detail),
-        f"  again: strandline {failure.replay}",
+        f"  reproduce: strandline {failure.replay}",
     ]

@@ -18,14 +18,14 @@ NAMES = ("plot.svg", "plot.png", "table.md", "records.jsonl", "records.parquet")
 """A figure's files."""
 
 COLUMNS = {"int": "Int64", "float": "Float64", "str": "String", "bool": "Boolean", "dict": "String"}
-"""The type of a column in Parquet, by that of its key."""
+"""The Parquet type of a column, from the type of its key."""
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """An empty folder to write to. It takes the place of `folder` when the block ends, and vanishes if it fails.
+    """An empty folder to write to. It replaces `folder` when the block ends, and is deleted if the block fails.
 
-    An `InputError` before the block begins where that cannot be: no permission, or files in `folder` that are not ours.
+    An `InputError` before the block starts if that is impossible: no permission, or foreign files in `folder`.
     """
     folder = folder.resolve()
     _refuse_foreign(folder)
@@ -42,16 +42,16 @@ def replacing(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a folder of a figure holds."""
+    """The contents of a figure's folder."""
 
     figure: str | None
     """`None` where it is empty."""
     tasks: int
-    """Of all its runs; 0 of a figure of litmus tests."""
+    """The tasks of all runs; 0 for a figure of litmus tests."""
 
 
 def contents(folder: Path) -> Contents:
-    """What is in a folder, of which `replacing` has seen that it holds nothing but a figure's files."""
+    """The contents of a folder, which `replacing` has checked to hold only a figure's files."""
     if not any(folder.iterdir()):
         return Contents(None, 0)
     try:
@@ -78,7 +78,7 @@ def _make_staging(folder: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
-        raise InputError(f"--out {folder}: cannot write beside it: {error.strerror}: choose another folder") from error
+        raise InputError(f"--out {folder}: cannot write next to it: {error.strerror}: choose another folder") from error
 
 
 def _swap(staging: Path, folder: Path) -> None:
@@ -92,7 +92,7 @@ def _swap(staging: Path, folder: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file whole or not at all; an `InputError` where it cannot be written."""
+    """Writes a file whole or not at all; an `InputError` if it cannot be written."""
     staging = path.with_name(f".{path.name}.new")
     try:
         staging.write_text(text, encoding="utf-8")
@@ -104,9 +104,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_records(records: Sequence[Record], folder: Path, keys: Sequence[Mapping[str, Any]] = ()) -> None:
-    """Writes `records.jsonl` and `records.parquet`; in the latter maps, as `params`, are columns of JSON text.
+    """Writes `records.jsonl` and `records.parquet`. In the latter, maps such as `params` are columns of JSON text.
 
-    A column in which no record has a value has the type that `keys`, the listing of that name, gives it.
+    A column without any value has the type that `keys`, the listing of that name, defines.
     """
     import polars
 

@@ -1,4 +1,4 @@
-"""The tables of `strandline litmus`, and what went wrong in words."""
+"""The tables of `strandline litmus`, and its failures in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strandline.report.table import NOTHING, Alarm, Column, Table
 
 @dataclass(frozen=True)
 class Failure:
-    """A forbidden state that a design shows, or expected states that a model does not allow."""
+    """A forbidden state that a design reached, or expected states that differ from the allowed ones."""
 
     test: LitmusTest
     model: str
@@ -36,20 +36,25 @@ class Failure:
         return {**where, **what, "replay": self.command}
 
     def lines(self) -> list[str]:
-        """The failure in words: what, where, and the command that shows it again."""
+        """The failure in words: what, where, and the command that reproduces it."""
         if self.design and self.violation:
             state = self.test.state_text(self.violation.state)
             what = f"{self.test.label}: {self.design.design} shows {state}, which {self.model} forbids"
             where = f"on machine {self.violation.machine}, seed {self.violation.seed}"
-            return [what, f"  {where}", *(f"  {line}" for line in self.violation.detail), f"  again: {self.command}"]
+            return [
+                what,
+                f"  {where}",
+                *(f"  {line}" for line in self.violation.detail),
+                f"  reproduce: {self.command}",
+            ]
         file = self.test.source.expected_file(self.model)
         what = f"the allowed states are not those in {file}"
-        return [f"{self.test.label}: {self.model}: {what}", f"  again: {self.command}"]
+        return [f"{self.test.label}: {self.model}: {what}", f"  reproduce: {self.command}"]
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Tests of which a model's file in their folder expects nothing."""
+    """Tests without expected states in their folder's file of a model."""
 
     file: Path
     tests: Sequence[LitmusTest]
@@ -60,14 +65,14 @@ class Missing:
         return {**what, "tests": [test.name for test in self.tests], "mend": self.tests[0].source.mend}
 
     def lines(self) -> list[str]:
-        """What the file lacks, and the command that mends it."""
+        """The missing entries of the file, and the command that adds them."""
         first, more = self.tests[0], len(self.tests) - 1
         those = f"{first.source.stem} and {counted(more, 'more test')}" if more else first.source.stem
-        return [f"{self.file}: expects no states of {those}: run `{first.source.mend}`"]
+        return [f"{self.file}: has no states of {those}: run `{first.source.mend}`"]
 
 
 def failures(tests: Sequence[LitmusTest], settings: Sequence[str] = ()) -> list[Failure | Missing]:
-    """All that is wrong, in the order of the tests, of designs with these settings; what files lack comes last."""
+    """All failures, in the order of the tests, for designs with these settings; missing entries come last."""
     wrong = [failure for test in tests for failure in (*_violations(test, settings), *_unexpected(test))]
     return [*wrong, *_missing(tests)]
 
@@ -90,7 +95,7 @@ def _violations(test: LitmusTest, settings: Sequence[str]) -> list[Failure]:
 
 
 def set_words(settings: Sequence[str]) -> tuple[str, ...]:
-    """The options that set parameters of a design so."""
+    """The options that set a design's parameters to these values."""
     return tuple(word for setting in settings for word in ("--set", f"design.{setting}"))
 
 
@@ -108,7 +113,7 @@ def _unexpected(test: LitmusTest) -> list[Failure]:
 
 
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:
-    """One row a state, one column a model and a design."""
+    """One row per state, one column per model and design."""
     ran = [design for name in designs if (design := test.design(name))]
     titles = ["state", *(model.model for model in test.models), *(_heading(design.design) for design in ran)]
     rows = (
@@ -123,7 +128,7 @@ def states(test: LitmusTest, designs: Sequence[str]) -> Table:
 
 
 def _heading(design: str) -> str:
-    """A design as the command line asks for it: some are called as their model is."""
+    """A design's heading as on the command line: some designs are named like their model."""
     return f"-d {design}"
 
 
@@ -162,7 +167,7 @@ AGREEMENT: Mapping[Expected, str] = {
 
 
 def verdicts(test: LitmusTest) -> Table:
-    """One row a model: how many states it allows, whether the condition holds, whether the expected states agree."""
+    """One row per model: the number of allowed states, the condition, and the agreement with the expected states."""
     return Table(VERDICT_COLUMNS, tuple(_verdict(model) for model in test.models))
 
 
@@ -175,7 +180,7 @@ def _verdict(model: ModelVerdict) -> tuple[str, ...]:
 
 
 def overview(tests: Sequence[LitmusTest], models: Sequence[str], designs: Sequence[str]) -> Table:
-    """One row a test: allowed of thinkable states for each model, shown of allowed ones for each design."""
+    """One row per test: allowed of candidate states for each model, reached of allowed ones for each design."""
     columns = (
         Column("test", numeric=False, long=True),
         Column("threads"),
@@ -212,7 +217,7 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
 
 
 def totals(tests: Sequence[LitmusTest]) -> dict[str, int]:
-    """What was looked at, and how often something was wrong."""
+    """The numbers of tests and of failures."""
     models = [model for test in tests for model in test.models]
     designs = [design for test in tests for design in test.designs]
     return {

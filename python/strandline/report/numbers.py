@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """At least `digits` significant digits in plain notation, whole parts never rounded away: 0.0123, 1.25, 1,834."""
+    """At least `digits` significant digits in plain notation and the whole integer part: 0.0123, 1.25, 1,834."""
     if value == 0:
         return "0"
     magnitude = abs(value)
@@ -15,12 +15,12 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def number(value: float) -> str:
-    """A count as it is, anything else to three significant digits."""
+    """A count in full, any other number with three significant digits."""
     return whole(value) if isinstance(value, int) else significant(value)
 
 
 def whole(value: float) -> str:
-    """A count with thousands apart: 12,345."""
+    """A count with thousands separators: 12,345."""
     return f"{round(value):,}"
 
 

@@ -1,4 +1,4 @@
-"""Draws charts with matplotlib: direct labels, colours that colour-blind readers tell apart, same bytes every time."""
+"""Draws charts with matplotlib: direct labels, colours for colour-blind readers, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from strandline.report.plot_style import FAINT, INK, RC, Look
 HEAD = 0.62
 """Inches above the plots for title and source."""
 SINGLE, WIDE, SMALL = (8.0, 4.2), (11.0, 4.2), (5.2, 3.5)
-"""Inches of a lone plot, of one with many bars, and of each of several panels."""
+"""Inches of a single plot, of one with many bars, and of each of several panels."""
 MANY_BARS = 20
 LONG = 44
-"""Characters of a y axis' title in a line."""
+"""Characters in a line of the y axis' title."""
 LEGEND_MARK, LEGEND_LETTER = 0.55, 0.066
-"""Inches of a legend entry's mark with the space beside it, and of a letter."""
+"""Inches of a legend entry's mark with its space, and of a letter."""
 
 DRAW: Mapping[Kind, Callable[[Axes, Chart, Panel, Look], None]] = {
     Kind.LINES: plot_lines.lines,
@@ -63,7 +63,7 @@ def draw(chart: Chart) -> Figure:
 
 
 def grid(panels: int) -> tuple[int, int]:
-    """Rows and columns for so many panels: up to three in a row, four in a square."""
+    """Rows and columns for a number of panels: up to three in a row, four in a square."""
     columns = 2 if panels in (2, 4) else min(panels, 3)
     return -(-panels // columns), columns
 
@@ -95,13 +95,13 @@ def _head(figure: Figure, chart: Chart, height: float) -> None:
 
 
 def fitting(figure: Figure, handles: Sequence[Artist]) -> int:
-    """How many entries of a legend stand side by side: the longest says how wide they are."""
+    """The number of legend entries in a row, from the length of the longest."""
     longest = max(len(str(handle.get_label())) for handle in handles)
     return max(1, min(10, int(figure.get_figwidth() / (LEGEND_MARK + LEGEND_LETTER * longest))))
 
 
 def _legend(figure: Figure, chart: Chart, look: Look) -> None:
-    """One for all panels; a lone plot of lines names them at their ends instead, a single colour needs none."""
+    """One legend for all panels. A single plot of lines labels their ends instead; a single colour needs no legend."""
     if chart.kind is Kind.LINES and not look.needs_legend:
         return
     handles = look.handles()

@@ -12,15 +12,15 @@ from strandline.report.numbers import number
 from strandline.report.plot_style import INK, Look
 
 CROWDED = 16
-"""Bars in a plot from which on what stands above them is small, and turned where it is long."""
+"""From this number of bars on, notes are small, and long ones are turned."""
 CHARACTER = 0.085
-"""Width of a character of a place's name, in inches."""
+"""Width of a character of a label, in inches."""
 USED = 0.88
-"""The share of a plot's width that its axis has."""
+"""The axis's share of a plot's width."""
 
 
 def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
-    """A group of bars at each place, a colour for each series; above each its note or, without notes, its value."""
+    """A group of bars for each x, a colour for each series; above each bar its note or, without notes, its value."""
     width = 0.8 / len(panel.series)
     size, turned = _style(chart, panel)
     for index, series in enumerate(panel.series):
@@ -36,7 +36,7 @@ def bars(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
 
 
 def _name_places(axes: Axes, places: Sequence[str]) -> None:
-    """The places' names below the bars, turned where one is longer than its place is wide."""
+    """The labels below the bars, turned if one is wider than its space."""
     axes.set_xticks(range(len(places)), places)
     if CHARACTER * max(map(len, places)) > USED * _inches(axes) / len(places):
         axes.tick_params(axis="x", rotation=25)
@@ -45,7 +45,7 @@ def _name_places(axes: Axes, places: Sequence[str]) -> None:
 
 
 def _inches(axes: Axes) -> float:
-    """What one plot has of the figure's width."""
+    """One plot's share of the figure's width."""
     figure, grid = axes.get_figure(), axes.get_gridspec()
     return figure.get_figwidth() / grid.ncols if isinstance(figure, Figure) and grid else 0.0
 
@@ -70,7 +70,7 @@ def _above(chart: Chart, series: Series) -> list[str]:
 
 
 def _style(chart: Chart, panel: Panel) -> tuple[float, float]:
-    """Points and degrees of what stands above the bars."""
+    """Points and degrees of the notes above the bars."""
     if len(chart.places) * len(panel.series) <= CROWDED:
         return 8, 0
     longest = max(len(text) for series in panel.series for text in _above(chart, series))

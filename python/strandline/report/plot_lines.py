@@ -34,7 +34,7 @@ def _line(axes: Axes, across: Sequence[float], up: Sequence[float], series: Seri
 
 
 def _positions(places: Sequence[str]) -> list[float]:
-    """Numbers stand where they lie on the axis, words at equal distances."""
+    """Numbers are at their position on the axis, words at equal distances."""
     try:
         return [float(place) for place in places]
     except ValueError:
@@ -42,7 +42,7 @@ def _positions(places: Sequence[str]) -> list[float]:
 
 
 def _label_ends(axes: Axes, end: float, series: Sequence[Series], look: Look) -> None:
-    """Names each line at its right end, pushed apart where ends lie close."""
+    """Labels each line at its right end; labels of close ends are moved apart."""
     ends = spread([line.values[-1] for line in series], gap=0.055 * axes.get_ylim()[1])
     for line, height in zip(series, ends, strict=True):
         axes.annotate(
@@ -57,7 +57,7 @@ def _label_ends(axes: Axes, end: float, series: Sequence[Series], look: Look) ->
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """The heights moved as little as a sweep from below and one from above need to keep them `gap` apart, in order."""
+    """The heights, kept `gap` apart and in order by one sweep from below and one from above."""
     order = sorted(range(len(heights)), key=lambda index: heights[index])
     moved = [heights[index] for index in order]
     for index in range(1, len(moved)):
@@ -69,7 +69,7 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def cdf(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
-    """The share of tasks that take no longer, over how long they take; what was searched stands above."""
+    """The share of tasks that take no longer, over latency; the searched value is above."""
     shares = [float(place) for place in chart.places]
     for series in panel.series:
         _line(axes, series.values, shares, series, look)
@@ -84,6 +84,6 @@ def cdf(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
 
 
 def _above(axes: Axes, texts: Sequence[tuple[str, str]]) -> None:
-    """Texts and their colours beside each other, at the right above the plot."""
+    """Texts in their colours, side by side, at the top right of the plot."""
     for number, (text, colour) in enumerate(reversed(texts)):
         axes.text(1 - 0.07 * number, 1.03, text, transform=axes.transAxes, ha="right", fontsize=9, color=colour)

@@ -1,4 +1,4 @@
-"""Draws grids of states with matplotlib: each test's program beside what a crash may leave of it, and what it left."""
+"""Draws grids of states with matplotlib: each test's program, the allowed crash states, and the reached ones."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from matplotlib.patches import Rectangle
 from strandline.report.plot_style import COLOURS, FAINT, INK, RC
 from strandline.report.state_grid import GridPanel, Mark, Row, StateGrid
 
-# Everything is laid out in inches, downwards from the top left.
+# The layout is in inches, downwards from the top left.
 HEAD, FOOT, EDGE = 0.72, 0.45, 0.2
 BETWEEN = 0.35
 LEAST, MOST = 4.5, 15.5
-"""Widths of a panel and of a line of panels."""
+"""Widths of a panel and of a row of panels."""
 CELL = 0.17
 LINE = 0.15
 """Height of a line of text."""
 CHARACTER = 0.068
 """Width of a character of a program, at its size."""
 TITLE_CHARACTERS = 14
-"""Of a panel's title, an inch."""
+"""A panel's title, in inches."""
 TEXT, SMALL = 8.0, 7.0
 """Points."""
 
 ALLOWED, FORBIDDEN, SHOWN = COLOURS[4], COLOURS[1], COLOURS[2]
 BAND = "#FBE9DF"
-"""Behind the states that a model forbids."""
+"""Background of the states that a model forbids."""
 LEGEND = {
     Mark.ALLOWED: ("s", ALLOWED, ALLOWED),
     Mark.FORBIDDEN: ("x", FORBIDDEN, FORBIDDEN),
@@ -89,7 +89,7 @@ def draw(grid: StateGrid) -> Figure:
 
 
 def flow(panels: Sequence[Sized]) -> list[list[Sized]]:
-    """The panels in lines as words are set, each line at most `MOST` wide unless a single panel is wider."""
+    """The panels in rows, filled like words in lines; a row exceeds `MOST` only for a single panel."""
     lines: list[list[Sized]] = [[]]
     for each in panels:
         if lines[-1] and _width([*lines[-1], each]) > MOST:
@@ -139,7 +139,7 @@ def _panel(axes: Axes, panel: GridPanel, size: Size, left: float, top: float) ->
 
 
 def _grid(axes: Axes, panel: GridPanel, left: float, top: float) -> None:
-    """The states' values, and below them the rows; a band runs down where a model forbids a state."""
+    """The states' values, and below them the rows; a vertical band marks a state that a model forbids."""
     bottom = top + _grid_height(panel)
     for number in range(len(panel.states)):
         if any(row.marks[number] is Mark.FORBIDDEN for row in panel.rows):

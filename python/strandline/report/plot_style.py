@@ -1,4 +1,4 @@
-"""Colours, markers and dashes, and which series has which."""
+"""Colours, markers and dashes, and their assignment to series."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RC = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    # A dollar sign in a title is one.
+    # A dollar sign in a title is literal.
     "text.parse_math": False,
     "svg.hashsalt": "strandline",
     "svg.fonttype": "path",
@@ -33,7 +33,7 @@ RC = {
 
 @dataclass(frozen=True)
 class Look:
-    """How the series of a chart look: the same in all panels."""
+    """The styles of a chart's series, equal in all panels."""
 
     chart: Chart
 
@@ -42,20 +42,20 @@ class Look:
         return COLOURS[self.chart.labels.index(series.label) % len(COLOURS)]
 
     def marker(self, series: Series) -> str:
-        """The marker of a series' label; none on a broken line, which is a bound to compare with."""
+        """The marker of a series' label; none on a dashed line, which is a bound."""
         return MARKERS[self.chart.labels.index(series.label) % len(MARKERS)] if self.dash(series) == "-" else ""
 
     def dash(self, series: Series) -> str:
-        """How a series' line is broken."""
+        """The dash pattern of a series' line."""
         return "-" if series.dash is None else DASHES[self.chart.dashes.index(series.dash) % len(DASHES)]
 
     @property
     def needs_legend(self) -> bool:
-        """Whether lines cannot be named at their ends."""
+        """Whether lines cannot be labelled at their ends."""
         return len(self.chart.panels) > 1 or bool(self.chart.dashes)
 
     def handles(self) -> list[Artist]:
-        """What the legend shows: each label's colour, each dash in grey, and the paper's mark if there is one."""
+        """The legend's entries: each label's colour, each dash in grey, and the paper's mark if there is one."""
         first = {series.label: series for panel in self.chart.panels for series in reversed(panel.series)}
         handles: list[Artist] = [self._handle(first[label]) for label in self.chart.labels]
         for dash, style in zip(self.chart.dashes, DASHES, strict=False):

@@ -1,4 +1,4 @@
-"""The table of `strandline litmus --random`, and the smallest program that goes wrong."""
+"""The table of `strandline litmus --random`, and the smallest failing program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = (Column("design", numeric=False), Column("programs"), Column("crash st
 
 
 def together(designs: Sequence[str], parts: Iterable[RandomResult]) -> RandomResult:
-    """The sum of parts with other seeds; the violations by size, seed and design, the smallest first."""
+    """The sum of parts with different seeds; the violations by size, seed and design, the smallest first."""
     parts = list(parts)
     counts = [count for part in parts for count in part.designs]
     violations = [violation for part in parts for violation in part.violations]
@@ -40,32 +40,32 @@ def _row(count: RandomCount, violations: Sequence[RandomViolation]) -> tuple[str
 
 
 def replay(violation: RandomViolation, settings: Sequence[str]) -> str:
-    """The command that shows a violation again, of a design with these settings."""
+    """The command that reproduces a violation of a design with these settings."""
     command = ("strandline", "litmus", "--random", "1", "--seed", str(violation.seed), "-d", violation.design)
     return shlex.join((*command, *set_words(settings)))
 
 
 SHOWN = {
     "forbidden": "shows a forbidden state",
-    "stuck": "comes to a state in which nothing can go on",
+    "stuck": "deadlocks",
     "starved": "never ends",
 }
 
 
 def _on(machine: str) -> str:
-    """A run that did not end does not say on which machine."""
+    """A run that did not end does not name its machine."""
     return f", on machine {machine}" if machine else ""
 
 
 def explain(violation: RandomViolation, settings: Sequence[str]) -> list[str]:
-    """A program that goes wrong: the text, what a crash leaves, and the command that shows it again."""
+    """A failing program: the text, the crash state, and the command that reproduces it."""
     size = counted(violation.size, "instruction")
     return [
         f"{violation.design}: a random program {SHOWN[violation.kind]}",
         f"  smallest case: {size}, seed {violation.seed}{_on(violation.machine)}",
         *(f"    {line}" for line in violation.program.splitlines()),
         *(f"  {line}" for line in violation.detail),
-        f"  again: {replay(violation, settings)}",
+        f"  reproduce: {replay(violation, settings)}",
     ]
 
 

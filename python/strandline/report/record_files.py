@@ -14,11 +14,11 @@ from strandline.record import Record
 from strandline.report.files import write_whole
 
 MAPS = ("spec", "params")
-"""The keys whose values are maps, which a cell of CSV holds as JSON."""
+"""The keys whose values are maps; a CSV cell holds them as JSON."""
 
 
 def cell(value: Any) -> str:
-    """A value as a cell of CSV: texts as they are, nothing for null, all else as JSON."""
+    """A value as a CSV cell: texts as they are, empty for null, otherwise JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
@@ -45,9 +45,9 @@ FORMATS = {".json": _json, ".jsonl": _jsonl, ".csv": _csv}
 
 
 def check(path: Path) -> None:
-    """An `InputError` where records cannot go to a file: it has no format, or holds something else."""
+    """An `InputError` if records cannot go to a file: an unknown format, or foreign contents."""
     if path.suffix not in FORMATS:
-        raise InputError(f"--out {path}: must end in {', '.join(FORMATS)}: name it so")
+        raise InputError(f"--out {path}: has no known suffix: use one of {', '.join(FORMATS)}")
     if path.exists():
         try:
             read(path)
@@ -61,9 +61,9 @@ def write(path: Path, records: Sequence[Record]) -> None:
 
 
 def read(path: Path) -> list[Record]:
-    """The records that a file holds, at least one; an `InputError` where it holds none that can be repeated."""
+    """The records of a file, at least one; an `InputError` if none can be repeated."""
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is no file: give a file of records")
+        raise InputError(f"{path}: is not a file: give a file of records")
     try:
         text = path.read_text(encoding="utf-8")
         found = _rows(text) if path.suffix == ".csv" else _documents(text)
@@ -78,7 +78,7 @@ def read(path: Path) -> list[Record]:
 
 def _no_record(path: Path) -> InputError:
     return InputError(
-        f"{path}: is no record that can be repeated, for it has no `spec`: give a file that strandline wrote with "
+        f"{path}: cannot be repeated, because it has no `spec`: give a file that strandline wrote with "
         "`run --out` or `--json`"
     )
 
@@ -89,7 +89,7 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 
 def _documents(text: str) -> list[Any]:
-    """The records of a document that has some, of a list, or one a line."""
+    """The records of a document, of a list, or of lines."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -100,9 +100,9 @@ def _documents(text: str) -> list[Any]:
 
 
 def differences(recorded: Record, now: Record) -> dict[str, tuple[Any, Any]]:
-    """The keys of which a repeated run has another value than its record, with both; those of older records alone."""
+    """The keys whose values differ between a record and its repeated run, with both; only keys of the record."""
     spec: Mapping[str, Any] = recorded.fields["spec"]
-    # Whether a crash test's states recover is another command's affair.
+    # Whether a crash test's states recover is the result of another command.
     keys = [key for key in recorded.result if key != "recovers" or spec.get("recovers")]
     pairs = {key: (recorded.fields[key], now.fields.get(key)) for key in keys}
     return {key: pair for key, pair in pairs.items() if cell(pair[0]) != cell(pair[1])}

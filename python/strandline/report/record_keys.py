@@ -12,7 +12,7 @@ ADDS = {"given": "", "sum": "sum", "max": "maximum", "derived": "derived"}
 
 
 def markdown(keys: Sequence[Mapping[str, Any]]) -> str:
-    """The listing of keys as a table: one line each, and one for keys that stand together and mean the same."""
+    """The listing of keys as a table: one row each, and one row for adjacent keys with the same meaning."""
     columns = tuple(Column(title, numeric=False) for title in ("key", "unit", "adds up", "what"))
     groups = [list(group) for _, group in groupby(keys, key=lambda key: (key["summary"], key["unit"], key["adds"]))]
     return Table(columns, tuple(_row(group) for group in groups)).markdown()

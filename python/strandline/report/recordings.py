@@ -1,4 +1,4 @@
-"""What `strandline record` says of a recording."""
+"""The output of `strandline record`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABELS = {
 
 
 def totals(recorded: Recorded) -> Table:
-    """One row a kind of instruction."""
+    """One row per kind of instruction."""
     instructions = max(recorded.totals["instructions"], 1)
     rows = [
         (label, whole(recorded.totals[key]), significant(1000 * recorded.totals[key] / instructions))
@@ -35,7 +35,7 @@ def totals(recorded: Recorded) -> Table:
 
 
 def summary(recorded: Recorded) -> str:
-    """The file, its size, and how the program ended."""
+    """The file, its size, and the program's end."""
     instructions = max(recorded.totals["instructions"], 1)
     ended = "" if recorded.status == 0 else f" · the program ended with status {recorded.status}"
     size = f"{whole(recorded.bytes)} bytes, {significant(recorded.bytes / instructions)} an instruction"

@@ -1,4 +1,4 @@
-"""The table of `strandline run`: several designs beside each other."""
+"""The table of `strandline run`: several designs side by side."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ COLUMNS = (
 )
 
 SHARED = (Column("window"), Column("latency p50"), Column("p99"))
-"""Beside the others where tasks share a thread: how many, and the cycles that each takes."""
+"""Further columns if tasks share a thread: their number, and the cycles of each."""
 
 VERDICTS = {True: "yes", False: "NO", None: "-"}
 
 
 def comparison(records: Sequence[Record]) -> Table:
-    """One row a design; speedups are over the first."""
+    """One row per design; speedups are relative to the first."""
     shared = any(record.fields.get("switch_instructions") is not None for record in records)
     rows = ((*_row(record, records[0]), *(_sharing(record) if shared else ())) for record in records)
     return Table((*COLUMNS, *(SHARED if shared else ())), tuple(rows))
@@ -42,7 +42,7 @@ def _sharing(record: Record) -> tuple[str, ...]:
 
 def _row(record: Record, baseline: Record) -> tuple[str, ...]:
     cycles, stalls = record.number("cycles"), record.number("fence_stall_cycles")
-    # A recording may have no markers, and so no tasks; what it does is the same under all designs.
+    # A recording may have no markers and so no tasks. Its work is equal under all designs.
     tasks = record.number("tasks")
     time = "cycles_per_task" if tasks else "cycles"
     speedup = quantity(baseline, time) / quantity(record, time)
@@ -68,7 +68,7 @@ STALLS = (
 
 
 def stalls(record: Record) -> Table | None:
-    """Where a recorded program's fences stall it, the dearest first; nothing if they do not."""
+    """The fences that stall a recorded program most, the most expensive first; nothing if none stalls."""
     found = record.fields.get("params", {}).get("recording_stalls") or ()
     cycles = record.number("cycles") * record.number("cores")
     rows = [
@@ -86,7 +86,7 @@ def stalls(record: Record) -> Table | None:
 
 
 def circumstances(records: Sequence[Record]) -> str:
-    """What the runs have in common, in one line."""
+    """The common settings of the runs, in one line."""
     first = records[0]
     speeds = sorted(record.number("host_mips") for record in records)
     host = " to ".join(dict.fromkeys((significant(speeds[0]), significant(speeds[-1]))))

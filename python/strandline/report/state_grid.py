@@ -1,4 +1,4 @@
-"""Litmus tests as grids, before anything is drawn: a column for each state, a row for each model and design."""
+"""Litmus tests as grids, before they are drawn: a column for each state, a row for each model and design."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strandline.litmus import DesignVerdict, LitmusTest, ModelVerdict, State
 
 
 class Mark(Enum):
-    """What a model or a design says of a state."""
+    """The verdict of a model or a design on a state."""
 
     ALLOWED = "allowed"
     FORBIDDEN = "forbidden"
@@ -19,12 +19,12 @@ class Mark(Enum):
     NOT_SHOWN = "allowed, not shown"
     VIOLATION = "shown, though the design's model forbids it"
     NOTHING = ""
-    """A design did not show what it may not, or a model gives the test no meaning."""
+    """A design did not reach a forbidden state, or the test is undefined in a model."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one model or design says of each state."""
+    """The verdicts of one model or design on all states."""
 
     label: str
     is_model: bool
@@ -71,21 +71,21 @@ def grid_panel(test: LitmusTest, models: Sequence[str], designs: Sequence[str]) 
 
 
 def program(text: str) -> tuple[str, ...]:
-    """The lines of a test's program, from the one that names the threads on: those that end in a semicolon."""
+    """The lines of a test's program, from the names of the threads on: those that end with a semicolon."""
     lines = [line.rstrip() for line in text.splitlines()]
     rows = [line.removesuffix(";").rstrip() for line in lines if line.endswith(";") and "{" not in line]
     return tuple(dedent("\n".join(rows)).splitlines())
 
 
 def says(model: ModelVerdict, state: State) -> Mark:
-    """What a model says of a state."""
+    """A model's verdict on a state."""
     if model.undefined:
         return Mark.NOTHING
     return Mark.ALLOWED if model.states.get(state) else Mark.FORBIDDEN
 
 
 def did(test: LitmusTest, design: DesignVerdict, state: State) -> Mark:
-    """What a design did about a state, by its own model."""
+    """Whether a design reached a state, and its model's verdict."""
     if any(violation.state == state for violation in design.violations):
         return Mark.VIOLATION
     if state in design.shown:

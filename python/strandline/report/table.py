@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 BETWEEN = 3
-"""Characters from one column to the next."""
+"""Characters between columns."""
 
 PROSE_MIN, PROSE_MAX = 20, 56
 """Characters to which a column of sentences may shrink, and to which it grows, also in a pipe."""
@@ -25,24 +25,24 @@ NOTHING = "-"
 
 
 class Alarm(str):
-    """A cell that must not be overlooked: red where there is colour."""
+    """A cell that must be noticed: red where colours are available."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's heading; numbers stand to the right."""
+    """A column's heading; numbers are aligned right."""
 
     title: str
     numeric: bool = True
     prose: bool = False
     """Whether the cells are sentences, which may wrap."""
     long: bool = False
-    """Whether the cells are long names, which are broken anywhere where room is short."""
+    """Whether the cells are long names, which may break anywhere."""
 
     spare: bool = False
-    """Whether the table says enough without it, where there is no room."""
+    """Whether the table may omit it in a narrow terminal."""
 
     folds: bool = True
     """Whether the heading may wrap between words."""
@@ -53,7 +53,7 @@ class Column:
         return max(map(len, self.title.split() if self.folds else [self.title]), default=0)
 
     def least(self, width: int) -> int:
-        """The width to which the column may shrink, of the width that it wants."""
+        """The width to which the column may shrink, given the width that it wants."""
         return min(width, PROSE_MIN) if self.prose else min(width, LONG_MIN) if self.long else width
 
 
@@ -64,9 +64,9 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     keys: int = 0
-    """Leading columns that say what a row is about; a table that is too wide is cut into parts that repeat them."""
+    """Leading columns that identify a row; a table that is too wide is cut into parts that repeat them."""
     sparse: bool = False
-    """Whether a part leaves out the rows that have no value in it."""
+    """Whether a part omits rows without a value in it."""
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -78,10 +78,10 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def show(self, console: Console) -> None:
-        """Prints the table as wide as the terminal is.
+        """Prints the table at the terminal's width.
 
-        Where that is narrow, headings wrap, spare columns are left out, and what is still too wide is printed in parts;
-        only where not one column fits beside the keys, one line a cell.
+        In a narrow terminal, headings wrap first. Then spare columns are omitted. Then the table is printed in parts.
+        If not even one column fits beside the keys, each cell is a line.
         """
         table, left_out = self._without_spares(console.width)
         parts = table._parts(console.width)
@@ -94,13 +94,13 @@ class Table:
             console.print(Text(f"left out for want of room: {', '.join(left_out)} (--json has all)", "dim"))
 
     def _widths(self) -> list[int]:
-        """The least width of each column at which nothing but headings, sentences and long names needs to wrap."""
+        """The least width of each column at which only headings, sentences and long names wrap."""
         cells = [[row[i] for row in self.rows] for i in range(len(self.columns))]
         widths = [max(map(len, texts), default=0) for texts in cells]
         return [max(column.least(width), column.word) for column, width in zip(self.columns, widths, strict=True)]
 
     def _without_spares(self, room: int) -> tuple[Table, list[str]]:
-        """The table without the spare columns that there is no room for, the last ones first, and their headings."""
+        """The table without the spare columns that do not fit, the last ones first, and their headings."""
         kept, left_out = list(range(len(self.columns))), list[str]()
         widths = self._widths()
         for index in reversed(kept.copy()):
@@ -110,7 +110,7 @@ class Table:
         return (self._part(kept), left_out) if left_out else (self, [])
 
     def _parts(self, room: int) -> list[Table]:
-        """The table in parts that are at most `room` wide; none where that cannot be."""
+        """The table in parts that are at most `room` wide; none if that is impossible."""
         widths = self._widths()
         if _total(widths) <= room:
             return [self]
@@ -131,7 +131,7 @@ class Table:
         return replace(self, columns=tuple(self.columns[i] for i in indices), rows=tuple(rows))
 
     def _titles(self, room: int) -> list[str]:
-        """The headings, wrapped where the table would be too wide with them in one line."""
+        """The headings, wrapped if the table would otherwise be too wide."""
         titles, widths = [column.title for column in self.columns], self._widths()
         if _total([max(width, len(title)) for width, title in zip(widths, titles, strict=True)]) <= room:
             return titles

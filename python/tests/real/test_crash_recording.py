@@ -47,7 +47,7 @@ def test_a_list_with_its_fences_recovers_from_every_crash(installed: Installed, 
     done = installed("crash", recording, "--points", "all", "--verify", check(recordings), "--json")
     assert (done.code, done.err) == (0, "")
     (result,) = done.document["results"]
-    # Each append: the node's line has two stores, so two new states; then the head one. And the pool as it was.
+    # Each append: the node's line has two stores, so two new states; then the head one. And the initial pool.
     assert (result["states"], result["points"], result["recovers"]) == (16, 16, True)
     assert done.document["audit"] == []
 
@@ -56,7 +56,7 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: I
     recording = str(recordings / "unfenced.strand")
     done = installed("crash", recording, "--points", "all", "--verify", check(recordings), "--json")
     assert done.code == 1
-    # Of five appends each: the head without the node, and the head with the node's first store only.
+    # For five appends each: the head without the node, and the head with only the node's first store.
     assert len(done.document["failures"]) == 10
     first = done.document["failures"][0]
     assert first["output"] == ["node 1 holds 0"]
@@ -65,7 +65,7 @@ def test_a_list_without_a_fence_is_broken_and_the_state_comes_again(installed: I
     assert again.code == 1
     assert [failure["state"] for failure in again.document["failures"]] == [first["state"]]
     said = installed(*shlex.split(first["replay"]))
-    assert f"again: strandline {first['replay']}" in said.out
+    assert f"reproduce: strandline {first['replay']}" in said.out
     assert "lacks list+0x1010, at my pool+0x48" in said.out
 
 
@@ -87,7 +87,7 @@ def test_without_order_a_list_with_its_fences_is_broken_and_the_state_comes_agai
         assert [result["recovers"] for result in done.document["results"]] == [False, False]
         assert {result["found"] for result in done.document["results"]} == {"shown by 8 simulated runs"}
         first = done.document["failures"][0]
-        # The earliest in its run of those that fail.
+        # The failing state that is earliest in its run.
         events = [failure["event"] for failure in done.document["failures"] if failure["design"] == first["design"]]
         assert first["event"] == min(events)
         assert first["lacks"]

@@ -1,4 +1,4 @@
-"""The whole way, from the command line to the simulated media and back."""
+"""The whole path, from the command line to the simulated media and back."""
 
 import json
 import os
@@ -133,7 +133,7 @@ def test_the_record_of_a_crash_test_is_repeated(installed: Installed, tmp_path: 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds the package alone, as an installed wheel does: no checkout is around it."""
+    """A folder with only the package, as an installed wheel is: no checkout is around it."""
     folder = tmp_path_factory.mktemp("site-packages")
     shutil.copytree(Path(strandline.__file__).parent, folder / "strandline")
     return folder

@@ -1,4 +1,4 @@
-"""Results move only where a commit says so."""
+"""Results change only with a commit that says so."""
 
 from __future__ import annotations
 

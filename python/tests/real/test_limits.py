@@ -1,4 +1,4 @@
-"""What a run needs, and what its log holds, is said before it runs."""
+"""The requirements of a run, and the capacity of its log, are checked before it runs."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ from strandline.engine import CrashSpec, RunSpec
 run = RunSpec(**json.loads(sys.argv[1]))
 points = int(sys.argv[2])
 def most():
-    # What getrusage says begins with the parent's, which was forked.
+    # getrusage's count starts with the parent's, which was forked.
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
 before = most()

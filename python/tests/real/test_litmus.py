@@ -1,4 +1,4 @@
-"""Litmus tests all the way: files, models, designs, graphs, random programs."""
+"""Litmus tests end to end: files, models, designs, graphs, random programs."""
 
 import json
 from pathlib import Path
@@ -22,12 +22,12 @@ Volatile=f
 WITHOUT_FENCE = MP.replace(" SFENCE      |              ;\n", "").replace("mp+flushed", "mp+unfenced")
 
 FENCED = {(0, 0), (1, 0), (1, 1)}
-"""What px86 allows of `mp+flushed`: the flag is set after the fence, so that whoever read it finds x durable."""
+"""The states of `mp+flushed` under px86: the flag is set after the fence, so a reader of the flag finds x durable."""
 
 
 @pytest.fixture
 def mp(tmp_path: Path) -> Path:
-    """The folder that the command runs in, with `mp.litmus` and the same without its fence in `unfenced.litmus`."""
+    """The command's folder, with `mp.litmus` and the same without its fence in `unfenced.litmus`."""
     (tmp_path / "mp.litmus").write_text(MP)
     (tmp_path / "unfenced.litmus").write_text(WITHOUT_FENCE)
     return tmp_path
@@ -68,7 +68,7 @@ def test_a_design_shows_only_what_its_model_allows(installed: Installed) -> None
     (verdict,) = done.document["tests"][0]["designs"]
     assert (verdict["design"], verdict["model"], verdict["violations"]) == ("x86", "px86", [])
     shown = {tuple(state) for state in verdict["shown"]}
-    # A crash before anything is durable is always seen.
+    # A crash before anything is durable is always reached.
     assert (0, 0) in shown
     assert shown <= FENCED
     assert verdict["runs"] > 0

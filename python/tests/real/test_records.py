@@ -1,4 +1,4 @@
-"""How the keys of a record are written."""
+"""The format of a record's keys."""
 
 import json
 from pathlib import Path

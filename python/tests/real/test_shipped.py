@@ -1,4 +1,4 @@
-"""The recordings that ship: replay and crash states of real programs without the recorder."""
+"""The shipped recordings: replay and crash states of real programs without the recorder."""
 
 import json
 import re
@@ -18,7 +18,7 @@ NAMES = sorted(path.stem for path in RECORDINGS.glob("*.strand"))
 DESIGNS = "x86,unordered,eadr,volatile,non-atomic,x86-pcommit"
 
 STATES = 8 * 3 + 1
-"""Of the right list: eight nodes, of two stores each, and eight heads, one after the other; and the empty list."""
+"""For the right list: eight nodes, of two stores each, and eight heads, one after the other; and the empty list."""
 
 
 def records(installed: Installed, name: str, designs: str) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ def test_every_design_replays_a_recording_and_x86_to_the_same_record_twice(insta
     assert x86["fences"] == sum(fences), "x86 replays what was recorded"
 
 
-# A list of eight: the right program flushes twice a node, the wrong one three times, and each flush has its fence.
+# A list of eight: the right program flushes twice per node, the wrong one three times, and each flush has its fence.
 @pytest.mark.parametrize(("name", "each"), [("list-good", 2), ("list-bad", 3)])
 def test_the_list_has_the_flushes_and_fences_of_its_source(installed: Installed, name: str, each: int) -> None:
     (record,) = records(installed, name, "x86")
@@ -68,7 +68,7 @@ def checked(installed: Installed, name: str, *more: str) -> tuple[int, dict[str,
 def test_the_bad_list_is_broken_in_a_state_that_can_be_had_again(installed: Installed) -> None:
     code, answer = checked(installed, "list-bad", "--points", "all")
     assert code == 1
-    # A node is in the list without its value, from the head's flush on until the value's own.
+    # A node is in the list without its value, between the flushes of the head and of the value.
     assert len(answer["failures"]) == 8
     state = answer["failures"][0]["state"]
     code, again = checked(installed, "list-bad", "--replay", state)
@@ -85,6 +85,6 @@ def test_a_dumped_pool_is_a_file_that_the_checker_reads(installed: Installed, tm
     done = installed("crash", str(RECORDINGS / "list-good.strand"), "--dump", str(folder), "--points", "all")
     assert (done.code, done.err) == (0, "")
     pools = sorted(folder.glob("*/list-good.pm"))
-    # And the pool as the program left it. The first node leads nowhere, as if its `next` had not been stored.
+    # And the pool as the program left it. The first node's `next` is zero, as if it had not been stored.
     assert len(pools) == STATES + 1
     assert len({pool.read_bytes() for pool in pools}) == STATES - 1

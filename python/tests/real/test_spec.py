@@ -1,4 +1,4 @@
-"""What may be asked of a run is declared once, in the native module: all of Python's sides agree with it."""
+"""The native module declares the options of a run once: all of Python's copies match it."""
 
 import dataclasses
 import importlib.metadata

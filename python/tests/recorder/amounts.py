@@ -1,4 +1,4 @@
-"""How much the tests of real programs do: less than they can where more has caught nothing."""
+"""The amounts of the tests of real programs: below the maximum where more has caught nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Amount:
 
 
 STATES = Amount(short=30, thorough=300)
-"""Crash states of each PMDK recording that its checker sees, spread evenly. All states of the two lists are checked."""
+"""Checked crash states of each PMDK recording, spread evenly. All states of the two lists are checked."""
 
 KILLS = Amount(short=1, thorough=3)
 """Kills of each PMDK structure's process, at a random instruction, to test its checker."""

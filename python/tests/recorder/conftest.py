@@ -17,12 +17,12 @@ from real_programs.drive import SHM
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The folder of the programs: one of its own for each process that runs tests."""
+    """The folder of the programs, separate for each test process."""
     return build(tmp_path_factory.mktemp("real-programs"))
 
 
 @pytest.fixture
 def shm() -> Iterator[Path]:
-    """A folder that stands in for persistent memory."""
+    """A folder that serves as persistent memory."""
     with tempfile.TemporaryDirectory(dir=SHM, prefix="strandline-test-") as folder:
         yield Path(folder)

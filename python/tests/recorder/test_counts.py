@@ -1,4 +1,4 @@
-"""What a recording counts, against what others have counted."""
+"""A recording's counts, compared with independent counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ PER_INSERT = {
     "skiplist": (5.5, 8.7, 15),
     "rtree": (83, 8, 14),
 }
-"""clwb, sfence and non-temporal stores of PMDK 1.12.1 per insert, measured by others on another machine (Zen 4)."""
+"""clwb, sfence and non-temporal stores of PMDK 1.12.1 per insert, from independent measurements on another machine (Zen
+4).
+"""
 
 KINDS = ("clwbs", "sfences", "stores_nt")
 
@@ -40,7 +42,7 @@ def test_flushes_per_insert_are_those_measured_elsewhere(
 
 @pytest.mark.parametrize("structure", PER_INSERT)
 def test_qemu_counts_the_same_flushes_and_instructions(structure: str, built: Built, shm: Path, tmp_path: Path) -> None:
-    """QEMU's processor is another than this one, so no library may choose code by processor."""
+    """QEMU's processor differs from this one, so no library may choose code by processor."""
     every = keys(7, 60)
     driven = Map(structure, shm / "pool")
     driven.prepare(built, every[:20])
@@ -61,7 +63,7 @@ def test_instructions_of_a_program_without_a_library_are_counted_as_by_qemu(buil
 
 
 def test_a_list_of_eight_has_two_flushes_and_fences_each(built: Built, shm: Path, tmp_path: Path) -> None:
-    """The program has as many calls of pmem_persist, each of one line."""
+    """The program has this number of calls of pmem_persist, each of one line."""
     driven = List(shm / "list")
     driven.prepare()
     totals = record(replace(driven.run(built, "g"), begin="main"), tmp_path / "list.strand", driven.file).totals

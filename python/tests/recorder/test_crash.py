@@ -1,4 +1,4 @@
-"""Crash states of recorded programs, each before the program's own recovery and check."""
+"""Crash states of recorded programs, each under the program's own recovery and check."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.recorder
 PROGRAMS = Path(__file__).parent / "programs"
 
 SECONDS = "3600"
-"""For one state: how fast the machine is decides nothing."""
+"""Per state: the machine's speed must not matter."""
 
 
 def crash(name: str, built: Built, shm: Path, tmp_path: Path, points: str) -> tuple[int, dict[str, Any]]:
-    """Records a case and puts crash states of it before its checker."""
+    """Records a case and runs its checker on crash states."""
     of = case(name, built, shm)
     recorded = record_case(of, tmp_path)
     assert recorded.totals["persistent_stores"] > 0

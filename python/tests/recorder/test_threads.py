@@ -1,4 +1,4 @@
-"""Programs of two threads, from the recorder to replay and crash states: each ends, and twice the same."""
+"""Programs of two threads, from the recorder to replay and crash states: each ends, with a repeatable result."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.recorder
 SOURCE = Path(__file__).parent / "programs" / "threads.c"
 
 WAYS = ("mutex", "condition", "barrier", "spin", "late", "atomics", "pool", "early", "rwlock", "semaphore")
-"""How the threads synchronise; the program says what each is."""
+"""How the threads synchronise, by program."""
 
 TIMES = 200
-"""What the program adds up, each thread."""
+"""The sum that each thread computes."""
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replay(recording: Path) -> list[dict[str, Any]]:
-    """The records of a replay, but for what the host says of itself."""
+    """The records of a replay, without the keys of the host."""
     done = strandline(["run", str(recording), "-d", "x86,unordered,eadr", "--json"])
     assert done.returncode == 0, done.stderr
     records: list[dict[str, Any]] = json.loads(done.stdout)["records"]

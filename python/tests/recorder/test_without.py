@@ -1,4 +1,4 @@
-"""What judges recordings is tested itself: counters against each other, checkers on pools of killed processes."""
+"""Tests of the checks on recordings: counters against each other, checkers on pools of killed processes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_both_counters_agree_on_a_program_without_a_library(built: Built) -> Non
 
 
 def test_a_list_of_eight_has_two_flushes_and_fences_each(built: Built, shm: Path) -> None:
-    """The program calls pmem_persist sixteen times, each for one line."""
+    """The program calls pmem_persist sixteen times, for one line each."""
     driven = List(shm / "list")
     driven.prepare()
     counts = count(driven.run(built, "g"), "qemu", built)
@@ -69,7 +69,7 @@ def test_a_structure_killed_between_stores_recovers(structure: str, built: Built
         driven.prepare(built, every[:20])
         run = driven.run(built, (), every[20:])
         begin = hex(symbol(built["mapcli"], "map_insert"))
-        # Four inserts and more into a small structure, until the first objects are used up.
+        # At least four inserts into a small structure, until the first objects are used up.
         command = [str(built["step"]), str(shm / "counts"), begin, str(steps.randrange(1000, 20_000)), *run.command]
         done = subprocess.run(
             command, input=run.stdin, env=dict(ENVIRONMENT), text=True, capture_output=True, check=False

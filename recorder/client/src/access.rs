@@ -1,4 +1,4 @@
-//! Which memory an instruction accesses, and how.
+//! Determines which memory an instruction accesses, and how.
 
 #![allow(
     non_upper_case_globals,
@@ -8,16 +8,16 @@
 use dynamorio_sys::*;
 use strandline_capture::{AccessKind, Marker, VALUE_BYTES};
 
-/// How the bytes that an access leaves are learnt.
+/// How the recorder obtains the bytes that an access leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Not at all: it writes none, or too many.
     None,
-    /// By reading them back after the instruction.
+    /// It reads them back after the instruction.
     Read,
-    /// So, too, but some may not be mapped: a masked store need not touch them.
+    /// The same, but some may not be mapped: a masked store need not access them.
     Careful,
-    /// They are known beforehand: the return address that a call pushes.
+    /// They are known before: the return address that a call pushes.
     Known(u64),
 }
 
@@ -31,21 +31,21 @@ pub struct Found {
     pub size: u16,
     /// How its value is learnt.
     pub value: Value,
-    /// A bit string: the register that holds the bit's number, which moves the address.
+    /// A bit string: the register with the bit's number, which changes the address.
     pub bit: Option<reg_id_t>,
 }
 
-/// What an instruction is that cannot be recorded. Programs may hold such code and never execute it.
+/// An instruction that cannot be recorded. A program may contain such code without executing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Unrecordable {
-    /// It accesses as many places as a mask says.
+    /// It accesses a variable number of places, given by a mask.
     Gather = 0,
     /// It accesses too much at once.
     Long = 1,
-    /// It is atomic, and its bytes are too many to be found and left as one.
+    /// It is atomic, and too large to be read and written as one.
     LongLocked = 2,
-    /// It flushes nothing that can be named.
+    /// Its flushed line is unknown.
     Flush = 3,
 }
 
@@ -69,7 +69,7 @@ impl Unrecordable {
     }
 }
 
-/// Bytes of a cache line, which is what a flush is about.
+/// Bytes of a cache line, the unit of a flush.
 const LINE_BYTES: u16 = 64;
 
 /// The accesses of this instruction: reads first, then writes.
@@ -160,7 +160,7 @@ fn found(operand: opnd_t, kind: AccessKind, size: u16, value: Value) -> Found {
     }
 }
 
-/// `pop [rsp + x]` finds its address after it has moved `rsp`.
+/// `pop [rsp + x]` computes its address after the change of `rsp`.
 unsafe fn popped(instruction: *mut instr_t, operand: opnd_t) -> opnd_t {
     // SAFETY: the operand is the instruction's.
     unsafe {
@@ -248,7 +248,7 @@ unsafe fn locked(instruction: *mut instr_t) -> bool {
 const LOCK: u8 = 0xf0;
 const PREFIXES: [u8; 11] = [LOCK, 0xf2, 0xf3, 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65];
 
-/// A store that may leave some of its bytes alone.
+/// A store that may leave some of its bytes unchanged.
 unsafe fn masked(instruction: *mut instr_t) -> bool {
     // SAFETY: indices are below the count.
     unsafe {
@@ -271,7 +271,7 @@ unsafe fn masked(instruction: *mut instr_t) -> bool {
     }
 }
 
-/// The register whose bits above the operand's size move the address of `bt`, `bts`, `btr` and `btc`.
+/// The register whose bits above the operand's size change the address of `bt`, `bts`, `btr` and `btc`.
 unsafe fn bit_index(instruction: *mut instr_t, opcode: u32) -> Option<reg_id_t> {
     if !matches!(opcode, OP_bt | OP_bts | OP_btr | OP_btc) {
         return None;
@@ -285,7 +285,7 @@ unsafe fn bit_index(instruction: *mut instr_t, opcode: u32) -> Option<reg_id_t> 
     }
 }
 
-/// The marker that this instruction is, if any.
+/// The marker in this instruction, if any.
 ///
 /// # Safety
 /// The instruction is a decoded one of the program.
@@ -295,7 +295,7 @@ pub unsafe fn marker(instruction: *mut instr_t) -> Option<Marker> {
     Marker::of(u32::from_le_bytes(displacement.try_into().ok()?))
 }
 
-/// The bytes of an instruction; none if DynamoRIO made it up.
+/// The bytes of an instruction; none if DynamoRIO synthesised it.
 ///
 /// # Safety
 /// The instruction is a decoded one of the program and stays alive.

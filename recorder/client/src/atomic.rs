@@ -1,4 +1,5 @@
-//! Locked instructions: they perform one at a time per address, as far as the recorder can see to it, so that tickets say their order.
+//! Locked instructions: the recorder serialises those on one address, as far as it can, so that tickets give their
+//! order.
 
 use std::ffi::c_void;
 use std::hint::spin_loop;
@@ -12,11 +13,12 @@ use crate::thread::Thread;
 /// Addresses that share a lock.
 pub const STRIPES: usize = 1024;
 
-/// A thread that holds a stripe may have been stopped by DynamoRIO, which then waits for those that wait: they must give up.
+/// DynamoRIO may have stopped the thread that holds a stripe and then waits for the waiting threads, which must give
+/// up.
 const SPINS: u32 = 2000;
 const YIELDS: u32 = 2000;
 
-/// Before a locked instruction: takes the stripe and keeps the old bytes.
+/// Before a locked instruction: locks the stripe and saves the old bytes.
 pub extern "C" fn before(address: i32, size: i32) {
     // SAFETY: called from the program's code in the cache.
     let thread = unsafe { Thread::current() };
@@ -28,7 +30,7 @@ pub extern "C" fn before(address: i32, size: i32) {
     read(place, words.wrapping_add(1), size as usize);
 }
 
-/// After it: the new bytes and a ticket.
+/// After it: saves the new bytes and a ticket.
 pub extern "C" fn after(address: i32, size: i32) {
     // SAFETY: called from the program's code in the cache.
     let thread = unsafe { Thread::current() };
@@ -42,7 +44,7 @@ pub extern "C" fn after(address: i32, size: i32) {
     release(thread);
 }
 
-/// Gives the stripe back, if it holds one.
+/// Releases the stripe, if it holds one.
 pub fn release(thread: &mut Thread) {
     if let Some(stripe) = thread.held.take() {
         recorder().stripes[stripe].store(false, Ordering::Release);
@@ -63,7 +65,7 @@ fn take(stripe: &AtomicBool) -> bool {
     false
 }
 
-/// After a store that may not touch all of its bytes: those that can be read, zeros for others.
+/// After a store that may skip some of its bytes: saves those that can be read, and zeros for others.
 pub extern "C" fn careful(address: i32, value: i32, size: i32) {
     // SAFETY: called from the program's code in the cache; the block's words are in the buffer.
     unsafe {

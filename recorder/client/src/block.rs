@@ -1,15 +1,15 @@
-//! Blocks: straight-line code, numbered and described once.
+//! Blocks: straight-line code with numbers and definitions.
 
 use std::collections::BTreeMap;
 
 use strandline_capture::{Access, AccessKind};
 
-/// What the recorder itself needs to know of a block.
+/// The recorder's data on a block.
 pub struct Block {
     pc: u64,
     code: Vec<u8>,
     accesses: Vec<Access>,
-    /// Where each instruction begins, in bytes from the first.
+    /// Offset of each instruction from the first, in bytes.
     offsets: Vec<u16>,
     flags: u32,
 }
@@ -42,7 +42,7 @@ impl Block {
         self.words_before(self.offsets.len())
     }
 
-    /// Words of a trace of its first so many instructions, with the control word.
+    /// Words of a trace of its first instructions, with the control word.
     #[must_use]
     pub fn words_before(&self, instructions: usize) -> usize {
         let done = self
@@ -93,8 +93,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The number of this block. DynamoRIO asks for the same code more than once (for traces, after a flush, to find out where a
-    /// fault was): it keeps its number, while code that has changed gets another.
+    /// The number of this block. DynamoRIO requests the same code more than once (for traces, after a flush, to locate
+    /// a fault): it keeps its number. Changed code has a new number.
     pub fn define(&mut self, block: Block) -> u32 {
         let known = self.by_pc.entry(block.pc).or_default();
         let same = known.iter().find(|id| self.blocks[**id as usize].same(&block));
@@ -114,7 +114,7 @@ impl Blocks {
         self.blocks.get(usize::try_from(id).ok()?)
     }
 
-    /// Definitions that were not written yet.
+    /// Definitions that are not written yet.
     pub fn take_pending(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.pending)
     }

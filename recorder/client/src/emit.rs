@@ -1,10 +1,10 @@
-//! Instructions of the recorder's own between those of the program.
+//! Inserts the recorder's own instructions between those of the program.
 
 use std::ffi::c_void;
 
 use dynamorio_sys::*;
 
-/// A place between the program's instructions.
+/// A position between the program's instructions.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// DynamoRIO's context of the thread that builds the block.
@@ -21,13 +21,13 @@ pub fn memory(base: reg_id_t, displacement: i32, bytes: usize) -> opnd_t {
     unsafe { opnd_create_base_disp(base, DR_REG_NULL as reg_id_t, 0, displacement, size(bytes)) }
 }
 
-/// A register of so many bytes.
+/// A register of this size in bytes.
 pub fn register(register: reg_id_t, bytes: usize) -> opnd_t {
     // SAFETY: makes a value.
     unsafe { opnd_create_reg(resized(register, bytes)) }
 }
 
-/// The part of a 64-bit register that has so many bytes.
+/// The part of a 64-bit register with this size in bytes.
 fn resized(register: reg_id_t, bytes: usize) -> reg_id_t {
     let index = u32::from(register) - DR_REG_RAX;
     (match bytes {
@@ -80,7 +80,7 @@ impl Place {
         self.insert_1_1(OP_mov_ld, register(into, 8), from);
     }
 
-    /// Loads 1, 2, 4 or 8 bytes and fills up with zeros.
+    /// Loads 1, 2, 4 or 8 bytes, zero-extended.
     pub fn load_zeros(self, into: reg_id_t, base: reg_id_t, displacement: i32, bytes: usize) {
         match bytes {
             1 | 2 => self.insert_1_1(OP_movzx, register(into, 4), memory(base, displacement, bytes)),
@@ -111,14 +111,14 @@ impl Place {
         self.insert_1_1(OP_lea, register(which, 8), address);
     }
 
-    /// Adds a multiple of another register without touching the flags.
+    /// Adds a multiple of another register without changing the flags.
     pub fn add_scaled(self, which: reg_id_t, other: reg_id_t, scale: i32) {
         // SAFETY: makes a value.
         let address = unsafe { opnd_create_base_disp(which, other, scale, 0, OPSZ_0 as opnd_size_t) };
         self.insert_1_1(OP_lea, register(which, 8), address);
     }
 
-    /// Sign-extends a register of so many bytes to 64 bits.
+    /// Sign-extends a register of this size to 64 bits.
     pub fn extend(self, which: reg_id_t, bytes: usize) {
         match bytes {
             2 => self.insert_1_1(OP_movsx, register(which, 8), register(which, 2)),
@@ -153,7 +153,7 @@ impl Place {
         unsafe { instr_create_0dst_0src(self.drcontext, OP_LABEL as i32) }
     }
 
-    /// Jumps if the comparison said below.
+    /// Jumps if the comparison gave below.
     pub fn jump_below(self, target: *mut instr_t) {
         // SAFETY: makes an instruction.
         self.insert(unsafe { instr_create_0dst_1src(self.drcontext, OP_jb as i32, opnd_create_instr(target)) });
@@ -167,7 +167,7 @@ impl Place {
             before,
         } = self;
         let argument = |index: usize| number(arguments[index], 4);
-        // SAFETY: the function takes as many numbers.
+        // SAFETY: the function has this number of parameters.
         unsafe {
             match arguments.len() {
                 0 => dr_insert_clean_call_ex(drcontext, list, before, function, flags, 0),
@@ -188,7 +188,7 @@ impl Place {
         }
     }
 
-    /// Takes a register for as long as [`Place::give_back`] says.
+    /// Reserves a register until [`Place::give_back`].
     pub fn take(self) -> reg_id_t {
         let mut register = DR_REG_NULL as reg_id_t;
         // SAFETY: no restriction on the register.
@@ -215,8 +215,8 @@ impl Place {
         );
     }
 
-    /// Puts the program's values back into all registers that were lent and not put back yet. When the program writes to a page with
-    /// code, DynamoRIO goes on with the registers as they are, without finding out what belongs into them.
+    /// Restores the program's values in all reserved registers. When the program writes to a page with code, DynamoRIO
+    /// continues with the registers as they are, without restoring them.
     pub fn give_all_back(self) {
         // SAFETY: in the insertion phase.
         let status = unsafe { drreg_restore_all(self.drcontext, self.list, self.before) };

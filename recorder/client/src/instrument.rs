@@ -1,8 +1,8 @@
-//! What is inserted into the program's code.
+//! The code that is inserted into the program.
 //!
-//! A block's words have their places before it runs: at its beginning inserted code moves the buffer's end past all of them, and
-//! each access then writes to its own. A fault therefore leaves words that were not written; [`crate::thread::Thread::cut`]
-//! takes them back.
+//! A block's words have fixed positions before it runs. Inserted code at its start advances the buffer's end past all
+//! of them, and each access then writes its own words. A fault therefore leaves unwritten words;
+//! [`crate::thread::Thread::cut`] removes them.
 
 #![allow(
     non_upper_case_globals,
@@ -21,9 +21,9 @@ use crate::emit::{memory, widened, Place};
 use crate::thread::{Thread, BLOCK_BYTES};
 use crate::{recorder, region, State};
 
-/// What to insert into a block.
+/// The code to insert into a block.
 struct Plan {
-    /// Something to do before the block.
+    /// A call before the block.
     watch: Option<region::Watch>,
     pc: u64,
     id: u32,
@@ -32,20 +32,20 @@ struct Plan {
     steps: Vec<Step>,
     /// The next step.
     next: usize,
-    /// The step whose values are to be read before the next instruction.
+    /// The step whose values must be read before the next instruction.
     unread: Option<usize>,
 }
 
 struct Step {
     instruction: *mut instr_t,
     accesses: Vec<Planned>,
-    /// It cannot be recorded, and where it is.
+    /// It cannot be recorded; with its place.
     refused: Option<(Unrecordable, u64)>,
 }
 
 struct Planned {
     found: Found,
-    /// Where its words are, in bytes back from the end of the block's words.
+    /// Offset of its words, in bytes back from the end of the block's words.
     back: i32,
 }
 
@@ -55,8 +55,8 @@ impl Planned {
     }
 }
 
-/// First phase: one block for each iteration of a string instruction, for markers of a region and for instructions after which
-/// something is to be read.
+/// First phase: one block for each iteration of a string instruction, for region markers, and for instructions with a
+/// read afterwards.
 pub unsafe extern "C" fn rewrite(
     drcontext: *mut c_void,
     _tag: *mut c_void,
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn rewrite(
     dr_emit_flags_t::DR_EMIT_DEFAULT
 }
 
-/// DynamoRIO answers a program's requests to Valgrind, and says yes to whether it runs there. Programs (libpmemobj) then do other
-/// work. Without its answer the default stays in the register, as on the processor.
+/// DynamoRIO answers a program's Valgrind requests and confirms that it is Valgrind. Programs (libpmemobj) then behave
+/// differently. Without its answer the register keeps the default, as on the processor.
 unsafe fn deny_valgrind(drcontext: *mut c_void, list: *mut instrlist_t) {
     // SAFETY: DynamoRIO's list.
     unsafe {
@@ -96,7 +96,7 @@ unsafe fn deny_valgrind(drcontext: *mut c_void, list: *mut instrlist_t) {
                 continue;
             }
             if instr_is_label(instruction) == 0 {
-                // What stands for the answer's register; the block must not become empty.
+                // Replaces the answer's register; the block must not become empty.
                 let nothing = instr_create_0dst_0src(drcontext, OP_nop as i32);
                 instr_set_translation(nothing, instr_get_app_pc(instruction));
                 instrlist_preinsert(list, instruction, nothing);
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn analyse(
         };
         *user_data = plan.map_or(std::ptr::null_mut(), |plan| Box::into_raw(Box::new(plan)).cast());
     }
-    // What was inserted depends on whether recording was on: it cannot be asked for again.
+    // The inserted code depends on whether recording was active, so DynamoRIO cannot recreate it.
     dr_emit_flags_t::DR_EMIT_STORE_TRANSLATIONS
 }
 
@@ -203,7 +203,8 @@ unsafe fn plan(pc: u64, list: *mut instrlist_t, watch: Option<region::Watch>) ->
     }
 }
 
-/// The instructions of a block; of an expanded string instruction the one that is executed each time, and the original.
+/// The instructions of a block; for an expanded string instruction the one that is executed each time, and the
+/// original.
 unsafe fn instructions(list: *mut instrlist_t) -> Option<(Vec<*mut instr_t>, Option<*mut instr_t>)> {
     // SAFETY: DynamoRIO's list.
     unsafe {
@@ -232,7 +233,7 @@ fn is_string(opcode: u32) -> bool {
     )
 }
 
-/// Third phase: inserts what the plan says before this instruction.
+/// Third phase: inserts the planned code before this instruction.
 pub unsafe extern "C" fn insert(
     drcontext: *mut c_void,
     _tag: *mut c_void,
@@ -313,7 +314,7 @@ impl Plan {
         }
     }
 
-    /// Makes room for the block's words and writes the first.
+    /// Reserves the block's words and writes the first.
     fn begin(&self, place: Place) {
         let slots = recorder().slots;
         place.take_flags();
@@ -340,7 +341,7 @@ impl Plan {
 const FULL_CONTEXT: dr_cleancall_save_t =
     dr_cleancall_save_t_DR_CLEANCALL_READS_APP_CONTEXT | dr_cleancall_save_t_DR_CLEANCALL_WRITES_APP_CONTEXT;
 
-/// Writes the addresses of an instruction's accesses and what of their values is known before it.
+/// Writes the addresses of an instruction's accesses, and the values that are known before it.
 fn addresses(place: Place, step: &Step) {
     if step.accesses.is_empty() {
         return;
@@ -382,7 +383,7 @@ fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t)
         list,
         before,
     } = place;
-    // SAFETY: the registers are taken, the operand is the instruction's.
+    // SAFETY: the registers are reserved, the operand is the instruction's.
     unsafe {
         let restored = drreg_restore_app_values(drcontext, list, before, found.operand, std::ptr::null_mut());
         crate::expect(
@@ -392,7 +393,7 @@ fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t)
         let computed = drutil_insert_get_mem_addr(drcontext, list, before, found.operand, address, scratch);
         crate::expect(computed != 0, "an address cannot be computed");
         let Some(bit) = found.bit else { return };
-        // The bit's number, with its sign, picks the operand-sized part of memory.
+        // The signed bit number selects the operand-sized part of memory.
         let bytes = usize::from(found.size);
         let got = drreg_get_app_value(drcontext, list, before, widened(bit), scratch);
         crate::expect(got == drreg_status_t_DRREG_SUCCESS, "a register is lost");
@@ -402,7 +403,7 @@ fn address_of(place: Place, found: &Found, address: reg_id_t, scratch: reg_id_t)
     }
 }
 
-/// Reads back what the instruction before left.
+/// Reads back what the previous instruction left.
 fn values(place: Place, step: &Step) {
     let plain = |access: &&Planned| access.found.value == Value::Read && access.found.kind != AccessKind::Atomic;
     if step.accesses.iter().any(|access| plain(&access)) {
@@ -424,7 +425,7 @@ fn values(place: Place, step: &Step) {
     }
 }
 
-/// Copies exactly the bytes that were written: what is after them may not be mapped.
+/// Copies exactly the written bytes, because the bytes after them may not be mapped.
 fn read_back(place: Place, access: &Planned, value: reg_id_t, end: reg_id_t) {
     let size = usize::from(access.found.size);
     let words = access.value_words();

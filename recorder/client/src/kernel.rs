@@ -1,5 +1,4 @@
-//! What the kernel writes into persistent memory for the program, which no instruction of the program shows: it is counted and
-//! the user is warned.
+//! Counts the kernel's writes into persistent memory, which no instruction of the program shows, and warns the user.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -12,20 +11,20 @@ use crate::stream::Stream;
 use crate::sys::number;
 use crate::{pm, recorder, State};
 
-/// Where a system call's data is.
+/// The location of a system call's data.
 #[derive(Clone, Copy)]
 enum Data {
-    /// The kernel fills the buffer that this argument names.
+    /// The kernel fills the buffer in this argument.
     Buffer(usize),
-    /// The kernel fills the buffers of the list that this argument names, and so many are in the next argument.
+    /// The kernel fills the buffers of the list in this argument; the next argument has their number.
     Buffers(usize),
-    /// The kernel fills the buffers of the message that this argument names.
+    /// The kernel fills the buffers of the message in this argument.
     Message(usize),
     /// The kernel writes to the file of this argument.
     File(usize),
 }
 
-/// The calls that write: number, name, and where.
+/// The writing calls: number, name, and location.
 const CALLS: [(i32, &str, Data); 17] = [
     (number::READ, "read", Data::Buffer(1)),
     (number::PREAD64, "pread", Data::Buffer(1)),
@@ -63,7 +62,7 @@ impl Written {
     }
 }
 
-/// A system call has returned, and this many bytes went through it.
+/// A system call has returned and transferred this many bytes.
 pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
     let recorder = recorder();
     if bytes == 0 || recorder.state() != State::Recording {
@@ -76,7 +75,7 @@ pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
         Data::Buffer(at) => pm::bytes_within(&(arguments[at]..arguments[at].saturating_add(bytes))),
         Data::Buffers(at) => into_buffers(arguments[at], arguments[at + 1], bytes),
         Data::Message(at) => {
-            // The list of buffers and their number come after the address and its length.
+            // The list of buffers and their number follow the address and its length.
             let list = words(arguments[at] + 16);
             list.map_or(0, |[buffers, count]| into_buffers(buffers, count, bytes))
         }
@@ -88,7 +87,7 @@ pub fn returned(call: i32, arguments: [u64; 6], bytes: u64) {
     }
 }
 
-/// How many of these bytes, filled into buffers one after the other, are persistent.
+/// The number of persistent bytes, if these bytes fill the buffers in sequence.
 fn into_buffers(list: u64, count: u64, mut bytes: u64) -> u64 {
     let mut persistent = 0;
     for index in 0..count {

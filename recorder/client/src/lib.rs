@@ -1,5 +1,5 @@
-//! The recorder inside the program: a client of DynamoRIO that tells the collector, through a pipe, what the program executes
-//! (`strandline-capture` says how).
+//! The recorder in the program: a DynamoRIO client that reports the program's execution to the collector, through a
+//! pipe (`strandline-capture` defines the protocol).
 
 #![allow(unsafe_code, reason = "DynamoRIO is a C library; nothing here is done without it")]
 
@@ -32,7 +32,7 @@ use options::Options;
 use stream::{words, Stream};
 use thread::{Birth, Thread};
 
-/// DynamoRIO looks for it: the version that this client was built for.
+/// DynamoRIO reads it: the version for which this client was built.
 #[no_mangle]
 pub static _USES_DR_VERSION_: c_int = 1190;
 
@@ -82,22 +82,22 @@ pub struct Recorder {
     blocks: Lock<Blocks>,
     /// Threads that run.
     threads: Lock<Vec<*mut Thread>>,
-    /// Threads that have begun so far.
+    /// Threads that have started.
     begun: AtomicU64,
-    /// Threads that are about to begin.
+    /// Threads that are about to start.
     births: Lock<Vec<Birth>>,
     /// Persistent memory that is mapped.
     mappings: Lock<Vec<pm::Mapping>>,
-    /// What the kernel has written into it.
+    /// The kernel's writes into it.
     written_by_kernel: Lock<kernel::Written>,
-    /// Addresses of the function with which recording begins.
+    /// Addresses of the function at which recording starts.
     symbols: Lock<BTreeSet<u64>>,
-    /// Where the C library's start is, which is given the address of `main`.
+    /// The address of the C library's start function, whose argument is the address of `main`.
     libc_start: AtomicU64,
     /// Instructions that were written.
     written: AtomicU64,
     process: u64,
-    /// Where the recorder's own libraries are, which are no part of the program.
+    /// The addresses of the recorder's own libraries, which are not part of the program.
     folder: Vec<u8>,
     state: AtomicU8,
     tickets: AtomicU64,
@@ -125,19 +125,19 @@ impl Recorder {
         self.tickets.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Goes from one state to another, if it is in that one.
+    /// Changes the state, if it is the expected one.
     fn change(&self, from: State, to: State) -> bool {
         self.state
             .compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
     }
 
-    /// Whether this is the process that is recorded, not one that it made.
+    /// Whether this is the recorded process, not a child of it.
     fn own_process(&self) -> bool {
         syscall::process() == self.process
     }
 
-    /// How many of these words may be written before the limit of instructions is reached; if it is, recording stops.
+    /// How many of these words may be written before the limit of instructions; at the limit, recording stops.
     fn within_limit(&self, blocks: &Blocks, words: &[u64]) -> usize {
         let Some(limit) = self.options.max_instructions else {
             return words.len();
@@ -155,12 +155,13 @@ impl Recorder {
         words.len()
     }
 
-    /// Writes what all other threads still hold after recording has stopped. Where they stand in their last block is not known.
+    /// Writes the buffers of all other threads after recording has stopped. Their positions in their last blocks are
+    /// unknown.
     fn drain(&self, except: u32) {
         let threads = self.threads.lock();
         let mut stream = self.stream.lock();
         for thread in threads.iter() {
-            // SAFETY: it runs, so it lives, and it does not write: recorded code was left.
+            // SAFETY: it runs, so it exists, and it does not write, because recorded code was left.
             let thread = unsafe { &mut **thread };
             if thread.number != except {
                 thread.take_back();
@@ -177,7 +178,7 @@ fn say(what: &str) {
     unsafe { dr_write_file(dr_stderr(), text.as_ptr().cast(), text.len()) };
 }
 
-/// Ends the program before it begins.
+/// Ends the program before it starts.
 fn give_up(what: &str) -> ! {
     say(what);
     loop {
@@ -186,7 +187,7 @@ fn give_up(what: &str) -> ! {
     }
 }
 
-/// What must hold, or the recording would be wrong.
+/// A condition without which the recording would be wrong.
 fn expect(holds: bool, otherwise: &str) {
     if !holds {
         give_up(&format!("the recorder failed: {otherwise}"));
@@ -316,7 +317,7 @@ unsafe extern "C" fn thread_begins(drcontext: *mut c_void) {
     }
 }
 
-/// How this thread was started: the kernel has told its number to the one that did.
+/// How this thread was started: the kernel has returned its id to the parent.
 fn birth(tid: u64) -> Option<Birth> {
     let mut births = recorder().births.lock();
     let told = |birth: &Birth| {

@@ -1,4 +1,4 @@
-//! A mutex that DynamoRIO knows of: a thread that waits for it can be stopped.
+//! A mutex that DynamoRIO knows: a thread that waits for it can be stopped.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -12,16 +12,16 @@ pub struct Lock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached under the mutex only.
+// SAFETY: the value is accessed only under the mutex.
 unsafe impl<T: Send> Sync for Lock<T> {}
-// SAFETY: the mutex is no thread's own.
+// SAFETY: the mutex belongs to no thread.
 unsafe impl<T: Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
     /// Of this value.
     pub fn new(value: T) -> Self {
         Lock {
-            // SAFETY: DynamoRIO is up when the client starts.
+            // SAFETY: DynamoRIO is initialised when the client starts.
             mutex: unsafe { dr_mutex_create() },
             value: UnsafeCell::new(value),
         }
@@ -35,7 +35,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// The value while the mutex is held.
+/// The value, while the mutex is held.
 pub struct Guard<'l, T> {
     lock: &'l Lock<T>,
 }

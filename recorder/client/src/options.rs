@@ -8,14 +8,14 @@ const SETTINGS: &str = "STRANDLINE_RECORDER=";
 /// When recording begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum From {
-    /// When the program's function `main` is entered.
+    /// At the entry of the program's function `main`.
     #[default]
     Main,
     /// At once.
     Start,
-    /// When the program says so by a marker.
+    /// At a marker of the program.
     Marker,
-    /// When the function of this name is entered.
+    /// At the entry of the function of this name.
     Symbol(String),
 }
 
@@ -30,11 +30,11 @@ pub struct Options {
     pub ranges: Vec<(u64, u64)>,
     /// When recording begins.
     pub from: From,
-    /// After how many instructions it ends.
+    /// Number of instructions after which it ends.
     pub max_instructions: Option<u64>,
 }
 
-/// The settings that the launcher left in the environment.
+/// The launcher's settings in the environment.
 pub fn read() -> Option<Options> {
     let environment = fs::read("/proc/self/environ").ok()?;
     let variable = environment

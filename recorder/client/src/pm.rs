@@ -1,4 +1,4 @@
-//! Persistent memory: mappings of the files that the user named, and ranges of addresses.
+//! Persistent memory: mappings of the user's files, and ranges of addresses.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::{recorder, State};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     range: Range<u64>,
-    /// The place of its start in the file.
+    /// The offset of its start in the file.
     offset: u64,
     /// Empty for a range of addresses.
     path: String,
 }
 
-/// What the kernel adds to the name of a file that was removed.
+/// The kernel's suffix for the name of a removed file.
 const REMOVED: &str = " (deleted)";
 
 /// Whether this file is persistent memory.
@@ -107,7 +107,7 @@ pub fn moved(thread: &mut Thread, old: Range<u64>, new: Range<u64>) {
     }
 }
 
-/// Takes the parts of files' mappings that lie in this range out.
+/// Removes the parts of files' mappings in this range.
 fn take(mappings: &mut Vec<Mapping>, range: &Range<u64>) -> Vec<Mapping> {
     let mut gone = Vec::new();
     for mapping in std::mem::take(mappings) {
@@ -138,7 +138,7 @@ fn take(mappings: &mut Vec<Mapping>, range: &Range<u64>) -> Vec<Mapping> {
     gone
 }
 
-/// Recording begins: says which persistent memory there is.
+/// Recording starts: reports the persistent memory.
 pub fn announce_all() {
     let recorder = recorder();
     let mappings = recorder.mappings.lock().clone();
@@ -160,7 +160,7 @@ fn announce(stream: &mut Stream, mapping: &Mapping) {
     }
 }
 
-/// The parts of a range of addresses that can be read: of one that the user named, little may be mapped.
+/// The readable parts of a range of addresses: a user's range may be mostly unmapped.
 fn readable(range: &Range<u64>) -> Vec<Range<u64>> {
     let (mut at, mut parts) = (range.start, Vec::new());
     while at < range.end {
@@ -182,14 +182,14 @@ fn readable(range: &Range<u64>) -> Vec<Range<u64>> {
     parts
 }
 
-/// Says what the pages of a part of a mapping hold.
+/// Reports the contents of a mapping's pages.
 fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
     let start = mapping.range.start;
     let file = sys::Holes::open(&mapping.path);
     let mut page = part.start;
     let mut bytes = [0u8; PAGE_BYTES as usize];
     while page < part.end {
-        // A hole of the file is skipped unread: reading would fill it.
+        // A hole of the file is skipped unread, because reading would fill it.
         let here = mapping.offset + page.saturating_sub(start);
         let data = file.data_after(here) & !(PAGE_BYTES - 1);
         if data > here {
@@ -207,7 +207,7 @@ fn pages(stream: &mut Stream, mapping: &Mapping, part: Range<u64>) {
     }
 }
 
-/// How many bytes of this range are persistent.
+/// Number of persistent bytes in this range.
 pub fn bytes_within(range: &Range<u64>) -> u64 {
     let mappings = recorder().mappings.lock();
     let within = |mapping: &Mapping| {

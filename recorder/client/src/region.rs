@@ -1,4 +1,4 @@
-//! Which part of the run is recorded.
+//! Selects the recorded part of the run.
 
 use std::ffi::{c_void, CString};
 use std::fs;
@@ -15,7 +15,7 @@ use crate::options::From;
 use crate::thread::Thread;
 use crate::{pm, recorder, State};
 
-/// Something to do when a block is entered.
+/// An action at the entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Watch {
@@ -23,17 +23,17 @@ pub enum Watch {
     Begin = 0,
     /// The region ends.
     End = 1,
-    /// The C library starts the program and is given the address of `main`.
+    /// The C library starts the program with the address of `main` as argument.
     LibcStarts = 2,
 }
 
-/// The function of C libraries that is given the address of `main`.
+/// The function of C libraries whose argument is the address of `main`.
 const LIBC_START: &str = "__libc_start_main";
 
 /// All of the program's addresses.
 const EVERYTHING: usize = usize::MAX;
 
-/// What executing this instruction does to the region.
+/// The effect of this instruction on the region.
 unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
     let recorder = recorder();
     let state = recorder.state();
@@ -58,7 +58,7 @@ unsafe fn watched(instruction: *mut instr_t) -> Option<Watch> {
     }
 }
 
-/// Lets a block end before an instruction that is watched.
+/// Ends a block before a watched instruction.
 ///
 /// # Safety
 /// DynamoRIO's list, in the first phase.
@@ -86,7 +86,7 @@ pub unsafe fn split(drcontext: *mut c_void, list: *mut instrlist_t) {
     }
 }
 
-/// What to do before this block.
+/// The action before this block.
 ///
 /// # Safety
 /// DynamoRIO's list.
@@ -101,7 +101,7 @@ pub unsafe fn watch(list: *mut instrlist_t) -> Option<Watch> {
     }
 }
 
-/// The program enters a block that is watched, whose address comes in two halves.
+/// The program enters a watched block, whose address is passed in two halves.
 pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
     match watch {
         _ if watch == Watch::LibcStarts as i32 => return libc_starts(),
@@ -111,7 +111,8 @@ pub extern "C" fn entered(watch: i32, low: i32, high: i32) {
     again(low, high);
 }
 
-/// Continues at this address, in code made anew. The caller holds no lock and no value that is to be dropped: this does not return.
+/// Continues at this address, in recreated code. The caller must hold no lock and no value with a destructor, because
+/// this does not return.
 fn again(low: i32, high: i32) {
     // SAFETY: in a clean call that wants the program's registers.
     unsafe {
@@ -146,7 +147,7 @@ fn begin() {
     pm::announce_all();
 }
 
-/// Ends the region: other threads leave recorded code, and all that they did is written.
+/// Ends the region: other threads leave recorded code, and all buffers are written.
 fn stop() {
     // SAFETY: in a clean call.
     let thread = unsafe { Thread::current() };
@@ -159,13 +160,13 @@ fn stop() {
     recorder().drain(thread.number);
 }
 
-/// Recording has stopped elsewhere than at the region's end: recorded code is left at its next block and made anew.
+/// Recording has stopped elsewhere than at the region's end: recorded code is left at its next block and recreated.
 pub fn forget_code() {
     // SAFETY: without a lock, in a clean call or around a system call.
     unsafe { dr_unlink_flush_region(std::ptr::null_mut(), EVERYTHING) };
 }
 
-/// Looks for the symbol in a module: exported, or in the symbol table of its file.
+/// Searches a module for the symbol: exported, or in the symbol table of its file.
 ///
 /// # Safety
 /// DynamoRIO's description of a module.
@@ -180,8 +181,8 @@ pub unsafe fn look_for_symbol(module: &module_data_t, path: &str) {
     }
 }
 
-/// `main` by its symbol. A program that was stripped of it is started by a library that is given its address; one that is static,
-/// too, is recorded from its entry.
+/// `main` by its symbol. A program without the symbol is started by a library that receives the address of `main`. A
+/// static program without the symbol is recorded from its entry.
 unsafe fn look_for_main(module: &module_data_t, path: &str) {
     let recorder = recorder();
     // SAFETY: the caller's promise.
@@ -204,7 +205,7 @@ unsafe fn look_for_main(module: &module_data_t, path: &str) {
 
 /// Whether this module is the program itself.
 unsafe fn is_program(module: &module_data_t) -> bool {
-    // SAFETY: DynamoRIO's own copy, given back.
+    // SAFETY: DynamoRIO's own copy, which is freed.
     unsafe {
         let program = dr_get_main_module();
         if program.is_null() {
@@ -237,7 +238,7 @@ unsafe fn addresses(module: &module_data_t, path: &str, name: &str) -> Vec<u64> 
     }
 }
 
-/// Whether another program, the dynamic loader, loads this one's libraries.
+/// Whether another program, the dynamic loader, loads this program's libraries.
 fn has_interpreter(path: &str) -> bool {
     let Ok(data) = fs::read(path) else { return false };
     let Ok(file) = ElfFile64::<Endianness>::parse(data.as_slice()) else {
@@ -261,12 +262,12 @@ fn in_file(path: &str, name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Says what cannot be recorded and ends the program.
+/// Reports what cannot be recorded and ends the program.
 pub fn refuse(what: &str) {
     let mut stream = recorder().stream.lock();
     if !stream.closed() {
         stream.packet(Kind::Refused, 0, &[what.as_bytes()]);
-        // The collector tells the user; it may have gone, and then nobody reads a recording anyway.
+        // The collector prints it. If the collector has gone, nothing reads the recording anyway.
         stream.close();
     }
     drop(stream);

@@ -1,4 +1,4 @@
-//! The way out: packets into the pipe.
+//! Writes packets into the pipe.
 
 use std::ffi::{c_void, CString};
 
@@ -11,21 +11,21 @@ use crate::sys;
 
 const F_SETPIPE_SZ: usize = 1031;
 
-/// As much as an unprivileged process may ask for.
+/// The maximum for an unprivileged process.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Write-only, so that a pipe says when its reader has gone.
+/// Write-only, so that writing fails after the reader has gone.
 const MODE: u32 = DR_FILE_WRITE_OVERWRITE | DR_FILE_WRITE_ONLY | DR_FILE_ALLOW_LARGE;
 
 /// The pipe.
 pub struct Stream {
     file: file_t,
-    /// The reader has gone, or all was said: nothing is written any more.
+    /// The reader has gone, or the stream has ended: nothing more is written.
     closed: bool,
 }
 
 impl Stream {
-    /// Opens the pipe, waits for its reader and greets it. `None` if it cannot be opened.
+    /// Opens the pipe, waits for its reader and writes the first packet. `None` if it cannot be opened.
     pub fn open(path: &str) -> Option<Self> {
         let path = CString::new(path).ok()?;
         // SAFETY: the path ends in NUL.
@@ -33,7 +33,7 @@ impl Stream {
         if file < 0 {
             return None;
         }
-        // SAFETY: the one fails harmlessly on what is a pipe, the other on what is none.
+        // SAFETY: one call fails harmlessly on a pipe, the other on anything else.
         unsafe {
             sys::call(sys::number::FTRUNCATE, [file as usize, 0, 0, 0]);
             sys::call(sys::number::FCNTL, [file as usize, F_SETPIPE_SZ, PIPE_BYTES, 0]);
@@ -43,7 +43,7 @@ impl Stream {
         Some(stream)
     }
 
-    /// Whether nothing can be written any more.
+    /// Whether nothing more can be written.
     pub fn closed(&self) -> bool {
         self.closed
     }

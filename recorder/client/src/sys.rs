@@ -1,4 +1,4 @@
-//! System calls of the recorder's own, which neither the program nor DynamoRIO sees.
+//! The recorder's own system calls, invisible to the program and to DynamoRIO.
 
 use std::arch::asm;
 
@@ -58,7 +58,7 @@ const SIGNAL_SET_BYTES: usize = 8;
 /// As the system call is.
 pub unsafe fn call(number: i32, arguments: [usize; 4]) -> isize {
     let result: isize;
-    // SAFETY: the kernel clobbers rcx and r11 only; the rest is the caller's promise.
+    // SAFETY: the kernel clobbers only rcx and r11; the caller guarantees the rest.
     unsafe {
         asm!("syscall", inlateout("rax") number as isize => result, in("rdi") arguments[0], in("rsi") arguments[1],
             in("rdx") arguments[2], in("r10") arguments[3], lateout("rcx") _, lateout("r11") _, options(nostack));
@@ -66,13 +66,13 @@ pub unsafe fn call(number: i32, arguments: [usize; 4]) -> isize {
     result
 }
 
-/// Runs `work` so that a pipe without a reader is an error, not a signal to the program.
+/// Runs `work` so that a pipe without a reader gives an error, not a signal to the program.
 pub fn without_sigpipe<T>(work: impl FnOnce() -> T) -> T {
     let pipe = 1u64 << (SIGPIPE - 1);
     let mut before = 0u64;
     let address = |set: &u64| std::ptr::from_ref(set) as usize;
     let no_time = [0u64; 2];
-    // SAFETY: pointers to live variables; the mask is put back.
+    // SAFETY: pointers to live variables; the mask is restored.
     unsafe {
         call(
             number::RT_SIGPROCMASK,
@@ -100,7 +100,7 @@ pub fn without_sigpipe<T>(work: impl FnOnce() -> T) -> T {
 pub fn file_of(descriptor: i32) -> Option<String> {
     let link = format!("/proc/self/fd/{descriptor}\0");
     let mut path = vec![0u8; 4096];
-    // SAFETY: the link is a text with a NUL, the buffer as long as said.
+    // SAFETY: the link is a text with a NUL, the buffer has the given length.
     let bytes = unsafe {
         call(
             number::READLINK,
@@ -111,7 +111,7 @@ pub fn file_of(descriptor: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&path).into_owned())
 }
 
-/// Tells holes of a file from its data.
+/// Distinguishes holes of a file from its data.
 pub struct Holes {
     descriptor: isize,
 }
@@ -120,7 +120,7 @@ const SEEK_DATA: usize = 3;
 const NO_MORE_DATA: isize = -6;
 
 impl Holes {
-    /// Of this file; one that cannot be opened has no holes.
+    /// For this file; one that cannot be opened has no holes.
     #[must_use]
     pub fn open(path: &str) -> Self {
         let text = format!("{path}\0");
@@ -129,7 +129,7 @@ impl Holes {
         Holes { descriptor }
     }
 
-    /// The first place from `offset` on that holds data; the largest number if none does.
+    /// The first offset from `offset` on with data; the largest number if there is none.
     #[must_use]
     pub fn data_after(&self, offset: u64) -> u64 {
         if self.descriptor < 0 {

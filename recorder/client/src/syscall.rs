@@ -1,4 +1,4 @@
-//! System calls: what they say of threads, of persistent memory and of the program's end.
+//! System calls: their effects on threads, on persistent memory and on the program's end.
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use crate::sys::{self, number};
 use crate::thread::{Birth, Thread};
 use crate::{kernel, pm, recorder, region, State};
 
-/// The system call that a thread is in: its number and arguments.
+/// A thread's current system call: its number and arguments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Call {
     arguments: [u64; 6],
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn filter(_drcontext: *mut c_void, _number: i32) -> bool_ 
     1
 }
 
-/// A system call is about to be made.
+/// A system call is about to start.
 pub unsafe extern "C" fn before(drcontext: *mut c_void, number: i32) -> bool_ {
     let recorder = recorder();
     // SAFETY: the thread's own context.
@@ -86,14 +86,14 @@ pub unsafe extern "C" fn after(drcontext: *mut c_void, number: i32) {
     }
 }
 
-/// Says which word a `futex` is about, before it waits or wakes.
+/// Reports the word of a `futex` before it waits or wakes.
 fn futex(thread: &mut Thread, arguments: [u64; 6]) {
     // The operations that wait: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2; flags are above.
     let waits = matches!(arguments[1] & 0x7f, 0 | 6 | 9 | 11 | 13);
     thread.push(&[Control::Futex.word(u64::from(!waits)), arguments[0]]);
 }
 
-/// A new thread, or a new process, which is refused.
+/// A new thread; or a new process, which is refused.
 fn clone(thread: &Thread, number: i32, arguments: [u64; 6]) {
     let [mut flags, _, mut parent, mut clears, ..] = arguments;
     if number == number::CLONE3 {
@@ -121,7 +121,7 @@ fn child(how: &str) {
     }
 }
 
-/// The program becomes another. One whose recording has ended may; its end is not seen.
+/// The program becomes another one. That is permitted once its recording has ended; its end is then unknown.
 fn replaced() {
     let recorder = recorder();
     if !recorder.own_process() {
@@ -142,18 +142,18 @@ fn replaced() {
     stream.close();
 }
 
-/// A process made after the recording had ended says nothing.
+/// A process that was made after the end of the recording reports nothing.
 pub unsafe extern "C" fn forked(_drcontext: *mut c_void) {
     recorder().stream.lock().close();
 }
 
-/// The operating system's number of the thread that runs.
+/// The operating system's id of the current thread.
 pub fn running() -> u64 {
     // SAFETY: always allowed.
     unsafe { sys::call(number::GETTID, [0; 4]) as u64 }
 }
 
-/// The operating system's number of the process that runs.
+/// The operating system's id of the current process.
 pub fn process() -> u64 {
     // SAFETY: always allowed.
     unsafe { sys::call(number::GETPID, [0; 4]) as u64 }

@@ -9,24 +9,24 @@ use crate::block::Blocks;
 use crate::stream::{words, Stream};
 use crate::{recorder, region, State};
 
-/// A buffer that holds more is written out before the next block.
+/// A buffer with more words is written before the next block.
 pub const BUFFER_BYTES: usize = 256 << 10;
 
-/// The same where instructions are counted: what other threads hold when the limit is reached is lost.
+/// The same if instructions are counted: the other threads' buffers are lost when the limit is reached.
 const COUNTED_BYTES: usize = 16 << 10;
 
-/// Room above for one block; a longer one is refused.
+/// Space above it for one block; a longer one is refused.
 pub const BLOCK_BYTES: usize = 64 << 10;
 
-/// Room above that for control words.
+/// Space above that for control words.
 const CONTROL_BYTES: usize = 4 << 10;
 
-/// A thread that is about to begin.
+/// A thread that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Birth {
-    /// The number of the thread that starts it.
+    /// The number of its parent thread.
     pub parent: u32,
-    /// Where the kernel stores the new thread's number before it runs, or zero.
+    /// Where the kernel stores the new thread's id before it runs, or zero.
     pub tells: u64,
     /// What the kernel clears when the thread ends, or zero.
     pub clears: u64,
@@ -34,23 +34,23 @@ pub struct Birth {
 
 /// A thread. DynamoRIO keeps a pointer to it.
 pub struct Thread {
-    /// Its number: threads are counted in the order in which they begin.
+    /// Its number: threads are counted in the order of their starts.
     pub number: u32,
     /// The operating system's number.
     pub tid: u64,
-    /// What inserted code reads: where the next word goes, and where the buffer ends.
+    /// Data for inserted code: the position of the next word, and the buffer's end.
     slots: *mut [*mut u64; 2],
     base: *mut u64,
     limit: *mut u64,
-    /// The beginning of the words that follow one another without a gap: what a [`Control::Cut`] cut short is before it.
+    /// The start of the contiguous words; the block that a [`Control::Cut`] has cut is before it.
     whole: *mut u64,
     /// The stripe of [`crate::atomic`] that it holds.
     pub held: Option<usize>,
-    /// The system call that it is in.
+    /// Its current system call.
     pub call: crate::syscall::Call,
 }
 
-// SAFETY: used by its own thread, or while that stands still.
+// SAFETY: used by its own thread, or while that is stopped.
 unsafe impl Send for Thread {}
 
 impl Thread {
@@ -72,7 +72,7 @@ impl Thread {
         unsafe { &mut *drmgr_get_tls_field(drcontext, recorder().thread_field).cast::<Thread>() }
     }
 
-    /// A thread that begins, in its own context.
+    /// The start of a thread, in its own context.
     pub fn begin(number: u32, tid: u64, slots: *mut [*mut u64; 2]) -> Box<Thread> {
         let bytes = BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES;
         let access = DR_MEMPROT_READ | DR_MEMPROT_WRITE;
@@ -105,7 +105,7 @@ impl Thread {
         unsafe { dr_raw_mem_free(self.base.cast(), BUFFER_BYTES + BLOCK_BYTES + CONTROL_BYTES) };
     }
 
-    /// The word that is so many bytes before the next one.
+    /// The word this many bytes before the next one.
     pub fn slot(&mut self, back: i32) -> *mut u64 {
         self.next().wrapping_byte_sub(back as usize)
     }
@@ -129,7 +129,7 @@ impl Thread {
             self.flush();
         }
         let next = self.next();
-        // SAFETY: below the limit, above which is room for more.
+        // SAFETY: below the limit, above which is more space.
         unsafe {
             std::ptr::copy_nonoverlapping(new.as_ptr(), next, new.len());
             self.set_next(next.add(new.len()));
@@ -142,8 +142,8 @@ impl Thread {
         unsafe { std::slice::from_raw_parts(self.base, self.next().offset_from(self.base) as usize) }
     }
 
-    /// Writes what waits, if recording is on. Not when a thread or the process ends: DynamoRIO then waits for ever if code is to be
-    /// forgotten.
+    /// Writes the buffer, if recording is active. It must not run at the end of a thread or of the process, because
+    /// DynamoRIO would then deadlock if code must be deleted.
     pub fn flush(&mut self) {
         let was = recorder().state();
         self.finish();
@@ -152,7 +152,7 @@ impl Thread {
         }
     }
 
-    /// Writes what waits, if recording is on.
+    /// Writes the buffer, if recording is active.
     pub fn finish(&mut self) {
         let recorder = recorder();
         let mut stream = recorder.stream.lock();
@@ -166,7 +166,7 @@ impl Thread {
         }
     }
 
-    /// Writes what waits and is within the limit of instructions.
+    /// Writes the part of the buffer within the limit of instructions.
     pub fn write(&mut self, stream: &mut Stream) {
         let recorder = recorder();
         let mut blocks = recorder.blocks.lock();
@@ -187,7 +187,7 @@ impl Thread {
         self.whole = self.base;
     }
 
-    /// Where the last block's word is, if the last word belongs to a block.
+    /// The position of the last block's word, if the last word belongs to a block.
     fn last_block(&self, blocks: &Blocks) -> Option<*mut u64> {
         let mut at = self.whole;
         let mut last = None;
@@ -222,7 +222,7 @@ impl Thread {
         self.whole = self.next();
     }
 
-    /// Takes the last block back, which may not have been executed to its end: the thread was stopped somewhere.
+    /// Removes the last block, which may be incomplete: the thread was stopped at an unknown place.
     pub fn take_back(&mut self) {
         let last = self.last_block(&recorder().blocks.lock());
         if let Some(at) = last {
@@ -231,7 +231,7 @@ impl Thread {
     }
 }
 
-/// How many words this control word begins.
+/// Number of words that start with this control word.
 pub fn length(blocks: &Blocks, word: u64) -> usize {
     match Control::of(word) {
         Some((Control::Block, id)) => blocks.get(id).map_or(1, |block| block.words()),
@@ -241,7 +241,7 @@ pub fn length(blocks: &Blocks, word: u64) -> usize {
     }
 }
 
-/// How many instructions this control word stands for.
+/// Number of instructions of this control word.
 pub fn instructions(blocks: &Blocks, word: u64) -> u64 {
     match Control::of(word) {
         Some((Control::Block, id)) => blocks.get(id).map_or(0, |block| block.instructions() as u64),

@@ -19,7 +19,7 @@ pub struct Arguments {
 /// Reads the command line.
 ///
 /// # Errors
-/// One line that says what is wrong.
+/// One line with the error.
 pub fn read(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
     let mut settings: Vec<(&'static str, OsString)> = Vec::new();
     loop {
@@ -54,7 +54,7 @@ fn absolute(path: &OsStr) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|error| format!("{}: {error}", Path::new(path).display()))
 }
 
-/// The path without symbolic links, as the kernel will name the file. It need not exist yet.
+/// The path without symbolic links, as the kernel names the file. It need not exist yet.
 fn resolved(path: &OsStr) -> Result<PathBuf, String> {
     let path = absolute(path)?;
     let mut missing = Vec::new();

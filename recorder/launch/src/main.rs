@@ -1,5 +1,5 @@
-//! Starts a program under DynamoRIO with the recorder's client: it replaces itself with DynamoRIO, which loads the program, so
-//! the exit status, the signals, the standard streams and the process id are the program's own.
+//! Starts a program under DynamoRIO with the recorder's client. It replaces itself with DynamoRIO, which loads the
+//! program. So the exit status, the signals, the standard streams and the process id are the program's own.
 
 mod arguments;
 mod program;
@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Where the client finds its settings.
+/// The environment variable with the client's settings.
 const SETTINGS: &str = "STRANDLINE_RECORDER";
 
 /// The exit status of bad input.
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     ExitCode::from(BAD_INPUT)
 }
 
-/// Becomes the program; returns only what went wrong.
+/// Becomes the program; returns only on an error.
 fn start(arguments: &arguments::Arguments) -> String {
     match prepare(arguments) {
         Ok(mut command) => format!(
@@ -73,7 +73,7 @@ fn needed(folder: &Path, name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// DynamoRIO reads its options as words, and a client's library as a list with semicolons.
+/// DynamoRIO splits its options into words, and a client's library at semicolons.
 fn quote_for(client: &Path) -> Result<&'static str, String> {
     let bytes = client.as_os_str().as_bytes();
     ["\"", "'", "`"]
@@ -87,7 +87,8 @@ fn quote_for(client: &Path) -> Result<&'static str, String> {
         })
 }
 
-/// Settings for the client, one a line: a name, `=` and a value, in which `%` and the end of a line are written as in a URL.
+/// Settings for the client, one per line: a name, `=` and a value, in which `%` and line breaks are encoded as in a
+/// URL.
 fn settings(arguments: &arguments::Arguments) -> OsString {
     let mut text = Vec::new();
     for (name, value) in &arguments.settings {

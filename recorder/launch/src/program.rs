@@ -1,4 +1,4 @@
-//! Finds the program as a shell does, and refuses what DynamoRIO cannot load.
+//! Finds the program as a shell does, and refuses programs that DynamoRIO cannot load.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The file to load.
 ///
 /// # Errors
-/// One line that says what is wrong.
+/// One line with the error.
 pub fn find(name: &OsStr) -> Result<PathBuf, String> {
     let path = located(name).ok_or_else(|| {
         format!(
@@ -39,7 +39,7 @@ fn executable(path: &Path) -> bool {
         .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// An x86-64 ELF file: its first bytes, its class (64 bits) and its machine (62) say so.
+/// An x86-64 ELF file, by its first bytes, its class (64 bits) and its machine (62).
 fn check(path: &Path) -> Result<(), String> {
     let mut head = [0; 20];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));

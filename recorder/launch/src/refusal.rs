@@ -1,4 +1,4 @@
-//! What is refused before the program starts: told to the collector, which tells the user.
+//! Refusals before the program starts: the launcher passes them to the collector, which prints them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -7,19 +7,19 @@ use std::os::unix::ffi::OsStrExt;
 
 use strandline_capture::{Kind, HEADER_BYTES, MAGIC, VERSION};
 
-/// The pipe that these words name, whatever else is wrong with them.
+/// The pipe in these arguments, even if others are wrong.
 pub fn pipe_among(words: &[OsString]) -> Option<&OsStr> {
     let options = words.iter().take_while(|word| *word != "--");
     let mut after = options.skip_while(|word| *word != "--pipe").skip(1);
     after.next().map(OsString::as_os_str)
 }
 
-/// Writes a stream that says nothing but why there is none.
+/// Writes a stream with only the reason of the refusal.
 ///
 /// # Errors
-/// There is no such pipe, or nobody reads it.
+/// There is no such pipe, or it has no reader.
 pub fn tell(pipe: &OsStr, program: &[OsString], what: &str) -> io::Result<()> {
-    // What is not there yet is not made: a recording without a program is none.
+    // A missing file is not created, because a recording without a program is none.
     let mut pipe = OpenOptions::new().write(true).truncate(true).open(pipe)?;
     pipe.write_all(&stream(program, what))
 }

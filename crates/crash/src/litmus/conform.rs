@@ -1,4 +1,4 @@
-//! Litmus tests on a design: nothing forbidden is shown, and what of the allowed is.
+//! Litmus tests on a design: it must reach no forbidden state, and the reached states are recorded.
 
 use super::observe::observe;
 use super::subject::Subject;
@@ -12,12 +12,12 @@ use strandline_machine::Machine;
 use strandline_order::{allowed, Allowed, State, Test};
 use strandline_sim::Error;
 
-/// What a design showed of a test.
+/// The states of a test that a design reached.
 #[derive(Clone, Debug, Serialize)]
 pub struct Conformance {
     /// The design.
     pub design: &'static str,
-    /// The model that it was held against, variants of the machines aside.
+    /// The model that judged it, without variants for machines.
     pub model: String,
     /// Runs, each on another machine.
     pub runs: u64,
@@ -25,24 +25,24 @@ pub struct Conformance {
     pub crash_states: u64,
     /// The states shown.
     pub shown: BTreeSet<State>,
-    /// States shown that the model forbids, the first of each.
+    /// Reached states that the model forbids, the first run of each.
     pub violations: Vec<Violation>,
 }
 
-/// A state that a design showed and its model forbids.
+/// A state that a design reached and its model forbids.
 #[derive(Clone, Debug, Serialize)]
 pub struct Violation {
     /// The state.
     pub values: State,
-    /// The preset that the machine was made of.
+    /// The preset of the machine.
     pub machine: String,
-    /// The seed that makes the run again.
+    /// The seed that reproduces the run.
     pub seed: u64,
     /// The run, by lines.
     pub detail: Vec<String>,
 }
 
-/// The model that a design is held against for a test: none if neither knows the test's instructions.
+/// The model that judges a design on a test: none if neither candidate defines the test's instructions.
 fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models)>, Error> {
     let names = [Some(about.model), about.intents];
     for name in names.into_iter().flatten() {
@@ -54,7 +54,7 @@ fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models
     Ok(None)
 }
 
-/// Runs a test under a design on `runs` machines; `None` if the test is not for the design.
+/// Runs a test under a design on `runs` machines; `None` if the test does not apply to the design.
 ///
 /// # Errors
 /// A run without progress; a machine that does not exist.
@@ -105,7 +105,7 @@ pub fn conform(
     Ok(Some(conformance))
 }
 
-/// What the model allows on each kind of machine.
+/// The states that the model allows on each kind of machine.
 struct Judge {
     models: Models,
     known: BTreeMap<String, Allowed>,

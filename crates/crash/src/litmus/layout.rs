@@ -1,11 +1,11 @@
-//! Where a test's locations lie in memory.
+//! The addresses of a test's locations.
 
 use strandline_isa::{Addr, Memory, LINE_BYTES, PM_BASE};
 use strandline_kernel::Rng;
 use strandline_order::litmus::{LocationId, LocationKind};
 use strandline_order::Test;
 
-/// Lines of each memory that locations are put in: more than a test has, so that placements differ.
+/// Number of lines of each memory for locations: more than a test has, so that placements vary.
 const LINES: u64 = 32;
 
 /// The addresses of a test's locations.
@@ -41,7 +41,7 @@ impl Layout {
         self.addresses[id.0 as usize]
     }
 
-    /// An address in each line of persistent memory that the test uses.
+    /// An address in each used line of persistent memory.
     pub fn persistent(&self, test: &Test) -> Vec<Addr> {
         let ids = test
             .ids()
@@ -52,7 +52,7 @@ impl Layout {
         lines
     }
 
-    /// The lines of persistent memory that the test does not use.
+    /// The unused lines of persistent memory.
     pub fn spare(&self) -> Vec<Addr> {
         let used = |line: &Addr| self.addresses.iter().any(|addr| addr.line() == line.line());
         (0..LINES)

@@ -1,4 +1,4 @@
-//! Marks of acquires and releases, under the designs that heed them.
+//! Acquire and release annotations, under the designs that use them.
 
 use super::{random, Registered};
 use crate::order::{judge_all, Models};
@@ -9,7 +9,7 @@ fn random_programs_of_release_persistency_are_mostly_free_of_races() {
     let design = Registered::named("hops-rp").expect("registered");
     let report = random(&design, 1, 3000).expect("programs that can be run");
     assert!(report.violations.is_empty(), "{:#?}", report.violations);
-    // In a third of the programs threads access one another's data, and in some of these runs a race is missed.
+    // In a third of the programs, threads access each other's data; the oracle misses a race in some of these runs.
     assert!(
         report.undefined > 0 && report.undefined < 1000,
         "{} of 3000",
@@ -17,7 +17,7 @@ fn random_programs_of_release_persistency_are_mostly_free_of_races() {
     );
 }
 
-/// What threads of the workloads and of every runtime synchronise by is marked: no stretch of a run is left open.
+/// The synchronisation of the workloads and of every runtime is annotated: no part of a run is undefined.
 #[test]
 fn whole_runs_of_workloads_have_no_race_under_any_runtime() {
     for workload in ["hashmap", "sps", "pc", "tatp", "cq"] {

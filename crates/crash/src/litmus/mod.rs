@@ -1,4 +1,5 @@
-//! Conformance: what a design shows of litmus tests and random programs, on many machines, against its model.
+//! Conformance: the states of litmus tests and random programs that a design reaches on many machines, judged by its
+//! model.
 
 mod conform;
 mod layout;

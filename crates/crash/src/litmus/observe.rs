@@ -1,4 +1,4 @@
-//! One run of a litmus test, and the states that crashes of it would leave.
+//! One run of a litmus test, and its crash states.
 
 use super::layout::Layout;
 use super::program::threads;
@@ -14,24 +14,24 @@ use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Error, Play};
 
-/// Cycles after which a litmus test is given up.
+/// Cycles after which a litmus test counts as hung.
 const PATIENCE: Cycles = Cycles(5_000_000);
 
 /// A run of a test.
 pub struct Observed {
     /// The machine.
     pub machine: Machine,
-    /// What was set of the design.
+    /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
-    /// What became durable when, what was told, what was executed.
+    /// The order of durable writes, the outputs, and the executed operations.
     pub journal: Journal,
     /// Memory at first.
     pub initial: Memory,
     layout: Rc<Layout>,
 }
 
-/// Runs a test under a design on the machine that the seed makes, with placements, delays and the sizes of what the design adds from the seed
-/// too.
+/// Runs a test under a design. The seed determines the machine, the placements, the delays and the sizes of the
+/// design's structures.
 ///
 /// # Errors
 /// The run makes no progress.
@@ -69,12 +69,12 @@ pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64)
 pub struct CrashState {
     /// The values of [`Test::observed`].
     pub state: State,
-    /// How many durable events there were.
+    /// Number of durable events.
     pub event: usize,
 }
 
 impl Observed {
-    /// Every state that a crash at some cycle would leave, in order.
+    /// Every crash state of the run, in order.
     pub fn states(&self, test: &Test) -> Vec<CrashState> {
         let mut outputs: Vec<(Cycles, u32, u8)> = Vec::new();
         for noted in self.journal.notes.iter().flatten() {
@@ -85,36 +85,38 @@ impl Observed {
         outputs.sort_unstable();
         let mut outputs = outputs.into_iter().peekable();
         let image = self.initial.persistent_half();
-        let mut told = vec![0; test.locations.len()];
+        let mut seen_outputs = vec![0; test.locations.len()];
         let mut states = Vec::new();
-        let durable = &self.journal.durable;
+        let until = self.journal.counts_until();
+        let counted = self.journal.durable.partition_point(|durable| durable.at < until);
+        let durable = &self.journal.durable[..counted];
         for event in 0..=durable.len() {
             if let Some(last) = event.checked_sub(1).map(|last| &durable[last]) {
                 image.set_line(last.line, &last.data);
             }
-            let mut keep = |told: &[u8]| {
-                let state = self.state(test, &image, told);
+            let mut keep = |seen_outputs: &[u8]| {
+                let state = self.state(test, &image, seen_outputs);
                 states.push(CrashState { state, event });
             };
-            keep(&told);
-            let end = durable.get(event).map_or(Cycles::NEVER, |next| next.at);
+            keep(&seen_outputs);
+            let end = durable.get(event).map_or(until, |next| next.at);
             while let Some((_, location, value)) = outputs.next_if(|(at, ..)| *at < end) {
-                told[location as usize] = value;
-                keep(&told);
+                seen_outputs[location as usize] = value;
+                keep(&seen_outputs);
             }
         }
         states
     }
 
-    fn state(&self, test: &Test, image: &Memory, told: &[u8]) -> State {
+    fn state(&self, test: &Test, image: &Memory, seen_outputs: &[u8]) -> State {
         let value = |id| match test.location(id).kind {
-            LocationKind::Output => told[usize::from(id.0)],
+            LocationKind::Output => seen_outputs[usize::from(id.0)],
             _ => image.word(self.layout.address(id)) as u8,
         };
         test.observed().into_iter().map(value).collect()
     }
 
-    /// The run in words, for who looks at a violation.
+    /// The run as text, for a report of a violation.
     pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
         let sets = self
             .sets
@@ -147,7 +149,7 @@ impl Observed {
             .flatten()
             .filter_map(|noted| match noted.note {
                 Note::Output { location, value } => Some(format!(
-                    "cycle {}: {} is told {value}",
+                    "cycle {}: {} outputs {value}",
                     noted.at, test.locations[location as usize].name
                 )),
                 _ => None,

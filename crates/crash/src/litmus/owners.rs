@@ -1,27 +1,29 @@
-//! Who may access what in a random program of a model that says nothing of races.
+//! Ownership of locations in a random program, for models that leave races undefined.
 
 use strandline_kernel::Rng;
 use strandline_order::litmus::LocationId;
 
-/// Once in how many programs threads access one another's data: then it depends on the run whether there is a race.
+/// One in this many programs has threads that access each other's data. Whether there is a race then depends on the
+/// run.
 const SHARED_ONE_IN: u64 = 3;
 
-/// Persistent locations are each thread's own data, or some to synchronise by; volatile ones are to synchronise by.
+/// Persistent locations are data of one thread or synchronisation variables. Volatile locations are synchronisation
+/// variables.
 pub struct Owners {
     threads: u64,
-    /// Persistent locations that are data, the first of all.
+    /// Number of persistent data locations, which come first.
     data: u64,
-    /// Persistent locations to synchronise by, behind these.
+    /// Number of persistent synchronisation variables, which follow.
     synchronising: u64,
     volatile: u64,
     /// Threads access one another's data.
     shared: bool,
-    /// The thread that is being written.
+    /// The current thread.
     thread: u64,
 }
 
 impl Owners {
-    /// Of so many threads, with about so many persistent and so many volatile locations.
+    /// For this many threads, with about this many persistent and volatile locations.
     pub fn of(threads: usize, persistent: u64, volatile: u64, rng: &mut Rng) -> Owners {
         let threads = threads as u64;
         Owners {
@@ -37,12 +39,12 @@ impl Owners {
         }
     }
 
-    /// How many persistent locations there are.
+    /// Number of persistent locations.
     pub fn persistent(&self) -> u64 {
         self.data + self.synchronising
     }
 
-    /// The instructions that follow are this thread's.
+    /// Later instructions belong to this thread.
     pub fn turn(&mut self, thread: usize) {
         self.thread = thread as u64;
     }
@@ -59,12 +61,12 @@ impl Owners {
         LocationId(at as u8)
     }
 
-    /// A location for a load that acquires or a store that releases.
+    /// A location for an acquire load or a release store.
     pub fn synchronising(&self, rng: &mut Rng) -> LocationId {
         LocationId((self.data + rng.below(self.synchronising + self.volatile)) as u8)
     }
 
-    /// A location for a locked instruction that says nothing of itself: volatile, or data.
+    /// A location for an unannotated locked instruction: volatile, or data.
     pub fn locked(&self, rng: &mut Rng) -> LocationId {
         match self.volatile {
             0 => self.data(rng),

@@ -8,27 +8,28 @@ use strandline_machine::{Factory, SimCpu};
 use strandline_order::litmus::{Alone, Instruction, LocationId, Operand, Register};
 use strandline_order::Test;
 
-/// Divisions of the longest delay between two instructions, and before the first: some start long after the others are done.
+/// Number of divisions in the longest delay between two instructions, and before the first: some threads start long
+/// after the others have finished.
 const LONGEST_DELAY: u64 = 24;
 const SHORTEST_START: u64 = 24;
 
-/// The most other lines that a thread writes first, so that its own find queues and banks busy.
+/// Maximum number of other lines that a thread writes first, so that queues and banks are busy.
 const TRAFFIC: u64 = 8;
 
-/// How a thread's instructions are delayed.
+/// The kind of delay of a thread's instructions.
 #[derive(Clone, Copy)]
 enum Delays {
     /// Not at all.
     None,
     /// They retire late; loads do not wait for that.
     Retirement,
-    /// Their addresses are known late, so that loads wait too and see what others do meanwhile.
+    /// Their addresses are ready late, so that loads also wait and observe other threads' stores.
     Addresses,
-    /// The first of them begins late, too, so that it hears of what others have done.
+    /// The first one also starts late, so that it observes other threads' stores.
     Start,
 }
 
-/// Most threads begin together: the closer they are, the more of them is under way at a time.
+/// Most threads start together, so that many of their operations overlap.
 const KINDS: [Delays; 6] = [
     Delays::None,
     Delays::None,
@@ -38,8 +39,8 @@ const KINDS: [Delays; 6] = [
     Delays::Start,
 ];
 
-/// The test's threads, with random delays between instructions. In the end they write back some lines or all, in any order,
-/// which no model can tell from an eviction, so that what was stored last is seen in crash states.
+/// The test's threads, with random delays between instructions. At the end, they write back some or all lines, in any
+/// order. No model can distinguish this from evictions. So crash states show the last stores.
 pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> {
     let thread = |instructions: &Vec<Instruction>| -> Factory {
         let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
@@ -73,7 +74,7 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> 
     test.threads.iter().map(thread).collect()
 }
 
-/// For each of so many instructions the divisions before it.
+/// The number of divisions before each instruction.
 fn delays(kind: Delays, instructions: usize, rng: &mut Rng) -> Vec<u64> {
     let mut delay = |index: usize| match kind {
         Delays::None => 0,
@@ -87,7 +88,7 @@ fn delays(kind: Delays, instructions: usize, rng: &mut Rng) -> Vec<u64> {
     (0..instructions).map(&mut delay).collect()
 }
 
-/// All of these, so that threads write back the same lines one after the other; or none; or any in any order.
+/// All of these, so that threads write back the same lines one after the other; or none; or some in any order.
 fn some(from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
     match rng.below(4) {
         0 => Vec::new(),
@@ -99,7 +100,7 @@ fn some(from: Vec<Addr>, rng: &mut Rng) -> Vec<Addr> {
     }
 }
 
-/// At most so many of these, in any order.
+/// A random subset of these, in any order.
 fn some_of(mut from: Vec<Addr>, most: u64, rng: &mut Rng) -> Vec<Addr> {
     let count = rng.below(most + 1);
     (0..count)
@@ -111,7 +112,7 @@ struct Registers<'c> {
     cpu: &'c SimCpu,
     layout: &'c Layout,
     values: [W<'c, SimCpu>; 14],
-    /// Nothing, known late: part of every address.
+    /// A zero that is ready late: a part of every address.
     late: W<'c, SimCpu>,
 }
 

@@ -16,31 +16,31 @@ use strandline_order::litmus::{
 use strandline_order::{Model, Test};
 use strandline_sim::Error;
 
-/// What random programs showed of a design.
+/// The results of random programs under a design.
 #[derive(Clone, Debug, Serialize)]
 pub struct RandomReport {
     /// The design.
     pub design: &'static str,
     /// Programs run.
     pub programs: u64,
-    /// Programs whose run the model says nothing about, since it has a race.
+    /// Programs whose run the model leaves undefined, because of a race.
     pub undefined: u64,
     /// Crash states judged.
     pub crash_states: u64,
-    /// What was found, shrunk; at most one of each call.
+    /// Violations, shrunk; at most one for each call.
     pub violations: Vec<RandomViolation>,
 }
 
-/// A program with a crash state that the model does not allow.
+/// A program with a crash state that the model forbids.
 #[derive(Clone, Debug, Serialize)]
 pub struct RandomViolation {
     /// The design.
     pub design: &'static str,
-    /// The seed that makes the program, before it was shrunk, and its run again.
+    /// The seed of the unshrunk program and of its run.
     pub seed: u64,
-    /// The preset that the machine was made of.
+    /// The preset of the machine.
     pub machine: String,
-    /// What is wrong, in a word.
+    /// The kind of violation, in one word.
     pub kind: Kind,
     /// Instructions of the program.
     pub size: usize,
@@ -50,8 +50,8 @@ pub struct RandomViolation {
     pub detail: Vec<String>,
 }
 
-/// Runs a random program of each seed on a random machine, and looks at every state that a crash would leave. Stops at the first
-/// violation, and shrinks it.
+/// Runs a random program of each seed on a random machine, and judges every crash state. Stops at the first violation,
+/// and shrinks it.
 ///
 /// # Errors
 /// A run without progress.
@@ -89,16 +89,16 @@ struct Tester<'s> {
     models: Models,
 }
 
-/// Machines on which a shrunk program is tried.
+/// Number of machines on which a shrunk program is tried.
 const TRIES: u64 = 400;
 
 /// How a program went.
 struct Tried {
     crash_states: u64,
-    /// The model says nothing about it.
+    /// The model leaves it undefined.
     undefined: bool,
     machine: String,
-    /// What is wrong: in a word, and by lines.
+    /// The violation: its kind, and lines of detail.
     wrong: Option<(Kind, Vec<String>)>,
 }
 
@@ -106,7 +106,7 @@ impl Tester<'_> {
     fn run(&mut self, test: &Test, seed: u64) -> Result<Tried, Error> {
         let observed = match observe(self.subject, &self.timings, test, seed) {
             Ok(observed) => observed,
-            // No program may bring the machine to a stop.
+            // No program may hang the machine.
             Err(Error::Stuck { dead, text }) => {
                 return Ok(Tried {
                     crash_states: 0,
@@ -144,7 +144,7 @@ impl Tester<'_> {
         })
     }
 
-    /// The smallest program found by leaving instructions out, one after the other, that still fails in this way.
+    /// The smallest program that still fails in this way, found by leaving out one instruction after the other.
     fn shrunk(&mut self, mut test: Test, seed: u64, kind: Kind) -> Result<RandomViolation, Error> {
         let mut timing = seed;
         let mut index = 0;
@@ -172,7 +172,7 @@ impl Tester<'_> {
     }
 }
 
-/// How many instructions a program has.
+/// Number of instructions of a program.
 fn size(test: &Test) -> usize {
     test.threads.iter().map(Vec::len).sum()
 }
@@ -191,18 +191,18 @@ fn without(test: &Test, index: usize) -> Test {
     test
 }
 
-/// The most threads, and instructions of one.
+/// Maximum number of threads, and of instructions per thread.
 const THREADS: u64 = 4;
 const INSTRUCTIONS: u64 = 14;
 
-/// Contexts of a program, where there are any, and once in how many instructions one sets a context or fences one.
+/// Number of contexts of a program, if any; one in this many instructions sets a context or fences one.
 const CONTEXTS: u64 = 3;
 const CONTEXT_ONE_IN: u64 = 5;
 
-/// Once in how many instructions one acquires or releases, where there are any that do.
+/// One in this many instructions acquires or releases, if the model has such instructions.
 const SYNCHRONISING_ONE_IN: u64 = 3;
 
-/// A random program of what a model gives a meaning to and the machine executes.
+/// A random program of instructions that the model defines and the machine executes.
 fn program(model: &Model, rng: &mut Rng) -> Test {
     let threads = 1 + rng.below(THREADS) as usize;
     let has = |class: Class| model.isa().contains(&class);
@@ -211,7 +211,7 @@ fn program(model: &Model, rng: &mut Rng) -> Test {
         (Class::ClflushOpt, FlushKind::ClflushOpt),
         (Class::Clflush, FlushKind::Clflush),
     ];
-    // A store barrier is the machine's, whatever the model.
+    // A store barrier belongs to the machine, whatever the model.
     let fences = model.isa().iter().copied().filter(|class| class.alone().is_some());
     let (persistent, volatile) = (1 + rng.below(5), rng.below(3));
     let owners = has(Class::Acquiring).then(|| Owners::of(threads, persistent, volatile, rng));
@@ -261,15 +261,15 @@ fn location(name: String, kind: LocationKind, line: usize) -> Location {
 struct Maker<'r> {
     persistent: u64,
     volatile: u64,
-    /// Who may access what, where the model says nothing of races.
+    /// Ownership of locations, if the model leaves races undefined.
     owners: Option<Owners>,
     outputs: u64,
     values: u8,
-    /// The flushes and fences of the model's instruction set, the plainest first.
+    /// The flushes and fences of the model's instruction set, the simplest first.
     flushes: Vec<FlushKind>,
     fences: Vec<Class>,
     non_temporal: bool,
-    /// Whether there are contexts, and whether there are fences that name one.
+    /// Whether there are contexts, and fences that name one.
     contexts: bool,
     context_fences: bool,
     rng: &'r mut Rng,
@@ -309,7 +309,7 @@ impl Maker<'_> {
         LocationId(self.rng.below(self.persistent + self.volatile) as u8)
     }
 
-    /// Where a plain load or store goes.
+    /// The location of a plain load or store.
     fn data(&mut self) -> LocationId {
         match &self.owners {
             Some(owners) => owners.data(self.rng),
@@ -317,7 +317,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Where a store that persists goes.
+    /// The location of a persistent store.
     fn persistent_data(&mut self) -> LocationId {
         match &self.owners {
             Some(owners) => owners.data(self.rng),
@@ -325,7 +325,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A load that acquires or a store that releases.
+    /// An acquire load or a release store.
     fn synchronising(&mut self) -> Option<Instruction> {
         let owners = self.owners.as_ref()?;
         if !self.rng.one_in(SYNCHRONISING_ONE_IN) {
@@ -342,7 +342,7 @@ impl Maker<'_> {
         Register(self.rng.below(2) as u8)
     }
 
-    /// A value of its own, so that memory tells which store it came from; or what was read, so that it depends on that.
+    /// A unique value, so that memory shows its store; or a loaded value, so that the store depends on it.
     fn operand(&mut self) -> Operand {
         if self.rng.one_in(5) {
             return Operand::Register(self.register());
@@ -372,7 +372,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An index of so many; the first as often as all others.
+    /// A random index; the first is as frequent as all others together.
     fn index(&mut self, count: usize) -> usize {
         match self.rng.one_in(2) {
             true => 0,
@@ -380,7 +380,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A flush, or the intent of one where there is none.
+    /// A flush, or the flush intent without flush instructions.
     fn flush(&mut self) -> Instruction {
         let (at, index) = (self.persistent(), self.index(self.flushes.len()));
         let kind = self.flushes.get(index);
@@ -392,7 +392,7 @@ impl Maker<'_> {
         Instruction::Fence(self.fences[index])
     }
 
-    /// A context is set, or waited for, whichever is current.
+    /// Sets a context or fences one, whichever is current.
     fn context(&mut self) -> Instruction {
         let context = self.rng.below(CONTEXTS) as u8;
         match self.context_fences && self.rng.one_in(2) {

@@ -1,4 +1,4 @@
-//! What is tested: a design, as it is registered or as a test has broken it.
+//! The tested design: a registered one, or one that a test has broken.
 
 use strandline_design::{About, AnyDesign};
 use strandline_designs::{abouts, design};
@@ -9,7 +9,7 @@ use strandline_sim::{design_named, play, Error, Play};
 /// Parameters of a design with their values.
 pub type Sets = [(&'static str, u64)];
 
-/// A design that programs can be run under.
+/// A design that can run programs.
 pub trait Subject {
     /// What it is.
     fn about(&self) -> About;
@@ -17,13 +17,13 @@ pub trait Subject {
     /// Whether a parameter of the design is set.
     fn is_set(&self, key: &str) -> bool;
 
-    /// The parameters of the design that are not set, and may be anything.
+    /// The design's unset parameters, which may have any value.
     fn free(&self) -> Vec<&'static Param> {
         let params = design(self.about().name).map_or(&[][..], |design| design.params());
         params.iter().filter(|param| !self.is_set(param.name)).collect()
     }
 
-    /// Runs programs under it, with more of its parameters set.
+    /// Runs programs under it, with further parameters.
     ///
     /// # Errors
     /// The run makes no progress.
@@ -66,7 +66,7 @@ impl Registered {
     /// The same design with parameters set (`design.KEY=VALUE` on the command line).
     ///
     /// # Errors
-    /// It has no such parameter, or not this value.
+    /// It has no such parameter, or the value is out of range.
     pub fn with<'a>(mut self, sets: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Registered, Error> {
         self.sets
             .extend(sets.map(|(key, value)| (key.to_owned(), value.to_owned())));

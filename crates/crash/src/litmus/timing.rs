@@ -1,4 +1,4 @@
-//! Machines that differ in everything a design must not rely on: latencies, queues, caches, placement.
+//! Machines that differ in everything that a design must not rely on: latencies, queues, caches, placement.
 
 use strandline_design::{About, Drains};
 use strandline_kernel::{Cycles, Rng};
@@ -13,7 +13,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// For a design, from all presets or from these.
+    /// Machines for a design, from all presets or from these.
     ///
     /// # Errors
     /// A machine does not exist, or none of these has what the design needs.
@@ -33,7 +33,7 @@ impl Timings {
         }
     }
 
-    /// A machine with small caches, so that it is quickly made, and everything else at random.
+    /// A machine with small caches, so that it is built quickly, and everything else at random.
     pub fn machine(&self, rng: &mut Rng) -> Machine {
         let mut machine = self.presets[rng.below(self.presets.len() as u64) as usize].clone();
         machine.cores = 0;
@@ -59,7 +59,7 @@ fn shrink_caches(machine: &mut Machine, rng: &mut Rng) {
     machine.core.predictor_entries = 16;
 }
 
-/// One entry as often as any other small number.
+/// One entry, as often as any other small number.
 fn few(rng: &mut Rng, most: u64) -> u64 {
     if rng.one_in(3) {
         1

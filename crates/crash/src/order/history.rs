@@ -1,4 +1,4 @@
-//! A run's trace as an execution: events, who read what, and the order of writes.
+//! A run's trace as an execution: events, reads-from, and coherence order.
 
 use super::marks::{synchronising, LastRead, Marks};
 use super::places::{place_of, places, touched, Place};
@@ -10,17 +10,17 @@ use strandline_machine::{Journal, Noted, Op, OpId, Seen};
 use strandline_order::litmus::{Class, FlushKind};
 use strandline_order::{Cell, Event, History, Kind};
 
-/// A run as an execution, with what leads back from it to the run.
-pub struct Told<'n> {
+/// A run as an execution, with references back to the run.
+pub struct Traced<'n> {
     /// The execution.
     pub history: History,
     /// The location of each of its locations.
     pub places: Vec<Place>,
-    /// What the world was told, and when: outputs and acknowledgements.
+    /// The timed outputs and acknowledgements.
     pub outputs: Vec<(Cycles, usize)>,
-    /// Each event's operation: its core and its index there; none of initial writes.
+    /// Each event's operation: its core and its index there; `None` for initial writes.
     origins: Vec<Option<(usize, usize)>>,
-    /// A load that was given what no store left there.
+    /// A load with a value that no store left there.
     pub wrong: Option<String>,
     names: Names<'n>,
 }
@@ -28,49 +28,49 @@ pub struct Told<'n> {
 /// What people call an address.
 pub type Names<'n> = &'n dyn Fn(Addr) -> String;
 
-struct Teller<'j, 'n> {
+struct Tracer<'j, 'n> {
     journal: &'j Journal,
     places: Vec<Place>,
-    /// The number of each location that matters.
+    /// The number of each relevant location.
     numbers: Vec<Option<usize>>,
-    told: Told<'n>,
-    /// Each core's context, as far as its program has been told.
+    traced: Traced<'n>,
+    /// Each core's current context.
     contexts: Vec<u8>,
     /// The event of each operation that writes, by core.
     writers: Vec<Vec<usize>>,
-    /// Each core's newest write to each location, as far as its program has been told.
+    /// Each core's newest write to each location so far.
     newest: Vec<BTreeMap<usize, usize>>,
     /// When each write became visible.
     moments: BTreeMap<usize, u32>,
-    /// For each location that matters, when and by which event it was written.
+    /// For each relevant location, when and by which event it was written.
     visible: Vec<Vec<(u32, usize)>>,
-    /// Reads, with what they saw and where they stand.
+    /// Reads, with what they saw and their positions.
     reads: Vec<Read>,
-    /// Each core's reads that see again what they saw.
+    /// Each core's repeated reads.
     repeats: Vec<Repeats>,
-    /// What each core's program has said of its accesses.
+    /// Each core's annotations of accesses.
     marks: Vec<Marks>,
-    /// The numbers of locations that some access acquires or releases.
+    /// The numbers of locations with an acquire or a release.
     synchronising: BTreeSet<usize>,
 }
 
 struct Read {
-    /// Its event, if the oracle has to know of it.
+    /// Its event, if the oracle needs it.
     event: Option<usize>,
-    /// What it was given: where, how many bytes, and which.
+    /// The loaded bytes: address, size, and value.
     given: (Addr, u8, u64),
     number: usize,
     core: usize,
     from: Seen,
-    /// The core's newest write to the location that is older.
+    /// The core's newest older write to the location.
     own: Option<usize>,
 }
 
 const NONE: usize = usize::MAX;
 
-impl<'n> Told<'n> {
-    /// The execution of a run that began with this memory.
-    pub fn of(journal: &Journal, initial: &Memory, names: Names<'n>) -> Told<'n> {
+impl<'n> Traced<'n> {
+    /// The execution of a run that started with this memory.
+    pub fn of(journal: &Journal, initial: &Memory, names: Names<'n>) -> Traced<'n> {
         let all = places(&journal.trace);
         let mut kept = Vec::new();
         let numbers = all.iter().map(|place| {
@@ -81,12 +81,12 @@ impl<'n> Told<'n> {
         });
         let numbers: Vec<Option<usize>> = numbers.collect();
         let synchronising = synchronising(&journal.trace, &all);
-        let mut teller = Teller {
+        let mut tracer = Tracer {
             journal,
             synchronising: synchronising.into_iter().filter_map(|place| numbers[place]).collect(),
             numbers,
             places: all,
-            told: Told {
+            traced: Traced {
                 history: History::default(),
                 places: Vec::new(),
                 outputs: Vec::new(),
@@ -103,9 +103,9 @@ impl<'n> Told<'n> {
             repeats: journal.trace.programs.iter().map(|_| Repeats::default()).collect(),
             marks: vec![Marks::default(); journal.trace.programs.len()],
         };
-        teller.told.places = kept;
-        teller.tell(initial);
-        teller.told
+        tracer.traced.places = kept;
+        tracer.trace(initial);
+        tracer.traced
     }
 
     /// An event in words.
@@ -130,14 +130,14 @@ impl<'n> Told<'n> {
     }
 }
 
-impl Teller<'_, '_> {
-    fn tell(&mut self, initial: &Memory) {
-        for number in 0..self.told.places.len() {
-            let place = self.told.places[number];
+impl Tracer<'_, '_> {
+    fn trace(&mut self, initial: &Memory) {
+        for number in 0..self.traced.places.len() {
+            let place = self.traced.places[number];
             let content = place.bits(initial.read(Addr(place.addr.0 & !7), 8));
             let event = self.event(None, Kind::Write, Some(number), 0);
-            self.told.history.contents[event] = content;
-            self.told.history.orders.push(vec![event]);
+            self.traced.history.contents[event] = content;
+            self.traced.history.orders.push(vec![event]);
         }
         let stamps = self.stamps();
         for (core, stamps) in stamps.iter().enumerate() {
@@ -147,7 +147,7 @@ impl Teller<'_, '_> {
         self.tell_reads();
     }
 
-    /// For each operation a moment in the order in which stores became visible, never earlier than that of an older one.
+    /// For each operation, a position in the order of visible stores, at least that of every older operation.
     fn stamps(&self) -> Vec<Vec<u64>> {
         let trace = &self.journal.trace;
         let mut stamps: Vec<Vec<u64>> = trace.programs.iter().map(|ops| vec![0; ops.len()]).collect();
@@ -182,9 +182,9 @@ impl Teller<'_, '_> {
     }
 
     fn push_event(&mut self, origin: Option<(usize, usize)>, kind: Kind, number: Option<usize>, stamp: u64) -> usize {
-        let history = &mut self.told.history;
+        let history = &mut self.traced.history;
         let cell = number.map(|number| {
-            let addr = self.told.places[number].addr;
+            let addr = self.traced.places[number].addr;
             cell(Some(number), addr)
         });
         history.events.push(Event {
@@ -197,7 +197,7 @@ impl Teller<'_, '_> {
         });
         history.contents.push(0);
         history.stamps.push(stamp);
-        self.told.origins.push(origin);
+        self.traced.origins.push(origin);
         history.events.len() - 1
     }
 
@@ -241,7 +241,7 @@ impl Teller<'_, '_> {
             }
             Op::Flush { addr, kind } => {
                 let event = self.other(origin, Class::of_flush(FlushKind::from(kind)), stamp);
-                self.told.history.events[event].cell = Some(cell(None, addr));
+                self.traced.history.events[event].cell = Some(cell(None, addr));
             }
             Op::Primitive(Primitive::Setctx(context)) => self.contexts[core] = context,
             Op::Primitive(Primitive::Release) => self.marks[core].release(),
@@ -249,7 +249,7 @@ impl Teller<'_, '_> {
             Op::Primitive(primitive) => {
                 let event = self.other(origin, Class::Primitive(primitive.in_context(0)), stamp);
                 if let Primitive::Cfence(context) = primitive {
-                    self.told.history.events[event].context = context;
+                    self.traced.history.events[event].context = context;
                 }
             }
             Op::Note(note) => self.note(origin, self.journal.notes[core][note as usize], stamp),
@@ -259,24 +259,24 @@ impl Teller<'_, '_> {
     /// A flush or a fence.
     fn other(&mut self, origin: (usize, usize), class: Class, stamp: u64) -> usize {
         let event = self.event(Some(origin), Kind::Other, None, stamp);
-        self.told.history.events[event].class = Some(class);
+        self.traced.history.events[event].class = Some(class);
         event
     }
 
     fn classify(&mut self, event: Option<usize>, class: Option<Class>) {
         if let (Some(event), Some(class)) = (event, class) {
-            self.told.history.events[event].class = Some(class);
+            self.traced.history.events[event].class = Some(class);
         }
     }
 
-    /// The core's last load or locked instruction acquires: an event, if the oracle has to know of it at all.
+    /// The core's last load or locked instruction acquires: it becomes an event, if the oracle needs its location.
     fn acquire(&mut self, core: usize) {
         let Some(LastRead { read, index, stamp }) = self.marks[core].last_read() else {
             return;
         };
         let number = self.reads[read].number;
-        if self.reads[read].event.is_none() && self.told.places[number].is_seen() {
-            // What was passed over comes before it.
+        if self.reads[read].event.is_none() && self.traced.places[number].is_seen() {
+            // Postponed reads precede it.
             self.tell_passed(core);
             let event = self.push_event(Some((core, index)), Kind::Read, Some(number), stamp);
             self.reads[read].event = Some(event);
@@ -284,7 +284,7 @@ impl Teller<'_, '_> {
         self.classify(self.reads[read].event, Some(Class::Acquiring));
     }
 
-    /// A load of a location that matters.
+    /// A load of a relevant location.
     fn load(&mut self, (core, index): (usize, usize), number: usize, from: Seen, given: (Addr, u8, u64), stamp: u64) {
         let event = self.load_event((core, index), number, from, given.0, stamp);
         self.read((core, index), event, number, from, given, stamp);
@@ -293,7 +293,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// The event of a load, unless the oracle need not know of it, or not yet.
+    /// The event of a load, unless the oracle does not need it, or not yet.
     fn load_event(
         &mut self,
         (core, index): (usize, usize),
@@ -302,7 +302,7 @@ impl Teller<'_, '_> {
         addr: Addr,
         stamp: u64,
     ) -> Option<usize> {
-        if !self.told.places[number].is_seen() || self.synchronising.contains(&number) {
+        if !self.traced.places[number].is_seen() || self.synchronising.contains(&number) {
             return None;
         }
         if let Seen::Memory(now) = from {
@@ -321,7 +321,7 @@ impl Teller<'_, '_> {
         Some(self.event(Some((core, index)), Kind::Read, Some(number), stamp))
     }
 
-    /// Whether a load after so many visible stores sees what the core's last one of this location has seen.
+    /// Whether a load after this many visible stores sees the same write as the core's previous load of the location.
     fn repeats(&self, core: usize, number: usize, now: u32, addr: Addr) -> bool {
         let Some(then) = self.repeats[core].then(number) else {
             return false;
@@ -330,7 +330,7 @@ impl Teller<'_, '_> {
         !between.iter().any(|op| self.writes_to(*op, addr))
     }
 
-    /// Reads that were passed over and are events after all, since another event of the core follows.
+    /// Postponed reads that become events, because another event of the core follows.
     fn tell_passed(&mut self, core: usize) {
         for passed in self.repeats[core].take() {
             let origin = Some((core, passed.index));
@@ -378,9 +378,9 @@ impl Teller<'_, '_> {
         let read = self.event(Some(origin), Kind::Read, number, stamp);
         let write = self.event(Some(origin), Kind::Write, number, stamp);
         for half in [read, write] {
-            self.told.history.events[half].locked = true;
+            self.traced.history.events[half].locked = true;
         }
-        self.told.history.rmw.push((read, write));
+        self.traced.history.rmw.push((read, write));
         if let Some(number) = number {
             self.read(origin, Some(read), number, from, (addr, 8, old), stamp);
             self.wrote(origin, number, write);
@@ -396,7 +396,7 @@ impl Teller<'_, '_> {
     fn note(&mut self, origin: (usize, usize), noted: Noted, stamp: u64) {
         if matches!(noted.note, Note::Output { .. } | Note::RegionDurable) {
             let event = self.event(Some(origin), Kind::Output, None, stamp);
-            self.told.outputs.push((noted.at, event));
+            self.traced.outputs.push((noted.at, event));
         }
     }
 
@@ -413,10 +413,10 @@ impl Teller<'_, '_> {
                 _ => continue,
             };
             let Some(number) = self.number(addr) else { continue };
-            let history = &mut self.told.history;
+            let history = &mut self.traced.history;
             let order = &mut history.orders[number];
             let before = order.last().map_or(0, |newest| history.contents[*newest]);
-            history.contents[event] = self.told.places[number].written_over(before, addr, size, value);
+            history.contents[event] = self.traced.places[number].written_over(before, addr, size, value);
             order.push(event);
             self.moments.insert(event, moment as u32);
             self.visible[number].push((moment as u32, event));
@@ -427,20 +427,20 @@ impl Teller<'_, '_> {
         for read in std::mem::take(&mut self.reads) {
             let Some(write) = self.source(&read) else { continue };
             if let Some(wrong) = self.wrong(&read, write) {
-                self.told.wrong.get_or_insert(wrong);
+                self.traced.wrong.get_or_insert(wrong);
             }
             if let Some(event) = read.event {
-                self.told.history.rf.push((write, event));
+                self.traced.history.rf.push((write, event));
             }
         }
     }
 
-    /// What is wrong with the value that a load was given, if it was not what the write left there.
+    /// The fault of a load whose value differs from what the write left there.
     fn wrong(&self, read: &Read, write: usize) -> Option<String> {
         let (addr, size, value) = read.given;
-        let place = self.told.places[read.number];
+        let place = self.traced.places[read.number];
         let content = match read.from {
-            // Where accesses of several sizes share a location, what a write leaves there is known when it becomes visible.
+            // If accesses of several sizes share a location, a write's content is known only when it becomes visible.
             Seen::Own(index) => match self.journal.trace.programs[read.core][index as usize] {
                 Op::Store { addr: at, size, value } | Op::StoreNt { addr: at, size, value } => {
                     place.written_over(0, at, size, value)
@@ -449,19 +449,19 @@ impl Teller<'_, '_> {
                 _ => return None,
             },
             Seen::Memory(count) if Some(write) != read.own || !self.is_under_way(write, count) => {
-                self.told.history.contents[write]
+                self.traced.history.contents[write]
             }
             _ => return None,
         };
         let expected = (content >> ((addr.0 - place.addr.0) * 8)) & (u64::MAX >> (64 - 8 * u32::from(size)));
         (expected != value).then(|| {
-            let words = self.told.words(self.journal, write);
-            let (core, at) = (read.core, (self.told.names)(addr));
+            let words = self.traced.words(self.journal, write);
+            let (core, at) = (read.core, (self.traced.names)(addr));
             format!("core {core} reads {value:#x} from {at} where it sees `{words}`")
         })
     }
 
-    /// Whether a core's own write was not visible yet after so many.
+    /// Whether a core's own write was not yet visible at this position.
     fn is_under_way(&self, own: usize, count: u32) -> bool {
         self.moments.get(&own).is_none_or(|moment| *moment >= count)
     }
@@ -470,18 +470,19 @@ impl Teller<'_, '_> {
     fn source(&self, read: &Read) -> Option<usize> {
         let count = match read.from {
             Seen::Own(index) => return Some(self.writers[read.core][index as usize]).filter(|event| *event != NONE),
+            Seen::Stale => return None,
             Seen::Memory(count) | Seen::Merged(count) => count,
         };
         let visible = &self.visible[read.number];
         let known = visible.partition_point(|(moment, _)| *moment < count);
-        // Where accesses of several sizes share a location, a core's own write may be under way to other bytes of it: the
-        // read comes after it all the same.
+        // If accesses of several sizes share a location, a core's own write to other bytes of it may still be in
+        // flight; the read follows it anyway.
         match read.own.filter(|own| self.is_under_way(*own, count)) {
             Some(own) => Some(own),
             None => Some(
                 visible[..known]
                     .last()
-                    .map_or(self.told.history.orders[read.number][0], |(_, event)| *event),
+                    .map_or(self.traced.history.orders[read.number][0], |(_, event)| *event),
             ),
         }
     }

@@ -1,6 +1,7 @@
-//! All crash states of a run before the oracle.
+//! The oracle's verdict on all crash states of a run.
 
-use super::history::{Names, Told};
+use super::history::{Names, Traced};
+use super::stale::unexcused;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Line, LineData, Memory};
@@ -10,10 +11,10 @@ use strandline_machine::{Journal, Machine};
 use strandline_order::{Breach, Fault, Model, Oracle};
 use strandline_sim::Error;
 
-/// A crash state that the model does not allow.
+/// A crash state that the model forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// How many durable events there were by the crash.
+    /// Number of durable events before the crash.
     pub event: usize,
     /// When power fails.
     pub at: Cycles,
@@ -21,7 +22,7 @@ pub struct Disorder {
     pub what: String,
 }
 
-/// A model on machines that differ: variants say what a machine does not promise.
+/// A model with variants, because machines differ in what they promise.
 pub struct Models {
     plain: Model,
     made: BTreeMap<BTreeSet<String>, Model>,
@@ -47,7 +48,7 @@ impl Models {
     /// The model on a machine.
     ///
     /// # Errors
-    /// None, for a model that was read.
+    /// None, for a parsed model.
     pub fn on(&mut self, machine: &Machine) -> Result<&Model, Error> {
         let variants = [
             ("weak-locks", !machine.core.lock_orders_flushes),
@@ -67,27 +68,27 @@ impl Models {
     }
 }
 
-/// A mistake in a model or test, as one of the input.
+/// Converts a mistake in a model or test into an input error.
 pub fn input(fault: Fault) -> Error {
     Error::input(fault.to_string())
 }
 
-/// What a model says of a run.
+/// A model's verdict on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// The first crash state that it does not allow.
+    /// The first crash state that it forbids.
     pub disorder: Option<Disorder>,
-    /// It leaves the run open, or part of it: a race.
+    /// It leaves the run, or a part of it, undefined: a race.
     pub is_undefined: bool,
 }
 
-/// The first crash state of a run that the model does not allow. Every state is looked at: after each durable event, and
-/// with each output.
+/// The first crash state of a run that the model forbids. It judges every state: after each durable event, and with
+/// each output.
 pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
     judge_all(model, journal, initial).disorder
 }
 
-/// As [`judge`], with whether the model says anything at all.
+/// As [`judge`], with whether the model defines the run.
 pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory) -> Judged {
     judged(model, journal, initial, &|addr| addr.to_string())
 }
@@ -106,21 +107,21 @@ fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) 
         }),
         is_undefined: false,
     };
-    let mut told = Told::of(journal, initial, names);
-    if let Some(what) = told.wrong {
+    let mut traced = Traced::of(journal, initial, names);
+    if let Some(what) = traced.wrong.take().or_else(|| unexcused(journal)) {
         return wrong(what);
     }
-    let history = std::mem::take(&mut told.history);
+    let history = std::mem::take(&mut traced.history);
     let Some(oracle) = Oracle::new(model, history) else {
         return wrong(format!(
             "the order in which the cores saw stores is none that model {} allows",
             model.name()
         ));
     };
-    told.outputs.sort_unstable();
+    traced.outputs.sort_unstable();
     let is_undefined = oracle.undefined().0 > 0;
     let first = Crashes {
-        told,
+        traced,
         names,
         oracle,
         journal,
@@ -134,17 +135,17 @@ fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) 
 }
 
 struct Crashes<'j> {
-    told: Told<'j>,
+    traced: Traced<'j>,
     names: Names<'j>,
     oracle: Oracle,
     journal: &'j Journal,
-    /// The outputs that the world has seen.
+    /// The outputs that the world has observed.
     outputs: usize,
 }
 
 impl Crashes<'_> {
     fn first(mut self) -> Option<Disorder> {
-        for event in 0..=self.journal.durable.len() {
+        for event in 0..=self.counted() {
             let at = match event.checked_sub(1) {
                 None => Cycles::ZERO,
                 Some(last) => {
@@ -154,7 +155,8 @@ impl Crashes<'_> {
                 }
             };
             let end = self.journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
-            let wrong = self.breach(event, at).or_else(|| self.told(event, end));
+            let end = end.min(self.journal.counts_until());
+            let wrong = self.breach(event, at).or_else(|| self.breach_at_outputs(event, end));
             if wrong.is_some() {
                 return wrong;
             }
@@ -162,10 +164,16 @@ impl Crashes<'_> {
         None
     }
 
-    /// Tells the oracle what a line holds.
+    /// Durable events that count.
+    fn counted(&self) -> usize {
+        let until = self.journal.counts_until();
+        self.journal.durable.partition_point(|durable| durable.at < until)
+    }
+
+    /// Passes a line's durable content to the oracle.
     fn show(&mut self, line: Line, data: &LineData) {
-        let first = self.told.places.partition_point(|place| place.addr < line.addr());
-        for (number, place) in self.told.places.iter().enumerate().skip(first) {
+        let first = self.traced.places.partition_point(|place| place.addr < line.addr());
+        for (number, place) in self.traced.places.iter().enumerate().skip(first) {
             if place.addr.line() != line {
                 break;
             }
@@ -173,8 +181,8 @@ impl Crashes<'_> {
         }
     }
 
-    /// The outputs before `end`, one after the other.
-    fn told(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
+    /// A violation at one of the outputs before `end`.
+    fn breach_at_outputs(&mut self, event: usize, end: Cycles) -> Option<Disorder> {
         while let Some((at, output)) = self.next_output(end) {
             self.oracle.see(output);
             let wrong = self.breach(event, at);
@@ -185,10 +193,10 @@ impl Crashes<'_> {
         None
     }
 
-    /// The next output, if the world sees it before `end`.
+    /// The next output, if it happens before `end`.
     fn next_output(&mut self, end: Cycles) -> Option<(Cycles, usize)> {
         let next = self
-            .told
+            .traced
             .outputs
             .get(self.outputs)
             .copied()
@@ -200,7 +208,7 @@ impl Crashes<'_> {
     fn breach(&mut self, event: usize, at: Cycles) -> Option<Disorder> {
         let what = match self.oracle.breach()? {
             Breach::Order { present, missing } => {
-                let words = |event: usize| self.told.words(self.journal, event);
+                let words = |event: usize| self.traced.words(self.journal, event);
                 format!(
                     "`{}` is durable and `{}`, which comes before it, is not",
                     words(present),
@@ -208,8 +216,8 @@ impl Crashes<'_> {
                 )
             }
             Breach::Foreign { location } => {
-                let addr = (self.names)(self.told.places[location].addr);
-                format!("{addr} holds what no store left there")
+                let addr = (self.names)(self.traced.places[location].addr);
+                format!("{addr} has a value that no store left there")
             }
         };
         Some(Disorder { event, at, what })

@@ -1,11 +1,11 @@
-//! What a core's program says of its accesses: the next write releases, the last read acquires.
+//! Annotations of a core's accesses: the next write releases, the last read acquires.
 
 use super::places::{place_of, touched, Place};
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, Primitive};
 use strandline_machine::{Op, Trace};
 
-/// A load or locked instruction of a location that matters.
+/// A load or locked instruction of a relevant location.
 #[derive(Clone, Copy, Debug)]
 pub struct LastRead {
     /// Its place among all reads.
@@ -16,7 +16,7 @@ pub struct LastRead {
     pub stamp: u64,
 }
 
-/// What has been said of a core's accesses, as far as its program has been told.
+/// A core's annotations so far.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
     /// The next write releases.
@@ -30,12 +30,12 @@ impl Marks {
         self.releases = true;
     }
 
-    /// The last load or locked instruction, if it is of a location that matters.
+    /// The last load or locked instruction, if its location is relevant.
     pub fn last_read(&self) -> Option<LastRead> {
         self.last_read
     }
 
-    /// An operation comes: whether it is the write that releases.
+    /// Processes an operation; returns whether it is the releasing write.
     pub fn passes(&mut self, op: &Op) -> bool {
         if reads(op).is_some() {
             self.last_read = None;
@@ -60,10 +60,10 @@ fn writes(op: &Op) -> Option<Addr> {
     touched(op).filter(|(_, _, writes)| *writes).map(|(addr, ..)| addr)
 }
 
-/// The locations that some access of a trace acquires or releases, by their index.
+/// The locations of a trace with an acquire or a release, by index.
 ///
-/// Where programs say which accesses synchronise, a load that says nothing establishes nothing: of these locations a lock is looked at
-/// before it is taken, and whoever looks at it does not race with who has it.
+/// In annotated programs, an unannotated load of such a location orders nothing. A program reads a lock before it tries
+/// to take it, and this read does not race with the owner.
 pub fn synchronising(trace: &Trace, places: &[Place]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for ops in &trace.programs {

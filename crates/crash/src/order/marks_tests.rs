@@ -1,4 +1,4 @@
-//! Runs whose programs say which accesses acquire and which release, before the model `rp`.
+//! Runs with annotated acquires and releases, judged by the model `rp`.
 
 use super::judge::{judge_all, Models};
 use super::tests::{load, run, store};
@@ -11,7 +11,7 @@ const LOCK: Addr = Addr(512);
 const RELEASE: Op = Op::Primitive(Primitive::Release);
 const ACQUIRE: Op = Op::Primitive(Primitive::Acquire);
 
-/// The lines of x and y, each a store on a core of its own, and of a persistent flag.
+/// The lines of x and y, each stored to by a different core, and of a persistent flag.
 const X: u64 = 0;
 const Y: u64 = 1;
 const FLAG: u64 = 2;
@@ -42,7 +42,7 @@ fn to_lock(value: u64) -> Op {
     }
 }
 
-/// What the model says of a run after which y is durable and x is not.
+/// The model's verdict on a run after which y is durable and x is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
     /// y before x may be.
@@ -71,7 +71,7 @@ fn said(journal: &Journal) -> Says {
     }
 }
 
-/// The first core stores x, the second one y, the first one's stores visible first.
+/// The first core stores x, the second one y; the first core's stores become visible first.
 fn one_after_the_other(first: &[Op], second: &[Op]) -> Says {
     let programs = vec![[&[store(X, 1)], first].concat(), [second, &[store(Y, 1)]].concat()];
     let mut visible = Vec::new();
@@ -123,11 +123,11 @@ fn a_locked_instruction_acquires_by_its_read_and_releases_by_its_write() {
         )
     };
     assert_eq!(counted(&[RELEASE], &[ACQUIRE]), Says::Forbidden);
-    // Two threads that count together do not race, and learn nothing of one another.
+    // Two threads that increment a counter do not race, and do not synchronise.
     for (release, acquire) in [(&[RELEASE][..], &[][..]), (&[], &[ACQUIRE]), (&[], &[])] {
         assert_eq!(counted(release, acquire), Says::Allowed);
     }
-    // Both marks around one instruction pass on what it has learned.
+    // An instruction with both annotations passes on the order.
     let programs = vec![
         vec![store(X, 1), RELEASE, locked(0, 1, 1)],
         vec![RELEASE, locked(1, 2, 2), ACQUIRE],
@@ -170,7 +170,7 @@ fn on_its_own_core_what_is_before_a_release_persists_first() {
     assert_eq!(of(&[]), Says::Allowed, "nothing orders two stores of an epoch");
 }
 
-/// Core 1 looks at the lock, loses it, looks again, and takes it.
+/// Core 1 reads the lock, loses it, reads it again, and takes it.
 #[test]
 fn of_a_loop_the_read_that_succeeds_acquires_and_the_others_do_not_race() {
     let first = [RELEASE, to_lock(0)];
@@ -189,7 +189,7 @@ fn of_a_loop_the_read_that_succeeds_acquires_and_the_others_do_not_race() {
     let programs = |second: &[Op]| vec![[&taken[..], &first].concat(), second.to_vec()];
     let visible = [(0, 0), (1, 2), (0, 1), (0, 3), (1, 6), (1, 8)];
     assert_eq!(said(&run(programs(&second), &visible, &[(Y, 1)])), Says::Forbidden);
-    // Where it is the loop's first read that says it acquires, before anything was released, nothing is in order.
+    // If the loop's first read is the acquire, before any release, nothing is ordered.
     let mut early = second;
     early[7] = Op::Primitive(Primitive::StoreBarrier);
     early[1] = ACQUIRE;

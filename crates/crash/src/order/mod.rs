@@ -1,10 +1,11 @@
-//! The verdict of a design's formal model on a run: is each state that a crash would leave a cut that the model allows?
+//! The verdict of a design's formal model on a run: is each crash state a cut that the model allows?
 
 mod history;
 mod judge;
 mod marks;
 mod places;
 mod repeats;
+mod stale;
 
 pub use judge::{input, judge, judge_all, judge_named, Models};
 

@@ -1,10 +1,10 @@
-//! The locations of a run: addresses that accesses tell apart.
+//! The locations of a run: groups of addresses that are accessed together.
 
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, LINE_BYTES};
 use strandline_machine::{Op, Trace};
 
-/// Bytes that some access touches as one: accesses of different sizes that overlap share a location.
+/// Bytes that some access touches together: overlapping accesses of different sizes share a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The first byte.
@@ -23,7 +23,7 @@ impl Place {
         (word >> ((self.addr.0 % 8) * 8)) & mask(self.size)
     }
 
-    /// Its content after `value` of `size` bytes was written at `addr`, when it was `content`.
+    /// Its content after a write of `value` (`size` bytes) at `addr`, when it was `content`.
     pub fn written_over(&self, content: u64, addr: Addr, size: u8, value: u64) -> u64 {
         let shift = (addr.0 - self.addr.0) * 8;
         let mask = mask(size) << shift;
@@ -35,12 +35,12 @@ impl Place {
         (self.addr.0 % LINE_BYTES / 8) as usize
     }
 
-    /// Whether the oracle has to know of reads of it, too.
+    /// Whether the oracle also needs its reads.
     pub fn is_seen(&self) -> bool {
         self.shared && self.written
     }
 
-    /// Whether the oracle has to know of it at all.
+    /// Whether the oracle needs it at all.
     pub fn matters(&self) -> bool {
         self.written && (self.shared || self.addr.is_persistent())
     }
@@ -50,7 +50,7 @@ fn mask(size: u8) -> u64 {
     u64::MAX >> (64 - 8 * u32::from(size))
 }
 
-/// What an operation touches: where, how much, and whether it writes.
+/// An access: address, size, and whether it writes.
 pub fn touched(op: &Op) -> Option<(Addr, u8, bool)> {
     match *op {
         Op::Load { addr, size, .. } => Some((addr, size, false)),
@@ -60,7 +60,7 @@ pub fn touched(op: &Op) -> Option<(Addr, u8, bool)> {
     }
 }
 
-/// The locations of a trace, in the order of their addresses.
+/// The locations of a trace, sorted by address.
 pub fn places(trace: &Trace) -> Vec<Place> {
     let mut accesses = BTreeSet::new();
     for (core, op) in trace

@@ -1,11 +1,11 @@
-//! Reads of a core that see what it has seen before, as a task does that waits for a lock.
+//! Reads of a core that see the same write again, as in a loop that waits for a lock.
 //!
-//! Of reads of a location that see the same write, with nothing but reads between them, only the first and the last tell
-//! something: what comes after the write comes after the first, and what precedes a later write precedes the last.
+//! Successive reads of a location that see the same write, with only reads in between: only the first and the last
+//! carry order. The write precedes whatever follows the first, and whatever precedes the last precedes a later write.
 
 use std::collections::BTreeMap;
 
-/// A read that has been passed over for now.
+/// A postponed read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Its operation's index in its core's program.
@@ -19,29 +19,29 @@ pub struct Passed {
 }
 
 struct Seen {
-    /// How many stores were visible when the location was read last.
+    /// Number of visible stores at the previous read of the location.
     then: u32,
-    /// The last read, if it has been passed over.
+    /// The last read, if it is postponed.
     passed: Option<Passed>,
 }
 
-/// What a core has read since its last event that was no read, by location.
+/// A core's reads since its last event other than a read, by location.
 #[derive(Default)]
 pub struct Repeats(BTreeMap<usize, Seen>);
 
 impl Repeats {
-    /// How many stores were visible when the location was read last, if it was.
+    /// Number of visible stores at the previous read of the location, if any.
     pub fn then(&self, number: usize) -> Option<u32> {
         self.0.get(&number).map(|seen| seen.then)
     }
 
-    /// A read of its own: an event.
+    /// A read that becomes an event.
     pub fn reads(&mut self, number: usize, now: u32) {
         let passed = None;
         self.0.insert(number, Seen { then: now, passed });
     }
 
-    /// A read that sees what the last one of the location saw.
+    /// A read that sees the same write as the previous read of the location.
     pub fn repeats(&mut self, now: u32, read: Passed) {
         let seen = Seen {
             then: now,
@@ -50,14 +50,14 @@ impl Repeats {
         self.0.insert(read.number, seen);
     }
 
-    /// The last reads of those that were passed over, in program order: events, since another one follows.
+    /// The last of the postponed reads, in program order. They become events, because another one follows.
     pub fn take(&mut self) -> Vec<Passed> {
         let mut passed: Vec<Passed> = self.0.values_mut().filter_map(|seen| seen.passed.take()).collect();
         passed.sort_unstable_by_key(|passed| passed.index);
         passed
     }
 
-    /// Something other than a read comes.
+    /// Processes an event other than a read.
     pub fn forget(&mut self) {
         self.0.clear();
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_reads_that_repeat_is_told_in_program_order() {
+    fn the_last_of_repeated_reads_comes_in_program_order() {
         let mut repeats = Repeats::default();
         repeats.reads(0, 3);
         repeats.reads(1, 3);

@@ -29,8 +29,8 @@ fn holding(value: u64) -> LineData {
     [value, 0, 0, 0, 0, 0, 0, 0]
 }
 
-/// A run of these programs; `visible` says in which order the stores became visible, by core and index, and `durable` from
-/// when on a crash leaves what of which line, a cycle after the other.
+/// A run of these programs. `visible` is the order of visible stores, by core and index. `durable` is the sequence of
+/// lines that become durable, one each cycle.
 pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)]) -> Journal {
     let visible = visible.iter().map(|(core, index)| OpId {
         core: CoreId(*core),
@@ -48,17 +48,18 @@ pub fn run(programs: Vec<Vec<Op>>, visible: &[(u16, u32)], durable: &[(u64, u64)
             visible: visible.collect(),
         },
         durable: durable.collect(),
+        ..Journal::default()
     }
 }
 
-/// What is wrong with a run from memory that is all zero, if anything: after how many durable events, and what.
+/// The violation in a run from zeroed memory, if any: the number of durable events, and the message.
 fn wrong(journal: &Journal) -> Option<(usize, String)> {
     let models = Models::named("px86").expect("a model");
     let disorder = judge(models.plain(), journal, &Memory::new(4096, 4096));
     disorder.map(|disorder| (disorder.event, disorder.what))
 }
 
-/// Line 2 durable whenever, line 0 before line 1 is stored to.
+/// Line 2 is durable at any time, line 0 before the store to line 1.
 fn ordered(durable: &[(u64, u64)]) -> Journal {
     let flush = Op::Flush {
         addr: word(0),
@@ -76,7 +77,8 @@ fn what_is_durable_too_early_is_wrong() {
     assert!(what.contains("which comes before it, is not"), "{what}");
 }
 
-/// A design may write early if a power failure takes it back (ASAP, IV-D): then it is left from when on it would not.
+/// A design may write early if it undoes the write at a power failure (ASAP, IV-D). The line counts from the time when
+/// the write is no longer undone.
 #[test]
 fn what_is_undone_until_what_comes_before_it_is_durable_is_right() {
     assert_eq!(wrong(&ordered(&[(0, 1), (1, 1), (2, 1)])), None);
@@ -95,11 +97,11 @@ fn what_is_taken_back_is_wrong_while_what_comes_after_it_is_not() {
 fn what_no_store_left_is_wrong() {
     assert_eq!(
         wrong(&ordered(&[(2, 1), (1, 7), (1, 0)])),
-        Some((2, format!("{} holds what no store left there", word(1))))
+        Some((2, format!("{} has a value that no store left there", word(1))))
     );
 }
 
-/// The world sees an output in the cycle of the second of three changes, or just before it.
+/// An output in the cycle of the second of three changes, or directly before it.
 #[test]
 fn an_output_is_held_against_the_image_of_its_own_cycle() {
     let fence = Op::Primitive(Primitive::Sfence);
@@ -125,7 +127,7 @@ fn a_load_is_given_what_its_own_core_has_made_visible() {
     assert!(what.starts_with("core 0 reads 0x0 from"), "{what}");
 }
 
-/// A failed compare-and-swap writes what it has read; one that reads what is not there is broken.
+/// A failed compare-and-swap writes the value that it has read; one that reads a wrong value is a fault.
 #[test]
 fn a_locked_instruction_is_given_what_is_there() {
     let locked = |old, new| Op::Rmw {

@@ -1,4 +1,4 @@
-//! Which crash states of a run are different.
+//! Distinct crash states of a run.
 
 use super::name::Point;
 use std::collections::{HashMap, HashSet};
@@ -6,13 +6,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use strandline_isa::{Line, LineData, Memory};
 use strandline_machine::Journal;
 
-/// The contents that were seen so far, of all runs.
+/// The contents seen so far, in all runs.
 pub struct Distinct {
     seen: HashSet<u128>,
 }
 
 impl Default for Distinct {
-    /// Memory as it was at first was seen.
+    /// The initial memory counts as seen.
     fn default() -> Self {
         Distinct {
             seen: HashSet::from([0]),
@@ -26,7 +26,7 @@ impl Distinct {
         self.seen.len() as u64
     }
 
-    /// The crash states of a run that nobody has seen, in order.
+    /// The new crash states of a run, in order.
     pub fn of_run(&mut self, run: usize, journal: &Journal, initial: &Memory) -> Vec<Point> {
         let mut content = Content::of(initial);
         let mut new = Vec::new();
@@ -42,7 +42,7 @@ impl Distinct {
     }
 }
 
-/// A number that stands for what memory holds: 0 for what it held at first.
+/// A hash of memory's contents: 0 for the initial contents.
 struct Content<'m> {
     initial: &'m Memory,
     lines: HashMap<Line, u128>,
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn contents_that_were_seen_are_no_new_states() {
         let (memory, mut distinct) = (Memory::new(64, 256), Distinct::default());
-        // The third takes back the second, and the last the first: memory is as at first.
+        // The third write undoes the second, and the last one the first: memory is as at first.
         let run = journal(&[(0, 7), (1, 7), (1, 0), (0, 0), (2, 5)]);
         assert_eq!(
             names(&distinct.of_run(0, &run, &memory)),

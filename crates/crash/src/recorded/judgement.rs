@@ -1,4 +1,4 @@
-//! Simulated runs of a recording before the design's model.
+//! The model's verdict on simulated runs of a recording.
 
 use super::lines::Lines;
 use super::simulated::{kept, observed, Simulated};
@@ -9,24 +9,24 @@ use strandline_kernel::Cycles;
 use strandline_record::Recording;
 use strandline_sim::{observe, Error, Spec};
 
-/// Of a recording with more instructions no run is put before the model: the oracle keeps each of their accesses.
+/// Maximum number of instructions of a judged recording: the oracle keeps each of their accesses.
 const MOST_INSTRUCTIONS: u64 = 4_000_000;
 
-/// Runs that are judged where the crash states are those that the model allows.
+/// Number of judged runs if the model yields the crash states.
 const BESIDE: usize = 2;
 
-/// What the design's model says of runs.
+/// The design's model's verdict on runs.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// How many runs it has judged.
+    /// Number of judged runs.
     pub judged: usize,
-    /// Why it has not judged others; empty if it has.
+    /// Why other runs were not judged; empty if all were.
     pub not_judged: String,
-    /// The first crash state of each run that it does not allow.
+    /// The first forbidden crash state of each run.
     pub disorders: Vec<Disorder>,
 }
 
-/// A crash state that the design's model does not allow.
+/// A crash state that the design's model forbids.
 #[derive(Clone, Debug)]
 pub struct Disorder {
     /// What came of the run.
@@ -40,7 +40,7 @@ pub struct Disorder {
 }
 
 impl Judgement {
-    /// Nothing was judged yet of a recording; says so if nothing will be.
+    /// No verdict yet; it says if there will be none.
     pub fn of(recording: &Recording) -> Judgement {
         let instructions = recording.totals().instructions;
         let not_judged = match instructions > MOST_INSTRUCTIONS {
@@ -53,7 +53,7 @@ impl Judgement {
         }
     }
 
-    /// Makes the `number`-th run and judges it: the run, and memory before it.
+    /// Makes the `number`-th run and judges it; returns the run, and memory before it.
     ///
     /// # Errors
     /// Bad input, or a run without progress.
@@ -80,12 +80,12 @@ impl Judgement {
     }
 }
 
-/// Puts a few simulated runs of a recording before the design's model, beside the states that the model allows.
+/// Judges a few simulated runs of a recording, in addition to the states that the model allows.
 pub fn judge_beside(recording: &Recording, spec: &Spec) -> Judgement {
     judge_runs(recording, spec, BESIDE, &observe)
 }
 
-/// Puts so many runs before the model, or says why not.
+/// Judges this many runs, or gives the reason for not doing so.
 pub fn judge_runs(recording: &Recording, spec: &Spec, runs: usize, observe: Observe<'_>) -> Judgement {
     let mut judgement = Judgement::of(recording);
     if judgement.not_judged.is_empty() {

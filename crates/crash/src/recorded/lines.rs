@@ -1,4 +1,4 @@
-//! Lines of simulated memory as parts of a recording's files.
+//! Maps lines of simulated memory to the recording's files.
 
 use strandline_isa::{Addr, Line, LineData};
 use strandline_record::order::{Piece, Place, Places};
@@ -6,7 +6,7 @@ use strandline_record::replay::Space;
 use strandline_record::Recording;
 use strandline_sim::Error;
 
-/// Where in which file simulated persistent memory is.
+/// The file and offset of simulated persistent memory.
 pub struct Lines {
     /// By simulated address, without overlap.
     spans: Vec<Span>,
@@ -25,7 +25,7 @@ impl Lines {
     /// Of a recording's regions.
     ///
     /// # Errors
-    /// A part of a file was mapped at two addresses: simulated memory would hold it twice.
+    /// A part of a file was mapped at two addresses, so simulated memory would hold it twice.
     pub fn of(recording: &Recording) -> Result<Lines, Error> {
         let (space, places) = (
             Space::new(recording.regions(), &[], Vec::new()),
@@ -48,7 +48,7 @@ impl Lines {
         if let Some(two) = twice {
             let place = places.show(two[1].place);
             return Err(Error::Input(format!(
-                "{place} was mapped at two addresses, which simulated runs cannot show: take a design of the models px86, eadr or bbb"
+                "{place} was mapped at two addresses, which simulated runs do not support: choose a design with model px86, eadr or bbb"
             )));
         }
         spans.sort_by_key(|span| span.start);
@@ -60,7 +60,7 @@ impl Lines {
         &self.places
     }
 
-    /// What a line holds, as stores of words; bytes outside of the recording's regions are left out.
+    /// A line's content, as stores of words; bytes outside the recording's regions are left out.
     pub fn pieces<'l>(&'l self, line: Line, data: &'l LineData) -> impl Iterator<Item = Piece> + 'l {
         let first = line.addr().0;
         let inside = self.spans.partition_point(|span| span.end <= first);
@@ -73,7 +73,7 @@ impl Lines {
         })
     }
 
-    /// The place of a simulated address, for people.
+    /// The place of a simulated address, as text.
     pub fn name(&self, addr: Addr) -> String {
         let behind = self.spans.partition_point(|span| span.start <= addr.0);
         match behind.checked_sub(1).map(|index| self.spans[index]) {
@@ -82,7 +82,7 @@ impl Lines {
         }
     }
 
-    /// The place of a line, for people: of its first byte that a file has.
+    /// The place of a line, as text: of its first byte in a file.
     pub fn name_of(&self, line: Line) -> String {
         let first = line.addr().0;
         let inside = self.spans.partition_point(|span| span.end <= first);
@@ -100,7 +100,7 @@ fn piece(span: &Span, at: u64, word: u64) -> Option<Piece> {
             false => *byte = 0,
         }
     }
-    // A region that begins within a word begins there in its file, too.
+    // A region that starts inside a word starts at this byte in its file, too.
     let word = (span.place + at).checked_sub(span.start)?;
     (mask != 0).then_some(Piece { word, bytes, mask })
 }

@@ -1,8 +1,8 @@
-//! Crash states of a recording under any design: those that simulated runs of it show.
+//! Crash states of a recording under any design, from simulated runs.
 //!
-//! The recording is replayed on the machine as it is and on shaken ones. What was durable when power fails, after each event
-//! that made something durable, is a crash state. A run's events are kept only while its states are looked at: each run is
-//! made once to find its states and once more to write them.
+//! The recording is replayed on the unchanged machine and on perturbed ones. The durable contents after each durable
+//! event are a crash state. A run's events are kept only while its states are processed. So each run is simulated
+//! twice: to find its states, and to write them.
 
 mod distinct;
 mod judgement;
@@ -28,13 +28,13 @@ use strandline_record::states::{write_files, Image, Spot, Visit};
 use strandline_record::{RecordError, Recording};
 use strandline_sim::{observe, Error, Spec};
 
-/// Runs of a recording: one on the machine as it is, the others on shaken ones.
+/// Runs of a recording: one on the unchanged machine, the others on perturbed ones.
 const RUNS: usize = 8;
 
-/// The most stores to persistent memory of a recording: what a run makes durable is kept in memory.
+/// Maximum number of stores to persistent memory of a recording, because a run's durable writes are kept in memory.
 const MOST_STORES: u64 = 1_000_000;
 
-/// Which crash states are asked for.
+/// The requested crash states.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The recording.
@@ -43,7 +43,7 @@ pub struct Asked {
     pub design: String,
     /// How many states to visit.
     pub points: Points,
-    /// The seed of run 0; of run n it is n more.
+    /// The seed of run 0; run n adds n.
     pub seed: u64,
     /// Only this state.
     pub only: Option<Name>,
@@ -52,28 +52,28 @@ pub struct Asked {
 /// What the runs have shown.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Different crash states; that before the program is one.
+    /// Number of distinct crash states, including the one before the program.
     pub states: u64,
-    /// How many of them are visited.
+    /// Number of visited states.
     pub visits: u64,
     /// The runs.
     pub runs: Vec<Ran>,
-    /// What the design's model says of the runs.
+    /// The model's verdict on the runs.
     pub judgement: Judgement,
-    /// Tasks that the program's markers began.
+    /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
-    /// Instructions that do too little or nothing, and how often.
+    /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
 }
 
-/// Where a visited state is from.
+/// The source of a visited state.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The run.
     pub ran: Ran,
     /// The durable events before the crash.
     pub event: usize,
-    /// When the last of them was; `None` before the first.
+    /// The time of the last of them; `None` before the first.
     pub at_cycles: Option<u64>,
     /// What it made durable.
     pub line: Option<String>,
@@ -92,7 +92,7 @@ pub struct SimulatedStates {
     at: Option<At>,
 }
 
-/// A run, and what memory holds after some of its events.
+/// A run, and memory after some of its events.
 struct At {
     run: Simulated,
     done: usize,
@@ -101,7 +101,7 @@ struct At {
 }
 
 impl SimulatedStates {
-    /// Runs the recording, finds its crash states and decides which to visit.
+    /// Runs the recording, finds its crash states and selects those to visit.
     ///
     /// # Errors
     /// Bad input, a recording that is too long, or a run without progress.
@@ -176,7 +176,7 @@ impl SimulatedStates {
         Ok(())
     }
 
-    /// Makes a run; its new states.
+    /// Makes a run; returns its new states.
     fn run(&mut self, number: usize, distinct: &mut Distinct) -> Result<Vec<Point>, Error> {
         let judgement = &mut self.plan.judgement;
         let (run, initial) = match judgement.not_judged.is_empty() {
@@ -202,11 +202,11 @@ impl SimulatedStates {
         self.lines.places()
     }
 
-    /// Writes the next state into the folder that `folder` makes of its name, and says which it is and where it is from: the
-    /// one before the program and the one after it first, then by run and event.
+    /// Writes the next state into the folder that `folder` derives from its name, and returns the state and its source.
+    /// The states before and after the program come first, then the others by run and event.
     ///
     /// # Errors
-    /// The state cannot be written, or there is no such state.
+    /// The state cannot be written, or does not exist.
     pub fn next(&mut self, folder: &mut dyn FnMut(&str) -> PathBuf) -> Result<Option<(Visit, Option<Origin>)>, Error> {
         if let Some(edge) = self.edges.pop_front() {
             let image = if edge == Name::Initial {
@@ -289,7 +289,7 @@ fn refuse(recording: &Recording) -> Result<(), String> {
     let stores = recording.totals().persistent_stores;
     if stores > MOST_STORES {
         return Err(format!(
-            "has {stores} stores to persistent memory, and simulated runs keep what they make durable of at most {MOST_STORES}: record less with --from and --max-instructions, or take a design of the models px86, eadr or bbb"
+            "has {stores} stores to persistent memory, and simulated runs support at most {MOST_STORES}: record less with --from and --max-instructions, or choose a design with model px86, eadr or bbb"
         ));
     }
     Ok(())

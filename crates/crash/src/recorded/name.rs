@@ -1,4 +1,4 @@
-//! Names of crash states that simulated runs show, by which one is visited again.
+//! Names of crash states of simulated runs, by which they can be visited again.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,27 +6,27 @@ use strandline_isa::Memory;
 use strandline_machine::{Durable, Journal};
 use strandline_sim::{observe_durable, Error, Observation, Spec, RECORDING_MACHINE};
 
-/// What was done to the machine for a run, and what came of it.
+/// A run's perturbation and result.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// Its number.
     pub number: usize,
-    /// What shaking set; empty for the machine as it is.
+    /// The perturbed settings; empty for the unchanged machine.
     pub shaken: Vec<String>,
     /// Its durable events.
     pub events: usize,
 }
 
-/// A run with what became durable in it.
+/// A run with its durable writes.
 pub struct Simulated {
     /// The run.
     pub ran: Ran,
-    /// What became durable; without what the cores executed.
+    /// The durable writes, without the executed operations.
     pub journal: Journal,
 }
 
 impl Simulated {
-    /// Runs the recording for the `number`-th time.
+    /// Makes the `number`-th run of the recording.
     ///
     /// # Errors
     /// Bad input, or a run without progress.
@@ -35,7 +35,7 @@ impl Simulated {
         Ok(kept(number, shaken, observation.journal))
     }
 
-    /// As [`Simulated::of`], and memory before the run.
+    /// As [`Simulated::of`], with memory before the run.
     ///
     /// # Errors
     /// As [`Simulated::of`].
@@ -44,18 +44,18 @@ impl Simulated {
         Ok((kept(number, shaken, run.journal), run.initial))
     }
 
-    /// The durable event that is the `event`-th, from 1.
+    /// The `event`-th durable event, from 1.
     pub fn durable(&self, event: usize) -> Option<&Durable> {
         self.journal.durable.get(event.checked_sub(1)?)
     }
 }
 
-/// Runs the recording for the `number`-th time by `observe`: how the machine was shaken, and what was observed.
+/// Makes the `number`-th run of the recording by `observe`; returns the perturbation and the observation.
 ///
 /// # Errors
 /// Bad input, or a run without progress.
 pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec<String>, Observation), Error> {
-    // Shaking asks for the machine only; a workload stands in for the recording, which would be read each time.
+    // The perturbation needs only the machine. A workload replaces the recording, which would be read each time.
     let machine = spec.machine.clone().or_else(|| Some(RECORDING_MACHINE.to_owned()));
     let stand_in = Spec {
         workload: "sps".to_owned(),
@@ -73,7 +73,7 @@ pub fn observed(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<(Vec
     Ok((shaken, observation))
 }
 
-/// What is kept of a run.
+/// The data of a run that is kept.
 pub fn kept(number: usize, shaken: Vec<String>, journal: Journal) -> Simulated {
     let journal = Journal {
         durable: journal.durable,

@@ -1,4 +1,4 @@
-//! Which of a recording's stores a crash state has.
+//! Determines which of a recording's stores a crash state has.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use strandline_record::order::{Interleaved, Op, Piece, Place, Places, What, LINE
 use strandline_record::states::{Audit, Image, Spot, Stored};
 use strandline_record::{Marker, RecordError, Recording};
 
-/// Stores to a word beyond the next one that are looked through for what it holds.
+/// Number of later stores to a word that are searched for its content.
 const MOST_AHEAD: usize = 4096;
 
 /// All stores to persistent memory, in the recording's order.
@@ -15,11 +15,11 @@ pub struct Stores {
     words: HashMap<Place, u32>,
     places: Vec<Place>,
     writes: Vec<Vec<Write>>,
-    /// After how many stores each task began.
+    /// Number of stores before each task's start.
     tasks: Vec<u64>,
     /// Memory with all of them.
     pub last: Image,
-    /// Instructions that do too little or nothing, and how often.
+    /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
 }
 
@@ -27,13 +27,13 @@ pub struct Stores {
 struct Write {
     serial: u64,
     pc: u64,
-    /// It is a further part of the store before.
+    /// It is another part of the previous store.
     rest: bool,
     piece: Piece,
 }
 
 impl Stores {
-    /// Reads a recording, whose memory held this at first.
+    /// Reads a recording with these initial contents.
     ///
     /// # Errors
     /// It cannot be read.
@@ -79,35 +79,35 @@ impl Stores {
         });
     }
 
-    /// Tasks that the program's markers began.
+    /// Number of tasks that started, by the program's markers.
     pub fn tasks(&self) -> u64 {
         self.tasks.len() as u64
     }
 }
 
-/// What the durable lines of a run have shown of the stores so far.
+/// The stores seen so far in the durable lines of a run.
 pub struct Shown {
-    /// How many stores of each word are there, and what it holds by them.
+    /// The number of present stores of each word, and its content after them.
     words: Vec<(usize, [u8; 8])>,
-    /// What each word held at first.
+    /// The initial content of each word.
     initial: Vec<[u8; 8]>,
 }
 
-/// What a crash state has and lacks.
+/// The stores that a crash state has and lacks.
 #[derive(Default)]
 pub struct Balance {
-    /// Tasks that had begun by its newest store.
+    /// Number of tasks that had started by its newest store.
     pub tasks: u64,
-    /// Lines that lack a store older than one that is there.
+    /// Lines that lack a store older than a present one.
     pub lines: usize,
-    /// Stores that are there although older ones are not, the oldest first.
+    /// Present stores that are newer than an absent one, the oldest first.
     pub has: Vec<Stored>,
-    /// Stores that are not there although newer ones are, the oldest first.
+    /// Absent stores that are older than a present one, the oldest first.
     pub lacks: Vec<Stored>,
 }
 
 impl Shown {
-    /// Memory holds what it held at first.
+    /// Memory has its initial contents.
     pub fn new(stores: &Stores, initial: &Image) -> Shown {
         let word = |place: &Place| {
             let page = place & !(strandline_record::PAGE_BYTES - 1);
@@ -125,9 +125,8 @@ impl Shown {
         }
     }
 
-    /// What a crash leaves of a word has changed. What it holds is that of the first stores from those on that it had; where
-    /// no number of them leaves these bytes, the newest are undone that must be; where that leaves them neither, nothing is
-    /// learnt.
+    /// The durable content of a word has changed. It is explained by the fewest further stores. If no number of them
+    /// yields these bytes, the newest stores are undone. If that fails too, nothing is known.
     pub fn see(&mut self, stores: &Stores, durable: &Piece) {
         let Some(word) = stores.words.get(&durable.word).map(|word| *word as usize) else {
             return;
@@ -156,7 +155,7 @@ impl Shown {
         self.words[word] = earlier.unwrap_or(self.words[word]);
     }
 
-    /// What is there and what is not.
+    /// The present and absent stores.
     pub fn balance(&self, stores: &Stores) -> Balance {
         let each = || self.words.iter().zip(&stores.writes);
         let newest = each().filter_map(|((count, _), writes)| count.checked_sub(1).map(|last| writes[last].serial));
@@ -182,7 +181,7 @@ impl Shown {
     }
 }
 
-/// How many stores of a word may be there: stores of what it holds already leave no trace.
+/// Possible numbers of present stores of a word: a store of an equal value leaves no trace.
 fn possible((count, bytes): &(usize, [u8; 8]), writes: &[Write]) -> usize {
     let changes = |write: &Write| {
         let mut after = *bytes;
@@ -249,7 +248,7 @@ mod tests {
         }
     }
 
-    /// How many stores are there after each of these contents, where one word is stored 1, 2, 1 and 3.
+    /// The number of present stores after each of these contents, if a word is stored 1, 2, 1 and 3.
     fn shown(contents: &[u8]) -> Vec<usize> {
         let write = |(serial, value): (u64, u8)| Write {
             serial,

@@ -1,4 +1,4 @@
-//! A list in persistent memory, under designs that keep its fences and under others.
+//! A list in persistent memory, under designs that preserve its fences and under others.
 
 use super::judgement::judge_runs;
 use super::{spec, Asked, Name, SimulatedStates};
@@ -11,7 +11,7 @@ use strandline_record::{Access, AccessKind, Block, Ending, FenceClass, RecordErr
 use strandline_rules::{breaking, Rule};
 use strandline_sim::observe;
 
-/// Where the pool is mapped, and how far one thread's list is from the next one's.
+/// Address of the pool, and distance between the lists of two threads.
 const POOL: u64 = 0x7000_0000_0000;
 const APART: u64 = 0x1_0000;
 
@@ -20,7 +20,7 @@ const STORE: u32 = 0;
 const FLUSH: u32 = 1;
 const FENCE: u32 = 2;
 
-/// A folder that is gone when it is dropped.
+/// A folder that is deleted when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -30,8 +30,8 @@ impl Folder {
         Folder(folder)
     }
 
-    /// A recording of appends to a list in each thread: a node's line is flushed and, if `fenced`, ordered before the head's.
-    /// The head is at 8, node n at 64 n: the one before it, and n.
+    /// A recording of appends to a list in each thread. A node's line is flushed and, if `fenced`, ordered before the
+    /// head's. The head is at 8; node n is at 64 n and holds the previous node and n.
     fn list(&self, nodes: u64, threads: u32, fenced: bool) -> PathBuf {
         let path = self.0.join("list.strand");
         written(&path, nodes, threads, fenced).expect("a recording");
@@ -41,7 +41,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It is in the folder of temporary files, whatever becomes of it.
+        // It is in the folder for temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -126,7 +126,7 @@ fn asked(recording: PathBuf, design: &str) -> Asked {
     }
 }
 
-/// The pools of all states that are asked for, by name.
+/// The pools of all requested states, by name.
 fn pools(folder: &Folder, asked: &Asked) -> BTreeMap<String, Vec<u8>> {
     let mut states = SimulatedStates::new(asked).expect("states");
     let mut pools = BTreeMap::new();
@@ -139,7 +139,7 @@ fn pools(folder: &Folder, asked: &Asked) -> BTreeMap<String, Vec<u8>> {
     pools
 }
 
-/// How many states have a broken list.
+/// The number of states with a broken list.
 fn broken(folder: &Folder, design: &str, threads: u32, fenced: bool) -> usize {
     let path = folder.list(12, threads, fenced);
     let pools = pools(folder, &asked(path, design));
@@ -163,8 +163,8 @@ fn designs_that_keep_order_do_not_break_a_fenced_list_and_others_do() {
 #[test]
 fn no_design_mends_a_list_without_fences() {
     let folder = Folder::new("unfenced");
-    // Where the caches are durable, or a buffer that takes stores as they become visible, stores are enough; volatile's program
-    // flushes nothing.
+    // If the caches are durable, or a buffer that receives stores when they become visible, stores are enough;
+    // volatile's program flushes nothing.
     let spared = ["eadr", "bbb", "volatile"];
     for design in abouts()
         .iter()
@@ -180,7 +180,7 @@ fn states_are_distinct_and_the_same_again_by_name() {
     let folder = Folder::new("names");
     let mut asked = asked(folder.list(12, 2, true), "unordered");
     let first = pools(&folder, &asked);
-    // The state before the program is `initial`, that after it may be one that a run has left.
+    // The state before the program is `initial`; the state after it may also be a state of a run.
     let shown: BTreeSet<&Vec<u8>> = first
         .iter()
         .filter(|(name, _)| *name != "final")
@@ -207,7 +207,7 @@ fn a_state_says_what_it_has_and_lacks() {
             lacking += 1;
             assert!(!visit.lacks.is_empty() && visit.differs > 0, "{}", visit.name);
             assert!(visit.has.iter().any(|store| store.place == 8), "{}", visit.name);
-            // The first node's pointer is stored as the 0 that is there.
+            // The first node's pointer is 0, as memory was before.
             assert!(visit.lacks.iter().all(|store| store.place != 64));
             assert!(
                 visit.lacks.iter().all(|store| store.place >= 64 || store.place == 8),
@@ -236,7 +236,7 @@ fn a_machine_whose_fences_do_not_wait_is_told_from_one_whose_fences_do() {
     let wrong = breaking(Some(Rule::FenceWaitsForAll), judged);
     assert_eq!((wrong.judged, wrong.not_judged.as_str()), (8, ""));
     assert!(!wrong.disorders.is_empty());
-    // Both words of the breach are of the list, by the names of the pool's places.
+    // Both words of the violation are in the list, by the names of the pool's locations.
     assert!(
         wrong.disorders[0].what.matches("pool+0x").count() == 2,
         "{}",

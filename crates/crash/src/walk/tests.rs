@@ -97,7 +97,7 @@ fn a_sound_journal_is_clean() {
 
 #[test]
 fn recovery_that_does_nothing_is_caught_wherever_a_region_is_half_done() {
-    // After events 2 and 6 one of two cells is new.
+    // After events 2 and 6, one of two cells is new.
     let found = findings(&sound(), false);
     assert_eq!(
         found.iter().map(|finding| finding.event).collect::<Vec<usize>>(),
@@ -115,7 +115,7 @@ fn recovery_that_does_nothing_is_caught_wherever_a_region_is_half_done() {
 #[test]
 fn a_lost_acknowledged_write_is_caught_from_its_acknowledgement_on() {
     let mut journal = sound();
-    // The first cell's 1 never arrives; the region is acknowledged at 30, by event 4, all the same.
+    // The first cell's 1 never arrives, but the region is acknowledged at 30, by event 4.
     journal.durable[1].data[0] = 0;
     let found = findings(&journal, true);
     let lost = Fault::Lost {
@@ -125,7 +125,7 @@ fn a_lost_acknowledged_write_is_caught_from_its_acknowledgement_on() {
         found: 0,
         expected: 1,
     };
-    // From event 5 on the log restores the cell.
+    // From event 5 on, the log restores the cell.
     assert_eq!(
         found,
         [Finding {
@@ -139,7 +139,7 @@ fn a_lost_acknowledged_write_is_caught_from_its_acknowledgement_on() {
 #[test]
 fn a_region_acknowledged_between_two_events_is_lost_from_that_cycle_on() {
     let mut journal = sound();
-    // Acknowledged at 25, while only the log's mark stands between the cells and being undone.
+    // Acknowledged at 25, while the log's valid mark would still undo the cells.
     journal.notes = vec![[region(5, 1, 25), region(40, 2, 70)].concat()];
     let found = findings(&journal, true);
     assert_eq!((found.len(), found[0].event, found[0].at), (1, 3, Cycles(25)));
@@ -148,7 +148,7 @@ fn a_region_acknowledged_between_two_events_is_lost_from_that_cycle_on() {
 #[test]
 fn an_acknowledgement_in_the_cycle_of_an_event_belongs_to_no_state_before_it() {
     let mut journal = sound();
-    // Events 6 and 7 share cycle 60; an acknowledgement there may follow from either, and event 8 comes later.
+    // Events 6 and 7 share cycle 60. An acknowledgement in that cycle may follow from either; event 8 comes later.
     journal.notes = vec![[region(5, 1, 30), region(40, 2, 60)].concat()];
     let events: Vec<usize> = findings(&journal, true).iter().map(|finding| finding.event).collect();
     assert_eq!(events, [7]);
@@ -157,7 +157,7 @@ fn an_acknowledgement_in_the_cycle_of_an_event_belongs_to_no_state_before_it() {
 #[test]
 fn a_torn_region_is_caught() {
     let mut journal = sound();
-    // The log of the second region is durable only after one of its cells.
+    // The log of the second region becomes durable only after one of its cells.
     journal.durable.swap(4, 5);
     let found = findings(&journal, true);
     let torn = Fault::Torn {
@@ -212,7 +212,7 @@ fn a_word_of_a_region_that_had_not_begun_is_foreign() {
     );
 }
 
-/// Recovery that follows a pointer to beyond memory.
+/// Recovery that follows a pointer beyond memory.
 struct Lost;
 
 impl Recoverable for Lost {
@@ -234,7 +234,7 @@ fn recovery_that_goes_astray_is_a_fault_not_a_panic() {
     assert_eq!((found.at, found.faults), (Cycles::ZERO, vec![Fault::Stray { addr }]));
 }
 
-/// The last clearing of the log's mark, by which the second region is there, is on the media, but under an undo record.
+/// The last clear of the log's mark, which commits the second region, is on the media, but under an undo record.
 #[test]
 fn what_is_undone_until_its_region_is_acknowledged_is_lost_from_then_on() {
     let mut journal = sound();
@@ -249,7 +249,7 @@ fn what_is_undone_until_its_region_is_acknowledged_is_lost_from_then_on() {
 #[test]
 fn what_was_there_and_is_undone_after_its_acknowledgement_is_lost() {
     let mut journal = sound();
-    // An undo record for the first cell comes, and goes again.
+    // An undo record for the first cell appears and disappears.
     journal.durable.push(durable(80, 0, &[1]));
     journal.durable.push(durable(90, 0, &[2]));
     let found = findings(&journal, true);
@@ -258,7 +258,7 @@ fn what_was_there_and_is_undone_after_its_acknowledgement_is_lost() {
 
 #[test]
 fn regions_under_way_that_conflict_are_judged_together() {
-    // Both wrote; the later one overwrote the first cell of the earlier: each subset in order is a right state.
+    // Both regions wrote; the later one overwrote the first cell of the earlier: each ordered subset is a right state.
     let first = [
         (1, Note::RegionBegin),
         (2, write(0, 1)),

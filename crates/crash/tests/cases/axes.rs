@@ -1,13 +1,14 @@
-//! What crash exploration combines: each axis from its registry.
+//! The axes of crash exploration, each from its registry.
 
 use crate::thinning::Amount;
 use strandline_design::About;
 use strandline_designs::{abouts, design};
 use strandline_machine::{preset_names, Machine};
-use strandline_runtime::runtimes;
+use strandline_runtime::{runtimes, Runtime};
 use strandline_sim::{check_needs, Found, Spec, Window};
+use strandline_workloads::describe;
 
-/// A run of crash exploration: a value of each axis.
+/// A run of crash exploration: a value for each axis.
 #[derive(Clone)]
 pub struct Row {
     pub design: About,
@@ -21,7 +22,7 @@ pub struct Row {
     locks: Variant,
 }
 
-/// What a run sets of its machine, by its name; what is usual has none.
+/// A named variant of the machine; the default has no name.
 type Variant = (&'static str, &'static [&'static str]);
 
 const THREADS: [u64; 2] = [4, 1];
@@ -35,18 +36,18 @@ const CONTROLLERS: [Variant; 3] = [
     ("no-adr", &["machine.controllers.adr=false"]),
 ];
 
-/// The sizes of what a design adds.
+/// The sizes of a design's structures.
 #[derive(Clone, Copy, PartialEq)]
 enum Structures {
     /// As in its paper.
     Paper,
-    /// Each as small as it may be.
+    /// Each at its minimum.
     Least,
 }
 
 const STRUCTURES: [Structures; 2] = [Structures::Paper, Structures::Least];
 
-/// How tasks share a thread: by its name, the window and the library; without a name as the design has it.
+/// How tasks share a thread: name, window and library; without a name, the design's default.
 type Sharing = (&'static str, Option<Window>, Option<&'static str>);
 
 const SHARING: [Sharing; 4] = [
@@ -62,17 +63,19 @@ const LOCKS: [Variant; 2] = [
     ("locks-order-flushes", &["machine.core.lock_orders_flushes=true"]),
 ];
 
-/// The parameters of a design that make what it adds as small as it may be.
+/// The parameters of a design that minimise its structures.
 pub fn least(name: &str) -> Vec<(&'static str, String)> {
     let params = design(name).expect("a registered design").params().iter();
     params.map(|param| (param.name, param.min.to_string())).collect()
 }
 
-/// A design, and what it can be combined with.
+/// A design, and its possible combinations.
 struct Choice {
     about: About,
     has_structures: bool,
-    /// Whether each machine, with each of [`CONTROLLERS`], has what it needs.
+    /// It interrupts programs, which must restart their regions.
+    interrupts: bool,
+    /// Whether each machine, with each of [`CONTROLLERS`], meets its needs.
     is_enough: Vec<[bool; CONTROLLERS.len()]>,
 }
 
@@ -98,7 +101,7 @@ impl Axes {
         }
     }
 
-    /// How many values each axis has.
+    /// Number of values of each axis.
     pub fn sizes(&self) -> [usize; 9] {
         [
             self.designs.len(),
@@ -128,7 +131,7 @@ impl Axes {
         }
     }
 
-    /// Whether some design has all it needs on such a machine, and has structures where they are to be small.
+    /// Whether some design can run on such a machine, and has structures if they are to be small.
     pub fn fits(&self, values: &[Option<usize>]) -> bool {
         let designs = match values[0] {
             Some(index) => &self.designs[index..=index],
@@ -136,7 +139,16 @@ impl Axes {
         };
         designs
             .iter()
-            .any(|design| design.fits(values[4], values[5].unwrap_or(0), values[6]))
+            .any(|design| design.fits(values[4], values[5].unwrap_or(0), values[6]) && self.restarts(design, values))
+    }
+
+    /// Whether the program can restart its regions, where the design interrupts it.
+    fn restarts(&self, design: &Choice, values: &[Option<usize>]) -> bool {
+        let is_logged = |index| describe(self.workloads[index]).is_ok_and(|about| about.is_logged());
+        !design.interrupts
+            || values[1].is_none_or(is_logged)
+                && values[2].is_none_or(|index| self.runtimes[index] == Runtime::Undo.name())
+                && values[7].is_none_or(|index| SHARING[index].1.is_none())
     }
 }
 
@@ -146,6 +158,7 @@ impl Choice {
         Choice {
             about,
             has_structures: !least(about.name).is_empty(),
+            interrupts: design(about.name).is_some_and(|design| design.lowering().speculates()),
             is_enough: preset_names().into_iter().map(on).collect(),
         }
     }
@@ -171,7 +184,7 @@ fn is_enough(about: &About, name: &str, (_, sets): Variant) -> bool {
 }
 
 impl Row {
-    /// What tells the run from others.
+    /// The identity of the run.
     pub fn name(&self) -> String {
         let structures = match self.structures {
             Structures::Paper => "",
@@ -194,7 +207,7 @@ impl Row {
             .into_iter()
             .map(str::to_owned)
             .collect();
-        // Batches end within the run, and logs come round.
+        // Batches end within the run, and logs wrap around.
         set.extend(["runtime.log_batch=3", "runtime.log_group=3"].map(str::to_owned));
         if self.structures == Structures::Least {
             set.extend(

@@ -1,26 +1,26 @@
-//! A case: what becomes one test.
+//! A case, which becomes one test.
 
 use crate::planted::{Found, Planted};
 use crate::times::Times;
 use libtest_mimic::Trial;
 use std::sync::Arc;
 
-/// What is wrong with a design, if anything.
+/// The fault of a design, if any.
 type Finds = Box<dyn Fn(&Planted) -> Option<Found> + Send + Sync>;
 
-/// Something to be run under one design, which finds nothing unless a bug is planted.
+/// A run under one design, which finds nothing unless a bug is planted.
 pub struct Check {
     pub suite: &'static str,
     /// Its name within the suite.
     pub name: String,
     pub design: &'static str,
-    /// About how long it takes, beside the other cases.
+    /// Approximate duration, relative to other cases.
     pub weight: u64,
     pub finds: Finds,
 }
 
 impl Check {
-    /// The test that it finds nothing in the design as it is.
+    /// The test that it finds nothing in the unchanged design.
     pub fn case(self) -> Case {
         let run = move || match (self.finds)(&Planted::unbroken(self.design)) {
             None => Ok(()),
@@ -53,7 +53,7 @@ impl Case {
         }
     }
 
-    /// As the test harness takes it.
+    /// In the form of the test harness.
     pub fn trial(self, times: Arc<Times>) -> Trial {
         let name = format!("{}::{}", self.suite, self.name);
         Trial::test(name, move || {

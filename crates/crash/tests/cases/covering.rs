@@ -1,11 +1,11 @@
 //! Rows that cover all pairs (or triples) of values, instead of all combinations.
 
-/// Whether a row, some of whose values are still open, can be completed to one that can be run.
+/// Whether a row with open values can be completed to a possible one.
 pub type Fits<'a> = &'a dyn Fn(&[Option<usize>]) -> bool;
 
-/// Rows of one value an axis, such that any values of any `strength` axes that fit together stand in some row.
+/// Rows with one value per axis, such that all compatible values of any `strength` axes occur together in some row.
 ///
-/// Greedy: a row begins with what no row has yet, and each of its other axes takes the value that adds most. The same
+/// Greedy: a row starts with an uncovered combination, and each other axis takes the value that covers most. The same
 /// axes give the same rows.
 pub fn rows(sizes: &[usize], strength: usize, fits: Fits<'_>) -> Vec<Vec<usize>> {
     let mut open: Vec<Partial> = partials(sizes, strength)
@@ -21,7 +21,7 @@ pub fn rows(sizes: &[usize], strength: usize, fits: Fits<'_>) -> Vec<Vec<usize>>
     rows
 }
 
-/// A row of which only some values are chosen.
+/// A row with some chosen values.
 type Partial = Vec<Option<usize>>;
 
 /// All values of any `strength` axes.
@@ -50,7 +50,8 @@ fn complete(mut row: Partial, sizes: &[usize], open: &[Partial], fits: Fits<'_>)
         .collect()
 }
 
-/// The value of an axis with which most of the open partials still agree, those most that it completes; the first of equals.
+/// The value of an axis that agrees with most of the open partial rows, preferring those that it completes; the first
+/// of equals.
 fn best(row: &Partial, axis: usize, size: usize, open: &[Partial], fits: Fits<'_>) -> Option<usize> {
     let mut gains = vec![0u64; size];
     for partial in open {
@@ -79,7 +80,7 @@ fn covers(row: &[usize], partial: &Partial) -> bool {
     pairs.all(|(value, wanted)| wanted.is_none_or(|wanted| wanted == *value))
 }
 
-/// That what fits is covered and what does not is left out, and that rows are few.
+/// Tests that compatible values are covered, incompatible ones are left out, and rows are few.
 pub fn proof() -> Result<(), String> {
     let sizes = [14, 9, 5, 2, 3, 2];
     let fits = |row: &[Option<usize>]| !(row[0] == Some(3) && row[1] == Some(1));

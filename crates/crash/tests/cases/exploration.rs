@@ -1,4 +1,4 @@
-//! Crash exploration: what promises recovery recovers, and what orders nothing is caught.
+//! Crash exploration: designs that promise recovery recover, and designs that order nothing are caught.
 
 use crate::axes::{Axes, Row};
 use crate::case::{Case, Check};
@@ -10,8 +10,8 @@ use strandline_sim::{Spec, Window};
 
 const AUTO: Window = Window::Found(strandline_sim::Found::Auto);
 
-/// Every pair (triple) of a design that promises recovery, a workload, a runtime, a number of threads, a machine, its controllers, sizes
-/// of the design's structures, how tasks share a thread, and what locks order.
+/// Every pair (triple) of: a design that promises recovery, a workload, a runtime, a number of threads, a machine, its
+/// controllers, sizes of the design's structures, sharing of threads, and what locks order.
 pub fn recovers() -> Vec<Check> {
     let amount = amount();
     let check = move |row: Row| {
@@ -44,7 +44,7 @@ fn covered(promises_recovery: bool, strength: usize) -> Vec<Row> {
     rows.iter().map(|values| axes.row(values)).collect()
 }
 
-/// Designs that order no persists at all, with everything at least once (in every pair): each workload, runtime, machine, ...
+/// Designs that order no persists, with each value at least once (in every pair): each workload, runtime, machine, ...
 pub fn caught() -> Vec<Case> {
     let amount = amount();
     let rows = covered(false, amount.strength - 1);
@@ -56,7 +56,7 @@ pub fn caught() -> Vec<Case> {
     unordered.map(case).collect()
 }
 
-/// That the run fails, and that each failure fails again when it is replayed.
+/// The run must fail, and each failure must fail again when it is replayed.
 fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
     let report = explore(spec, amount.points).map_err(|error| error.to_string())?;
     if report.failures.is_empty() || report.record.recovers != Some(false) {
@@ -74,7 +74,7 @@ fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
             return Err(format!("{} shows {:?}", failure.replay, again.failures));
         }
     }
-    // Without fences the first task is acknowledged before any of it is durable.
+    // Without fences, the first task is acknowledged before any of it is durable.
     let smallest = &report.failures[0];
     match (smallest.tasks, smallest.threads) {
         (1, 1) => Ok(()),
@@ -82,7 +82,7 @@ fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
     }
 }
 
-/// A command's options, as the front end reads them, and the crash point.
+/// A command's options, as the front end parses them, and the crash point.
 pub fn read(words: &[&str]) -> (Spec, String) {
     let ["crash", workload, "-d", design, ..] = words else {
         panic!("{words:?} is no command")

@@ -1,6 +1,6 @@
-//! Generated tests: one for each combination that a suite takes (`thinning.rs`), each planted bug and what catches it.
+//! Generated tests: one for each combination of a suite (`thinning.rs`), and for each planted bug and its catcher.
 //!
-//! `cargo test -p strandline-crash --test cases -- recovers::strandweaver` runs what has this in its name.
+//! `cargo test -p strandline-crash --test cases -- recovers::strandweaver` runs tests by name.
 
 mod axes;
 mod case;
@@ -35,7 +35,7 @@ fn main() {
     conclusion.exit();
 }
 
-/// Suites that are run over mutants, too, to see what each is worth.
+/// Suites that also run on mutants, to measure their worth.
 fn checks() -> Vec<Check> {
     let suites = [
         exploration::recovers(),
@@ -47,7 +47,7 @@ fn checks() -> Vec<Check> {
     suites.into_iter().flatten().collect()
 }
 
-/// All tests, the longest first, so that no processor waits for one at the end.
+/// All tests, the longest first, so that no processor idles at the end.
 fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = checks().into_iter().map(Check::case).collect();
     cases.extend(exploration::caught());

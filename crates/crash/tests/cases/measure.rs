@@ -1,4 +1,4 @@
-//! What each suite is worth: the planted bugs that it catches, and what it costs (`STRANDLINE_MEASURE=1`).
+//! The worth of each suite: the planted bugs that it catches, and its cost (`STRANDLINE_MEASURE=1`).
 
 use crate::case::Check;
 use crate::mutants::table::{Mutant, MUTANTS};
@@ -12,14 +12,14 @@ use std::thread::{available_parallelism, scope};
 /// What became of a suite.
 #[derive(Default)]
 struct Worth {
-    /// For all its cases, when nothing is broken.
+    /// For all its cases, without a planted bug.
     seconds: f64,
     caught: BTreeSet<&'static str>,
 }
 
 type Worths = BTreeMap<&'static str, Worth>;
 
-/// Runs every suite over the designs as they are and over every mutant, and prints a table.
+/// Runs every suite on the unchanged designs and on every mutant, and prints a table.
 pub fn print(checks: &[Check]) {
     let worths = Mutex::new(Worths::new());
     in_parallel(checks, |check| {
@@ -35,7 +35,7 @@ pub fn print(checks: &[Check]) {
     table(worths.into_inner().expect("nobody panics while he holds the table"));
 }
 
-/// The suites that catch a mutant; each stops at the first case that does.
+/// The suites that catch a mutant; each stops at its first success.
 fn catching(checks: &[Check], mutant: &Mutant) -> BTreeSet<&'static str> {
     let planted = Planted::of(mutant);
     let mut suites = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Designs before their models: litmus tests and random programs.
+//! Designs against their models: litmus tests and random programs.
 
 use crate::axes::least;
 use crate::case::{Case, Check};
@@ -17,7 +17,7 @@ fn folders() -> BTreeSet<&'static str> {
     shelf().into_iter().map(folder).collect()
 }
 
-/// Each design with the tests of each folder that are for it.
+/// Each design with the tests of each folder that apply to it.
 pub fn conforms() -> Vec<Check> {
     let machines = amount().machines;
     let pairs = abouts()
@@ -52,7 +52,8 @@ pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Foun
     })
 }
 
-/// Random programs under each design as in its paper, with each parameter as small as it may be, and with all.
+/// Random programs under each design: with the paper's parameters, with each at its minimum, and with all at their
+/// minimum.
 pub fn random_programs() -> Vec<Check> {
     abouts()
         .into_iter()
@@ -95,8 +96,8 @@ pub fn wrong(planted: &Planted, first_seed: u64, programs: u64) -> Option<Found>
     })
 }
 
-/// Tests that a design must show everything of that its model allows: one that shows less would be tested less than it seems.
-/// Lines leave the caches in any order, and fences hold nothing that is not flushed.
+/// Tests for which a design must reach every state that its model allows. A design that reaches fewer would be tested
+/// less than it seems. Lines leave the caches in any order, and fences hold nothing that is not flushed.
 const REORDERED: [(&str, &str); 9] = [
     ("x86", "classic/mp+plain+dram"),
     ("x86", "papers/undo-x86"),
@@ -104,13 +105,13 @@ const REORDERED: [(&str, &str); 9] = [
     ("x86-pcommit", "classic/mp+plain+dram"),
     ("eadr", "papers/undo-eadr-nothing"),
     ("unordered", "classic/mp+clwb+dram"),
-    // Another context's stores and flushes may be under way behind a cfence.
+    // Another context's stores and flushes may be in flight behind a cfence.
     ("cosplay", "cfence/ww+clwb.other-cfence"),
     ("freeswitch", "cfence/ww+clwb.other-cfence"),
     ("sbatch", "papers/undo-x86"),
 ];
 
-/// Machines on which such a test is run: the rarest state shows on one of some thousand.
+/// Number of machines for such a test: the rarest state occurs on one of some thousand.
 const MANY: u64 = 10_000;
 
 /// What may be reordered is reordered.
@@ -153,7 +154,7 @@ fn on_shelf(path: &str) -> Test {
         .expect("a right test")
 }
 
-/// That a design's own model, and the one of the intents that it keeps, take tests of the shelf: each more than ten.
+/// A design's own model, and the model of its intents, each accept more than ten tests of the shelf.
 pub fn models() -> Vec<Case> {
     let case = |about: About| Case::new("models", about.name, 10, move || has_tests(&about));
     abouts().into_iter().map(case).collect()

@@ -1,4 +1,4 @@
-//! A design as it is registered, or with a bug planted, under whatever a suite runs.
+//! A design, registered or with a planted bug, in any suite.
 
 use crate::mutants::altered::Altered;
 use crate::mutants::table::{Broken, Mutant};
@@ -11,7 +11,7 @@ use strandline_machine::{Machine, Options, Outcome};
 use strandline_rules::{breaking, Rule};
 use strandline_sim::{design_named, observe_design, play, Error, Observation, Play, Spec};
 
-/// A design, the bug that is planted, if any, and the parameters that are set.
+/// A design, its planted bug, if any, and its parameters.
 #[derive(Clone)]
 pub struct Planted {
     about: About,
@@ -19,7 +19,7 @@ pub struct Planted {
     sets: Vec<(&'static str, String)>,
 }
 
-/// A task takes some ten thousand cycles at most. Behind a broken lock it has no end.
+/// A task takes at most some ten thousand cycles. Behind a broken lock it never ends.
 const PATIENCE: Cycles = Cycles(1_000_000);
 
 impl Planted {
@@ -40,7 +40,7 @@ impl Planted {
         }
     }
 
-    /// The same with parameters of the design set.
+    /// The same with parameters of the design.
     pub fn with<V: ToString>(mut self, sets: impl IntoIterator<Item = (&'static str, V)>) -> Planted {
         self.sets
             .extend(sets.into_iter().map(|(key, value)| (key, value.to_string())));
@@ -61,7 +61,7 @@ impl Planted {
         })
     }
 
-    /// The rule that is broken, of those that code asks about.
+    /// The broken rule, if code tests it.
     pub fn rule(&self) -> Option<Rule> {
         match self.bug {
             Some(Broken::Rule(rule)) => Some(rule),
@@ -69,7 +69,7 @@ impl Planted {
         }
     }
 
-    /// Whether states that it leaves are to be recovered.
+    /// Whether its states must recover.
     pub fn promises_recovery(&self) -> bool {
         self.about.promises_recovery
     }
@@ -79,7 +79,7 @@ impl Planted {
         self.observe_for(spec, PATIENCE)
     }
 
-    /// As [`Planted::observe`], until no task ends for so long.
+    /// As [`Planted::observe`], until no task ends for `patience`.
     pub fn observe_for(&self, spec: &Spec, patience: Cycles) -> Result<Observation, Error> {
         let sets = spec
             .set
@@ -108,7 +108,7 @@ impl Subject for Planted {
 /// What was found wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// In a word; `None` where the run stopped (on a count below zero, say), which reports nothing.
+    /// The kind, in one word; `None` if the run panicked (an underflow, for example), which reports nothing.
     pub kind: Option<Kind>,
     /// In words.
     pub text: String,
@@ -120,7 +120,7 @@ impl Found {
     }
 }
 
-/// What a run of it finds wrong, if anything. One that gets stuck or stops is wrong, too.
+/// The fault of one of its runs, if any. A run that hangs or panics is a fault, too.
 pub fn finding(planted: &Planted, run: impl FnOnce() -> Result<Option<Found>, Error>) -> Option<Found> {
     match quietly(|| breaking(planted.rule(), run)) {
         Ok(Ok(found)) => found,

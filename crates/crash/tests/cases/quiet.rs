@@ -7,7 +7,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets only panics outside of [`quietly`] be printed.
+/// Prints only panics outside [`quietly`].
 pub fn install() {
     let print = take_hook();
     set_hook(Box::new(move |info| {
@@ -17,7 +17,7 @@ pub fn install() {
     }));
 }
 
-/// Runs something, or returns the message with which it panicked.
+/// Runs `work`, or returns the message of its panic.
 pub fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     QUIET.set(true);
     let done = catch_unwind(AssertUnwindSafe(run));

@@ -1,24 +1,24 @@
-//! How much each suite runs: in `cargo test`, and with `STRANDLINE_THOROUGH=1`, as `make thorough` does.
+//! The amounts of each suite: in `cargo test`, and with `STRANDLINE_THOROUGH=1`, as in `make thorough`.
 //!
-//! One rule: a short suite has every pair of values (each design with each workload, each runtime with each number of
-//! threads, ...) in some run, a thorough one every triple. `cases -- --list` shows the cases.
+//! One rule: a short suite covers every pair of values (each design with each workload, each runtime with each number
+//! of threads, ...), a thorough one every triple. `cases -- --list` lists the cases.
 
 use strandline_crash::Points;
 
 /// How much a suite runs.
 #[derive(Clone, Copy)]
 pub struct Amount {
-    /// Whether this is what the thorough suites run.
+    /// Whether these are the thorough suites.
     pub thorough: bool,
-    /// Values of how many axes stand together in some run.
+    /// Number of axes whose values are covered in combination.
     pub strength: usize,
-    /// Tasks of a run; of tpcc, whose tasks write some hundred lines, `tpcc_tasks`.
+    /// Tasks of a run; `tpcc_tasks` for tpcc, whose tasks write some hundred lines.
     pub tasks: u64,
     /// As `tasks`.
     pub tpcc_tasks: u64,
-    /// Crash states that are recovered, all runs of a case together. The model judges all there are.
+    /// Recovered crash states of all runs of a case. The model judges all states.
     pub points: Points,
-    /// Machines on which a litmus test is run.
+    /// Number of machines for a litmus test.
     pub machines: u64,
     /// Random programs under one design with one set of parameters.
     pub programs: u64,
@@ -26,8 +26,8 @@ pub struct Amount {
     pub commands: u64,
 }
 
-/// The short suites. A case takes some hundred milliseconds: the model that judges every crash state costs most of it, so
-/// fewer tasks save more than fewer points.
+/// The short suites. A case takes some hundred milliseconds. Most of it is the model, which judges every crash state;
+/// so fewer tasks save more than fewer points.
 const SHORT: Amount = Amount {
     thorough: false,
     strength: 2,
@@ -39,7 +39,7 @@ const SHORT: Amount = Amount {
     commands: 2,
 };
 
-/// The thorough suites: tasks as `strandline crash` has them, so that logs come round several times.
+/// The thorough suites, with as many tasks as `strandline crash`, so that logs wrap around several times.
 const THOROUGH: Amount = Amount {
     thorough: true,
     strength: 3,

@@ -13,7 +13,7 @@ pub struct Times {
 struct Taken {
     cases: u64,
     seconds: f64,
-    /// The seconds of its longest case, and which that is.
+    /// The name and seconds of its longest case.
     longest: (f64, String),
 }
 
@@ -45,7 +45,7 @@ impl Times {
     }
 }
 
-/// The result and the seconds for which this thread had a processor.
+/// The result and this thread's processor time in seconds.
 pub fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let before = on_processor();
     let done = run();

@@ -1,11 +1,11 @@
-//! Eager flushing: what crash exploration must have met to have tested it.
+//! Eager flushing: the events that crash exploration must have covered.
 
 use super::spec;
 use strandline_sim::{run, Record, Spec};
 
 const EAGER: [&str; 3] = ["asap-ep", "asap-rp", "asap-strand"];
 
-/// Lines in turn on two controllers.
+/// Lines alternate between two controllers.
 fn on_two_controllers(design: &str, sets: &[&str]) -> Record {
     let usual = ["machine.controllers.count=2", "machine.controllers.interleave_bytes=64"];
     let spec = Spec {

@@ -9,7 +9,7 @@ fn every_point_of_short_runs_recovers() {
     let report = explore(&spec("sps", "x86", 4), Points::All).unwrap();
     assert_eq!(report.failures, []);
     assert_eq!(report.record.recovers, Some(true));
-    // Point 0 of each run comes before its first event.
+    // Point 0 of each run precedes its first event.
     assert_eq!(report.points, report.durable_events + report.runs);
 }
 

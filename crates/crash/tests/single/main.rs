@@ -1,15 +1,17 @@
-//! Tests of crash exploration and conformance that are not generated; `cases` has those that are.
+//! Handwritten tests of crash exploration and conformance; `cases` has the generated ones.
 
 mod conformance;
 mod eager;
 mod exploration;
+mod gambler;
+mod pmem_spec;
 mod recordings;
 mod tasks;
 mod until;
 
 use strandline_sim::Spec;
 
-/// A run of so many threads, all else by default.
+/// A run of `threads` threads, with defaults for everything else.
 fn spec(workload: &str, design: &str, threads: u64) -> Spec {
     Spec {
         threads: Some(threads),

@@ -1,7 +1,7 @@
 //! The crash states of recordings are those that the models allow.
 //!
-//! `strandline-record` computes them by walking over the stores; `strandline-order` by enumerating the executions of the model's
-//! relations. For one thread both must say the same.
+//! `strandline-record` computes them by walking over the stores; `strandline-order` by enumerating the executions of
+//! the model's relations. For one thread both must agree.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ fn contents(mut image: Image, stores: &[Piece]) -> Vec<u8> {
         .collect()
 }
 
-/// The states found by walking, each with the bytes of [`NAMES`]; fails if one is visited twice or the count is another.
+/// The states of the walk, each with the bytes of [`NAMES`]; fails on a repetition or a wrong count.
 fn walked(program: &[Do], rules: Rules) -> BTreeSet<Vec<u8>> {
     let ops = ops(program).into_iter().map(Ok);
     let mut walk = Walk::new(Box::new(ops), Pending::new(rules, 1, Image::default()));

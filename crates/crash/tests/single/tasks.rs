@@ -9,7 +9,7 @@ use strandline_sim::{Found, Spec, Window};
 fn a_window_that_changes_while_the_program_runs_recovers() {
     let shares = abouts().into_iter().filter(|about| about.window.is_some());
     for about in shares {
-        // A window is tried for 512 yields, two of which are a task of pc: the third one of the ladder is reached.
+        // A window is tried for 512 yields, and a task of pc has two: the third window of the search is reached.
         let spec = Spec {
             window: Some(Window::Found(Found::Auto)),
             tasks: Some(700),

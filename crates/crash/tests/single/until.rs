@@ -1,4 +1,4 @@
-//! Explorations that end early answer with what they have found.
+//! Explorations that end early return their findings.
 
 use std::cell::Cell;
 use strandline_crash::{explore, explore_until, explore_with, Points, Stop, Until};

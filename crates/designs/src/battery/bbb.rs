@@ -41,7 +41,8 @@ impl Types for Own {
     type Note = Never;
 }
 
-/// A core's buffer. What an entry holds is what its line is for everybody: another core's store would have moved it.
+/// A core's buffer. Its entries hold no bytes: a line in it has those that all cores see, since another core's store would have
+/// moved the entry.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     /// Lines not sent yet, oldest first.

@@ -41,8 +41,8 @@ impl Design for Eadr {
         (machine.cores * machine.private_bytes + machine.shared_bytes) / 2
     }
 
-    /// A store that has retired may still wait in the store queue, which is not in the persistence domain: whoever
-    /// is told that an operation is durable must wait for the queue to drain.
+    /// A store that has retired may still wait in the store queue, which is not in the persistence domain: an
+    /// operation is acknowledged when the queue has drained.
     fn lowering(&self) -> Lowering {
         Lowering {
             log: true,

@@ -1,7 +1,7 @@
 //! x86 with `pcommit`: synchronous ordering that waits for the media.
 //!
 //! What: `sfence; pcommit; sfence` at every ordering point (a *sync barrier*). A `pcommit` is done when every write that
-//! the controllers have accepted, whoever sent it, has reached the media; each controller answers for itself.
+//! the controllers have accepted, from whichever core, has reached the media; each controller answers for itself.
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 

@@ -35,12 +35,12 @@ impl Types for Own {
 /// What waits for a core's strand buffers, or its persist queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
-    /// A store waits for a flush of its line, or for another core's request.
-    Store(CoreId),
-    /// A flush or primitive waits for room in the persist queue.
-    Room(CoreId),
     /// A flush, primitive or mark at the head of the store queue waits.
     Head(CoreId),
+    /// A flush or primitive waits for room in the persist queue.
+    Room(CoreId),
+    /// A store waits for a flush of its line, or for another core's request.
+    Store(CoreId),
     /// An eviction or another core's request waits: it has this number at this core.
     Drained(CoreId, u64),
 }

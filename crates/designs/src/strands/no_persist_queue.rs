@@ -36,10 +36,11 @@ impl Core {
 
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
         self.unit.buffers.retire();
-        self.unit.issue(hw);
+        let issued = self.unit.issue(hw);
         if std::mem::take(&mut self.waits) {
             hw.open(Gate::Head(self.unit.core));
         }
+        self.unit.release(hw, issued);
     }
 
     fn flush(&mut self, hw: &mut dyn Services<Own>, line: Line, context: u8) -> Departure<Gate> {

@@ -62,6 +62,7 @@ impl Core {
 
     /// Issues and retires what may be, until nothing changes.
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        let mut issued = false;
         loop {
             let mut changed = self.queue.issue(&mut self.unit.buffers);
             let done = self.unit.buffers.retire();
@@ -70,12 +71,13 @@ impl Core {
             if !changed {
                 break;
             }
-            self.unit.issue(hw);
+            issued |= self.unit.issue(hw);
         }
-        self.unit.issue(hw);
+        issued |= self.unit.issue(hw);
         for gate in std::mem::take(&mut self.waits) {
             hw.open(gate);
         }
+        self.unit.release(hw, issued);
     }
 
     /// Answers the mark of the oldest barrier or join at the head of the store queue.

@@ -76,16 +76,21 @@ impl StrandUnit {
         Departure::Go
     }
 
-    /// Issues the flushes that may be. Each has been announced.
-    pub fn issue(&mut self, hw: &mut dyn Services<Own>) {
-        let mut issued_any = false;
+    /// Issues the flushes that may be, each of which has been announced; whether there were any.
+    pub fn issue(&mut self, hw: &mut dyn Services<Own>) -> bool {
+        let mut issued = false;
         while let Some((id, line)) = self.buffers.issue() {
             hw.flush_line(self.core, line, id);
             hw.unwatch_stores(self.core, line);
-            issued_any = true;
+            issued = true;
         }
-        issued_any |= self.guard.release(hw, &self.buffers);
-        if issued_any && std::mem::take(&mut self.store_waits) {
+        issued
+    }
+
+    /// Releases what has waited for buffers to drain and, if flushes have `issued` or requests are granted, a store that waits.
+    pub fn release(&mut self, hw: &mut dyn Services<Own>, issued: bool) {
+        let granted = self.guard.release(hw, &self.buffers);
+        if (issued || granted) && std::mem::take(&mut self.store_waits) {
             hw.open(Gate::Store(self.core));
         }
     }

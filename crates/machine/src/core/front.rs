@@ -3,7 +3,7 @@
 //! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
 //! cannot go on it leaves a [`Request`] for the system and suspends.
 
-use super::{Core, Dispatched, Kind, Now, Request};
+use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
 use crate::trace::Op;
 use std::cell::Cell;
 use std::future::{poll_fn, Future};
@@ -471,6 +471,18 @@ impl Cpu for SimCpu {
             complete: c.window.complete(),
         };
         c.notes.take(note, now);
+    }
+
+    fn interrupted(&self) -> bool {
+        let before = self.core.interrupted.replace(Interrupt::Heeded { pending: false });
+        before == Interrupt::Heeded { pending: true }
+    }
+
+    fn fenced(&self) -> impl Future<Output = ()> {
+        poll_fn(|_| match self.core.may_store() {
+            Ok(()) => Poll::Ready(()),
+            Err(request) => self.core.request(request),
+        })
     }
 
     fn start_line(&self) -> impl Future<Output = ()> {

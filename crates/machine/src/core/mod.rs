@@ -462,8 +462,11 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn trace_load(&self, addr: Addr, size: u8, value: u64) {
-        let visible = self.tracer.as_ref().map_or(0, |tracer| tracer.count());
-        let from = self.seen(addr, size, visible);
+        let Some(tracer) = &self.tracer else { return };
+        let from = match (self.seen(addr, size, tracer.count()), tracer.in_memory(addr, size)) {
+            (Seen::Memory(_) | Seen::Merged(_), Seen::Stale) => Seen::Stale,
+            (seen, _) => seen,
+        };
         self.trace(|| Op::Load {
             addr,
             size,
@@ -490,7 +493,7 @@ impl Core {
     /// Writes a locked instruction into the trace, if there is one, just before it writes its word: its index there.
     pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let Some(tracer) = &self.tracer else { return 0 };
-        let from = Seen::Memory(tracer.count());
+        let from = tracer.in_memory(addr, 8);
         tracer.enter(self.id, Op::Rmw { addr, old, new, from })
     }
 

@@ -180,7 +180,7 @@ impl Notes {
         let is_certain = self.is_certain();
         let retired = now.retired.filter(|_| is_joined && is_certain);
         let at = match note {
-            Note::RegionDurable | Note::TaskEnd => retired,
+            Note::RegionDurable | Note::RegionAbort | Note::TaskEnd => retired,
             // What is shown may have come from a load on either side of a fence that was held.
             Note::Output { .. } => retired.and(Some(now.complete)),
             Note::TaskBegin

@@ -86,15 +86,27 @@ impl Writes {
         Writes { ..Writes::default() }
     }
 
-    /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
-    /// every older write to the line.
-    pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
+    /// Adds a write that arrives at its controller at `arrives`, whatever else is on its way to its line.
+    pub fn add_unordered(&mut self, request: WriteRequest<Key>, arrives: u64) -> WriteId {
         let line = request.line;
+        let id = self.insert(request);
+        let tail = self.unaccepted.entry(line).or_insert(Tail {
+            count: 0,
+            last: id,
+            arrives: 0,
+        });
+        tail.count += 1;
+        tail.last = id;
+        tail.arrives = tail.arrives.max(arrives);
+        id
+    }
+
+    fn insert(&mut self, request: WriteRequest<Key>) -> WriteId {
         let write = Write {
             request,
             waiting: Waiting::default(),
         };
-        let id = match self.free.pop() {
+        match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(write);
                 WriteId(slot)
@@ -103,7 +115,14 @@ impl Writes {
                 self.slots.push(Some(write));
                 WriteId(self.slots.len() as u32 - 1)
             }
-        };
+        }
+    }
+
+    /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
+    /// every older write to the line.
+    pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
+        let line = request.line;
+        let id = self.insert(request);
         let tail = self.unaccepted.entry(line).or_insert(Tail {
             count: 0,
             last: id,

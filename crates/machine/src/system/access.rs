@@ -263,7 +263,7 @@ impl System {
             self.drive_out(core, victim, at);
         }
         if supply == Supply::Durable {
-            self.hw.reload(line);
+            self.hw.fill(line);
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {

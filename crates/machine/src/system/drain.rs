@@ -315,7 +315,7 @@ impl System {
 }
 
 /// The store that an entry is.
-fn store_of(entry: &Entry) -> Store {
+pub fn store_of(entry: &Entry) -> Store {
     let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
         unreachable!("a store's entry")
     };

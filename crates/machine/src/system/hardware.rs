@@ -2,13 +2,14 @@
 
 use super::channel::Channels;
 use super::events::Event;
-use super::rollback::{Checkpoints, KeptLocked};
+use super::rollback::Checkpoints;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Last;
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
 use crate::memory::{Controller, Dram, Writes};
+use crate::trace::Tracer;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
@@ -37,6 +38,8 @@ pub struct Hardware {
     pub crash_image: Option<CrashImage>,
     /// The bytes of persistent memory in unobserved runs, for designs that read them.
     pub durable: Option<Memory>,
+    /// When a line was first filled with other bytes than the cores had stored.
+    pub stale_since: Option<Cycles>,
     /// Deferred services: carried out when the design has returned.
     pub commands: VecDeque<Command>,
     /// All that wait.
@@ -61,8 +64,6 @@ pub struct Hart {
     pub settled: u64,
     /// The number of the store queue's entry whose turn came last.
     pub at_turn: u64,
-    /// A locked instruction that the design keeps, while its word is on its way.
-    pub locked: Option<KeptLocked>,
     /// Where it can be rolled back to.
     pub checkpoints: Checkpoints,
 }
@@ -244,10 +245,36 @@ impl Hardware {
         }
     }
 
-    /// All cores see from now on what the persistence domain holds of a line.
+    /// A line is filled with what the persistence domain holds of it, which all cores see from now on.
+    pub fn fill(&mut self, line: Line) {
+        let (seen, data) = (self.memory.line(line), self.durable_bytes(line));
+        let mut stale = 0;
+        for (index, (seen, data)) in seen.iter().zip(&data).enumerate() {
+            let differs = |byte: &usize| (seen ^ data) >> (8 * byte) & 0xff != 0;
+            stale |= (0..8)
+                .filter(differs)
+                .fold(0, |mask, byte| mask | 1u64 << (8 * index + byte));
+        }
+        if stale != 0 {
+            self.stale_since.get_or_insert(Cycles(self.now));
+            if let Some(tracer) = self.tracer() {
+                tracer.stale(line, stale);
+            }
+            self.memory.set_line(line, &data);
+        }
+    }
+
+    /// All cores see what was stored in a line, which memory holds now.
     pub fn reload(&mut self, line: Line) {
         let data = self.durable_bytes(line);
         self.memory.set_line(line, &data);
+        if let Some(tracer) = self.tracer() {
+            tracer.fresh(line);
+        }
+    }
+
+    fn tracer(&self) -> Option<&Tracer> {
+        self.harts.first().and_then(|hart| hart.core.tracer.as_deref())
     }
 
     /// The design does not implement the hook: no core asks for it any more.
@@ -279,7 +306,6 @@ impl Hart {
             combining: Vec::new(),
             settled: 0,
             at_turn: 0,
-            locked: None,
             checkpoints: Checkpoints::default(),
         }
     }

@@ -163,7 +163,7 @@ impl System {
     }
 
     /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
-    fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
+    pub(super) fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
         let supplied = match self.hw.hart(core).core.asks(Hook::Load) {
             true => self.supplied(core, load)?,
             false => Supplied::NOTHING,
@@ -182,7 +182,7 @@ impl System {
     }
 
     /// What the design has of a load's bytes.
-    pub(super) fn supplied(&mut self, core: CoreId, load: Load) -> Result<Supplied, Blocked> {
+    fn supplied(&mut self, core: CoreId, load: Load) -> Result<Supplied, Blocked> {
         match self.design.load(&mut self.hw, core, load) {
             Forward::Caches { after } => Ok(Supplied {
                 after: after.0,
@@ -198,13 +198,13 @@ impl System {
     }
 
     /// A load's bytes as all cores see them, with those that the design has over them.
-    pub(super) fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
+    fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
         let memory = self.hw.memory.read(load.addr, load.size);
         over(memory, supplied.value, supplied.mask)
     }
 
     /// When the bytes below the store queue are there, of a load that issues at `issue`.
-    pub(super) fn loads_line(
+    fn loads_line(
         &mut self,
         core: CoreId,
         load: Load,
@@ -252,8 +252,7 @@ impl System {
             return None;
         }
         self.send_all_combined(core, at);
-        let is_kept = self.hw.hart(core).locked.is_some();
-        if self.hw.machine.core.lock_orders_flushes && !is_kept {
+        if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
                 if !self.hw.hart(core).core.holds(until) {
                     return Some(Err(until.into()));
@@ -261,7 +260,7 @@ impl System {
             }
         }
         let now = at.max(self.hw.now.min(shared.front.get()));
-        if shared.asks(Hook::Keep) {
+        if self.hw.hart(core).speculates() {
             if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
             }

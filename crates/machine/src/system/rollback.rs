@@ -1,13 +1,13 @@
 //! Speculation: checkpoints of cores, the way back, and what waits until it is certain.
 
 use super::access::Blocked;
+use super::drain::store_of;
 use super::hardware::{Front, Hardware, Hart};
-use super::requests::Supplied;
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
-use strandline_design::{self as design, Checkpoint, Departure, Key, Load, Store, StoreId, Until};
+use strandline_design::{self as design, Checkpoint, Departure, Key, Load, StoreId, Until};
 use strandline_isa::{Addr, CoreId, Rmw};
 
 /// Where a core can be rolled back to.
@@ -20,16 +20,12 @@ pub struct Checkpoints {
     passes: Option<usize>,
 }
 
-/// A locked instruction that the design keeps.
-#[derive(Clone, Copy, Debug)]
-pub struct KeptLocked {
-    /// The word that it reads.
-    old: u64,
-    /// What the design has of it.
-    supplied: Supplied,
-}
-
 impl Hart {
+    /// Whether the core has checkpoints, or stores that the design keeps.
+    pub fn speculates(&self) -> bool {
+        !self.checkpoints.kept.is_empty() || !self.core.kept.borrow().is_empty()
+    }
+
     /// Discards a checkpoint and all older ones.
     pub fn release(&mut self, checkpoint: Checkpoint) {
         self.checkpoints.kept.retain(|(kept, _)| *kept > checkpoint);
@@ -70,7 +66,8 @@ impl System {
         self.maybe_start();
     }
 
-    /// A locked instruction is about to ask for its line: if the design keeps it, what it has read; or it waits.
+    /// A locked instruction of a core that speculates: if the design keeps its write, what it has read; or it waits. It
+    /// reads its word where a load would, whose line the core has then: another core's store is a conflict from now on.
     pub(super) fn keep_locked(
         &mut self,
         core: CoreId,
@@ -79,69 +76,35 @@ impl System {
         operand: u64,
         at: u64,
     ) -> Option<Result<Response, Blocked>> {
-        let kept = match self.hw.hart(core).locked {
-            Some(kept) => kept,
-            None => match self.ask_to_keep(core, addr, op, operand, at) {
-                Ok(kept) => kept?,
-                Err(blocked) => return Some(Err(blocked)),
-            },
-        };
-        // Kept once, however often it must ask for the line that it reads.
-        self.hw.hart(core).locked = Some(kept);
-        let load = Load { addr, size: 8 };
-        let ready = match self.loads_line(core, load, kept.supplied, at, false) {
-            Ok(ready) => ready,
+        let (old, ready) = match self.loaded(core, Load { addr, size: 8 }, at, false) {
+            Ok(read) => read,
             Err(blocked) => return Some(Err(blocked)),
         };
-        self.hw.hart(core).locked = None;
+        let shared = self.hw.hart(core).core.clone();
+        let kind = Kind::Store {
+            size: 8,
+            value: op.apply(old, operand),
+        };
+        let mut entry = Entry::of(addr, kind, 0, ready);
+        let id = StoreId(shared.queue.borrow().newest() + 1);
+        let asked = design::Entry::Locked(store_of(&entry));
+        match self.design.keep(&mut self.hw, core, asked, id) {
+            Departure::Go => return None,
+            Departure::Wait(until) => return Some(Err(until.into())),
+            Departure::Keep => {}
+        }
+        entry.number = shared.queue.borrow_mut().take_number();
+        entry.op = shared.trace_kept_locked(addr, old, store_of(&entry).value);
+        entry.context = shared.context.get();
+        entry.counted = shared.counts_next.replace(false);
+        shared.add_pending(entry.context);
+        shared.kept.borrow_mut().push_back(entry);
         let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
         Some(Ok(Response {
-            value: kept.old,
+            value: old,
             done: ready + beyond_a_load.0,
             ..Response::default()
         }))
-    }
-
-    /// Asks the design whether it keeps a locked instruction: if so, what it reads, where a load would.
-    fn ask_to_keep(
-        &mut self,
-        core: CoreId,
-        addr: Addr,
-        op: Rmw,
-        operand: u64,
-        at: u64,
-    ) -> Result<Option<KeptLocked>, Blocked> {
-        let shared = self.hw.hart(core).core.clone();
-        let load = Load { addr, size: 8 };
-        // A design that keeps nothing of the core has nothing to supply.
-        let supplied = match shared.kept.borrow().is_empty() {
-            true => Supplied::NOTHING,
-            false => self.supplied(core, load)?,
-        };
-        if self.design.reads_durable() && self.hw.last.peek(load.addr.line()).is_none() {
-            // All cores may see other bytes once it is there.
-            self.loads_line(core, load, supplied, at, false)?;
-        }
-        let old = self.below_queue(load, supplied);
-        let value = op.apply(old, operand);
-        let asked = design::Entry::Locked(Store { addr, size: 8, value });
-        let id = StoreId(shared.queue.borrow().newest() + 1);
-        match self.design.keep(&mut self.hw, core, asked, id) {
-            Departure::Go => return Ok(None),
-            Departure::Wait(until) => return Err(until.into()),
-            Departure::Keep => {}
-        }
-        shared.queue.borrow_mut().take_number();
-        let op = shared.trace_kept_locked(addr, old, value);
-        let context = shared.context.get();
-        shared.add_pending(context);
-        shared.kept.borrow_mut().push_back(Entry {
-            number: id.0,
-            op,
-            counted: shared.counts_next.replace(false),
-            ..Entry::of(addr, Kind::Store { size: 8, value }, context, at)
-        });
-        Ok(Some(KeptLocked { old, supplied }))
     }
 
     /// Rolls a core back: its program goes on from the checkpoint. Whether there still was one.
@@ -153,7 +116,6 @@ impl System {
         let saved = hart.checkpoints.kept.drain(index..).next().map(|(_, saved)| saved);
         let saved = saved.expect("the checkpoint");
         hart.checkpoints.passes = Some(saved.operations());
-        hart.locked = None;
         self.hw.waiters.forget_core(core);
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {
@@ -171,22 +133,13 @@ impl System {
         true
     }
 
-    /// Interrupts a core's program, whatever it waits for. One that never asks whether it was interrupted ends there, and
+    /// Interrupts a core's program, which hears of it when it asks. One that never asks whether it was interrupted ends there, and
     /// with it the run, as by a power failure.
     pub(super) fn interrupt(&mut self, core: CoreId) {
-        let now = self.hw.now;
-        let hart = self.hw.hart(core);
-        if matches!(hart.front, Front::Ended) {
-            return;
-        }
-        match hart.core.interrupted.get() {
-            Interrupt::Unheeded => return self.halted = true,
-            Interrupt::Heeded { .. } => hart.core.interrupted.set(Interrupt::Heeded { pending: true }),
-        }
-        if matches!(hart.front, Front::Waits | Front::Again(_)) {
-            hart.core.front.set(hart.core.front.get().max(now));
-            hart.front = Front::Runnable;
-            _ = self.hw.waiters.wake_program(core, |_| true);
+        let core = &self.hw.hart(core).core;
+        match core.interrupted.get() {
+            Interrupt::Unheeded => self.halted = true,
+            Interrupt::Heeded { .. } => core.interrupted.set(Interrupt::Heeded { pending: true }),
         }
     }
 

@@ -159,6 +159,7 @@ impl System {
             rng: Rng::new(options.seed),
             crash_image,
             durable,
+            stale_since: None,
             commands: VecDeque::new(),
             waiters: Waiters::new(cores),
             channels: Channels::default(),
@@ -430,6 +431,8 @@ impl System {
             durable: image.into_changes(),
             notes: self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect(),
             trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
+            halted: self.halted,
+            stale_since: self.hw.stale_since,
         });
         Outcome {
             stats,

@@ -3,7 +3,9 @@
 use super::events::Event;
 use super::hardware::{Command, Hardware};
 use crate::memory::Origin;
-use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteRequest};
+use strandline_design::{
+    ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest,
+};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -96,8 +98,15 @@ impl Services<Keys> for Hardware {
         let controller = Hardware::controller_of(self, line);
         let bmo = self.machine.controllers.bmo_latency.0;
         let arrives = self.through_channel(core, controller, bmo);
-        let at = self.add_write(core, line, data, bytes, tag, arrives);
-        Cycles(self.keep_channel_order(core, at.0))
+        let request = WriteRequest {
+            line,
+            data,
+            bytes,
+            core: Some(core),
+            tag: Some(tag),
+        };
+        let write = self.writes.add_unordered(request, arrives);
+        self.sent(core, write, tag, arrives)
     }
 
     fn send_in_order(&mut self, core: CoreId, to: ControllerId, message: Key) -> Cycles {
@@ -108,7 +117,19 @@ impl Services<Keys> for Hardware {
 
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
         let now = self.now;
-        self.add_write(core, line, data, ByteMask::ALL, tag, now);
+        let request = WriteRequest {
+            line,
+            data,
+            bytes: ByteMask::ALL,
+            core: Some(core),
+            tag: Some(tag),
+        };
+        let (write, arrives) = self.writes.add(request, now);
+        self.sent(core, write, tag, arrives);
+    }
+
+    fn reload(&mut self, line: Line) {
+        Hardware::reload(self, line);
     }
 
     fn look_at_queue(&mut self, controller: ControllerId) {
@@ -180,28 +201,11 @@ impl Services<Keys> for Hardware {
 }
 
 impl Hardware {
-    /// A write of the design's own that arrives at its controller at `arrives`, or after the older
-    /// ones to its line: when it does.
-    fn add_write(
-        &mut self,
-        core: CoreId,
-        line: Line,
-        data: LineData,
-        bytes: ByteMask,
-        tag: Key,
-        arrives: u64,
-    ) -> Cycles {
-        let request = WriteRequest {
-            line,
-            data,
-            bytes,
-            core: Some(core),
-            tag: Some(tag),
-        };
-        let (write, at) = self.writes.add(request, arrives);
-        let controller = Hardware::controller_of(self, line);
-        self.events.post(Cycles(at), Event::Arrives { controller, write });
+    /// A write of the design's own arrives at its controller at `arrives`.
+    fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
+        let controller = Hardware::controller_of(self, self.writes.get(write).request.line);
+        self.events.post(Cycles(arrives), Event::Arrives { controller, write });
         self.writes.get_mut(write).waiting.push(Origin::Design { core, tag });
-        Cycles(at)
+        Cycles(arrives)
     }
 }

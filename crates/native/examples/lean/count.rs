@@ -1,4 +1,4 @@
-//! Finds in a trace how a task hands over to the next, and counts what that executes.
+//! Finds the switches between tasks in a trace, and counts their instructions.
 
 use crate::library::{run, Resume};
 use crate::pc::{marks, start, Frame, Pc, Place};
@@ -11,21 +11,21 @@ use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
-/// Instructions, and what they do; without the `nop`s with which the compiler aligns loops. One that does two things (`call` through memory loads, stores the return address and jumps)
-/// counts under each.
+/// Instructions by effect, without the `nop`s with which the compiler aligns loops. One with two effects (`call`
+/// through memory loads, stores the return address and jumps) counts under each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counts {
     /// Instructions.
     pub instructions: u32,
-    /// Reads of memory, the return address among them.
+    /// Reads of memory, including the return address.
     pub loads: u32,
-    /// Writes to memory, the return address among them.
+    /// Writes to memory, including the return address.
     pub stores: u32,
     /// Neither memory nor a jump: arithmetic, comparisons, moves.
     pub arithmetic: u32,
     /// Conditional branches.
     pub branches: u32,
-    /// Jumps and calls that name their target.
+    /// Jumps and calls with a constant target.
     pub direct: u32,
     /// Returns, and jumps and calls through a register or memory.
     pub indirect: u32,
@@ -67,7 +67,7 @@ impl Counts {
 pub enum Whose {
     /// The library's: a switch.
     Switch,
-    /// The library's: it finds that a task has ended.
+    /// The library's: it detects that a task has ended.
     End,
     /// The library's: it starts the next one.
     Start,
@@ -77,21 +77,21 @@ pub enum Whose {
     Reload,
 }
 
-/// One instruction on the way from task to task.
+/// One instruction of a switch between tasks.
 pub struct Passed {
     /// What was executed.
     pub instruction: Instruction,
     /// Whose it is.
     pub whose: Whose,
-    /// Those before it, by position, that computed a register, the flags or a word of memory that it uses.
+    /// The earlier instructions, by position, that computed a register, the flags or a memory word that it uses.
     pub needs: Vec<usize>,
 }
 
-/// How one task handed over to the next (or to itself, alone): from a marker to a marker, both excluded.
+/// A switch from one task to another (or to itself, if alone): from marker to marker, both excluded.
 pub struct Passage {
-    /// The marker of the task that leaves.
+    /// The marker of the task that is suspended.
     pub from: u8,
-    /// The marker of the task that comes.
+    /// The marker of the task that is resumed.
     pub to: u8,
     /// What was executed.
     pub passed: Vec<Passed>,
@@ -105,16 +105,16 @@ impl Passage {
     }
 }
 
-/// Steps through `tasks` tasks in a window and lists each way from task to task once, with how often it was gone.
-/// Filling the window at first is left out, and emptying it at last.
+/// Single-steps `tasks` tasks in a window and lists each kind of switch once, with its count. The initial filling and
+/// final emptying of the window are left out.
 ///
 /// # Errors
-/// The system does not let a process be stepped.
+/// The system does not permit single-stepping.
 pub fn passages(window: usize, tasks: u64) -> io::Result<Vec<(Passage, u32)>> {
     let pc = Pc::new();
     let places = pc.window(window);
     let frames: Vec<Frame<'_>> = places.iter().map(Place::frame).collect();
-    // The compiler must not know the window, nor how many tasks there are.
+    // The compiler must not know the window or the number of tasks.
     let steps = trace(|| run(black_box(Resume(start)), black_box(&frames), black_box(tasks)))?;
     let marks = steps
         .iter()
@@ -177,7 +177,7 @@ fn passed(steps: &[Step], from: u8, frames: &[Frame<'_>]) -> Vec<Passed> {
             whose,
             needs,
         });
-        // What follows the branch on whether the task has ended is for the next one.
+        // The code after the branch on the task's end belongs to the next task.
         if library == Whose::End && instruction.flow_control() == FlowControl::ConditionalBranch {
             library = Whose::Start;
         }
@@ -185,7 +185,7 @@ fn passed(steps: &[Step], from: u8, frames: &[Frame<'_>]) -> Vec<Passed> {
     list
 }
 
-/// The last instruction that wrote each register, word of memory, and the flags.
+/// The last instruction that wrote each register, memory word, and the flags.
 #[derive(Default)]
 struct Sources {
     registers: BTreeMap<Register, usize>,
@@ -194,7 +194,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// What the instruction needs; it is then the last to have written what it writes. The stack pointer is left out.
+    /// What the instruction needs; it then becomes the last writer of its results. The stack pointer is left out.
     fn pass(&mut self, position: usize, step: &Step, info: &InstructionInfo) -> Vec<usize> {
         let registers = || {
             info.used_registers()

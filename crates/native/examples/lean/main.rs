@@ -1,4 +1,4 @@
-//! What our own stackless coroutine library executes, counted from its machine code.
+//! The instructions of our stackless coroutine library, counted from its machine code.
 //!
 //! `cargo run --release -p strandline-native --example lean` prints the counts and the listings of docs/coroutines.md.
 

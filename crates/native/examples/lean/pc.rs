@@ -1,7 +1,7 @@
-//! A task of `pc`, as a compiler of stackless coroutines would cut it: a function for each stretch between two yields.
+//! A task of `pc`, as a compiler of stackless coroutines would split it: a function for each part between two yields.
 //!
-//! Six values live across the first yield. `clwb` is left out: what is counted is the library. The update adds to the row,
-//! unlike the benchmark's, so that the table's contents do not depend on the order of the tasks.
+//! Six values live across the first yield. `clwb` is left out, because only the library is counted. The update adds to
+//! the row, unlike the benchmark's, so that the table's contents do not depend on the order of the tasks.
 
 use crate::library;
 use crate::step::{address_in_register, in_register, mark, sfence, stay_here};
@@ -9,18 +9,18 @@ use std::array::from_fn;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of the table: few, so that tasks meet locks that are held.
+/// Rows of the table: few, so that tasks contend for locks.
 pub const ROWS: usize = 16;
-/// The most tasks of a run.
+/// Maximum number of tasks of a run.
 pub const TASKS: usize = 1024;
 
-/// What the counter finds in the instruction stream, numbered by segment: 0 waits for the lock, 1 logs, 2 updates.
+/// The markers that the counter finds in the instruction stream, by segment: 0 waits for the lock, 1 logs, 2 updates.
 pub mod marks {
-    /// A task's first own instruction follows.
+    /// The task's own first instruction follows.
     pub const BEGIN: u8 = 1;
-    /// A task's last own instruction came before.
+    /// The task's own last instruction precedes.
     pub const END: u8 = 2;
-    /// The task's last own instruction before the yield of segment 0, 1 or 2 came before.
+    /// The task's last instruction before the yield of segment 0, 1 or 2 precedes.
     pub const YIELD: u8 = 0x10;
     /// The task's first own instruction after the yield of segment 0, 1 or 2 follows.
     pub const RESUMED: u8 = 0x20;
@@ -31,7 +31,7 @@ pub mod marks {
 #[derive(Default)]
 struct Row(Cell<u32>, Cell<u32>);
 
-/// An undo record: the old values and the row's index, and whether it is in force.
+/// An undo record: the old values and the row's index, and whether it is active.
 #[repr(align(64))]
 #[derive(Default)]
 struct Record {
@@ -40,7 +40,7 @@ struct Record {
     open: Cell<bool>,
 }
 
-/// The table, its locks, and how often each task ran.
+/// The table, its locks, and the run count of each task.
 pub struct Pc {
     rows: [Row; ROWS],
     locks: [AtomicU64; ROWS],
@@ -48,13 +48,13 @@ pub struct Pc {
     started: Cell<u64>,
 }
 
-/// What belongs to a place in the window: the table, and the log of the tasks there.
+/// What belongs to a slot of the window: the table, and the log of its tasks.
 pub struct Place<'a> {
     pc: &'a Pc,
     record: Record,
 }
 
-/// What a task keeps across its yields.
+/// A task's live values across its yields.
 #[derive(Clone, Copy)]
 pub struct Live<'a> {
     row: &'a Row,
@@ -66,7 +66,7 @@ pub struct Live<'a> {
 }
 
 impl Live<'_> {
-    /// All of it is computed by here.
+    /// All of it is computed before this point.
     #[inline(always)]
     fn in_registers(self) {
         address_in_register(self.row);
@@ -94,7 +94,7 @@ impl Pc {
         }
     }
 
-    /// So many places for tasks on this table.
+    /// This many slots for tasks on this table.
     pub fn window(&self, places: usize) -> Vec<Place<'_>> {
         let place = |_| Place {
             pc: self,
@@ -111,7 +111,7 @@ impl Pc {
         self.rows.iter().map(|row| (row.0.get(), row.1.get())).collect()
     }
 
-    /// Whether exactly the first `tasks` ran, each once, and left no lock held and no record open.
+    /// Whether exactly the first `tasks` ran, each once, and left no lock held and no record active.
     pub fn is_done(&self, tasks: usize, places: &[Place<'_>]) -> bool {
         let once = |(number, ran): (usize, &Cell<u64>)| ran.get() == u64::from(number < tasks);
         self.ran.iter().enumerate().all(once)
@@ -121,7 +121,7 @@ impl Pc {
 }
 
 impl Place<'_> {
-    /// An empty frame for this place.
+    /// An empty frame for this slot.
     pub fn frame(&self) -> Frame<'_> {
         Frame::new(self.live(0), self)
     }
@@ -142,7 +142,7 @@ impl Place<'_> {
     }
 }
 
-/// A task's first segment: locks a row that its number tells.
+/// A task's first segment: locks a row, derived from the task's number.
 pub fn start<'a>(frame: &Frame<'a>) -> Option<Resume<'a>> {
     mark::<{ marks::BEGIN }>();
     let pc = frame.place.pc;
@@ -165,7 +165,7 @@ fn wait<'a>(frame: &Frame<'a>, live: Live<'a>) -> Option<Resume<'a>> {
     live.in_registers();
     mark::<{ marks::YIELD }>();
     frame.live.set(live);
-    // Keeps the compiler from sharing these stores with `log`, which would jump to them.
+    // Prevents the compiler from sharing these stores with `log` by a jump.
     stay_here();
     Some(library::Resume(waited))
 }

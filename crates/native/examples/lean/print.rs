@@ -15,7 +15,7 @@ fn name(mark: u8) -> &'static str {
     }
 }
 
-/// Prints a row for each part of a way from task to task, and with how many instructions it was met how often.
+/// Prints a row for each part of a switch: its instructions, and how often it occurred with that number.
 pub fn table(passages: &[(Passage, u32)]) {
     let mut rows: BTreeMap<(String, Counts), u32> = BTreeMap::new();
     for (passage, times) in passages {
@@ -45,7 +45,7 @@ pub fn table(passages: &[(Passage, u32)]) {
     }
 }
 
-/// Prints the machine code of one way from task to task, with what each instruction needs of those before it.
+/// Prints the machine code of one switch, with the dependences of each instruction.
 pub fn listing(passage: &Passage) {
     println!("\n{} -> {}:", name(passage.from), name(passage.to));
     let mut formatter = IntelFormatter::with_options(Some(Box::new(Functions)), None);
@@ -62,7 +62,7 @@ pub fn listing(passage: &Passage) {
     }
 }
 
-/// Names the code, which lies elsewhere in each run.
+/// Names the code, whose address differs in each run.
 struct Functions;
 
 impl SymbolResolver for Functions {

@@ -1,4 +1,4 @@
-//! Runs a closure one instruction at a time in a child process (ptrace): all that is unsafe here.
+//! Runs a closure in single steps in a child process (ptrace): all `unsafe` code is here.
 #![allow(unsafe_code, reason = "markers, fork and ptrace")]
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, Register};
@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 /// The displacement of marker 0: no other `nop` has it.
 const MARK: u64 = 0x4c45_4100;
 
-/// An instruction that does nothing, but is found again by [`Step::mark`]. The compiler moves no memory access over it.
+/// An instruction without effect, which [`Step::mark`] recognises. The compiler moves no memory access across it.
 #[inline(always)]
 pub fn mark<const N: u8>() {
     // SAFETY: it does nothing.
@@ -25,14 +25,15 @@ pub fn sfence() {
     unsafe { asm!("sfence", options(nostack, preserves_flags)) }
 }
 
-/// Has the compiler hold this value in a register here, so that it computes or loads it on this side of a [`mark`].
+/// Forces the compiler to hold this value in a register here, so that it computes or loads it on this side of a
+/// [`mark`].
 #[inline(always)]
 pub fn in_register(value: impl Into<u64>) {
     // SAFETY: it does nothing.
     unsafe { asm!("/* {} */", in(reg) value.into(), options(nostack, preserves_flags)) }
 }
 
-/// Nothing, which the compiler can neither share with other code nor move.
+/// An empty instruction sequence that the compiler can neither share with other code nor move.
 #[inline(always)]
 pub fn stay_here() {
     // SAFETY: it does nothing.
@@ -45,7 +46,7 @@ pub fn address_in_register<T>(value: &T) {
     in_register(std::ptr::from_ref(value).addr() as u64);
 }
 
-/// An instruction as it was executed, and the registers before it.
+/// An executed instruction, and the registers before it.
 pub struct Step {
     /// What was executed.
     pub instruction: Instruction,
@@ -86,14 +87,14 @@ impl Step {
     }
 }
 
-/// Runs `work` in a child process and lists all that it executes.
+/// Runs `work` in a child process and lists all executed instructions.
 ///
-/// `work` must neither allocate, nor lock, nor panic, since the process may have had other threads.
+/// `work` must not allocate, lock or panic, because the process may have had other threads.
 ///
 /// # Errors
 /// The system refuses, or `work` faults.
 pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
-    // SAFETY: the child calls nothing but what is safe after a fork, and never returns.
+    // SAFETY: the child calls only what is safe after a fork, and never returns.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: as above; the parent is waiting.
@@ -110,7 +111,7 @@ pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
     while let Some(registers) = stopped(child)? {
         let mut code = [0; 16];
         for (i, word) in code.chunks_exact_mut(8).enumerate() {
-            // SAFETY: reads the child, which has stopped; what cannot be read is -1, which decodes to nothing.
+            // SAFETY: reads the stopped child; unreadable words are -1, which does not decode.
             let read = unsafe { libc::ptrace(libc::PTRACE_PEEKTEXT, child, registers.rip + 8 * i as u64, 0) };
             word.copy_from_slice(&read.to_le_bytes());
         }
@@ -122,7 +123,7 @@ pub fn trace(work: impl FnOnce()) -> io::Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The registers of the child once it has stopped, `None` once it has ended well.
+/// The registers of the stopped child; `None` once it has exited successfully.
 fn stopped(child: libc::pid_t) -> io::Result<Option<user_regs_struct>> {
     let mut status = 0;
     // SAFETY: waits for a child of ours.
@@ -140,7 +141,7 @@ fn stopped(child: libc::pid_t) -> io::Result<Option<user_regs_struct>> {
             "the stepped child faulted or could not be traced, status {status:#x}"
         )));
     }
-    // SAFETY: registers are integers, for which zeros are fine; the child has stopped.
+    // SAFETY: registers are integers, for which zeros are valid; the child has stopped.
     unsafe {
         let mut registers = zeroed::<user_regs_struct>();
         checked(libc::ptrace(

@@ -1,4 +1,4 @@
-//! The library runs every task once in any window, and executes what docs/coroutines.md says.
+//! The library runs every task once in any window, with the instruction counts of docs/coroutines.md.
 
 use crate::count::{passages, Counts, Passage, Whose};
 use crate::library::{run, Resume};
@@ -37,13 +37,13 @@ fn ways() -> Vec<(Passage, u32)> {
     passages(4, 200).expect("a process of ours can be stepped")
 }
 
-/// Of each kind of way from task to task, what the library and the task executed.
+/// The library's and the task's instructions in each kind of switch.
 fn counts_of(ways: &[(Passage, u32)], from: u8, whose: Whose) -> Vec<Counts> {
     let these = ways.iter().filter(|(passage, _)| passage.from == from);
     these.map(|(passage, _)| passage.counts(whose)).collect()
 }
 
-/// Compilers differ: a fifth more or less, and one instruction of a kind in any case.
+/// Compilers differ: a fifth more or less, and at least one instruction.
 fn assert_near(found: &[Counts], expected: Counts, what: &str) {
     let numbers = |c: &Counts| {
         [
@@ -66,7 +66,7 @@ fn assert_near(found: &[Counts], expected: Counts, what: &str) {
     }
 }
 
-/// The resume point named, the return, its check (2), the resume point kept, the frame advanced (3), handed over, called.
+/// Resume point set, return, its check (2), resume point stored, frame advanced (3), passed, called.
 const SWITCH: Counts = Counts {
     instructions: 10,
     loads: 2,
@@ -77,7 +77,7 @@ const SWITCH: Counts = Counts {
     indirect: 2,
 };
 
-/// Nothing to resume named, the return, its check (2).
+/// No resume point, return, its check (2).
 const END: Counts = Counts {
     instructions: 4,
     loads: 1,
@@ -88,7 +88,7 @@ const END: Counts = Counts {
     indirect: 1,
 };
 
-/// Whether tasks are left (2), one less, the frame handed over, the call.
+/// Whether tasks are left (2), decrement, frame passed, call.
 const START: Counts = Counts {
     instructions: 5,
     loads: 0,
@@ -113,7 +113,7 @@ fn the_library_executes_what_the_documentation_says() {
     assert_near(&counts_of(&ways, marks::END, Whose::Start), START, "start");
 }
 
-/// These are no compiler's choice: each live value is stored once, and loaded by the segment that uses it.
+/// Compilers cannot change these: each live value is stored once, and loaded by the segment that uses it.
 #[test]
 fn a_task_saves_its_six_live_values_once_and_reloads_those_that_a_segment_uses() {
     let ways = ways();
@@ -135,14 +135,14 @@ fn a_task_saves_its_six_live_values_once_and_reloads_those_that_a_segment_uses()
     }
 }
 
-/// All that the instruction at `position` needs, and what that needs.
+/// All instructions on which the one at `position` depends, transitively.
 fn chain(passage: &Passage, position: usize) -> BTreeSet<usize> {
     let needs = &passage.passed[position].needs;
     let further = needs.iter().flat_map(|need| chain(passage, *need));
     needs.iter().copied().chain(further).collect()
 }
 
-/// What decides how fast a switch can be: the frame's address is computed, not loaded, and the reloads need nothing else.
+/// The critical path of a switch: the frame's address is computed, not loaded, and the reloads need nothing else.
 #[test]
 fn reloads_wait_for_the_frames_address_and_not_for_the_resume_point() {
     let mut reloads = 0;
@@ -152,7 +152,7 @@ fn reloads_wait_for_the_frames_address_and_not_for_the_resume_point() {
                 let chain = chain(passage, position);
                 let is_computed = |before: &usize| {
                     let instruction = &passage.passed[*before].instruction;
-                    // A constant of the loop may have been spilled.
+                    // A constant of the loop may be spilled.
                     Counts::of([instruction]).arithmetic == 1 || instruction.memory_base() == Register::RSP
                 };
                 assert!(

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the tests, and takes away those in their folders that are no longer generated.
+/// Writes the tests, and deletes tests in their folders that are no longer generated.
 fn write(folder: &Path) -> Result<usize, String> {
     let shelf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
     let files = cycles::generate(&shelf)?;

@@ -1,4 +1,4 @@
-//! What a model says, as it is written.
+//! The syntax tree of a model.
 
 use crate::Place;
 
@@ -62,7 +62,7 @@ pub struct Check {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Where it stands: its operator, or its first character.
+    /// Its position: of its operator, or of its first character.
     pub place: Place,
     /// What it is.
     pub kind: ExprKind,
@@ -77,7 +77,7 @@ pub enum ExprKind {
     Zero,
     /// `_`.
     All,
-    /// An operator before, behind or around an expression.
+    /// A prefix, postfix or bracketing operator.
     Unary(Unary, Box<Expr>),
     /// An operator between two.
     Binary(Binary, Box<Expr>, Box<Expr>),
@@ -122,7 +122,7 @@ pub enum Binary {
 }
 
 impl Expr {
-    /// The expressions that it is made of.
+    /// Its direct subexpressions.
     pub fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
             ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => vec![],
@@ -131,7 +131,7 @@ impl Expr {
         }
     }
 
-    /// Calls `see` with every expression in it, itself first.
+    /// Calls `see` with each of its subexpressions, itself first.
     pub fn visit<'e>(&'e self, see: &mut impl FnMut(&'e Expr)) {
         see(self);
         self.parts().into_iter().for_each(|part| part.visit(see));

@@ -1,4 +1,4 @@
-//! From what a model says to steps over numbered sets and relations.
+//! Compiles a model to steps over numbered sets and relations.
 
 use super::ast::{Binary, Binding, Check, Expr, ExprKind, File, Item, Question, Unary};
 use crate::litmus::Class;
@@ -80,9 +80,9 @@ pub enum Step {
     Set(SetExpr),
     /// The next relation.
     Relation(RelExpr),
-    /// The next relations, which need one another.
+    /// Mutually recursive relations, which get the next numbers.
     Fixpoint(Vec<RelExpr>),
-    /// A check: whether it only marks, whether it asks the opposite, and what it asks.
+    /// A check: whether it is a flag, whether it is negated, and its property.
     Check {
         /// Whether it marks an execution instead of refusing it.
         flag: bool,
@@ -96,7 +96,7 @@ pub enum Step {
 /// A model, compiled.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Steps that need no candidate: what they yield is the same for all of them.
+    /// Steps that do not depend on the candidate, and so are computed once.
     pub known: Vec<Step>,
     /// The others.
     pub rest: Vec<Step>,
@@ -119,7 +119,7 @@ impl Type {
     }
 }
 
-/// What a name stands for: its number, and whether it needs a candidate.
+/// The meaning of a name: its number, and whether it depends on the candidate.
 #[derive(Clone, Copy)]
 struct Meaning {
     kind: Type,
@@ -141,10 +141,10 @@ struct Compiler<'v> {
 }
 
 impl Program {
-    /// Compiles files, each after those that it includes, with these variants on.
+    /// Compiles files, each after those that it includes, with these variants.
     ///
     /// # Errors
-    /// The first mistake, and where it is.
+    /// The first mistake, and its position.
     pub fn of(files: &[(String, File)], variants: &BTreeSet<String>) -> Result<Program, Fault> {
         let mut compiler = Compiler::new(variants);
         let mut steps = Vec::new();
@@ -199,7 +199,7 @@ impl<'v> Compiler<'v> {
         }
     }
 
-    /// Whether an expression needs no candidate.
+    /// Whether an expression is independent of the candidate.
     fn is_known(&self, expr: &Expr) -> bool {
         let mut known = true;
         expr.visit(&mut |part| {
@@ -216,7 +216,7 @@ impl<'v> Compiler<'v> {
             Item::Let(false, bindings) => self.bindings(bindings, steps),
             Item::Let(true, bindings) => self.fixpoint(bindings, steps),
             Item::Check(check) => {
-                // A check is asked of each candidate, even of what is the same for all.
+                // A check is evaluated for each candidate, even if it is constant.
                 let step = self.check(check)?;
                 steps.push((false, step));
                 Ok(())
@@ -296,7 +296,7 @@ impl<'v> Compiler<'v> {
         self.relation(expr).map(Box::new)
     }
 
-    /// The type of an expression, as far as it says: `0` is of either.
+    /// The type of an expression, if known: `0` has either type.
     fn type_of(&self, expr: &Expr) -> Option<Type> {
         match &expr.kind {
             ExprKind::Name(name) => self.names.get(name).map(|meaning| meaning.kind),
@@ -315,7 +315,7 @@ impl<'v> Compiler<'v> {
         let kind = self.type_of(expr).or(wanted).unwrap_or(Type::Relation);
         match (kind, &expr.kind) {
             (_, ExprKind::If(variant, then, otherwise)) => {
-                // Both are looked at: a mistake is one under any variant.
+                // Both branches are checked: a mistake counts under any variant.
                 let (then, otherwise) = (self.typed(then, Some(kind))?, self.typed(otherwise, Some(kind))?);
                 match (&then, &otherwise) {
                     (Typed::Set(_), Typed::Set(_)) | (Typed::Relation(_), Typed::Relation(_)) => {}
@@ -384,7 +384,7 @@ impl<'v> Compiler<'v> {
         })
     }
 
-    /// The steps that need no candidate apart from the others, everything numbered in the order in which it is made.
+    /// Separates steps that are independent of the candidate, and numbers all in the order of their computation.
     fn arranged(self, steps: Vec<(bool, Step)>, pmo: usize) -> Program {
         let order = Order::of(&steps, self.sets, self.relations);
         let mut known = Vec::new();
@@ -401,7 +401,7 @@ impl<'v> Compiler<'v> {
     }
 }
 
-/// New numbers: what is known first, then what needs a candidate, `rf`, `co` and `fr` at its beginning.
+/// New numbers: constant steps first, then steps that depend on the candidate, which start with `rf`, `co` and `fr`.
 struct Order {
     sets: Vec<usize>,
     relations: Vec<usize>,
@@ -516,7 +516,7 @@ fn refuse_twice(bindings: &[Binding]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A fixed point is the least one only if nothing that is defined by it stands where more would mean less.
+/// The least fixed point exists only if the definition is monotonic in its own names.
 fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
     let mut wrong = None;
     expr.visit(&mut |part| {
@@ -535,7 +535,7 @@ fn refuse_falling(expr: &Expr, bindings: &[Binding]) -> Result<(), Fault> {
         None => Ok(()),
         Some(place) => Err(Fault::new(
             place,
-            "a name may not stand here in its own definition: under `~` or right of `\\`",
+            "a name may not occur here in its own definition: under `~` or right of `\\`",
         )),
     }
 }

@@ -1,28 +1,28 @@
-//! What a model says of an execution.
+//! Evaluates a model on an execution.
 
 use super::compile::{Program, RelExpr, SetExpr, Step, Subject};
 use crate::relation::{Relation, Set};
 use crate::structure::Structure;
 use std::borrow::Cow;
 
-/// Who reads what, and the order of the writes to each location.
+/// The reads-from relation, and the order of the writes to each location.
 pub struct Candidate {
     /// A write and its readers.
     pub rf: Relation,
-    /// Writes to a location in their order.
+    /// Writes to a location in coherence order.
     pub co: Relation,
 }
 
-/// What a model says of a candidate.
+/// A model's result for a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The persist memory order, not yet closed.
+    /// The persist memory order, before transitive closure.
     pub pmo: Relation,
     /// Whether a flag was raised.
     pub flagged: bool,
 }
 
-/// A model on the events of one program: what needs no candidate has been computed.
+/// A model on the events of one program, with all constant steps computed.
 pub struct Evaluator<'m> {
     program: &'m Program,
     values: Values,
@@ -56,7 +56,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// What the model says of a candidate; `None` if it is no execution of the model.
+    /// The model's result for a candidate; `None` if the candidate is not an execution of the model.
     pub fn verdict(&mut self, candidate: &Candidate) -> Option<Verdict> {
         self.values.sets.truncate(self.known_sets);
         self.values.relations.truncate(self.known_relations);

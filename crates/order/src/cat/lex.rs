@@ -6,7 +6,7 @@ use crate::{Fault, Place};
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// A name or a key word.
+    /// A name or a keyword.
     Name(String),
     /// A text in quotation marks.
     Quoted(String),
@@ -20,10 +20,10 @@ const MARKS: [&str; 17] = [
     "^-1", "|", ";", "\\", "&", "*", "~", "+", "?", "[", "]", "(", ")", "=", "0", "_", ",",
 ];
 
-/// The words of a text, each with its place, the end last.
+/// The tokens of a text, each with its position; the last one is the end.
 ///
 /// # Errors
-/// A character that no model has.
+/// A character that is not part of the language.
 pub fn words(text: &str) -> Result<Vec<(Token, Place)>, Fault> {
     let mut text = Text::new(text)?;
     let mut words = Vec::new();

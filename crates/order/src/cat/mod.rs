@@ -1,4 +1,4 @@
-//! The subset of herd's `.cat` language that the models are written in.
+//! The supported subset of herd's `.cat` language.
 
 mod ast;
 mod compile;

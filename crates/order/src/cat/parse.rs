@@ -4,12 +4,12 @@ use super::ast::{Binary, Binding, Check, Expr, ExprKind, File, Item, Question, U
 use super::lex::{words, Token};
 use crate::{Fault, Place};
 
-/// How deep expressions may be nested.
+/// Maximum nesting depth of expressions.
 const DEEPEST: usize = 100;
 
 const TOO_DEEP: &str = "the expression is nested too deeply: name parts of it with `let`";
 
-/// The most operators of a statement: what is made of them is as deep as that.
+/// Maximum number of operators of a statement, which bounds the depth of its tree.
 const MOST_OPERATORS: usize = 400;
 
 const KEYWORDS: [&str; 12] = [
@@ -30,7 +30,7 @@ const KEYWORDS: [&str; 12] = [
 /// Reads a file.
 ///
 /// # Errors
-/// The first mistake, and where it is.
+/// The first mistake, and its position.
 pub fn parse(text: &str) -> Result<File, Fault> {
     let mut parser = Parser {
         words: words(text)?,
@@ -137,7 +137,7 @@ impl Parser {
             let place = self.place();
             let item = self.item()?;
             if matches!(item, Item::Include(..)) && !items.iter().all(|item| matches!(item, Item::Include(..))) {
-                return Err(Fault::new(place, "`include` must stand before every `let` and check"));
+                return Err(Fault::new(place, "`include` must come before every `let` and check"));
             }
             items.push(item);
         }
@@ -210,7 +210,7 @@ impl Parser {
         expr
     }
 
-    /// An expression of operators that bind at least as tightly as the `level`-th of these, the loosest first.
+    /// An expression of operators that bind at least as tightly as the `level`-th, the loosest first.
     fn infix(&mut self, level: usize) -> Result<Expr, Fault> {
         const LEVELS: [&str; 5] = ["|", ";", "\\", "&", "*"];
         let Some(mark) = LEVELS.get(level) else {
@@ -225,7 +225,7 @@ impl Parser {
             self.count(place)?;
             parts.push((place, self.infix(level + 1)?));
         }
-        // `;` from the right: models end in restrictions, which make what comes before them cheap.
+        // `;` associates to the right: models end in restrictions, which make the evaluation of earlier parts cheap.
         let folded = if *mark == ";" {
             let mut rest = parts.into_iter().rev();
             let last = rest.next();
@@ -298,7 +298,7 @@ impl Parser {
         }
     }
 
-    /// Whether a `*` is next that is no product: nothing that begins an expression follows it.
+    /// Whether the next `*` is a closure, not a product: no expression follows it.
     fn is_star(&self) -> bool {
         let after = self.words.get(self.next + 1).map(|(token, _)| token);
         let begins = match after {

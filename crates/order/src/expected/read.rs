@@ -1,4 +1,4 @@
-//! Reads a file of expected states. Every line is accounted for.
+//! Parses a file of expected states. It must understand every line.
 
 use super::Expected;
 use crate::model::Model;
@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter::{Enumerate, Peekable};
 use std::str::Lines;
 
-/// What a file `<model>.expected` says of the tests of its folder.
+/// The contents of a file `<model>.expected` for the tests of its folder.
 ///
 /// # Errors
-/// The first line that is wrong: a test that the folder does not have, a variant that the model does not have, either of them
-/// twice, a count that is not the number of states, or anything that is none of these.
+/// The first wrong line: a test that the folder lacks, a variant that the model lacks, a repetition of either, a count
+/// that differs from the number of states, or an unknown line.
 pub fn read_expected(model: &Model, text: &str, folder: &BTreeSet<&str>) -> Result<BTreeMap<String, Expected>, Fault> {
     let mut reader = Reader {
         model,
@@ -27,10 +27,7 @@ pub fn read_expected(model: &Model, text: &str, folder: &BTreeSet<&str>) -> Resu
         }
         let expected = reader.test(at, test)?;
         if tests.insert(test.to_owned(), expected).is_some() {
-            return Err(fault(
-                at,
-                format!("{test} stands here twice: delete its lines in one place"),
-            ));
+            return Err(fault(at, format!("{test} occurs twice: delete one entry")));
         }
     }
     Ok(tests)
@@ -47,7 +44,7 @@ fn fault(at: usize, message: String) -> Fault {
 }
 
 impl<'r> Reader<'r> {
-    /// The next line without these blanks, if it begins with them.
+    /// The next line without this indentation, if it has it.
     fn indented(&mut self, by: &str) -> Option<(usize, &'r str)> {
         let (at, line) = self.lines.next_if(|(_, line)| line.starts_with(by))?;
         Some((at, &line[by.len()..]))
@@ -73,7 +70,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The name of the model or variant that a line begins, and the states.
+    /// The name of the model or variant at the start of a line, and the states.
     fn section(&mut self, at: usize, head: &str, before: &Expected) -> Result<(String, Option<Vec<String>>), Fault> {
         let model = self.model.base();
         let (label, said) = head.split_once(' ').unwrap_or((head, ""));
@@ -94,7 +91,7 @@ impl<'r> Reader<'r> {
         Ok((name, states))
     }
 
-    /// The full name of what a line calls the model or a variant of it.
+    /// The full name of a model or variant in a line.
     fn name(&self, label: &str) -> Option<String> {
         let model = self.model.base();
         let variant = || self.model.variants().contains(label);
@@ -128,7 +125,7 @@ impl<'r> Reader<'r> {
             found if found == count => Ok(states),
             found => Err(fault(
                 at,
-                format!("{label} has {found} states, not {count}: mend the number"),
+                format!("{label} has {found} states, not {count}: correct the number"),
             )),
         }
     }

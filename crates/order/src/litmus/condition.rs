@@ -2,7 +2,7 @@
 
 use super::test::LocationId;
 
-/// Of how many states the formula is claimed.
+/// The quantifier of the formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
     /// Of some.
@@ -28,17 +28,17 @@ pub enum Formula {
     Or(Box<Formula>, Box<Formula>),
 }
 
-/// A condition: what a reader of the test is to look at.
+/// A condition: a state that the reader should note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Of how many states it is claimed.
+    /// The quantifier over states.
     pub quantifier: Quantifier,
     /// What is claimed.
     pub formula: Formula,
 }
 
 impl Formula {
-    /// Whether it is true where locations have these values.
+    /// Whether it is true for these values of the locations.
     pub fn holds(&self, value: &impl Fn(LocationId) -> u8) -> bool {
         match self {
             Formula::True => true,

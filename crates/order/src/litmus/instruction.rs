@@ -1,4 +1,4 @@
-//! What the threads of a litmus test execute.
+//! The instructions of litmus tests.
 
 use super::test::LocationId;
 use std::fmt;
@@ -35,23 +35,23 @@ pub enum Instruction {
     Set(Register, u8),
     /// A locked exchange of a location and a register.
     Exchange(LocationId, Register),
-    /// A locked addition of a register, which gets what was there.
+    /// A locked addition of a register, which receives the old value.
     Add(LocationId, Register),
-    /// The world outside sees a value.
+    /// The outside world observes a value.
     Out(LocationId, Operand),
     /// A flush of a location's line.
     Flush(LocationId, FlushKind),
     /// The intent to flush a location's line, if the design flushes.
     Persist(LocationId),
-    /// What follows belongs to a context: no event.
+    /// Selects a context for later instructions: no event.
     SetContext(u8),
     /// A fence for one context.
     ContextFence(u8),
-    /// A fence, barrier or intent that names no location.
+    /// A fence, barrier or intent without a location.
     Fence(Class),
 }
 
-/// A flush instruction, in an order of its own.
+/// A flush instruction. This enum exists to define an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlushKind {
     /// `clwb`.
@@ -82,7 +82,7 @@ impl From<Flush> for FlushKind {
     }
 }
 
-/// What an instruction without operands is: an instruction of the machine, or what a design lowers to some.
+/// The meaning of an instruction without operands: a machine instruction, or an intent that a design lowers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
     /// A fence or a barrier.
@@ -100,12 +100,12 @@ macro_rules! classes {
         accesses: $($access:ident $access_name:literal,)*;
         intents: $($intent:ident $intent_name:literal $alone:expr,)*;
     ) => {
-        /// A set of events that a model may name because of the instruction that they come from.
+        /// A set of events that models may name, defined by the instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)]
         pub enum Class {
             $($access,)*
-            /// Events of a primitive, of any context: the context here is 0.
+            /// Events of a primitive in any context; the context here is 0.
             Primitive(Primitive),
             $($intent,)*
         }
@@ -120,7 +120,7 @@ macro_rules! classes {
                     .chain([$(Class::$intent,)*])
             }
 
-            /// The set's name, and the instruction's where it has no operand.
+            /// The set's name, and the instruction's if it has no operand.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -130,7 +130,7 @@ macro_rules! classes {
                 }
             }
 
-            /// What an instruction of this class is that stands alone, without a location or a number.
+            /// The instruction of this class, if it has no location or number.
             #[must_use]
             pub fn alone(self) -> Option<Alone> {
                 match self {
@@ -176,7 +176,7 @@ impl Class {
 }
 
 impl Instruction {
-    /// The set that it puts its events in, beyond those of reads, writes and outputs; a model of the test must know it.
+    /// The set of its events, beyond reads, writes and outputs; a model of the test must define it.
     #[must_use]
     pub fn class(self) -> Option<Class> {
         match self {
@@ -197,7 +197,7 @@ impl Instruction {
         self.location_mut().copied()
     }
 
-    /// The location that it names, to be changed.
+    /// The location that it names, mutable.
     pub fn location_mut(&mut self) -> Option<&mut LocationId> {
         match self {
             Instruction::Load(_, at, _)

@@ -1,4 +1,4 @@
-//! Litmus tests: a few instructions on a few threads, and a condition over what a crash may leave.
+//! Litmus tests: a short program for a few threads, and a condition over crash states.
 
 mod condition;
 mod instruction;

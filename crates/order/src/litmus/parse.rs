@@ -1,4 +1,4 @@
-//! The parser of litmus tests: the file as a whole.
+//! The parser of litmus tests: the whole file.
 
 mod condition;
 mod instruction;
@@ -7,7 +7,7 @@ use super::{Condition, Instruction, Location, LocationId, LocationKind, Test};
 use crate::text::Text;
 use crate::{Fault, Place};
 
-/// The most locations, threads and events of a test.
+/// Limits of a test: locations, threads and events.
 const MOST_LOCATIONS: usize = 16;
 const MOST_THREADS: usize = 8;
 const MOST_EVENTS: usize = 64;
@@ -16,7 +16,7 @@ impl Test {
     /// Reads a test.
     ///
     /// # Errors
-    /// The first mistake, and where it is.
+    /// The first mistake, and its position.
     pub fn parse(text: &str) -> Result<Test, Fault> {
         let mut parser = Parser {
             text: Text::new(text)?,
@@ -29,7 +29,7 @@ impl Test {
     }
 }
 
-/// A location as far as it is known.
+/// What is known of a location so far.
 struct Named {
     name: String,
     kind: LocationKind,
@@ -41,9 +41,9 @@ struct Named {
 struct Parser<'t> {
     text: Text<'t>,
     locations: Vec<Named>,
-    /// How many events the instructions so far are.
+    /// Number of events of the instructions so far.
     events: usize,
-    /// The outputs that are written so far.
+    /// The outputs written so far.
     told: Vec<LocationId>,
     /// The operators of the condition so far.
     operators: usize,
@@ -86,7 +86,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A mark that must be next.
+    /// A punctuation mark that must come next.
     fn expect(&mut self, mark: &str, what: &str) -> Result<(), Fault> {
         self.text.skip_blanks()?;
         match self.text.eat(mark) {
@@ -117,7 +117,7 @@ impl Parser<'_> {
             return Err(Fault::new(place, message));
         }
         if ["not", "true"].contains(&name) {
-            let message = format!("`{name}` is a word of conditions: give the location another name");
+            let message = format!("`{name}` is a keyword of conditions: give the location another name");
             return Err(Fault::new(place, message));
         }
         if let Some(index) = self.locations.iter().position(|at| at.name == name) {
@@ -143,7 +143,7 @@ impl Parser<'_> {
         &mut self.locations[id.0 as usize]
     }
 
-    /// `Line=`, `Volatile=` and `Output=`, each to the end of its line.
+    /// Parses `Line=`, `Volatile=` and `Output=`, each to the end of its line.
     fn keys(&mut self) -> Result<(), Fault> {
         let mut groups = 0;
         loop {
@@ -279,7 +279,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The test with its locations in their order.
+    /// The test with its locations in order.
     fn sorted(
         &mut self,
         name: String,

@@ -6,7 +6,7 @@ use super::Formula;
 use std::fmt;
 
 impl Test {
-    /// An instruction as it is written.
+    /// The text of an instruction.
     #[must_use]
     pub fn show(&self, instruction: Instruction) -> String {
         let name = |at: LocationId| &self.location(at).name;
@@ -60,7 +60,7 @@ impl Test {
         }
     }
 
-    /// The condition as it is written.
+    /// The text of the condition.
     #[must_use]
     pub fn show_condition(&self) -> String {
         struct Shown<'t>(&'t Test);

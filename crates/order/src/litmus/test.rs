@@ -3,7 +3,7 @@
 use super::{Class, Condition, Instruction};
 use std::collections::BTreeSet;
 
-/// A location of a test: its place in [`Test::locations`].
+/// A location of a test: its index in [`Test::locations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationId(pub u8);
 
@@ -14,7 +14,7 @@ pub enum LocationKind {
     Persistent,
     /// In DRAM.
     Volatile,
-    /// Outside: what the world has been told.
+    /// An output, which the outside world observes.
     Output,
 }
 
@@ -25,13 +25,13 @@ pub struct Location {
     pub name: String,
     /// Where it is.
     pub kind: LocationKind,
-    /// Its cache line, counted from 0; locations with the same number share it. Of no meaning for outputs.
+    /// Its cache line, counted from 0; locations with the same number share it. Outputs ignore it.
     pub line: usize,
     /// Its value at first.
     pub initial: u8,
 }
 
-/// A litmus test: its locations, persistent and volatile ones by name and then the outputs by name, and its threads.
+/// A litmus test: its locations (persistent and volatile ones by name, then the outputs by name), and its threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
     /// Its name.
@@ -42,7 +42,7 @@ pub struct Test {
     pub locations: Vec<Location>,
     /// The threads' instructions.
     pub threads: Vec<Vec<Instruction>>,
-    /// What a reader is to look at.
+    /// The state that the reader should note.
     pub condition: Condition,
 }
 
@@ -58,21 +58,21 @@ impl Test {
         (0..self.locations.len()).map(|index| LocationId(index as u8))
     }
 
-    /// What a state says the values of, in this order: the persistent locations, then the outputs.
+    /// The locations of a state, in this order: the persistent locations, then the outputs.
     #[must_use]
     pub fn observed(&self) -> Vec<LocationId> {
         let of = |kind| self.ids().filter(move |id| self.location(*id).kind == kind);
         of(LocationKind::Persistent).chain(of(LocationKind::Output)).collect()
     }
 
-    /// The classes of its instructions: what a model must know.
+    /// The classes of its instructions, which a model must define.
     #[must_use]
     pub fn classes(&self) -> BTreeSet<Class> {
         let instructions = self.threads.iter().flatten();
         instructions.filter_map(|instruction| instruction.class()).collect()
     }
 
-    /// How many events an execution of it has.
+    /// Number of events of its executions.
     #[must_use]
     pub fn events(&self) -> usize {
         let initial = self

@@ -1,5 +1,5 @@
-//! The shelf is sharp: each model made weaker by one step allows other states of some test, or the model's file says why no
-//! test shows it: `(* No test shows `STEP`, `STEP`: the reason. *)`.
+//! Checks that the shelf is sharp: weakening a model by one step allows other states of some test, or the model's file
+//! explains why no test shows it: `(* No test shows `STEP`, `STEP`: the reason. *)`.
 
 use super::{builtin, Model};
 use crate::cat::{Binary, Check, Expr, ExprKind, File, Item, Unary};
@@ -8,17 +8,17 @@ use crate::states::{allowed, Allowed};
 use crate::{shelf, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One step: what is done, and the files after it.
+/// One step: its description, and the files after it.
 struct Step {
     what: String,
     files: Vec<(String, File)>,
 }
 
-/// What of a model can matter to a test that belongs to it.
+/// The parts of a model that can affect its tests.
 struct Live {
-    /// Names that stand for nothing: of instructions that the model does not take, and what is made of these alone.
+    /// Names that are always empty: of instructions that the model does not accept, and derived from only these.
     idle: BTreeSet<String>,
-    /// Names that checks and `pmo` are made of.
+    /// Names on which checks and `pmo` depend.
     used: BTreeSet<String>,
 }
 
@@ -27,7 +27,7 @@ fn boxed(kind: ExprKind) -> Expr {
     Expr { place, kind }
 }
 
-/// Whether an expression stands for nothing, given names that do.
+/// Whether an expression is always empty, given names that are.
 fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
     match &expr.kind {
         ExprKind::Name(name) => idle.contains(name),
@@ -50,7 +50,7 @@ fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
     }
 }
 
-/// An expression's parts. What stands behind a variant is off.
+/// An expression's parts; parts of a variant are inactive.
 fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::If(_, _, otherwise) => vec![otherwise],
@@ -58,7 +58,7 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The expression with another part in the place of one.
+/// The expression with one part replaced.
 fn with_part(expr: &Expr, index: usize, part: Expr) -> Expr {
     let mut expr = expr.clone();
     match &mut expr.kind {
@@ -91,7 +91,7 @@ fn show(expr: &Expr) -> String {
     }
 }
 
-/// The expression after each step that is possible in it.
+/// The expression after each possible step in it.
 fn weaker(expr: &Expr, live: &Live) -> Vec<(String, Expr)> {
     if is_idle(expr, &live.idle) {
         return Vec::new();
@@ -202,7 +202,7 @@ fn steps_of(item: &Item, live: &Live) -> Vec<(String, Option<Item>)> {
     steps
 }
 
-/// The model that the files are: `0` is a set where a set is wanted.
+/// The model of these files: `0` becomes a set where a set is required.
 fn compiled(model: &Model, mut files: Vec<(String, File)>) -> Vec<Model> {
     let variants = model.variants.iter().map(|variant| BTreeSet::from([variant.clone()]));
     let all: Vec<_> = std::iter::once(BTreeSet::new()).chain(variants).collect();
@@ -244,10 +244,10 @@ fn is_seen(own: &[(&Test, Vec<Allowed>)], weaker: &[Model]) -> bool {
     own.iter().any(differs)
 }
 
-/// How a comment of a model begins that names steps.
+/// The start of a comment that names undetected steps.
 const NOTE: &str = "(* No test shows ";
 
-/// The steps that the model's files say no test shows.
+/// The steps that no test shows, according to the model's files.
 fn noted(model: &Model) -> BTreeSet<String> {
     let texts = model.files.iter().filter_map(|(file, _)| builtin(file));
     texts.flat_map(notes).collect()
@@ -258,7 +258,7 @@ fn notes(text: &str) -> Vec<String> {
     text.split(NOTE).skip(1).flat_map(steps_of_note).collect()
 }
 
-/// The steps in backquotes with which a note begins; its reason follows.
+/// The steps in backquotes at the start of a note; its reason follows.
 fn steps_of_note(note: &str) -> Vec<String> {
     let mut steps = Vec::new();
     let mut rest = note;
@@ -279,7 +279,7 @@ fn notes_name_steps_before_the_reason() {
     assert_eq!(notes(text), ["a: 0", "b: without c", "e: 0"]);
 }
 
-/// The steps of a model, and which of them no test shows.
+/// The steps of a model, and those that no test shows.
 fn steps_not_shown(model: &Model, tests: &[Test]) -> (usize, BTreeSet<String>) {
     let variants = compiled(model, model.files.clone());
     let all = |test| variants.iter().map(|model| states(test, model)).collect();

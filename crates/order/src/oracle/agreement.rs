@@ -1,4 +1,4 @@
-//! The oracle and the enumeration say the same of every state of every execution of the shelf.
+//! The oracle and the enumeration agree on every state of every execution of the shelf.
 
 use super::*;
 use crate::execution::{executions, Execution};
@@ -8,7 +8,7 @@ use crate::unroll::Unrolled;
 use crate::{shelf, Test};
 use std::ops::ControlFlow;
 
-/// The run that a test's execution is.
+/// The run of a test's execution.
 fn history(unrolled: &Unrolled, execution: &Execution) -> History {
     let size = unrolled.events.len();
     let rmw = (1..size).filter(|write| unrolled.events[*write].locked && unrolled.events[*write].kind == Kind::Write);
@@ -22,7 +22,7 @@ fn history(unrolled: &Unrolled, execution: &Execution) -> History {
     }
 }
 
-/// Whether each write to a location leaves something else there.
+/// Whether all writes to a location leave different contents.
 fn is_told_apart(execution: &Execution) -> bool {
     execution.orders.iter().all(|order| {
         let values: BTreeSet<u8> = order.iter().map(|write| execution.values[*write]).collect();
@@ -30,7 +30,8 @@ fn is_told_apart(execution: &Execution) -> bool {
     })
 }
 
-/// The oracle's verdict on each thinkable state of an execution against the cuts that the model allows: how many states.
+/// Compares the oracle's verdict on each candidate state of an execution with the model's cuts; returns the number of
+/// states.
 fn compare(test: &Test, model: &Model, unrolled: &Unrolled, execution: &Execution) -> usize {
     let persists = Persists::of(test, unrolled);
     let verdict = Evaluator::new(model.program(), &unrolled.structure).verdict(&execution.candidate);
@@ -89,7 +90,7 @@ fn persistent<'e>(test: &Test, execution: &'e Execution) -> Vec<&'e Vec<usize>> 
     ids.map(|id| &execution.orders[id.0 as usize]).collect()
 }
 
-/// The newest write of each persistent location in a cut, and the outputs that are.
+/// The newest write of each persistent location in a cut, and the cut's outputs.
 fn of_cut(
     test: &Test,
     unrolled: &Unrolled,
@@ -107,7 +108,7 @@ fn of_cut(
     (newest.collect(), told.collect())
 }
 
-/// Every choice of one of each.
+/// Every choice of one element of each.
 fn choices(of: &[&Vec<usize>]) -> Vec<Vec<usize>> {
     of.iter().fold(vec![Vec::new()], |chosen, next| {
         let with = |chosen: &Vec<usize>| {
@@ -119,7 +120,7 @@ fn choices(of: &[&Vec<usize>]) -> Vec<Vec<usize>> {
     })
 }
 
-/// Of all models but those of dependences: a run does not say which values depend on which.
+/// All models except those with dependences: a run does not record which values depend on which.
 #[test]
 fn the_oracle_agrees_with_the_cuts_of_every_execution_on_the_shelf() {
     let mut states = 0;

@@ -8,7 +8,7 @@ use crate::relation::Set;
 use crate::structure::{Cell, Event, Kind};
 use strandline_isa::Primitive;
 
-/// A run that is written down in the order in which it happens.
+/// A run, written in the order of its events.
 #[derive(Default)]
 struct Run {
     history: History,
@@ -41,7 +41,7 @@ impl Run {
         }
     }
 
-    /// A location in a line of its own that holds 0.
+    /// A location with value 0 in its own line.
     fn location(&mut self, persistent: bool) -> usize {
         self.persistent.push(persistent);
         let location = self.persistent.len() - 1;
@@ -90,7 +90,7 @@ impl Run {
     }
 }
 
-/// A thread stores x, flushes and fences, and tells another through DRAM, which stores y.
+/// A thread stores x, flushes, fences, and signals another thread through DRAM, which stores y.
 struct Message {
     x: usize,
     y: usize,
@@ -148,7 +148,7 @@ fn durable_out_of_order() {
     assert_eq!(oracle.breach(), None, "nothing has changed since");
     oracle.set(x, 1);
     assert_eq!(oracle.breach(), None, "mended");
-    // What is lost again is seen from the other side.
+    // A store that is lost again is seen from the other side.
     oracle.set(x, 0);
     assert_eq!(oracle.breach(), Some(breach));
 }
@@ -159,7 +159,7 @@ fn without_a_fence_there_is_no_order() {
     let mut oracle = run.oracle();
     oracle.set(y, 1);
     assert_eq!(oracle.breach(), None);
-    // Under eADR visibility is the order.
+    // Under eADR, visibility order is persist order.
     let Message {
         y, first, second, run, ..
     } = message(false);
@@ -185,18 +185,18 @@ fn overwritten(content: u64) -> (Oracle, usize, usize, usize) {
 
 #[test]
 fn ambiguous_contents_are_given_the_benefit_of_the_doubt() {
-    // 0 may be the initial content of x, and may be what was stored last.
+    // 0 may be the initial content of x, or the content of the last store.
     let (mut oracle, _, y, _) = overwritten(0);
     oracle.set(y, 1);
     assert_eq!(oracle.breach(), None);
-    // Where the last store leaves 2, a 0 is the initial content.
+    // If the last store leaves 2, a 0 is the initial content.
     let (mut oracle, x, y, first) = overwritten(2);
     oracle.set(y, 1);
     assert!(matches!(oracle.breach(), Some(Breach::Order { missing, .. }) if missing == first));
-    // The last store is no less than the first.
+    // The last store counts like the first.
     oracle.set(x, 2);
     assert_eq!(oracle.breach(), None);
-    // A 1 is the first or, where it is stored again, the last: y may be missing if it is the first.
+    // A 1 is from the first store or, if repeated, from the last. If it is from the first, y may be missing.
     let (mut oracle, x, _, _) = overwritten(1);
     oracle.set(x, 1);
     assert_eq!(oracle.breach(), None);
@@ -215,7 +215,7 @@ fn foreign_content() {
     );
     oracle.set(x, 1);
     assert_eq!(oracle.breach(), None);
-    // What was written to another location is as foreign.
+    // A content of another location is foreign, too.
     oracle.set(y, 2);
     oracle.set(x, 8);
     assert_eq!(
@@ -248,7 +248,7 @@ fn outputs() {
     assert_eq!(oracle.breach(), Some(breach));
 }
 
-/// Two threads take turns: each reads the other's flag, stores to a location of its own, flushes, fences, and sets the flag.
+/// Two threads take turns: each reads the other's flag, stores to its own location, flushes, fences, and sets the flag.
 fn turns(count: usize) -> (Run, Vec<(usize, usize)>, usize) {
     let mut run = Run::default();
     let locations: Vec<usize> = (0..count).map(|_| run.location(true)).collect();
@@ -270,7 +270,8 @@ fn a_history_longer_than_a_stretch() {
     let (run, stores, _) = turns(300);
     assert!(run.history.events.len() > 5 * super::MOST);
     let mut oracle = run.oracle();
-    // Wherever stretches begin and end: at each turn the second of two stores first, which nothing but the first forbids.
+    // At each turn, the second of two stores is durable first. Only the first store forbids that, wherever the windows
+    // start and end.
     for pair in stores.chunks(2) {
         let ((first, missing), (second, present)) = (pair[0], pair[1]);
         oracle.set(second, 1);
@@ -282,7 +283,7 @@ fn a_history_longer_than_a_stretch() {
 
 #[test]
 fn a_store_is_missed_from_half_a_stretch_away() {
-    // A turn is five events, and half a stretch 128.
+    // A turn has five events, and half a window 128.
     let (run, stores, _) = turns(300);
     let mut oracle = run.oracle();
     for (turn, (location, _)) in stores.iter().enumerate() {
@@ -313,11 +314,11 @@ fn what_is_no_execution_of_the_model() {
     let x = run.location(true);
     incoherent(&mut run, x);
     assert!(run.judged("px86").is_none());
-    // At the end of a long run too.
+    // The same at the end of a long run.
     let (mut run, stores, _) = turns(300);
     incoherent(&mut run, stores[0].0);
     assert!(run.judged("px86").is_none());
-    // Store buffering is an execution under total store order, and none under sequential consistency.
+    // Store buffering is an execution under total store order, but not under sequential consistency.
     let buffering = || {
         let mut run = Run::default();
         let (x, y) = (run.location(false), run.location(false));
@@ -332,8 +333,8 @@ fn what_is_no_execution_of_the_model() {
     assert!(buffering().judged("strict-sc").is_none());
 }
 
-/// The oracle takes the older writes to a location for durable once a newer one is. That is right if no model lets a write persist
-/// before an older one to its location.
+/// The oracle treats all older writes to a location as durable once a newer one is. That is right only if no model lets
+/// a write persist before an older one to its location.
 #[test]
 fn in_every_model_writes_to_a_persistent_location_persist_in_their_order() {
     for name in Model::names() {

@@ -2,7 +2,7 @@
 
 use strandline_order::{allowed, Model, Test};
 
-/// The states that a model allows of a test, in words.
+/// The states of a test that a model allows, as text.
 fn states(model: &str, text: &str) -> Vec<String> {
     let test = Test::parse(text).unwrap_or_else(|fault| panic!("{fault}"));
     let model = Model::named(model).unwrap_or_else(|fault| panic!("{fault}"));
@@ -25,7 +25,7 @@ fn stores_to_two_lines_persist_in_any_order_unless_flushed_and_fenced() {
     assert_eq!(states("eadr", plain), ["x=0 y=0", "x=1 y=0", "x=1 y=1"]);
     let fenced = "X86 a\n{ }\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n SFENCE ;\n MOV [y],$1 ;\n~exists (x=0 /\\ y=1)";
     assert_eq!(states("px86", fenced), ["x=0 y=0", "x=1 y=0", "x=1 y=1"]);
-    // Without ADR the flush ends in a queue that a crash empties: pcommit is needed.
+    // Without ADR, the flush ends in a queue that loses its contents: pcommit is needed.
     assert_eq!(states("so", fenced).len(), 4);
     let unflushed = fenced.replace(" CLWB [x] ;\n", "");
     assert_eq!(states("px86", &unflushed).len(), 4);
@@ -49,7 +49,7 @@ fn a_sync_barrier_is_three_instructions() {
         format!("X86 a\n{{ }}\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n{fences} MOV [y],$1 ;\n~exists (x=0 /\\ y=1)")
     };
     assert_eq!(states("so", &with("SFENCE PCOMMIT SFENCE")).len(), 3);
-    // Without the first fence the clwb may still be on its way; without the second the pcommit may.
+    // Without the first fence, the clwb may still be in flight; without the second one, the pcommit may.
     assert_eq!(states("so", &with("PCOMMIT SFENCE")).len(), 4);
     assert_eq!(states("so", &with("SFENCE PCOMMIT")).len(), 4);
 }
@@ -88,7 +88,7 @@ fn two_locked_additions_lose_nothing() {
 
 #[test]
 fn a_value_that_depends_on_itself_is_no_execution() {
-    // Each thread copies what it reads: without a cause, nothing but 0 can be read.
+    // Each thread copies what it reads: out-of-thin-air values are excluded, so only 0 can be read.
     let test = "X86 a\nVolatile=f g\n{ }\n P0 | P1 ;\n MOV EAX,[f] | MOV EAX,[g] ;\n MOV [g],EAX | MOV [f],EAX ;\n MOV [x],EAX | MOV [y],EAX ;\nforall (x=0 /\\ y=0)";
     for model in Model::names() {
         let model = Model::named(&model).expect("a model");
@@ -113,16 +113,16 @@ fn strands_are_ordered_by_barriers_joins_and_the_same_location() {
     let free = states("strand", &test(&[" PB ;\n", " NS ;\n"]));
     assert!(free.iter().all(|state| !state.starts_with("a=0 b=1")));
     assert_eq!(free.len(), 6, "3 of a and b, times 2 of c");
-    // Figure 2 (c): strands of a and b joined before c.
+    // Figure 2 (c): the strands of a and b joined before c.
     let joined = states("strand", &test(&[" NS ;\n", " JS ;\n"]));
     assert_eq!(joined.len(), 5, "any of a and b without c, or all: {joined:?}");
-    // A persist barrier does not reach across a new strand, even if one follows.
+    // A persist barrier does not extend across a new strand, even if one follows.
     assert_eq!(states("strand", &test(&[" NS ;\n", " PB ;\n"])).len(), 6);
 }
 
 #[test]
 fn fences_are_cumulative() {
-    // Delegated Persist Ordering, Figure 1: what a thread stores after it has seen y, depending on it, is behind x.
+    // Delegated Persist Ordering, Figure 1: a dependent store of a thread that has read y is ordered after x.
     let test = "X86 isa2\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[y] ;\n DMB | MOV [z],EAX ;\n MOV [y],$1 | ;\n~exists (x=0 /\\ z=1)";
     let states = states("rcbsp", test);
     assert!(
@@ -131,7 +131,7 @@ fn fences_are_cumulative() {
             .any(|state| state.starts_with("x=0") && state.ends_with("z=1")),
         "{states:?}"
     );
-    // y and z are both behind the fence, and not ordered with one another.
+    // y and z are both after the fence, and not ordered with each other.
     assert!(states.contains(&"x=1 y=0 z=1".to_owned()), "{states:?}");
 }
 

@@ -1,9 +1,9 @@
-//! Each mistake that a test or a model can hold gives one line: where it is, what is wrong, and how to mend it.
+//! Each mistake in a test or a model gives one line: its position, the mistake, and the correction.
 
 use std::collections::BTreeSet;
 use strandline_order::{allowed, Model, Test};
 
-/// The line that a wrong test gives.
+/// The error line of a wrong test.
 fn of_test(text: &str) -> String {
     match Test::parse(text) {
         Ok(test) => panic!("nothing is wrong with\n{test}"),
@@ -11,7 +11,7 @@ fn of_test(text: &str) -> String {
     }
 }
 
-/// The line that a wrong model gives.
+/// The error line of a wrong model.
 fn of_model(text: &str) -> String {
     match Model::parse("own", text, &BTreeSet::new()) {
         Ok(_) => panic!("nothing is wrong with\n{text}"),
@@ -19,7 +19,7 @@ fn of_model(text: &str) -> String {
     }
 }
 
-/// The line of a model that has an order, and something wrong before it.
+/// The error line of a model with an order, and a mistake before it.
 fn before_pmo(text: &str) -> String {
     of_model(&format!("{text}\nlet pmo = po"))
 }
@@ -76,7 +76,7 @@ fn of_a_tests_head() {
             ),
             (
                 "X86 a\nLine=x true\n{ }",
-                "2:8: `true` is a word of conditions: give the location another name",
+                "2:8: `true` is a keyword of conditions: give the location another name",
             ),
             (
                 "X86 a\n",
@@ -107,7 +107,7 @@ fn of_a_tests_initial_values() {
             ),
             (
                 "X86 a\n{ not=1; }",
-                "2:3: `not` is a word of conditions: give the location another name",
+                "2:3: `not` is a keyword of conditions: give the location another name",
             ),
         ],
     );
@@ -192,20 +192,47 @@ fn of_a_condition() {
     check(
         of,
         &[
-            ("always (x=0)", "6:1: expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `a`"),
-            ("exists", "6:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            (
+                "always (x=0)",
+                "6:1: expected an instruction in capital letters or `exists`, `~exists`, `forall`, found `a`",
+            ),
+            (
+                "exists",
+                "6:7: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
             ("exists x", "6:9: expected `=` and a value"),
-            ("exists (x=0", "6:12: expected `)` after the formula, or `/\\` or `\\/` and another"),
-            ("exists (x=0 /\\ )", "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
-            ("exists (x=0 and x=1)", "6:13: expected `)` after the formula, or `/\\` or `\\/` and another"),
-            ("exists (x=0) \\/", "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            (
+                "exists (x=0",
+                "6:12: expected `)` after the formula, or `/\\` or `\\/` and another",
+            ),
+            (
+                "exists (x=0 /\\ )",
+                "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
+            (
+                "exists (x=0 and x=1)",
+                "6:13: expected `)` after the formula, or `/\\` or `\\/` and another",
+            ),
+            (
+                "exists (x=0) \\/",
+                "6:16: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
             ("exists (y=0)", "6:9: y: the test has no such location"),
-            ("exists (x=0 \\/ v=0)", "6:16: v is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location"),
+            (
+                "exists (x=0 \\/ v=0)",
+                "6:16: v is volatile, and a crash leaves nothing of it: store the value to a persistent location",
+            ),
             ("exists (x=256)", "6:11: expected a number from 0 to 255"),
             ("exists (x==1)", "6:11: expected a number from 0 to 255"),
-            ("exists (0:EAX=1)", "6:9: expected a location: a letter and up to 15 lower-case letters, digits or `_`"),
+            (
+                "exists (0:EAX=1)",
+                "6:9: expected a location: a letter and up to 15 lower-case letters, digits or `_`",
+            ),
             ("exists (x=0)\nexists (x=1)", "7:1: nothing may follow the condition"),
-            ("exists (true) (* no end", "6:15: this comment has no end: close it with *)"),
+            (
+                "exists (true) (* no end",
+                "6:15: this comment has no end: close it with *)",
+            ),
         ],
     );
 }
@@ -463,15 +490,15 @@ fn of_a_models_names_and_types() {
             ),
             (
                 "let rec a = po \\ a",
-                "own.cat:1:18: a name may not stand here in its own definition: under `~` or right of `\\`",
+                "own.cat:1:18: a name may not occur here in its own definition: under `~` or right of `\\`",
             ),
             (
                 "let rec a = po | ~a",
-                "own.cat:1:19: a name may not stand here in its own definition: under `~` or right of `\\`",
+                "own.cat:1:19: a name may not occur here in its own definition: under `~` or right of `\\`",
             ),
             (
                 "let rec a = po | b and b = rf ; (co \\ (fr ; a))",
-                "own.cat:1:45: a name may not stand here in its own definition: under `~` or right of `\\`",
+                "own.cat:1:45: a name may not occur here in its own definition: under `~` or right of `\\`",
             ),
         ],
     );
@@ -501,7 +528,7 @@ fn of_an_include() {
         &[
             ("include \"nowhere.cat\"", "own.cat:1:1: there is no file `nowhere.cat` to include; there are lib/base.cat, lib/caches.cat, lib/flush.cat, lib/intents.cat, lib/tso.cat"),
             ("\"title\"\n  include \"own.cat\"", "own.cat:2:3: there is no file `own.cat` to include; there are lib/base.cat, lib/caches.cat, lib/flush.cat, lib/intents.cat, lib/tso.cat"),
-            ("let a = po\ninclude \"lib/tso.cat\"", "own.cat:2:1: `include` must stand before every `let` and check"),
+            ("let a = po\ninclude \"lib/tso.cat\"", "own.cat:2:1: `include` must come before every `let` and check"),
         ],
     );
 }

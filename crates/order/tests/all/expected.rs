@@ -1,4 +1,4 @@
-//! Files of expected states: what is written is read, and every wrong line is refused.
+//! Files of expected states: a written file parses, and every wrong line is refused.
 
 use std::collections::BTreeSet;
 use strandline_order::{expected, read_expected, show_expected, Model, Test};
@@ -63,10 +63,7 @@ fn every_wrong_line_is_refused() {
             "  px86 0\n",
             "1:1: there is no test `  px86 0` in this folder: delete its lines",
         ),
-        (
-            "mp\n  px86 0\nmp\n  px86 0\n",
-            "3:1: mp stands here twice: delete its lines in one place",
-        ),
+        ("mp\n  px86 0\nmp\n  px86 0\n", "3:1: mp occurs twice: delete one entry"),
         ("mp\n  px86 0\n  px86 0\n", "3:1: mp has px86 twice: delete one"),
         ("mp\nsb\n", "1:1: mp has no states of px86 itself: add a line for them"),
         (
@@ -83,11 +80,11 @@ fn every_wrong_line_is_refused() {
         ("mp\n  px86 one\n    x=0\n", &format!("2:1: `px86 one`: {labels}")),
         (
             "mp\n  px86 2\n    x=0\n",
-            "2:1: px86 has 1 states, not 2: mend the number",
+            "2:1: px86 has 1 states, not 2: correct the number",
         ),
         (
             "mp\n  px86 0\n    x=0\n",
-            "2:1: px86 has 1 states, not 0: mend the number",
+            "2:1: px86 has 1 states, not 0: correct the number",
         ),
         ("mp\n  px86 undefined\n    x=0\n", &format!("3:1: `  x=0`: {labels}")),
         (

@@ -1,4 +1,4 @@
-//! No text, however wrong, makes the parsers panic or hang, nor a small test that parses the enumeration.
+//! No text makes the parsers panic or hang, and no small parsed test does so in the enumeration.
 
 use crate::random;
 use proptest::collection::vec;
@@ -9,14 +9,14 @@ use std::path::Path;
 use std::sync::LazyLock;
 use strandline_order::{allowed, shelf, Fault, Model, Place, Test};
 
-/// Every model and each of its variants, read once for thousands of tests.
+/// Every model and each of its variants, parsed once for thousands of tests.
 static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
     let named = |name: &String| Model::named(name).and_then(|model| model.with_variants());
     let models = Model::names().iter().map(named).collect::<Result<Vec<_>, _>>();
     models.unwrap_or_else(|fault| panic!("{fault}")).concat()
 });
 
-/// Whether a place is in a text, or just behind it.
+/// Whether a position is in a text, or directly behind it.
 fn is_in(text: &str, place: Place) -> bool {
     let (line, column) = (place.line as usize, place.column as usize);
     let within = |(number, text): (usize, &str)| number + 1 == line && column <= text.chars().count() + 1;
@@ -40,7 +40,7 @@ fn check_test(text: &str) {
                 for model in MODELS.iter().filter(|model| model.takes(&test)) {
                     let states = allowed(&test, model);
                     let states = states.unwrap_or_else(|fault| panic!("{fault}\n{test}"));
-                    // Every model has an execution, and each a cut: nothing is durable yet.
+                    // Every model has an execution, and each execution a cut: the empty one.
                     assert!(!states.states.is_empty(), "{} of\n{test}", model.name());
                 }
             }
@@ -58,7 +58,7 @@ fn check_model(text: &str, small: &Test) {
     }
 }
 
-/// A change to a text: what of it is taken where.
+/// A mutation of a text: which part moves where.
 #[derive(Clone, Debug)]
 enum Edit {
     Delete(Index, usize),
@@ -106,7 +106,7 @@ fn edited(texts: Vec<String>, words: &'static [&'static str]) -> impl Strategy<V
         .prop_map(|(text, edits)| edits.iter().fold(text, |text, edit| edit.of(&text)))
 }
 
-/// The files of the models, parts among them.
+/// The files of the models, including included parts.
 fn models() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut texts = Vec::new();

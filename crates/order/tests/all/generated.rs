@@ -1,4 +1,4 @@
-//! The shelf of litmus tests: what is generated stands there as it is generated, and every condition is true.
+//! The shelf of litmus tests: generated tests are up to date, and every condition is true.
 
 #[path = "../../examples/generate/cycles/mod.rs"]
 mod cycles;
@@ -28,8 +28,8 @@ fn generating_again_gives_what_stands_on_the_shelf() {
     }
 }
 
-/// The model that a test's condition speaks of: the first that takes it of those that the papers describe, the one with
-/// acquire and release only where the test has them.
+/// The model of a test's condition: the first of the papers' models that accepts the test. The one with acquire and
+/// release is only for tests that have them.
 fn spoken_of(test: &Test) -> Model {
     let synchronises = test.classes().contains(&Class::Acquiring) || test.classes().contains(&Class::Releasing);
     let epochs = if synchronises { "rp" } else { "ep" };
@@ -43,7 +43,7 @@ fn spoken_of(test: &Test) -> Model {
         .unwrap_or_else(|| panic!("{}: no model takes it", test.name))
 }
 
-/// The model of a folder, where the folder is of one model.
+/// The model of a folder, if the folder has one.
 fn of_folder(folder: &str) -> Option<Model> {
     let name = match folder {
         "x86" => "px86",

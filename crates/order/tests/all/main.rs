@@ -1,4 +1,4 @@
-//! Tests of models, litmus tests and the oracle: one binary, which links once.
+//! Tests of models, litmus tests and the oracle, in one binary that links once.
 
 mod by_hand;
 mod errors;

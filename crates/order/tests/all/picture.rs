@@ -1,4 +1,4 @@
-//! Pictures of executions, written down by hand.
+//! Graphs of executions, written by hand.
 
 use strandline_order::{picture, Model, Picture, Test};
 
@@ -11,7 +11,8 @@ fn drawn(text: &str, model: &str, state: &str) -> Result<Picture, String> {
 
 const FENCED: &str = "X86 a\n{ }\n P0 ;\n MOV [x],$1 ;\n CLWB [x] ;\n SFENCE ;\n MOV [y],$1 ;\n~exists (x=0 /\\ y=1)";
 
-/// The graph of [`FENCED`], with what is durable filled, and its persist order. Events 0 and 1 are initial writes, which nobody reads.
+/// The graph of [`FENCED`], with durable events filled, and its persist order. Events 0 and 1 are initial writes, which
+/// no read reads from.
 fn fenced(x: &str, y: &str, pmo: &str) -> String {
     format!(
         r#"digraph execution {{
@@ -55,7 +56,7 @@ fn of_a_forbidden_state() {
     let picture = drawn(FENCED, "px86", "x=0 y=1").expect("a picture");
     assert!(!picture.allowed);
     assert_eq!(picture.dot, fenced("", FILLED, FORBIDS));
-    // A model that has no such order allows it.
+    // A model without such an order allows it.
     let picture = drawn(FENCED, "none", "x=0 y=1").expect("a picture");
     assert!(picture.allowed && !picture.dot.contains("pmo"), "{}", picture.dot);
 }
@@ -63,7 +64,8 @@ fn of_a_forbidden_state() {
 #[test]
 fn of_two_threads() {
     let text = "X86 a\nVolatile=f\n{ f=3; }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[f] ;\n MOV [x],$2 | MOV [y],EAX ;\nexists (x=2)";
-    // The state needs nothing of the flag but that its initial value is read: event 0. Events 1 and 2 are x and y at first.
+    // The state needs only that the flag's initial value is read: event 0. Events 1 and 2 are the initial writes of x
+    // and y.
     let picture = drawn(text, "px86", "x=1 y=3").expect("a picture");
     assert!(picture.allowed);
     let expected = r#"digraph execution {
@@ -100,7 +102,7 @@ fn of_values_that_nothing_writes() {
 
 #[test]
 fn only_the_edge_that_forbids_is_red() {
-    // x before y before z: of x=0 y=1 z=1 the pair of y and z is kept.
+    // x before y before z: for x=0 y=1 z=1 the pair of y and z is kept.
     let step = |at: &str| format!(" MOV [{at}],$1 ;\n CLWB [{at}] ;\n SFENCE ;\n");
     let text = format!(
         "X86 a\n{{ }}\n P0 ;\n{}{}{}exists (x=0)",
@@ -110,7 +112,7 @@ fn only_the_edge_that_forbids_is_red() {
     );
     let picture = drawn(&text, "px86", "x=0 y=1 z=1").expect("a picture");
     assert!(!picture.allowed);
-    // Events 0 to 2 are initial writes, 3, 6 and 9 the stores; that x is before z follows.
+    // Events 0 to 2 are initial writes, 3, 6 and 9 the stores; x before z is implied.
     let pmo: Vec<&str> = picture
         .dot
         .lines()

@@ -1,4 +1,4 @@
-//! A test prints to text that parses to the same test.
+//! The text of a test parses to the same test.
 
 use crate::random;
 use proptest::prelude::*;
@@ -25,10 +25,10 @@ fn odd_names_and_titles() {
         "X86 a b (* c *) \"d\" | ;\n{ }\n P0 ;\nexists (true)",
         "X86 é\n\"(* no comment *)\"\n{ }\n P0 ;\nexists (true)",
         "X86 X86 \n\"\"\n{ }\n P0 ;\nexists (true)",
-        // Groups of one are no groups, and those of many keep together whatever the order of names.
+        // A group of one is no group. Larger groups stay together for any order of names.
         "X86 a\nLine=d, c a, b\n{ e=1; }\n P0 ;\nforall true",
         "X86 a\nLine=d b (* and *) e, c a\nVolatile=c (* of\n two lines *) a\nOutput=o\n{ }\n P0 ;\n~exists true",
-        // Words of the language as names.
+        // Keywords of the language as names.
         "X86 a\n{ exists=1; forall=2; trues=3; nota=4; }\n P0 ;\n MOV [exists],$1 ;\nexists trues=3 /\\ nota=4 \\/ ~ exists=1",
         "X86 a\n{ }\n P0 ; SFENCE ; (* one *) CLWB [x]\n ; exists not not (x=1 /\\ (true \\/ ~(x=2 /\\ true)))",
     ] {

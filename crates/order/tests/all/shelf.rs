@@ -1,4 +1,4 @@
-//! The shelf: what its files expect is what the models allow, and the papers' figures say what the papers say.
+//! The shelf: expected files match the models, and the tests of the papers' figures match the papers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(below).collect()
 }
 
-/// The built-in folders, each with its tests in the order of their names.
+/// The built-in folders, each with its tests sorted by name.
 fn folders() -> BTreeMap<&'static str, Vec<Entry>> {
     let mut folders: BTreeMap<&str, Vec<Entry>> = BTreeMap::new();
     for entry in shelf() {
@@ -29,7 +29,7 @@ fn folders() -> BTreeMap<&'static str, Vec<Entry>> {
     folders
 }
 
-/// What belongs into a folder's file of a model; `None` if it takes none of the tests.
+/// The contents of a folder's file for a model; `None` if the model accepts none of the tests.
 fn computed(model: &Model, tests: &[Entry]) -> Option<String> {
     let tests = tests.iter().map(|entry| (entry, read(entry)));
     let lines = tests.filter(|(_, test)| model.takes(test)).map(|(entry, test)| {
@@ -39,7 +39,7 @@ fn computed(model: &Model, tests: &[Entry]) -> Option<String> {
     lines.reduce(|text, lines| text + &lines)
 }
 
-/// The files of a model that are not as they should be, given those that there are.
+/// The out-of-date files of a model, given the existing ones.
 fn wrong(model: &Model, files: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let wrong = |(folder, tests): (&str, Vec<Entry>)| {
         let file = format!("litmus/{folder}/{}.expected", model.base());
@@ -123,7 +123,7 @@ fn names_are_the_files_and_unique() {
         folders.entry(name).or_default().push(entry.folder);
     }
     for (name, folders) in &folders {
-        // A generated name says the shape, its folder the instruction set: it may be the name of a test in another set.
+        // A generated name has the shape, and its folder the instruction set. So another set may have the same name.
         let is_by_hand = |folder: &&&str| ["classic", "papers"].contains(*folder);
         assert!(
             folders.len() == 1 || folders.iter().find(is_by_hand).is_none(),
@@ -159,7 +159,7 @@ fn each_model_has_tests_of_its_own_instructions() {
     }
 }
 
-/// The states that a model allows of a test of the shelf.
+/// The states of a shelf test that a model allows.
 fn states(model: &str, path: &str) -> BTreeSet<String> {
     let entry = shelf().into_iter().find(|entry| entry.path == path);
     let test = read(&entry.unwrap_or_else(|| panic!("{path}: no such test")));
@@ -169,7 +169,7 @@ fn states(model: &str, path: &str) -> BTreeSet<String> {
     allowed.states.iter().map(|state| test.show_state(state)).collect()
 }
 
-/// All states of locations with these values, without those that are forbidden.
+/// All states of locations with these values, except the forbidden ones.
 fn all_but(values: &[(&str, u8)], forbidden: impl Fn(&[u8]) -> bool) -> BTreeSet<String> {
     let mut states = vec![Vec::new()];
     for (_, most) in values {
@@ -195,33 +195,33 @@ const ABC: [(&str, u8); 3] = [("a", 1), ("b", 1), ("c", 1)];
 
 #[test]
 fn strandweaver_figure_2_a_b() {
-    // Equation 1: A before B on strand 0; C is on strand 1 and free.
+    // Equation 1: A before B on strand 0; C is on strand 1 and unordered.
     let expected = all_but(&ABC, |s| s[0] == 0 && s[1] == 1);
     assert_eq!(states("strand", "papers/strandweaver-2ab"), expected);
 }
 
 #[test]
 fn strandweaver_figure_2_c_d() {
-    // Equation 2: JoinStrand puts A and B, of whatever strand, before C.
+    // Equation 2: JoinStrand orders A and B, on any strand, before C.
     let expected = all_but(&ABC, |s| (s[0] == 0 || s[1] == 0) && s[2] == 1);
     assert_eq!(states("strand", "papers/strandweaver-2cd"), expected);
 }
 
 #[test]
 fn strandweaver_figure_2_e_f() {
-    // Equation 3: A=1 before A=2, which are on two strands; Equation 1: A=2 before B. So B without A=2 is forbidden, and the
-    // figure's state (A=0, B=1) is.
+    // Equation 3: A=1 before A=2, which are on two strands; Equation 1: A=2 before B. So B without A=2 is forbidden,
+    // and so is the figure's state (A=0, B=1).
     let expected = all_but(&[("a", 2), ("b", 1)], |s| s[0] < 2 && s[1] == 1);
     assert_eq!(states("strand", "papers/strandweaver-2ef"), expected);
 }
 
 #[test]
 fn strandweaver_figure_2_g_h() {
-    // A load of A establishes no persist order: no state is forbidden, (A=0, B=1) neither.
+    // A load of A establishes no persist order: no state is forbidden, including (A=0, B=1).
     let allowed = states("strand", "papers/strandweaver-2gh");
     assert_eq!(allowed, all_but(&AB, |_| false));
     assert!(allowed.contains("a=0 b=1"));
-    // Write semantics in place of the load, or a JoinStrand, forbid it.
+    // A write in place of the load, or a JoinStrand, forbids it.
     for path in ["papers/strandweaver-2gh-locked", "papers/strandweaver-2gh-join"] {
         assert!(!states("strand", path).contains("a=0 b=1"), "{path}");
     }
@@ -229,12 +229,12 @@ fn strandweaver_figure_2_g_h() {
 
 #[test]
 fn strandweaver_figure_2_i_j() {
-    // Either thread's B may be the later one; B=2 of thread 1 is before C. If it is the later, thread 0's B=1 is before it, else B=1
-    // may follow. Either way (B=0, C=1) is forbidden. A is on a strand of its own.
+    // Either thread's B may be the later one; B=2 of thread 1 is before C. If it is the later one, thread 0's B=1 is
+    // before it; otherwise B=1 may follow. In both cases (B=0, C=1) is forbidden. A is on a separate strand.
     let values = [("a", 1), ("b", 2), ("c", 1)];
     let expected = all_but(&values, |s| s[1] == 0 && s[2] == 1);
     assert_eq!(states("strand", "papers/strandweaver-2ij"), expected);
-    // Where thread 0's store of B is seen to come first, what the figure forbids is forbidden: C without thread 1's B.
+    // If thread 0's store of B is seen first, the figure's state is forbidden: C without thread 1's B.
     let seen = states("strand", "papers/strandweaver-2ij-seen");
     let forbidden = |state: &&String| state.contains("c=1") && state.contains("seen=1") && !state.contains("b=2");
     assert_eq!(seen.iter().find(forbidden), None);

@@ -33,7 +33,7 @@ struct StatesSpec {
 struct Plan {
     #[serde(flatten)]
     keys: Value,
-    /// How many states, as far as they can be counted. JSON's numbers end at 2^64.
+    /// The number of states, if it fits. JSON's numbers end at 2^64.
     states: Option<u128>,
 }
 
@@ -48,8 +48,8 @@ enum Inner {
 }
 
 impl Inner {
-    /// A design that keeps the order of the recorded fences leaves what its model allows, where that can be enumerated; of all
-    /// others, runs are simulated, and so are those by whose names states are asked for again.
+    /// A design that keeps the order of the recorded fences has the states of its model, if these can be enumerated.
+    /// For all others, and for names of simulated states, runs are simulated.
     fn open(spec: &StatesSpec) -> Result<Inner, Error> {
         let about = Registered::named(&spec.design)?.about();
         let simulated = spec.replay.as_ref().is_some_and(|name| name.starts_with("run"));

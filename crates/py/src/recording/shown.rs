@@ -1,4 +1,4 @@
-//! The states that simulated runs show.
+//! The states that simulated runs reach.
 
 use super::{words, Plan, StatesSpec};
 use serde_json::{json, Value};
@@ -67,7 +67,7 @@ fn from(origin: &Origin) -> Value {
     run(&origin.ran, origin.event, origin.at_cycles, origin.line.as_deref())
 }
 
-/// What the design's model says of simulated runs.
+/// The model's verdict on simulated runs.
 pub fn judgement(judgement: &Judgement) -> Value {
     json!({
         "judged": judgement.judged, "not_judged": judgement.not_judged,

@@ -1,4 +1,4 @@
-//! What both ways of finding crash states say.
+//! Output that both sources of crash states share.
 
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use strandline_record::order::{Op, Places, PoolFile, What};
 use strandline_record::states::{Spot, Stored, Visit};
 use strandline_record::{Recording, Source};
 
-/// Stores that a state is explained by, of those that it has and of those that it lacks.
+/// Maximum number of stores that explain a state, of those that it has and of those that it lacks.
 const MOST_STORES: usize = 16;
 
-/// What a plan says of the recording and the design.
+/// A plan's entries on the recording and the design.
 pub fn recording(
     recording: &Recording,
     places: &Places,
@@ -40,7 +40,7 @@ pub fn recording(
     })
 }
 
-/// A state that was written into a folder of its name in `folder`.
+/// A state that was written into its own folder in `folder`.
 pub fn visit(source: &mut Source, places: &Places, folder: &Path, visit: &Visit) -> Value {
     let files: Vec<PathBuf> = places
         .files()
@@ -89,7 +89,7 @@ fn stores(source: &mut Source, places: &Places, stores: &[Stored]) -> Vec<Value>
         value
     };
     let mut stores: Vec<Value> = stores.iter().map(store).collect();
-    // What the program itself stored says more than what a library did for it.
+    // Stores of the program itself explain more than stores of a library.
     stores.sort_by_key(|store| store["in_library"] == true);
     stores.truncate(MOST_STORES);
     stores

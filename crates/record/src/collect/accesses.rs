@@ -1,13 +1,13 @@
-//! The accesses of a block, out of the words of a trace.
+//! Extracts the accesses of a block from the words of a trace.
 
 use super::packets::Wrong;
 use super::thread::{Known, Thread};
 use crate::ranges::Ranges;
 use strandline_capture::{Access, AccessKind, Control, CONTROL};
 
-/// How far a block's words reach.
+/// The extent of a block's words.
 pub(super) enum Reach {
-    /// Up to this word, with so many instructions executed, if not all.
+    /// Up to this word, with the number of executed instructions if the block was cut.
     To(usize, Option<u32>),
     /// Beyond what came.
     Beyond,
@@ -75,7 +75,7 @@ impl Thread {
         Ok(Reach::To(next, None))
     }
 
-    /// How many instructions surely were completed if only these accesses came.
+    /// The minimum number of completed instructions, given only these accesses.
     pub(super) fn complete(&self, known: &Known) -> u32 {
         known
             .accesses
@@ -83,7 +83,7 @@ impl Thread {
             .map_or(known.instructions, |next| u32::from(next.instruction))
     }
 
-    /// Forgets accesses of instructions that were not completed.
+    /// Removes accesses of incomplete instructions.
     #[cold]
     pub(super) fn keep(&mut self, known: &Known, instructions: u32) {
         let done = known
@@ -99,22 +99,22 @@ impl Thread {
     }
 }
 
-/// Whether this word, where a value should be, says that its instruction did not complete. A value that says so is taken for it, but
-/// no pointer and no usual number does.
+/// Whether this word, in the position of a value, marks an incomplete instruction. An equal value would be mistaken for
+/// the mark, but no pointer or usual number is equal.
 #[inline]
 fn cuts(word: u64, access: &Access) -> bool {
     word == Control::Cut.word(u64::from(access.instruction))
 }
 
-/// A control word within a block must cut it.
+/// A control word inside a block must cut it.
 fn cut_at(word: u64, at: usize, known: &Known) -> Result<(usize, u32), Wrong> {
     match Control::of(word) {
         Some((Control::Cut, instructions)) => Ok((at + 1, cut_of(instructions, known)?)),
-        _ => Err(format!("{word:#x} stands where an address should").into()),
+        _ => Err(format!("{word:#x} in place of an address").into()),
     }
 }
 
-/// How many instructions a cut left of a block.
+/// Number of instructions of a block before a cut.
 pub(super) fn cut_of(instructions: u64, known: &Known) -> Result<u32, Wrong> {
     match instructions <= u64::from(known.instructions) {
         true => Ok(instructions as u32),

@@ -1,4 +1,4 @@
-//! A recording gets its name when it is complete.
+//! Gives a recording its name once it is complete.
 
 use super::{collect_to, Collected};
 use crate::error::RecordError;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
-/// A file that is removed unless it was given its name.
+/// A file that is deleted unless it is renamed to its final name.
 struct Unfinished {
     path: PathBuf,
     kept: bool,
@@ -16,13 +16,13 @@ struct Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.kept {
-            // What cannot be removed is in nobody's way.
+            // A file that cannot be deleted does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// A name beside the file, so that giving it the file's name is one step.
+/// A temporary name in the same folder, so that renaming is atomic.
 fn beside(out: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(out.file_name().unwrap_or_default());
@@ -30,20 +30,15 @@ fn beside(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// Makes a recording of a stream in the file `out`, which is there only if all went well. `progress` is told the instructions so
-/// far, about every million.
+/// Makes a recording of a stream in the file `out`, which exists only on success. It reports the number of instructions
+/// to `progress`, about every million.
 ///
 /// # Errors
-/// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or the file cannot be
-/// written.
+/// The stream has another version or an impossible item, or reports that the program cannot be recorded; or the file
+/// cannot be written.
 pub fn collect(input: impl Read, out: &Path, progress: &mut dyn FnMut(u64)) -> Result<Collected, RecordError> {
-    let unwritable = |error: std::io::Error| {
-        RecordError::new(
-            format!("cannot be written: {error}"),
-            "give a place that can be written",
-        )
-        .of(out)
-    };
+    let unwritable =
+        |error: std::io::Error| RecordError::new(format!("cannot be written: {error}"), "give a writable path").of(out);
     let path = beside(out);
     let file = File::create(&path).map_err(unwritable)?;
     let mut unfinished = Unfinished { path, kept: false };

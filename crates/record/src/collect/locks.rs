@@ -1,12 +1,13 @@
-//! What a thread's fences are, and which words it holds as locks.
+//! Classifies a thread's fences, and infers the locks that it holds.
 
 use crate::recording::FenceClass;
 
-/// The most words that are taken for locks of a thread at a time; a word that was changed by one atomic instruction and never again
-/// is none.
+/// Maximum number of words that count as held locks of a thread. A word that one atomic instruction changed and nothing
+/// since is not a lock.
 const MOST_HELD: usize = 16;
 
-/// The words that a thread holds as locks: it changed them by an atomic instruction, and the next change lets them go.
+/// The words that a thread holds as locks: an atomic instruction of the thread changed them, and its next change
+/// releases them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held {
     words: Vec<u64>,
@@ -19,7 +20,7 @@ impl Held {
         self.words.is_empty()
     }
 
-    /// The thread changed this word by an atomic instruction; whether that lets a lock go.
+    /// The thread changed this word by an atomic instruction; returns whether that releases a lock.
     pub fn changed(&mut self, word: u64) -> bool {
         if self.stored(word) {
             return true;
@@ -31,7 +32,7 @@ impl Held {
         false
     }
 
-    /// The thread stored to this word; whether that lets a lock go.
+    /// The thread stored to this word; returns whether that releases a lock.
     #[inline]
     pub fn stored(&mut self, word: u64) -> bool {
         let place = self.words.iter().position(|held| *held == word);
@@ -44,9 +45,9 @@ impl Held {
 pub(crate) struct Fences {
     /// What they are, in order.
     pub classes: Vec<FenceClass>,
-    /// Something persistent is on its way since the last fence that ordered something.
+    /// A persistent write-back is pending since the last ordering fence.
     pending: bool,
-    /// The last fence that ordered something, unless something ended since.
+    /// The last ordering fence, unless a task, lock or thread ended since.
     last: Option<usize>,
 }
 
@@ -69,7 +70,7 @@ impl Fences {
         self.classes.push(class);
     }
 
-    /// A task's or the thread's end, or a lock let go: what was before is to be durable.
+    /// The end of a task or of the thread, or a lock release: earlier writes must be durable.
     pub fn end(&mut self) {
         if let Some(last) = self.last.take() {
             self.classes[last] = FenceClass::Durable;

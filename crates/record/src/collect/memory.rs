@@ -1,4 +1,4 @@
-//! Which memory is persistent, and what it held at first.
+//! The persistent memory and its initial contents.
 
 use super::packets::{Fields, Packet};
 use super::text;
@@ -14,7 +14,7 @@ use strandline_capture::PAGE_BYTES;
 pub(super) struct Memory {
     /// All that ever was persistent.
     ever: Ranges,
-    /// What is persistent for the first time: what it holds now is what it held at first.
+    /// Memory that becomes persistent for the first time: its current contents are its initial contents.
     fresh: Ranges,
     regions: Vec<Region>,
 }
@@ -81,9 +81,9 @@ impl Memory {
             return Err(packet.wrong("a page of another size"));
         };
         if address % PAGE_BYTES != 0 {
-            return Err(packet.wrong(format!("{address:#x} is no page's address")));
+            return Err(packet.wrong(format!("{address:#x} is not the address of a page")));
         }
-        // A range of addresses need not begin where a page does.
+        // A range of addresses need not start at a page boundary.
         let page = address..address.saturating_add(PAGE_BYTES);
         if !self
             .ever

@@ -1,6 +1,6 @@
-//! The collector: makes a recording of what a recorder tells while the program runs.
+//! The collector: makes a recording of a recorder's stream while the program runs.
 //!
-//! Everything that the stream says is checked: a recorder lives in a program that may do anything to it.
+//! It checks the whole stream, because the program can corrupt the recorder in its address space.
 
 mod accesses;
 mod file;
@@ -26,7 +26,7 @@ use strandline_capture::{Kind, VERSION};
 use thread::{Known, Trace};
 use threads::Threads;
 
-/// The status of a program that was killed (SIGKILL) as the shell counts it.
+/// The shell's status of a program that was killed (SIGKILL).
 const KILLED: u64 = 128 + 9;
 
 /// What was collected.
@@ -36,9 +36,9 @@ pub struct Collected {
     pub instructions: u64,
     /// Threads that began.
     pub threads: u32,
-    /// The program's exit status as the shell counts it.
+    /// The program's exit status as the shell reports it.
     pub status: u64,
-    /// What the user should know; the recording has it, too.
+    /// Warnings for the user; the recording has them, too.
     pub warnings: Vec<String>,
     /// Whether the stream had an end.
     pub complete: bool,
@@ -49,8 +49,8 @@ pub struct Collected {
 /// Makes a recording of a stream, written to `out`.
 ///
 /// # Errors
-/// The stream is of another version, says what cannot be, or says that the program did what cannot be recorded; or `out` cannot be
-/// written.
+/// The stream has another version or an impossible item, or reports that the program cannot be recorded; or `out`
+/// cannot be written.
 pub fn collect_to<W: Write>(
     input: impl Read,
     out: W,
@@ -78,12 +78,12 @@ pub fn collect_to<W: Write>(
     collector.finish(packets.offset())
 }
 
-/// The first packet says what the program is.
+/// The first packet describes the program.
 fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
     let Some(packet) = packets.next()? else {
         return Err(RecordError::at(
             packets.offset(),
-            "the recorder told nothing: did the program start?",
+            "the recorder sent nothing: did the program start?",
         ));
     };
     let mut fields = Fields::new(&packet);
@@ -103,7 +103,7 @@ fn start(packets: &mut Packets<impl Read>) -> Result<Vec<String>, RecordError> {
     Ok(program.split(|byte| *byte == 0).map(text).collect())
 }
 
-/// Bytes as a text, whatever they are.
+/// Any bytes as text.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What blocks do to fences, locks and turns.
+//! The effects of blocks on fences, locks and turns.
 
 use super::packets::Wrong;
 use super::thread::{Known, Thread};
@@ -9,7 +9,7 @@ use crate::ranges::Ranges;
 use strandline_capture::{Access, AccessKind, Marker};
 
 impl Thread {
-    /// What a block does to fences, locks and turns, in the order of its instructions.
+    /// The effects of a block on fences, locks and turns, in the order of its instructions.
     pub(super) fn order(
         &mut self,
         known: &Known,

@@ -1,11 +1,11 @@
-//! Packets out of a stream, and fields out of packets.
+//! Extracts packets from a stream, and fields from packets.
 
 use crate::error::RecordError;
 use crate::recording::Block;
 use std::io::{ErrorKind, Read};
 use strandline_capture::{Access, Kind, BLOCK_HEAD_BYTES, HEADER_BYTES, MAGIC, REPEATS};
 
-/// The most bytes of a packet.
+/// Maximum number of bytes of a packet.
 const MOST: u64 = 1 << 30;
 
 const KINDS: [Kind; 12] = [
@@ -30,7 +30,7 @@ pub(super) struct Packet<'p> {
     pub thread: u32,
     /// Without the zeros after it.
     pub payload: &'p [u8],
-    /// Where the payload begins in the stream.
+    /// The offset of the payload in the stream.
     pub place: u64,
 }
 
@@ -41,12 +41,12 @@ impl Packet<'_> {
     }
 }
 
-/// Something is wrong at a byte of the stream.
+/// An error at a byte of the stream.
 pub(super) fn wrong(place: u64, what: impl Into<String>) -> RecordError {
     RecordError::at(place, format!("the recorder's stream: {}", what.into()))
 }
 
-/// What is wrong where the place is known to the caller.
+/// An error whose place the caller knows.
 #[derive(Debug)]
 pub(super) enum Wrong {
     /// With the stream.
@@ -56,7 +56,7 @@ pub(super) enum Wrong {
 }
 
 impl Wrong {
-    /// It is wrong at this byte of the stream.
+    /// Adds the byte of the stream to an error.
     pub fn at(self, place: u64) -> RecordError {
         match self {
             Wrong::Stream(what) => wrong(place, what),
@@ -103,7 +103,7 @@ impl<R: Read> Packets<R> {
             true => Err(wrong(0, "does not begin as one")),
             false => Err(wrong(
                 packets.offset,
-                "the recorder told nothing: did the program start?",
+                "the recorder sent nothing: did the program start?",
             )),
         }
     }
@@ -113,21 +113,22 @@ impl<R: Read> Packets<R> {
         self.offset
     }
 
-    /// Reads so many bytes into the payload; `false` if the stream ends before. The payload grows as bytes come, so a wrong length
-    /// does no harm.
+    /// Appends this many bytes to the payload; `false` if the stream ends first. The payload grows as bytes arrive, so
+    /// a wrong length allocates no memory.
     fn fill(&mut self, bytes: u64) -> Result<bool, RecordError> {
         self.payload.clear();
         let read = self.input.by_ref().take(bytes).read_to_end(&mut self.payload);
         self.offset += self.payload.len() as u64;
         match read {
             Ok(_) => Ok(self.payload.len() as u64 == bytes),
-            // The program is gone, and the pipe with it.
+            // The program has ended, and the pipe with it.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => Ok(false),
             Err(error) => Err(wrong(self.offset, format!("cannot be read: {error}"))),
         }
     }
 
-    /// The next packet; `None` where the stream ends, also within a packet, of which the words that came are kept if it is a trace.
+    /// The next packet; `None` at the end of the stream, also inside a packet. If that packet is a trace, its complete
+    /// words are kept.
     pub fn next(&mut self) -> Result<Option<Packet<'_>>, RecordError> {
         let place = self.offset;
         if !self.fill(HEADER_BYTES as u64)? {
@@ -186,7 +187,7 @@ impl<'p> Fields<'p> {
         }
     }
 
-    /// Where in the stream the next field is.
+    /// The offset of the next field in the stream.
     pub fn place(&self) -> u64 {
         self.place
     }

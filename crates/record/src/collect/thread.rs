@@ -1,4 +1,4 @@
-//! A thread's trace becomes steps of the recording.
+//! Converts a thread's trace into steps of the recording.
 
 use super::accesses::{cut_of, Reach};
 use super::locks::{Fences, Held};
@@ -13,21 +13,21 @@ use crate::recording::{Block, Event};
 use std::io::Write;
 use strandline_capture::{Access, AccessKind, Control};
 
-/// What the collector has to know of a block.
+/// The collector's data on a block.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub instructions: u32,
     pub accesses: Box<[Access]>,
     /// Fences and markers, with their instructions.
     pub signs: Box<[(u16, Sign)]>,
-    /// It has something that fences are about, or an atomic instruction.
+    /// It has a fence, a flush, a non-temporal store or an atomic instruction.
     special: bool,
-    /// It has a store that may let a lock go.
+    /// It has a store that may release a lock.
     stores: bool,
 }
 
 impl Known {
-    /// Of a block, whose fences are noted in it.
+    /// The data of a block; stores the fences in the block.
     pub fn new(block: &mut Block) -> Known {
         let inside = |(instruction, _): &(u16, Sign)| u32::from(*instruction) < block.instructions;
         let signs: Box<[_]> = signs(block.pc, &block.code).into_iter().filter(inside).collect();
@@ -63,25 +63,25 @@ pub(super) struct Thread {
     /// The address that is cleared when it ends.
     pub clears: u64,
     pub ended: bool,
-    /// Words that came and could not be read yet.
+    /// Words that arrived but cannot be read yet.
     words: Vec<u64>,
     pub fences: Fences,
     pub held: Held,
     pub turns: Turns,
     syscall: Option<(u64, u64)>,
-    /// The address that the thread waits on by a futex.
+    /// The futex address on which the thread waits.
     pub waits: Option<u64>,
     pub instructions: u64,
-    // Of the block that is read:
+    // State of the current block:
     pub addresses: Vec<u64>,
     pub values: Vec<u64>,
     pub present: Vec<bool>,
-    /// Where among the words each access's address is.
+    /// The position of each access's address among the words.
     pub places: Vec<usize>,
 }
 
 impl Thread {
-    /// The thread of this number, which clears this address when it ends.
+    /// The thread of this number; the kernel clears this address when it ends.
     pub fn new(number: u32, clears: u64) -> Thread {
         Thread {
             number,
@@ -90,7 +90,7 @@ impl Thread {
         }
     }
 
-    /// More words came, the first at this place of the stream; at the end of the trace all must be read.
+    /// Reads further words, the first at this offset of the stream. At the end of the trace all must be read.
     pub fn read<W: Write>(
         &mut self,
         bytes: &[u8],
@@ -119,7 +119,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Reads a control word and what follows it; returns where the next is, `None` if words are missing.
+    /// Reads a control word with its operands; returns the position of the next word, `None` if words are missing.
     #[inline]
     fn item<W: Write>(
         &mut self,
@@ -143,7 +143,7 @@ impl Thread {
                 self.control(control, payload, more, trace, shared)?;
                 Ok(Some(at + 1 + more.len()))
             }
-            None => Err(format!("{:#x} stands where a control word should", words[at]).into()),
+            None => Err(format!("{:#x} in place of a control word", words[at]).into()),
         }
     }
 
@@ -197,8 +197,8 @@ impl Thread {
         }
     }
 
-    /// Notes accesses to the words of threads that have ended. What the thread does from the next step on waits for their ends: in this
-    /// one it may have done something before, for which they waited.
+    /// Records accesses to the words of ended threads. From the next step on, the thread waits for their ends. It does
+    /// not wait in this step, because the ended threads may have waited for an operation in it.
     #[cold]
     fn joins(&mut self, shared: &Shared) {
         for address in &self.addresses {
@@ -227,7 +227,7 @@ impl Thread {
         let reach = self.accesses(words, at + 1, known, trace.persistent)?;
         let (next, cut) = match reach {
             Reach::Beyond if !last => return Ok(None),
-            // The last words of a thread that was killed.
+            // The last words of a killed thread.
             Reach::Beyond => (words.len(), Some(self.complete(known))),
             Reach::To(next, cut) => (next, cut),
         };

@@ -1,4 +1,4 @@
-//! All threads, and by what they wait for each other.
+//! All threads, and what they wait for.
 
 use super::packets::{wrong, Packet};
 use super::thread::{Thread, Trace};
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::io::Write;
 use strandline_capture::{CONTROL, NOBODY};
 
-/// System calls that begin threads: `clone` and `clone3`.
+/// System calls that start threads: `clone` and `clone3`.
 const BEGINS: [u64; 2] = [56, 435];
 
-/// What a futex returns if the word was another already.
+/// A futex wait's result if the word had already changed.
 const EAGAIN: u64 = -11i64 as u64;
 
 /// What threads have in common.
@@ -21,23 +21,23 @@ const EAGAIN: u64 = -11i64 as u64;
 pub(super) struct Shared {
     /// Whether there are, or may soon be, several threads.
     pub several: bool,
-    /// Words that atomic instructions accessed so far.
+    /// Words that atomic instructions have accessed.
     pub atomics: Words,
-    /// Words that the kernel cleared when threads ended.
+    /// Words that the kernel cleared at the ends of threads.
     pub ended: Ended,
     numbers: HashMap<Cause, u32>,
-    /// For each number, when it was given: tickets.
+    /// For each signal, the tickets at which it was given.
     given: Vec<Vec<u64>>,
     waits: Vec<Waited>,
-    /// How many threads with each of the system's numbers began.
+    /// Number of threads started under each of the system's ids.
     begun: HashMap<u64, u32>,
 }
 
-/// The words that the kernel cleared when threads ended, with their last tickets.
+/// The words that the kernel cleared at the ends of threads, with their last tickets.
 #[derive(Debug)]
 pub(super) struct Ended {
     tickets: HashMap<u64, u64>,
-    /// The lowest and the highest word: most accesses are elsewhere.
+    /// The lowest and the highest word: most accesses are outside.
     bounds: (u64, u64),
 }
 
@@ -57,7 +57,7 @@ impl Ended {
         self.tickets.is_empty()
     }
 
-    /// The ticket of the thread whose word this is.
+    /// The ticket of the thread that owns this word.
     #[inline]
     pub fn get(&self, address: u64) -> Option<u64> {
         let inside = self.bounds.0 <= address && address <= self.bounds.1;
@@ -73,9 +73,9 @@ impl Ended {
 /// What a signal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Cause {
-    /// A thread with the system's number was started.
+    /// Start of a thread with this system id.
     Started(u64),
-    /// A futex at this address was woken.
+    /// Wake of a futex at this address.
     Woken(u64),
 }
 
@@ -90,7 +90,7 @@ struct Waited {
 
 #[derive(Clone, Copy, Debug)]
 enum Until {
-    /// All signals with smaller tickets were given.
+    /// Waits for all signals with smaller tickets.
     Ticket(u64),
     /// So many were given.
     Times(u32),
@@ -111,7 +111,7 @@ impl Shared {
         self.several |= BEGINS.contains(&number);
     }
 
-    /// A system call returned; the signal to give if it started a thread.
+    /// A system call returned; returns its signal if it started a thread.
     pub fn started(&mut self, call: u64, result: u64) -> Option<u32> {
         let starts = BEGINS.contains(&call) && result != 0 && result & CONTROL == 0;
         starts.then(|| {
@@ -121,16 +121,16 @@ impl Shared {
         })
     }
 
-    /// A futex was woken; the signal to give.
+    /// A futex wake; returns its signal.
     pub fn woken(&mut self, address: u64, ticket: u64) -> u32 {
         let number = self.number(Cause::Woken(address));
         self.given[number as usize].push(ticket);
         number
     }
 
-    /// A wait on a futex ended.
+    /// The end of a wait on a futex.
     pub fn waited(&mut self, thread: u32, step: u64, address: u64, result: u64, ticket: u64) {
-        // One that was given up, or interrupted, waited for nobody.
+        // A wait that timed out or was interrupted waits for no signal.
         if result == 0 || result == EAGAIN {
             let number = self.number(Cause::Woken(address));
             self.waits.push(Waited {
@@ -142,7 +142,7 @@ impl Shared {
         }
     }
 
-    /// A thread found that another had ended.
+    /// A thread observed that another had ended.
     fn joined(&mut self, thread: u32, join: &Join) {
         let number = self.number(Cause::Woken(join.address));
         self.waits.push(Waited {
@@ -153,7 +153,7 @@ impl Shared {
         });
     }
 
-    /// A thread begins, started by another.
+    /// The start of a thread by another one.
     fn begins(&mut self, thread: u32, own: u64) {
         let begun = self.begun.entry(own).or_default();
         *begun += 1;
@@ -167,7 +167,7 @@ impl Shared {
         });
     }
 
-    /// For each thread, what it waits for.
+    /// The waits of each thread.
     fn resolve(&mut self, threads: usize) -> Vec<Vec<WaitAt>> {
         self.given.iter_mut().for_each(|given| given.sort_unstable());
         let mut waits = vec![Vec::new(); threads];
@@ -175,7 +175,7 @@ impl Shared {
             let given = &self.given[wait.number as usize];
             let times = match wait.until {
                 Until::Ticket(ticket) => given.partition_point(|given| *given < ticket),
-                // If the thread that gives it was killed before, nobody ever will.
+                // If the signalling thread was killed first, the signal never comes.
                 Until::Times(times) => given.len().min(times as usize),
             };
             if times > 0 {
@@ -195,7 +195,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Instructions of all threads so far.
+    /// Number of instructions of all threads.
     pub fn instructions(&self) -> u64 {
         self.threads.iter().flatten().map(|thread| thread.instructions).sum()
     }
@@ -218,7 +218,7 @@ impl Threads {
             return Err("a thread begins twice");
         }
         self.threads[at] = Some(Thread::new(number, clears));
-        // Its memory may have been another's.
+        // Its memory may have belonged to another thread.
         self.shared.ended.tickets.remove(&clears);
         self.shared.several |= self.count() > 1;
         if parent != NOBODY {
@@ -263,7 +263,7 @@ impl Threads {
         thread.ended = true;
         thread.fences.end();
         if thread.clears != 0 {
-            // The kernel clears the word and wakes who waits for that.
+            // The kernel clears the word and wakes its waiters.
             let number = self.shared.woken(thread.clears, ticket);
             self.shared.ended.add(thread.clears, ticket);
             thread
@@ -286,7 +286,7 @@ impl Threads {
         }
         let count = self.threads.len();
         for number in 0..count as u32 {
-            // Threads that did nothing have their place, too.
+            // Threads without steps have their number, too.
             trace
                 .writer
                 .thread(number)

@@ -1,10 +1,10 @@
-//! In which order threads accessed the words that they synchronise by.
+//! The order in which threads accessed synchronisation words.
 //!
-//! Atomic instructions have tickets. A plain store to a word that atomic instructions access, too (a lock let go by `mov`), lies
-//! between two tickets of its thread; what atomic instructions of other threads found there says more.
+//! Atomic instructions have tickets. A plain store to a word of atomic instructions (a lock release by `mov`) lies
+//! between two tickets of its thread. The values that other threads' atomic instructions read narrow its position.
 //!
-//! Every access gets a time: an atomic instruction its ticket, a store a place just before a ticket. Times grow along each thread
-//! and along each word, so waiting for one's turn can never go in circles.
+//! Every access has a time: an atomic instruction its ticket, a store a position just before a ticket. Times grow along
+//! each thread and each word, so turns cannot deadlock.
 
 use super::packets::Wrong;
 use super::threads::Shared;
@@ -32,19 +32,19 @@ pub(super) fn part(address: u64, size: u16, value: u64) -> Part {
 }
 
 impl Part {
-    /// Whether bytes that both have are equal, and there are some.
+    /// Whether the common bytes are equal, and there are any.
     fn agrees(self, other: Part) -> bool {
         let both = self.mask & other.mask;
         both != 0 && (self.bytes ^ other.bytes) & both == 0
     }
 
-    /// Whether what is found shows another write than what this part is known to hold.
+    /// Whether the found bytes show another write than the known ones.
     fn news(self, found: Part) -> bool {
         let both = self.mask & found.mask;
         both == 0 || (self.bytes ^ found.bytes) & both != 0
     }
 
-    /// With what is written over it.
+    /// These bytes, overwritten by others.
     fn then(self, written: Part) -> Part {
         Part {
             mask: self.mask | written.mask,
@@ -53,10 +53,10 @@ impl Part {
     }
 }
 
-/// A set of words, fast if it has few.
+/// A set of words, fast for few words.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// A bit for each of some thousand hashes, set if a word with it may be there.
+    /// A Bloom filter: a bit for each of some thousand hashes.
     hint: Vec<u64>,
     words: HashSet<u64>,
 }
@@ -100,15 +100,17 @@ struct At {
     access: u16,
     store: bool,
     word: u64,
-    /// The first ticket that may come after it, were there many threads, and the thread's next; of an atomic instruction both are its own.
+    /// The first ticket that may follow it, given many threads, and the thread's next ticket; for an atomic instruction
+    /// both are its own.
     after: u64,
     until: u64,
-    /// Of an atomic instruction: what it found.
+    /// For an atomic instruction: the value that it read.
     old: Part,
     new: Part,
 }
 
-/// A thread accessed the word that the kernel cleared when another ended: it may have found that instead of waiting for it.
+/// A thread accessed the word that the kernel cleared at another thread's end. It may have seen the end instead of
+/// waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Join {
     /// The step after the access.
@@ -117,24 +119,24 @@ pub(super) struct Join {
     pub address: u64,
     /// The other's last ticket.
     pub ended: u64,
-    /// The first access after it, in the list.
+    /// The list index of the first access after it.
     from: usize,
 }
 
-/// A thread's accesses to words that threads synchronise by.
+/// A thread's accesses to synchronisation words.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Joins that are none if the other thread ended after this thread's next ticket.
+    /// Possible joins. They are none if the other thread ended after this thread's next ticket.
     open_joins: Vec<Join>,
     /// Threads that surely had ended.
     pub joins: Vec<Join>,
     /// The step that is read.
     pub step: u64,
     last: u64,
-    /// The first ticket that an atomic instruction may take.
+    /// The minimum ticket of the next atomic instruction.
     first: u64,
     list: Vec<At>,
-    /// From here on stores lack the ticket after them.
+    /// From this index on, stores lack the ticket after them.
     open: usize,
 }
 
@@ -154,7 +156,7 @@ impl Turns {
         Ok(())
     }
 
-    /// The word of a thread that ended with this ticket was accessed in the step before this one.
+    /// The previous step accessed the word of a thread that ended with this ticket.
     pub fn accessed_ended(&mut self, step: u64, address: u64, ended: u64) {
         let known = |join: &Join| join.address == address && join.ended == ended;
         if !self.joins.iter().chain(&self.open_joins).any(known) {
@@ -168,8 +170,8 @@ impl Turns {
         }
     }
 
-    /// The thread's next ticket is this one. Stores between a join and it come after the other thread's end, or replay would go in
-    /// circles.
+    /// Sets the thread's next ticket. Stores between a join and this ticket follow the other thread's end; otherwise
+    /// replay would deadlock.
     pub fn join_before(&mut self, ticket: u64) {
         for join in std::mem::take(&mut self.open_joins) {
             if join.ended < ticket {
@@ -214,7 +216,7 @@ impl Turns {
         Ok(())
     }
 
-    /// A plain store to a word that atomic instructions access.
+    /// A plain store to a word of atomic instructions.
     pub fn store(&mut self, index: usize, address: u64, new: Part) {
         let (step, access, word) = (self.step, index as u16, Turn::word(address));
         let (after, until, old) = (self.first, u64::MAX, Part::default());
@@ -231,19 +233,19 @@ impl Turns {
     }
 }
 
-/// An access of a shared word, by its time.
+/// An access to a shared word, with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Time {
     word: u64,
-    /// The ticket, or the one that it is just before.
+    /// The ticket, or the ticket just after it.
     ticket: u64,
-    /// Stores come before the atomic instruction of the ticket.
+    /// Stores precede the atomic instruction of the ticket.
     atomic: bool,
     thread: u32,
     index: u32,
 }
 
-/// Gives each access its turn: for each thread in the order of steps and accesses.
+/// Assigns each access its turn, for each thread in the order of steps and accesses.
 pub(super) fn place(threads: Vec<Turns>) -> Vec<Vec<TurnAt>> {
     let atomics = shared_words(&threads);
     let mut times = Vec::new();
@@ -272,7 +274,8 @@ pub(super) fn place(threads: Vec<Turns>) -> Vec<Vec<TurnAt>> {
     placed
 }
 
-/// The atomic instructions on words that several threads access, sorted by word and ticket; each by its thread and index.
+/// The atomic instructions on words that several threads access, sorted by word and ticket; each by its thread and
+/// index.
 fn shared_words(threads: &[Turns]) -> Vec<Time> {
     let mut all = Vec::new();
     for (thread, turns) in threads.iter().enumerate() {
@@ -293,7 +296,7 @@ fn shared_words(threads: &[Turns]) -> Vec<Time> {
     groups.flatten().filter(|time| time.atomic).copied().collect()
 }
 
-/// The atomic instructions of a word with tickets from `after` on and below `until`, and the one before.
+/// The atomic instructions of a word with tickets from `after` to below `until`, and the previous one.
 fn between(atomics: &[Time], word: u64, after: u64, until: u64) -> (&[Time], Option<&Time>) {
     let from = atomics.partition_point(|time| (time.word, time.ticket) < (word, after));
     let to = atomics.partition_point(|time| (time.word, time.ticket) < (word, until));
@@ -304,7 +307,8 @@ fn between(atomics: &[Time], word: u64, after: u64, until: u64) -> (&[Time], Opt
     (&atomics[from..to.max(from)], before)
 }
 
-/// Adds the times of a thread's accesses to shared words. Backwards: a store must not come after what the thread does later.
+/// Adds the times of a thread's accesses to shared words. It goes backwards, because a store must precede its thread's
+/// later accesses.
 fn times_of(thread: u32, turns: &Turns, threads: &[Turns], atomics: &[Time], times: &mut Vec<Time>) {
     let found = |time: &Time| &threads[time.thread as usize].list[time.index as usize];
     let mut bound = u64::MAX;
@@ -329,7 +333,7 @@ fn times_of(thread: u32, turns: &Turns, threads: &[Turns], atomics: &[Time], tim
             }
         };
         bound = ticket;
-        // Words of one thread alone are not among the atomic instructions.
+        // Words of a single thread are not among the atomic instructions.
         if atomics.get(known).is_some_and(|time| time.word == at.word) {
             times.push(Time {
                 word: at.word,

@@ -1,6 +1,6 @@
-//! Numbers as bytes, and back without trust.
+//! Conversion between numbers and untrusted bytes.
 
-/// Puts a number: seven bits a byte, the lowest first, the highest bit set in all bytes but the last.
+/// Appends a number: seven bits a byte, the lowest first, the highest bit set in all bytes but the last.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -9,30 +9,30 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Puts bytes and before them how many.
+/// Appends the length of bytes, and the bytes.
 pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// What a number of either sign is put as: small if it is near zero.
+/// Maps a signed number to an unsigned one that is small near zero.
 pub(crate) fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63) as u64
 }
 
-/// The number that [`zigzag`] was given.
+/// The inverse of [`zigzag`].
 pub(crate) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// Content that is not what it should be; the caller knows the place.
+/// Invalid content; the caller knows the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bad(pub &'static str);
 
 /// Shorthand of this module and its users.
 pub(crate) type Parsed<T> = Result<T, Bad>;
 
-/// Reads bytes one after the other.
+/// Reads bytes sequentially.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'b> {
     rest: &'b [u8],
@@ -74,12 +74,12 @@ impl<'b> Cursor<'b> {
         Err(Bad("a number is too long"))
     }
 
-    /// The next number, which must fit.
+    /// The next number; an error if it is too large.
     pub fn small<T: TryFrom<u64>>(&mut self) -> Parsed<T> {
         T::try_from(self.number()?).map_err(|_| Bad("a number is too large"))
     }
 
-    /// How many of something follow that takes at least `each` bytes.
+    /// The length of a list whose items take at least `each` bytes.
     pub fn count(&mut self, each: usize) -> Parsed<usize> {
         let count: usize = self.small()?;
         match count.checked_mul(each).is_some_and(|bytes| bytes <= self.rest.len()) {
@@ -88,7 +88,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// Bytes with their length before them ([`put_bytes`]).
+    /// Bytes, preceded by their length ([`put_bytes`]).
     pub fn bytes(&mut self) -> Parsed<&'b [u8]> {
         let bytes = self.count(1)?;
         self.take(bytes)

@@ -1,24 +1,24 @@
-//! The columns of a block of the file become steps of a thread.
+//! Decodes the columns of a block of the file into steps of a thread.
 
 use super::bytes::{unzigzag, Bad, Cursor, Parsed};
 use super::model::{address, step, Model, Moves, Slot};
 use super::shapes::Shapes;
 use crate::recording::Event;
 
-/// A column that is read from its beginning to its end.
+/// A column that is read sequentially.
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
     next: usize,
     end: usize,
 }
 
-/// A block of the file that is read, and what its thread is expected to do.
+/// The block of the file that is being read, and the predictions for its thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoder {
     model: Model,
     raw: Vec<u8>,
     columns: [Column; COLUMNS],
-    /// Addresses of the last block of code that was executed.
+    /// Addresses of the last executed block of code.
     pub addresses: Vec<u64>,
     /// Its values.
     pub values: Vec<u64>,
@@ -32,7 +32,7 @@ const DETAILS: usize = 1;
 /// What was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Read {
-    /// A block of code was executed, so many instructions of it.
+    /// A block of code executed, with this many instructions.
     Block { block: u32, instructions: u32 },
     /// Something that is no code.
     Event(Event),
@@ -68,7 +68,7 @@ impl Column {
 }
 
 impl Decoder {
-    /// At the beginning of a thread.
+    /// The state at the start of a thread.
     pub fn new(shapes: &Shapes) -> Decoder {
         let mut model = Model::new();
         model.grow(shapes);
@@ -81,12 +81,12 @@ impl Decoder {
         }
     }
 
-    /// Where a block's content is to be put before [`Decoder::begin`].
+    /// The buffer for a block's content, before [`Decoder::begin`].
     pub fn raw(&mut self) -> &mut Vec<u8> {
         &mut self.raw
     }
 
-    /// Begins with the content, which should have so many steps.
+    /// Starts with the content, which should have this many steps.
     pub fn begin(&mut self, steps: u32) -> Parsed<()> {
         self.columns = [Column::default(); COLUMNS];
         let mut cursor = Cursor::new(&self.raw);
@@ -134,7 +134,7 @@ impl Decoder {
         Ok(Some(Read::Block { block, instructions }))
     }
 
-    /// At the end nothing may be left over.
+    /// At the end, no column may have remaining bytes.
     fn end(&self) -> Parsed<Option<Read>> {
         match self.columns.iter().all(|column| column.next == column.end) {
             true => Ok(None),
@@ -230,9 +230,9 @@ fn locate(slot: &mut Slot, moves: &mut Moves, code: u8, raw: &[u8], distances: &
         address::EXPECTED => slot.last.wrapping_add(moves.expected(slot, slot.mode)),
         _ => surprise(slot, moves, code, raw, distances)?,
     };
-    // The end of an access must not wrap around: a walk over its lines would not come to it.
+    // The end of an access must not wrap around, because a walk over its lines would never end.
     if to >> 63 != 0 {
-        return Err(Bad("an access is at no address of a program"));
+        return Err(Bad("an access has an address outside programs"));
     }
     moves.moved(slot, to);
     Ok(to)

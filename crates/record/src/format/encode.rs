@@ -1,11 +1,11 @@
-//! Steps of a thread become the columns of a block of the file.
+//! Encodes steps of a thread into the columns of a block of the file.
 
 use super::bytes::{put, zigzag};
 use super::model::{address, step, Model, Moves, Slot};
 use super::shapes::Shapes;
 use crate::recording::Event;
 
-/// Steps of a block of the file.
+/// Steps in a block of the file.
 const MOST_STEPS: usize = 1 << 16;
 
 /// Bytes after which a block of the file is full.
@@ -18,12 +18,12 @@ struct Columns {
     details: Vec<u8>,
     addresses: Vec<u8>,
     distances: Vec<u8>,
-    /// How many bytes each word of a value has.
+    /// The number of bytes of each word of a value.
     lengths: Vec<u8>,
     values: Vec<u8>,
 }
 
-/// What a thread did since its last block of the file, and what it is expected to do.
+/// A thread's steps since its last block of the file, and its predictions.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     model: Model,
@@ -35,13 +35,13 @@ pub(crate) struct Encoder {
 pub(crate) struct Execution<'e> {
     /// Which.
     pub block: u32,
-    /// `None` if it was not cut short, otherwise how many instructions were executed.
+    /// `None` if it was not cut short, otherwise the number of executed instructions.
     pub cut: Option<u32>,
     /// Addresses of accesses.
     pub addresses: &'e [u64],
     /// Words of values, as [`crate::Executed::values`].
     pub values: &'e [u64],
-    /// Which of the accesses with values have one that counts.
+    /// Which of the accesses with values have a present value.
     pub present: &'e [bool],
 }
 
@@ -54,19 +54,19 @@ impl Encoder {
         }
     }
 
-    /// Steps since the last block of the file.
+    /// Number of steps since the last block of the file.
     pub fn steps(&self) -> usize {
         self.columns.steps.len()
     }
 
-    /// Whether it is time for a block of the file.
+    /// Whether the block of the file is full.
     pub fn full(&self) -> bool {
         let c = &self.columns;
         c.steps.len() >= MOST_STEPS
             || c.addresses.len() + c.distances.len() + c.details.len() + c.lengths.len() + c.values.len() >= MOST_BYTES
     }
 
-    /// A block of code was executed. The lengths of its slices are right.
+    /// Adds an executed block of code. The lengths of its slices are right.
     #[inline]
     pub fn execute(&mut self, shapes: &Shapes, execution: Execution<'_>) {
         if self.model.slots.len() < shapes.words.len() || execution.block as usize >= self.model.blocks() {
@@ -121,7 +121,7 @@ impl Encoder {
         self.model.executed(block);
     }
 
-    /// Something that is no code happened.
+    /// Adds an event other than code.
     pub fn event(&mut self, event: Event) {
         let (code, details) = match event {
             Event::Syscall(number) => (step::SYSCALL, [Some(number), None]),
@@ -135,7 +135,7 @@ impl Encoder {
         }
     }
 
-    /// Puts the columns into `raw` and empties them; returns the steps.
+    /// Appends the columns to `raw` and empties them; returns the number of steps.
     pub fn take(&mut self, raw: &mut Vec<u8>) -> usize {
         raw.clear();
         let c = &mut self.columns;
@@ -170,7 +170,7 @@ impl Columns {
         moves.moved(slot, to);
     }
 
-    /// An address that is not the expected one: its code.
+    /// The code of an unpredicted address.
     fn surprise(&mut self, slot: &mut Slot, moves: &Moves, to: u64) -> u8 {
         let far = to.wrapping_sub(slot.last);
         let right = (0..address::MODE_COUNT).find(|mode| moves.expected(slot, *mode) == far);

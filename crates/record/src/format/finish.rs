@@ -35,11 +35,11 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Every list of the ending is about what was written.
+    /// Every list of the ending matches the written steps.
     pub(super) fn check(&self, ending: &Ending) -> Result<(), RecordError> {
         let known = self.threads.len();
         if ending.turns.len() > known || ending.waits.len() > known || ending.fences.len() > known {
-            return Err(misuse("the recording's end tells of a thread that did nothing"));
+            return Err(misuse("the recording's end names a thread without steps"));
         }
         for (thread, state) in self.threads.iter().enumerate() {
             let fences = ending.fences.get(thread).map_or(0, Vec::len) as u64;
@@ -109,7 +109,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Regions in the order of their addresses; those that continue each other as one.
+/// Regions sorted by address; adjacent ones with contiguous file offsets are merged.
 fn merged(mut regions: Vec<Region>) -> Vec<Region> {
     regions.sort_by(|a, b| (a.start, a.bytes, a.offset, &a.path).cmp(&(b.start, b.bytes, b.offset, &b.path)));
     let mut merged: Vec<Region> = Vec::new();

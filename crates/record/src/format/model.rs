@@ -1,17 +1,17 @@
-//! What encoder and decoder of a thread both expect of its next step, so that only surprises cost bytes.
+//! The common predictions of encoder and decoder for a thread's next step: only mispredictions cost bytes.
 //!
-//! - The next block is expected to be the one that followed the last two the last time, or else the last one.
-//! - An access's address is expected to have changed since its last execution by what its *mode* says: by nothing, as much as the
-//!   last time, or as much as one of the eight accesses before it (those through the same pointer move together).
-//! - A value is expected to be what the same access left the last time.
+//! - The predicted next block is the one that followed the last two blocks the last time, or else the last block.
+//! - The predicted change of an access's address depends on its *mode*: no change, the last stride, or the change of
+//!   one of the eight accesses before it (accesses through the same pointer move together).
+//! - The predicted value is the access's last value.
 
 use super::shapes::Shapes;
 
-/// The first bytes of steps, in the column of steps. What follows, if anything, is in the column of details.
+/// The first bytes of steps, in the column of steps. Operands are in the column of details.
 pub(crate) mod step {
-    /// The block that followed the last two.
+    /// The block that followed the last two blocks.
     pub const AFTER_TWO: u8 = 0;
-    /// The block that followed the last one.
+    /// The block that followed the last block.
     pub const AFTER_ONE: u8 = 1;
     /// Another block: its number.
     pub const BLOCK: u8 = 2;
@@ -31,35 +31,35 @@ pub(crate) mod step {
 pub(crate) mod address {
     /// The mode was right.
     pub const EXPECTED: u8 = 0;
-    /// The mode of this number plus one would have been right.
+    /// The mode with this number plus one predicts right.
     pub const MODES: u8 = 1;
     /// Modes.
     pub const MODE_COUNT: u8 = 10;
-    /// Another address: its distance from the access's last one follows in the column of distances.
+    /// Another address: its distance from the access's last address is in the column of distances.
     pub const OWN: u8 = MODES + MODE_COUNT;
-    /// Another address: its distance from the address before it follows in the column of distances.
+    /// Another address: its distance from the previous address is in the column of distances.
     pub const BEFORE: u8 = OWN + 1;
-    /// Added if the value's presence is not what it was the last time.
+    /// Added if the value's presence differs from the last time.
     pub const PRESENCE: u8 = 0x80;
 }
 
-/// How far accesses look back for one that moved as far.
+/// How many earlier accesses are searched for the same move.
 const REACH: usize = 8;
 
-/// What is known of an access.
+/// The history of an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
     /// Its last address.
     pub last: u64,
-    /// How far that was from the one before.
+    /// The distance between its last two addresses.
     pub stride: u64,
-    /// Which expectation was right: 0 same address, 1 same stride, 2 and more: moved as the access so many minus 1 before.
+    /// The right mode: 0 same address, 1 same stride, 2 and more: the move of the access (mode - 1) before.
     pub mode: u8,
     /// Whether its value was there.
     pub present: bool,
 }
 
-/// How far the last accesses of the thread moved, and where the last one was.
+/// The moves of the thread's last accesses, and the address of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moves {
     moves: [u64; REACH],
@@ -69,7 +69,7 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// How far the access moves if this mode is right.
+    /// The access's move under this mode.
     #[inline]
     pub fn expected(&self, slot: &Slot, mode: u8) -> u64 {
         match mode {
@@ -79,7 +79,7 @@ impl Moves {
         }
     }
 
-    /// The access moved to this address.
+    /// Records the access's new address.
     #[inline]
     pub fn moved(&mut self, slot: &mut Slot, address: u64) {
         slot.stride = address.wrapping_sub(slot.last);
@@ -93,16 +93,16 @@ impl Moves {
 /// Entries of the table of blocks after two blocks.
 const PAIRS: usize = 1 << 14;
 
-/// What is known of a thread.
+/// The history of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// The last block and the one before.
+    /// The last block and the previous one.
     last: [u32; 2],
     /// Their entry in the table of blocks after two.
     pair: usize,
     after_two: Box<[u32; PAIRS]>,
     after_one: Vec<u32>,
-    /// An entry an access of each block.
+    /// An entry for each access of each block.
     pub slots: Vec<Slot>,
     /// The moves of the last accesses.
     pub moves: Moves,
@@ -124,32 +124,32 @@ impl Model {
         }
     }
 
-    /// Makes room for all blocks that are known by now.
+    /// Extends the tables to all known blocks.
     pub fn grow(&mut self, shapes: &Shapes) {
         self.after_one.resize(shapes.blocks.len(), 0);
         self.slots.resize(shapes.words.len(), Slot::default());
         self.values.resize(shapes.values as usize, 0);
     }
 
-    /// The blocks that there is room for.
+    /// Number of blocks in the tables.
     #[inline]
     pub fn blocks(&self) -> usize {
         self.after_one.len()
     }
 
-    /// The block that followed the last two the last time.
+    /// The block that followed the last two blocks the last time.
     #[inline]
     pub fn after_two(&self) -> u32 {
         self.after_two[self.pair % PAIRS]
     }
 
-    /// The block that followed the last one the last time.
+    /// The block that followed the last block the last time.
     #[inline]
     pub fn after_one(&self) -> u32 {
         self.after_one.get(self.last[0] as usize).copied().unwrap_or(0)
     }
 
-    /// This block was executed; it is known.
+    /// Records the execution of this known block.
     #[inline]
     pub fn executed(&mut self, block: u32) {
         self.after_two[self.pair % PAIRS] = block;

@@ -1,14 +1,14 @@
-//! The file that is written, block by block.
+//! The written file, block by block.
 
 use super::seal::{Kind, Sealer, HEAD_BYTES};
 use super::summary::Place;
 use crate::error::RecordError;
 use std::io::Write;
 
-/// zstd's level: higher ones gain little on columns that are nearly all zeros.
+/// zstd's level: higher levels gain little on columns of mostly zeros.
 const LEVEL: i32 = 3;
 
-/// The file and what is in it.
+/// The file and its contents so far.
 pub(crate) struct File<W> {
     pub out: W,
     sealer: Sealer,
@@ -27,7 +27,7 @@ impl<W: Write> File<W> {
         })
     }
 
-    /// Writes bytes that are no block.
+    /// Writes bytes outside blocks.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         write(&mut self.out, self.offset, bytes)?;
         self.offset += bytes.len() as u64;
@@ -57,6 +57,6 @@ impl<W: Write> File<W> {
 fn write(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), RecordError> {
     out.write_all(bytes).map_err(|error| {
         let what = format!("the recording cannot be written at byte {offset}: {error}");
-        RecordError::new(what, "make room for it or give another place")
+        RecordError::new(what, "free some space or give another path")
     })
 }

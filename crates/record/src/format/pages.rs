@@ -4,10 +4,10 @@ use crate::ranges::Ranges;
 use std::collections::HashMap;
 use strandline_capture::PAGE_BYTES;
 
-/// Pages that are remembered as touched without a look at the table.
+/// Number of recent pages that need no table lookup.
 const RECENT: usize = 1 << 12;
 
-/// A set of pages that is fast where accesses are near each other.
+/// A set of pages that is fast for nearby accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages {
     /// The numbers of pages that are in the table.
@@ -25,7 +25,7 @@ impl Pages {
         }
     }
 
-    /// An access of so many bytes at this address, below the highest half of addresses.
+    /// An access of this size at this address, which is below the highest half of the address space.
     #[inline]
     pub fn touch(&mut self, address: u64, bytes: u16) {
         let first = address / PAGE_BYTES;
@@ -42,7 +42,7 @@ impl Pages {
         }
     }
 
-    /// The addresses of its pages that are not wholly in `regions`.
+    /// The addresses of its pages that are not wholly inside `regions`.
     pub fn outside(&self, regions: &Ranges) -> Ranges {
         let mut groups: Vec<_> = self.table.iter().collect();
         groups.sort_unstable();

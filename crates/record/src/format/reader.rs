@@ -19,7 +19,7 @@ use strandline_capture::PAGE_BYTES;
 /// A page of memory.
 type Page = [u8; PAGE_BYTES as usize];
 
-/// A recording that can be read: what it says of the whole is in memory, the threads' steps are read as they are needed.
+/// A readable recording: its index is in memory, the threads' steps are read on demand.
 #[derive(Clone, Debug)]
 pub struct Recording {
     contents: Arc<Contents>,
@@ -31,7 +31,7 @@ pub(crate) struct Contents {
     source: Source,
     program: Vec<String>,
     blocks: Vec<Block>,
-    /// The blocks, as decoding needs them.
+    /// The block definitions, for decoding.
     pub shapes: Shapes,
     index: Index,
     /// The blocks of the file of each kind and thread, in order.
@@ -93,12 +93,12 @@ impl Contents {
         self.places.get(&(kind, thread)).map_or(&[], |places| places)
     }
 
-    /// Reads the block at a place into `raw`.
+    /// Reads the block at an offset into `raw`.
     pub fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
         self.source.placed(place, raw).map_err(|error| self.source.name(error))
     }
 
-    /// Tells where content is bad, and of which file.
+    /// Adds file and offset to an error on content.
     pub fn at<T>(&self, offset: u64, parsed: Parsed<T>) -> Result<T, RecordError> {
         at(offset, parsed).map_err(|error| self.source.name(error))
     }
@@ -113,7 +113,7 @@ impl Contents {
         self.index.threads.get(thread)
     }
 
-    /// Where the index says what it says.
+    /// Checks the blocks against the index.
     pub fn index_offset(&self) -> u64 {
         self.index.places.last().map_or(0, Place::end)
     }
@@ -138,7 +138,7 @@ impl Recording {
     /// Opens a file.
     ///
     /// # Errors
-    /// It cannot be read, is no recording, is of another version, or is damaged.
+    /// It cannot be read, is not a recording, has another version, or is damaged.
     pub fn open(path: &Path) -> Result<Recording, RecordError> {
         let unreadable =
             |error: std::io::Error| RecordError::new(format!("cannot be read: {error}"), "check the path").of(path);
@@ -164,7 +164,7 @@ impl Recording {
         })
     }
 
-    /// What was known at its beginning.
+    /// The data from its start.
     #[must_use]
     pub fn program(&self) -> &[String] {
         &self.contents.program
@@ -182,13 +182,13 @@ impl Recording {
         &self.contents.index.modules
     }
 
-    /// All memory that ever was persistent.
+    /// All memory that was ever persistent.
     #[must_use]
     pub fn regions(&self) -> &[Region] {
         &self.contents.index.regions
     }
 
-    /// The threads, in the order in which they began.
+    /// The threads, in the order of their starts.
     #[must_use]
     pub fn threads(&self) -> &[Thread] {
         &self.contents.index.threads
@@ -205,27 +205,27 @@ impl Recording {
         &self.contents.index.totals
     }
 
-    /// What the user should know of it.
+    /// Warnings for the user.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.contents.index.warnings
     }
 
-    /// The program's exit status, as the shell counts it.
+    /// The program's exit status as the shell reports it.
     #[must_use]
     pub fn status(&self) -> u64 {
         self.contents.index.status
     }
 
-    /// Runs of pages of 4 KiB that accesses touch and that are not wholly persistent, in order.
+    /// Runs of accessed pages of 4 KiB that are not wholly persistent, in order.
     #[must_use]
     pub fn volatile_pages(&self) -> &[Range<u64>] {
         &self.contents.index.volatile
     }
 
-    /// The pages of persistent memory as they were at first, with their addresses; those left out were zero.
+    /// The initial pages of persistent memory, with their addresses; pages of zeros are left out.
     ///
-    /// They are held compressed; all are checked before the first is given.
+    /// They are kept compressed; all are checked before the first is returned.
     ///
     /// # Errors
     /// The recording cannot be read or is damaged.
@@ -239,7 +239,7 @@ impl Recording {
             let packed = packed.map_err(|error| RecordError::new(format!("zstd: {error}"), ""))?;
             groups.push((packed, raw.len(), place.items));
         }
-        // What was compressed a moment ago can be decompressed.
+        // What was just compressed can be decompressed.
         let open = |(packed, bytes, items): (Vec<u8>, usize, u32)| {
             let raw = zstd::bulk::decompress(&packed, bytes).unwrap_or_default();
             pages(&raw, items).unwrap_or_default()
@@ -247,7 +247,7 @@ impl Recording {
         Ok(groups.into_iter().flat_map(open))
     }
 
-    /// What a thread did, from its beginning.
+    /// The steps of a thread, from its start.
     ///
     /// # Errors
     /// There is no such thread.
@@ -275,7 +275,7 @@ fn pages(raw: &[u8], items: u32) -> Parsed<Vec<(u64, Page)>> {
     let page = |(address, content): (&[u8], &[u8])| {
         let address = u64::from_le_bytes(address.try_into().map_err(|_| ODD)?);
         if address % PAGE_BYTES != 0 || address >= 1 << 63 {
-            return Err(Bad("a page is at no page's address"));
+            return Err(Bad("a page has an unaligned address"));
         }
         Ok((address, content.try_into().map_err(|_| ODD)?))
     };

@@ -1,6 +1,7 @@
 //! A block of the file: header, checksum, compressed content.
 //!
-//! The checksum is taken over all but itself and seeded with the block's place, so that a block that was moved is found, too.
+//! The checksum covers everything except itself and is seeded with the block's offset, so that a moved block is
+//! detected, too.
 
 use super::MAX_RAW;
 use crate::error::RecordError;
@@ -52,17 +53,17 @@ impl Kind {
 pub(crate) struct Head {
     /// What it holds.
     pub kind: Kind,
-    /// The thread that it is about; 0 if none.
+    /// The thread; 0 if there is none.
     pub thread: u32,
-    /// How many of what it holds: steps, pages, definitions, fences, turns and waits.
+    /// Number of items: steps, pages, definitions, fences, turns and waits.
     pub items: u32,
     /// Bytes of its content.
     pub raw: u32,
-    /// Bytes of its content as stored.
+    /// Stored bytes of its content.
     pub stored: u32,
 }
 
-/// The checksum of a block at this place, of the bytes after its checksum.
+/// The checksum of a block at this offset, from the bytes after the checksum.
 fn checksum(offset: u64, head: &[u8], stored: &[u8]) -> u64 {
     let mut hash = XxHash3_64::with_seed(offset);
     hash.write(head);
@@ -70,14 +71,14 @@ fn checksum(offset: u64, head: &[u8], stored: &[u8]) -> u64 {
     hash.finish()
 }
 
-/// Compresses content and puts header and checksum before it.
+/// Compresses content and prepends header and checksum.
 pub(crate) struct Sealer {
     zstd: zstd::bulk::Compressor<'static>,
     block: Vec<u8>,
 }
 
 impl Sealer {
-    /// Compresses at this level of zstd.
+    /// Compresses with this zstd level.
     pub fn new(level: i32) -> Result<Sealer, RecordError> {
         let zstd = zstd::bulk::Compressor::new(level).map_err(|e| RecordError::new(format!("zstd: {e}"), ""))?;
         Ok(Sealer {
@@ -86,7 +87,7 @@ impl Sealer {
         })
     }
 
-    /// The block that holds `raw`, to be written at `offset`.
+    /// The block with content `raw`, for `offset`.
     pub fn seal(
         &mut self,
         offset: u64,
@@ -121,7 +122,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Head {
-    /// From a header's bytes, at this place of the file; `limit` is how many bytes may follow it.
+    /// Parses a header at this offset of the file; at most `limit` bytes may follow it.
     pub fn parse(bytes: &[u8; HEAD_BYTES], offset: u64, limit: u64) -> Result<Head, RecordError> {
         let damaged = || RecordError::at(offset, "a block's header is damaged");
         let head = Head {
@@ -138,7 +139,7 @@ impl Head {
         }
     }
 
-    /// Checks what is stored against the checksum and decompresses it into `raw`.
+    /// Checks the stored bytes against the checksum and decompresses them into `raw`.
     pub fn open(
         &self,
         head: &[u8; HEAD_BYTES],
@@ -147,7 +148,7 @@ impl Head {
         raw: &mut Vec<u8>,
     ) -> Result<(), RecordError> {
         let sum = u64::from_le_bytes([head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]]);
-        // A fuzzer cannot find a checksum, and what is behind it must stand all the same.
+        // A fuzzer cannot find a checksum, and the code behind the check must be robust anyway.
         if !cfg!(fuzzing) && sum != checksum(offset, &head[8..], stored) {
             return Err(RecordError::at(offset, "a block does not match its checksum"));
         }

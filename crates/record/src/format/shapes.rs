@@ -1,4 +1,4 @@
-//! What encoding and decoding need of the blocks of code, packed.
+//! Block definitions, packed for encoding and decoding.
 
 use super::MAX_ACCESSES;
 use crate::recording::Block;
@@ -6,11 +6,11 @@ use crate::recording::Block;
 /// A block of code.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shape {
-    /// The number of its first access among the accesses of all blocks.
+    /// The index of its first access among the accesses of all blocks.
     pub slot: u32,
     /// Accesses.
     pub accesses: u32,
-    /// The number of the first word of its values among those of all blocks.
+    /// The index of its first value word among those of all blocks.
     pub value: u32,
     /// Words of values.
     pub values: u32,
@@ -27,16 +27,16 @@ pub(crate) struct Shape {
 pub(crate) struct Shapes {
     /// The blocks.
     pub blocks: Vec<Shape>,
-    /// Words of the value of each access.
+    /// Number of value words of each access.
     pub words: Vec<u8>,
     /// Bytes of each access, and whether it writes.
     pub extents: Vec<(u16, bool)>,
-    /// Words of the values of all accesses.
+    /// Number of value words of all accesses.
     pub values: u32,
 }
 
 impl Shapes {
-    /// Adds a block; says what is wrong with it if something is.
+    /// Adds a block; returns the error in it, if any.
     pub fn add(&mut self, block: &Block) -> Result<(), &'static str> {
         check(block)?;
         if self.words.len() + block.accesses.len() > 1 << 28 || self.blocks.len() >= 1 << 28 {
@@ -60,14 +60,14 @@ impl Shapes {
         Ok(())
     }
 
-    /// The words of values of each of so many first accesses of a block.
+    /// The number of value words of the first accesses of a block.
     pub fn words(&self, shape: &Shape, accesses: usize) -> &[u8] {
         let first = shape.slot as usize;
         &self.words[first..first + accesses]
     }
 }
 
-/// Says what is wrong with the definition of a block if something is.
+/// Returns the error in the definition of a block, if any.
 pub(crate) fn check(block: &Block) -> Result<(), &'static str> {
     if block.accesses.len() > MAX_ACCESSES {
         return Err("a block of code has too many accesses");
@@ -83,7 +83,7 @@ pub(crate) fn check(block: &Block) -> Result<(), &'static str> {
     }
     let sorted = block.accesses.is_sorted_by_key(|access| access.instruction);
     if !sorted || !block.fences.is_sorted_by(|a, b| a < b) {
-        return Err("accesses or fences of a block of code are not in order");
+        return Err("accesses or fences of a block of code are out of order");
     }
     Ok(())
 }

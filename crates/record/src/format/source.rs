@@ -17,7 +17,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Source::File(_, _, bytes) => *bytes,
@@ -42,7 +42,7 @@ impl Source {
         }
     }
 
-    /// Says which file an error is about.
+    /// Adds the file to an error.
     pub fn name(&self, error: RecordError) -> RecordError {
         match self {
             Source::File(_, path, _) => error.of(path),
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Reads the block at `offset` into `raw`; `end` is where what may follow it begins.
+    /// Reads the block at `offset` into `raw`; `end` is the limit of what may follow it.
     pub fn block(&self, offset: u64, end: u64, raw: &mut Vec<u8>) -> Result<Head, RecordError> {
         let mut head_bytes = [0; HEAD_BYTES];
         self.read(offset, &mut head_bytes)?;
@@ -62,7 +62,7 @@ impl Source {
         Ok(head)
     }
 
-    /// Reads the block at a place of the index into `raw`.
+    /// Reads the block at an index entry into `raw`.
     pub fn placed(&self, place: &Place, raw: &mut Vec<u8>) -> Result<(), RecordError> {
         let head = self.block(place.offset, place.end(), raw)?;
         let same = head.kind == place.kind && head.thread == place.thread;
@@ -72,10 +72,10 @@ impl Source {
         }
     }
 
-    /// Checks beginning and end; returns where the index begins.
+    /// Checks start and end; returns the offset of the index.
     pub fn ends(&self) -> Result<u64, RecordError> {
         let mut prefix = [0; PREFIX_BYTES as usize];
-        let foreign = || RecordError::new("this is no recording of strandline", "make one by strandline record");
+        let foreign = || RecordError::new("this is not a recording of strandline", "make one by strandline record");
         self.read(0, &mut prefix[..8]).map_err(|_| foreign())?;
         if prefix[..8] != MAGIC {
             return Err(foreign());

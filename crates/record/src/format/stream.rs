@@ -1,4 +1,4 @@
-//! What a thread did, step by step, with a block of the file in memory at a time.
+//! The steps of a thread, with one block of the file in memory at a time.
 
 use super::decode::{Decoder, Read};
 use super::reader::Contents;
@@ -9,15 +9,15 @@ use crate::error::RecordError;
 use crate::recording::{Event, Executed, FenceClass, Step, Turn};
 use std::sync::Arc;
 
-/// What a thread did, from its beginning to its end.
+/// The steps of a thread, from start to end.
 #[derive(Debug)]
 pub struct Stream {
     contents: Arc<Contents>,
     thread: u32,
     decoder: Decoder,
-    /// Blocks of the file that were read.
+    /// Number of blocks of the file that were read.
     chunks: usize,
-    /// Where the last of them is.
+    /// The offset of the last of them.
     offset: u64,
     /// The number of the next step, without inserted waits.
     step: u64,
@@ -30,7 +30,7 @@ pub struct Stream {
     classes: Vec<FenceClass>,
 }
 
-/// A list of the thread that is read as it is needed.
+/// A list of the thread, read on demand.
 #[derive(Debug)]
 struct List<T> {
     kind: Kind,
@@ -51,7 +51,7 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// Takes the next item out of the list into `next`.
+    /// Moves the next item of the list into `next`.
     fn advance(&mut self, contents: &Contents, thread: u32) -> Result<(), RecordError> {
         self.next = self.items.next();
         while self.next.is_none() {
@@ -91,7 +91,7 @@ impl Stream {
     /// The next step; `None` after the last.
     ///
     /// # Errors
-    /// The recording cannot be read or is damaged. After an error nothing more should be asked.
+    /// The recording cannot be read or is damaged. Do not call it again after an error.
     #[allow(
         clippy::should_implement_trait,
         reason = "a step borrows from the stream, which no iterator's item can"
@@ -176,7 +176,7 @@ impl Stream {
         damaged.map_err(|error| self.named(error))
     }
 
-    /// The error with the thread and the step that it is about.
+    /// Adds thread and step to the error.
     fn named(&self, error: RecordError) -> RecordError {
         error.within(&format!("thread {}, step {}", self.thread, self.step))
     }
@@ -216,7 +216,7 @@ impl Stream {
         Ok(())
     }
 
-    /// At the end nothing may be left over, and the sums must be right.
+    /// At the end, nothing may remain, and the sums must match.
     fn end(&mut self) -> Result<Option<Step<'static>>, RecordError> {
         self.given -= 1;
         let sums = self
@@ -225,7 +225,7 @@ impl Stream {
             .is_some_and(|thread| thread.steps == self.given && thread.instructions == self.instructions);
         match sums && self.syncs.next.is_none() && self.fences.next.is_none() {
             true => Ok(None),
-            false => self.damaged("a thread did not do what the index says"),
+            false => self.damaged("a thread's steps differ from the index"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Meta, definitions of blocks of code, and the index, as bytes and back.
+//! Conversion of Meta, block definitions and index to and from bytes.
 
 use super::bytes::{put, put_bytes, Bad, Cursor, Parsed};
 use super::seal::{Kind, HEAD_BYTES};
@@ -7,10 +7,10 @@ use crate::recording::{Block, Module, Region, Thread, Totals};
 use std::ops::Range;
 use strandline_capture::{Access, AccessKind, PAGE_BYTES};
 
-/// The first two numbers of the header: readers of this version of the file take no others.
+/// The first two numbers of the header. Readers of this version accept no others.
 const ORIGIN_AND_VALUES: [u64; 2] = [0, 1];
 
-/// Puts what is known at the beginning.
+/// Appends the data from the start.
 pub(crate) fn put_meta(out: &mut Vec<u8>, program: &[String]) {
     for number in ORIGIN_AND_VALUES {
         put(out, number);
@@ -21,7 +21,7 @@ pub(crate) fn put_meta(out: &mut Vec<u8>, program: &[String]) {
     }
 }
 
-/// Reads what is known at the beginning: the program and its arguments.
+/// Reads the data from the start: the program and its arguments.
 pub(crate) fn meta(raw: &[u8]) -> Parsed<Vec<String>> {
     let mut cursor = Cursor::new(raw);
     if [cursor.number()?, cursor.number()?] != ORIGIN_AND_VALUES {
@@ -41,7 +41,7 @@ fn flag(cursor: &mut Cursor<'_>) -> Parsed<bool> {
     }
 }
 
-/// Puts the definition of a block of code.
+/// Appends the definition of a block of code.
 pub(crate) fn put_block(out: &mut Vec<u8>, block: &Block) {
     put(out, block.pc);
     put_bytes(out, &block.code);
@@ -106,7 +106,7 @@ pub(crate) struct Place {
     pub items: u32,
     /// Bytes after its header.
     pub stored: u32,
-    /// Where it begins; not in the index, but the sum of what is before.
+    /// Its offset; not in the index, but the sum of the lengths before it.
     pub offset: u64,
 }
 
@@ -117,7 +117,7 @@ impl Place {
     }
 }
 
-/// What a recording's last block says.
+/// The contents of a recording's last block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     pub status: u64,
@@ -134,7 +134,7 @@ fn put_all(out: &mut Vec<u8>, numbers: &[u64]) {
     numbers.iter().for_each(|number| put(out, *number));
 }
 
-/// Puts each of a list after their number.
+/// Appends a list: its length and its items.
 fn put_list<T>(out: &mut Vec<u8>, list: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
     put(out, list.len() as u64);
     for item in list {
@@ -260,7 +260,7 @@ fn region(c: &mut Cursor<'_>) -> Parsed<Region> {
     }
 }
 
-/// A run of pages after the last one.
+/// A run of pages, relative to the previous one.
 fn run(c: &mut Cursor<'_>, last: &mut u64) -> Parsed<Range<u64>> {
     const FAR: Bad = Bad("a run of pages is out of range");
     let mut after = |start: u64| {
@@ -282,7 +282,7 @@ fn place(c: &mut Cursor<'_>, offset: &mut u64) -> Parsed<Place> {
         stored,
         offset: *offset,
     };
-    // No overflow: a file's index has less than 2^25 places of less than 2^33 bytes.
+    // No overflow: a file's index has less than 2^25 entries of less than 2^33 bytes.
     *offset = place.end();
     Ok(place)
 }

@@ -1,4 +1,4 @@
-//! What a recording's end says of steps that were written before: turns, waits and classes of fences.
+//! Data at a recording's end on earlier steps: turns, waits and classes of fences.
 
 use super::bytes::{put, unzigzag, zigzag, Bad, Cursor, Parsed};
 use super::{TurnAt, WaitAt};
@@ -31,7 +31,7 @@ pub(crate) fn merge(turns: &[TurnAt], waits: &[WaitAt]) -> Vec<Sync> {
     all
 }
 
-/// Puts turns and waits, which are in order.
+/// Appends turns and waits, which are in order.
 pub(crate) fn put_syncs(out: &mut Vec<u8>, syncs: &[Sync]) {
     let (mut step, mut before) = (0, 0);
     for sync in syncs {
@@ -53,7 +53,7 @@ pub(crate) fn put_syncs(out: &mut Vec<u8>, syncs: &[Sync]) {
     }
 }
 
-/// Reads so many turns and waits, which are in order.
+/// Reads this many turns and waits, which are in order.
 pub(crate) fn syncs(raw: &[u8], items: u32) -> Parsed<Vec<Sync>> {
     const LARGE: Bad = Bad("a turn is out of range");
     let mut cursor = Cursor::new(raw);
@@ -77,7 +77,7 @@ pub(crate) fn syncs(raw: &[u8], items: u32) -> Parsed<Vec<Sync>> {
     Ok(syncs)
 }
 
-/// Reads so many classes of fences, a byte each.
+/// Reads this many classes of fences, one byte each.
 pub(crate) fn fences(raw: &[u8], items: u32) -> Parsed<Vec<FenceClass>> {
     if raw.len() != items as usize {
         return Err(Bad(

@@ -1,4 +1,4 @@
-//! What is written is read again, and what is damaged is refused.
+//! Written recordings are read back, and damaged ones are refused.
 
 mod damage;
 mod random;

@@ -15,17 +15,18 @@ use std::collections::HashSet;
 use std::io::Write;
 use strandline_capture::PAGE_BYTES;
 
-/// Pages of a block of the file.
+/// Pages in a block of the file.
 const PAGES: usize = 64;
 
-/// Writes a recording from its beginning to its end, without going back.
+/// Writes a recording sequentially.
 ///
-/// Memory: the definitions of blocks of code, a block of the file and expectations for each thread, and a bit for each page touched.
+/// Its memory holds the block definitions, a block of the file and predictions for each thread, and a bit for each
+/// accessed page.
 pub struct Writer<W: Write> {
     pub(super) file: File<W>,
     pub(super) shapes: Shapes,
     pub(super) blocks: Vec<Block>,
-    /// How often each block was executed as a whole.
+    /// Number of whole executions of each block.
     pub(super) counts: Vec<u64>,
     pub(super) threads: Vec<State>,
     pub(super) index: Index,
@@ -34,7 +35,7 @@ pub struct Writer<W: Write> {
     seen: HashSet<u64>,
     pages: Vec<(u64, [u8; PAGE_BYTES as usize])>,
     pub(super) raw: Vec<u8>,
-    /// The first thing that went wrong where nobody could be told.
+    /// The first error in a call that cannot fail.
     failed: Option<RecordError>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct State {
     pub fences: u64,
 }
 
-/// A call that no recording can hold: a mistake of the caller, or of who told the caller.
+/// A call that no recording can represent: a mistake of the caller or of its input.
 pub(super) fn misuse(what: impl Into<String>) -> RecordError {
     RecordError::new(what, RECORD_AGAIN)
 }
@@ -81,8 +82,8 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Defines a block of code and returns its number: numbers grow from 0. What is wrong with the definition is told by the next
-    /// call that can fail.
+    /// Defines a block of code and returns its number; numbers count from 0. The next call that can fail returns an
+    /// error in the definition.
     pub fn block(&mut self, block: Block) -> u32 {
         if let Err(wrong) = self.shapes.add(&block) {
             self.fail(misuse(format!(
@@ -90,7 +91,7 @@ impl<W: Write> Writer<W> {
                 self.blocks.len(),
                 block.pc
             )));
-            // Keeps numbers in step; nothing is written any more.
+            // Keeps numbers consistent; nothing more is written.
             self.shapes.blocks.push(Shape::default());
         }
         self.blocks.push(block);
@@ -103,7 +104,7 @@ impl<W: Write> Writer<W> {
         self.index.modules.push(module);
     }
 
-    /// Persistent memory was mapped. Regions that are parts of the same file at the same place and touch or overlap are kept as one.
+    /// Persistent memory was mapped. Adjacent or overlapping regions of the same file with the same offsets are merged.
     pub fn region(&mut self, region: Region) {
         match region.start.checked_add(region.bytes) {
             Some(end) if end < 1 << 63 => self.regions.add(region.start..end),
@@ -117,11 +118,11 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// What a page of persistent memory held at first. Of several calls for one page the first counts. What is wrong is told by
-    /// the next call that can fail.
+    /// The initial contents of a page of persistent memory. The first call for a page counts. The next call that can
+    /// fail returns an error.
     pub fn page(&mut self, address: u64, bytes: &[u8; PAGE_BYTES as usize]) {
         if address % PAGE_BYTES != 0 || address >= 1 << 63 {
-            self.fail(misuse(format!("{address:#x} is no page's address")));
+            self.fail(misuse(format!("{address:#x} is not the address of a page")));
         } else if self.seen.insert(address / PAGE_BYTES) && bytes.iter().any(|byte| *byte != 0) {
             self.pages.push((address, *bytes));
             if self.pages.len() == PAGES {
@@ -131,13 +132,13 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// How many steps were written for this thread: the number of its next one.
+    /// Number of steps written for this thread, which is the number of its next step.
     #[must_use]
     pub fn steps(&self, thread: u32) -> u64 {
         self.threads.get(thread as usize).map_or(0, |state| state.steps)
     }
 
-    /// There is such a thread, and all before it, whether or not it does something.
+    /// Creates this thread and all lower ones, with or without steps.
     ///
     /// # Errors
     /// There are too many threads.
@@ -145,13 +146,15 @@ impl<W: Write> Writer<W> {
         state(&mut self.threads, thread).map(|_| ())
     }
 
-    /// A thread executed so many instructions of a block.
+    /// A thread executed this many instructions of a block.
     ///
-    /// `addresses` has an entry for each access (fewer only if the block was cut short), `values` [`strandline_capture::Access::value_words`] for
-    /// each access in `addresses`, and `present` an entry for each of these accesses that has values: whether they count.
+    /// `addresses` has an entry for each access (fewer only if the block was cut short). `values` has
+    /// [`strandline_capture::Access::value_words`] words for each access in `addresses`. `present` has an entry for
+    /// each of these accesses with a value: whether the value is present.
     ///
     /// # Errors
-    /// The lengths do not fit the block's definition, an address has its highest bit set, or the recording cannot be written.
+    /// The lengths do not match the block's definition, an address has its highest bit set, or the recording cannot be
+    /// written.
     #[inline]
     pub fn execute(
         &mut self,
@@ -196,7 +199,7 @@ impl<W: Write> Writer<W> {
         self.write_if_full(thread as usize)
     }
 
-    /// A thread did something that is no code.
+    /// An event of a thread other than code.
     ///
     /// # Errors
     /// The recording cannot be written.
@@ -208,10 +211,10 @@ impl<W: Write> Writer<W> {
         self.write_if_full(thread as usize)
     }
 
-    /// Ends the recording and returns what it was written to.
+    /// Ends the recording and returns its output.
     ///
     /// # Errors
-    /// The recording cannot be written, or `ending` does not fit what was.
+    /// The recording cannot be written, or `ending` does not match the steps.
     pub fn finish(mut self, ending: Ending) -> Result<W, RecordError> {
         self.failed.clone().map_or(Ok(()), Err)?;
         self.check(&ending)?;
@@ -233,7 +236,7 @@ impl<W: Write> Writer<W> {
         self.failed.get_or_insert(error);
     }
 
-    /// What is not a whole block with all it needs is a cut one, or a mistake.
+    /// Anything but a whole block with all its accesses is a cut block, or a mistake.
     #[cold]
     #[allow(clippy::too_many_arguments, reason = "those of execute")]
     fn check_cut(
@@ -267,7 +270,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Notes the pages that are touched; returns how many stores are to persistent memory.
+    /// Records the accessed pages; returns the number of stores to persistent memory.
     #[inline]
     fn touch(&mut self, shape: &Shape, addresses: &[u64]) -> Result<u64, RecordError> {
         let first = shape.slot as usize;
@@ -275,7 +278,7 @@ impl<W: Write> Writer<W> {
         let mut persistent = 0;
         for (address, (bytes, writes)) in addresses.iter().zip(extents) {
             if address >> 63 != 0 {
-                return Err(misuse(format!("{address:#x} is no address of a program")));
+                return Err(misuse(format!("{address:#x} is not an address of a program")));
             }
             self.touched.touch(*address, *bytes);
             persistent += u64::from(*writes && self.regions.contains(*address));
@@ -328,7 +331,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The state of a thread, which may be new.
+/// The state of a thread, created on first use.
 #[inline]
 fn state(threads: &mut Vec<State>, thread: u32) -> Result<&mut State, RecordError> {
     if thread as usize >= threads.len() {

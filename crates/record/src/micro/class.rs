@@ -1,13 +1,13 @@
-//! What an instruction is, as far as its micro-ops depend on that.
+//! Classifies instructions, as far as their micro-ops depend on it.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use strandline_isa::Alu;
 
 /// The latency class of an instruction's arithmetic.
 ///
-/// Divisions and square roots are `Div`; what takes three to five cycles on modern cores (integer multiplication, floating point,
-/// packed multiplication, bit counts, `crc32`, `aes`) is `Mul`; all else `Simple` (source: the common ground of uops.info's
-/// tables for Intel since Skylake and AMD since Zen 2).
+/// Divisions and square roots are `Div`. Instructions of three to five cycles on modern cores (integer multiplication,
+/// floating point, packed multiplication, bit counts, `crc32`, `aes`) are `Mul`. All others are `Simple`. (Source: the
+/// common ground of uops.info's tables for Intel since Skylake and AMD since Zen 2.)
 pub fn latency(instruction: &Instruction) -> Alu {
     let name = name(instruction);
     let vector = touches_vectors(instruction);
@@ -21,19 +21,19 @@ pub fn latency(instruction: &Instruction) -> Alu {
     }
 }
 
-/// Instructions of three to five cycles, by how their names begin.
+/// Prefixes of mnemonics with three to five cycles.
 const SLOW: &[&str] = &[
     "imul", "mul", "crc32", "popcnt", "lzcnt", "tzcnt", "bsf", "bsr", "pdep", "pext", "aes", "pclmul", "pmul", "pmadd",
     "psadbw", "fadd", "fiadd", "fsub", "fisub", "fmul", "fimul", "fcom", "fucom", "fld", "fild", "fist", "sha",
 ];
 
-/// Floating-point instructions, by how their names begin; integer instructions of these names use no vector registers.
+/// Prefixes of floating-point mnemonics; integer instructions with these prefixes use no vector registers.
 const FLOATING: &[&str] = &[
     "add", "sub", "hadd", "hsub", "max", "min", "round", "rndscale", "cmp", "comis", "ucomis", "cvt", "fm", "fnm",
     "dpp", "rcp", "rsqrt", "scalef", "getexp", "getmant",
 ];
 
-/// Its mnemonic in small letters, without the `v` of instructions with three operands.
+/// Its mnemonic in lower case, without the `v` of instructions with three operands.
 fn name(instruction: &Instruction) -> String {
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
     name.strip_prefix('v').map_or(name.clone(), str::to_owned)
@@ -49,7 +49,7 @@ fn registers(instruction: &Instruction) -> impl Iterator<Item = Register> + '_ {
         .map(|i| instruction.op_register(i))
 }
 
-/// Whether it copies a whole register, which renaming does without a latency.
+/// Whether it copies a whole register, which renaming does without latency.
 pub fn is_renamed_move(instruction: &Instruction) -> bool {
     use Mnemonic::{
         Mov, Movapd, Movaps, Movdqa, Movdqu, Movupd, Movups, Vmovapd, Vmovaps, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovdqu,
@@ -68,7 +68,7 @@ pub fn is_renamed_move(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether it zeroes a register by combining it with itself, which renaming does.
+/// Whether it is a zeroing idiom, which renaming executes.
 pub fn is_zero_idiom(instruction: &Instruction) -> bool {
     use Mnemonic::{Pxor, Sub, Vpxor, Vpxord, Vpxorq, Vxorpd, Vxorps, Xor, Xorpd, Xorps};
     let count = instruction.op_count();
@@ -84,8 +84,8 @@ pub fn is_zero_idiom(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether it takes an entry and neither waits for anything nor is waited for: `nop` and its like, prefetches (whose
-/// address nobody recorded), and what serialises (which is not modelled).
+/// Whether it takes an entry without any dependences: `nop` and the like, prefetches (whose address is not recorded),
+/// and serialising instructions (not modelled).
 pub fn is_empty(instruction: &Instruction) -> bool {
     use Mnemonic::{
         Cldemote, Clts, Cpuid, Emms, Endbr32, Endbr64, Fnop, Lfence, Nop, Pause, Prefetch, Prefetchnta, Prefetcht0,
@@ -125,7 +125,7 @@ pub fn is_empty(instruction: &Instruction) -> bool {
     )
 }
 
-/// Whether it loads a register and does nothing else: its targets are ready when its load is.
+/// Whether it only loads a register: its targets are ready when its load is.
 pub fn is_plain_load(instruction: &Instruction) -> bool {
     let name = name(instruction);
     ["mov", "pop", "lddqu", "broadcast", "pbroadcast", "lods", "fld"]
@@ -134,13 +134,13 @@ pub fn is_plain_load(instruction: &Instruction) -> bool {
         && !matches!(instruction.mnemonic(), Mnemonic::Popcnt)
 }
 
-/// Whether cores execute it together with a conditional jump right behind it.
+/// Whether cores fuse it with a conditional jump directly behind it.
 pub fn fuses_with_jump(instruction: &Instruction) -> bool {
     use Mnemonic::{Add, And, Cmp, Dec, Inc, Sub, Test};
     matches!(instruction.mnemonic(), Add | And | Cmp | Dec | Inc | Sub | Test)
 }
 
-/// Whether it is `movs`, `stos`, `lods`, `scas` or `cmps`, which move their own addresses on.
+/// Whether it is `movs`, `stos`, `lods`, `scas` or `cmps`, which advance their own addresses.
 pub fn is_string(instruction: &Instruction) -> bool {
     instruction.is_string_instruction()
 }

@@ -15,7 +15,7 @@ use strandline_isa::Alu;
 /// The flags that arithmetic sets and conditions read.
 const FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
 
-/// Decodes a block to the end of `ops`, and says in `ends` where each of its instructions ends there.
+/// Decodes a block and appends it to `ops`, and the end of each instruction to `ends`.
 pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) {
     let decoded = decode(block);
     let stands_for = markers_for_fences(block, &decoded);
@@ -50,7 +50,7 @@ pub fn block(block: &Block, ops: &mut Vec<Op>, ends: &mut Vec<u32>) {
     }
 }
 
-/// The block's instructions, as many as it has: what cannot be decoded is invalid.
+/// The block's instructions, in their recorded number; undecodable ones are invalid.
 fn decode(block: &Block) -> Vec<Instruction> {
     let mut decoder = Decoder::with_ip(64, &block.code, block.pc, DecoderOptions::NONE);
     (0..block.instructions)
@@ -79,7 +79,8 @@ fn fence(out: &mut Emitter<'_>, kind: Kind, marker: Option<Marker>) {
     out.push(op, &[], &[]);
 }
 
-/// Of each fence the marker behind it that says what it is, and of each such marker itself: nothing that writes or flushes stands between them.
+/// For each fence, the marker behind it that replaces its class, and each such marker: no write or flush is between
+/// them.
 fn markers_for_fences(block: &Block, decoded: &[Instruction]) -> Vec<Option<Marker>> {
     let mut stands_for = vec![None; decoded.len()];
     let mut fence = None;
@@ -99,17 +100,17 @@ fn markers_for_fences(block: &Block, decoded: &[Instruction]) -> Vec<Option<Mark
     stands_for
 }
 
-/// An instruction as its micro-ops see it.
+/// The inputs and outputs of an instruction.
 struct Shape<'i> {
     instruction: &'i Instruction,
     accesses: &'i [Access],
-    /// Registers that it reads other than for addresses.
+    /// Registers that it reads, except for addresses.
     reads: Slots,
     /// Registers that it writes.
     writes: Slots,
-    /// Registers that it only moves on, as string instructions do with their addresses.
+    /// Registers that it only advances, as string instructions do with their addresses.
     steps: Slots,
-    /// Registers of the address that it reads from and of the one that it writes to.
+    /// Registers of its load address and of its store address.
     from: [Slot; 2],
     to: [Slot; 2],
     /// It ends its block.
@@ -152,7 +153,7 @@ impl<'i> Shape<'i> {
         let Some(slot) = Slot::of(register) else { return };
         let (reads, writes) = match access {
             OpAccess::Read | OpAccess::CondRead => (true, false),
-            // A conditional write leaves the old value otherwise, and so does a write of a part.
+            // A conditional or partial write depends on the old value.
             OpAccess::Write => (register.is_gpr8() || register.is_gpr16(), true),
             OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite => (true, true),
             OpAccess::None | OpAccess::NoMemAccess => (false, false),
@@ -176,14 +177,14 @@ impl<'i> Shape<'i> {
             memory.access(),
             OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
         );
-        // Flushes say that they access memory in neither way.
+        // Flushes report neither a read nor a write of memory.
         if reads || !writes {
             self.from = address;
         }
         if writes || !reads {
             self.to = address;
         }
-        // What a store's address waits for is not among its data; where it is both, the store waits all the same.
+        // Registers of a store's address are not among its data. If a register is both, the store waits for it anyway.
         if !self.accesses.is_empty() {
             address.iter().for_each(|slot| self.reads.remove(*slot));
         }
@@ -198,7 +199,7 @@ impl<'i> Shape<'i> {
         }
     }
 
-    /// The stack pointer that pushes and pops move on is known ahead, without latency.
+    /// The stack pointer of pushes and pops is known ahead, without latency.
     fn stack(&mut self) {
         let Some(stack) = Slot::of(Register::RSP) else { return };
         if self.instruction.is_stack_instruction() && self.instruction.mnemonic() != Mnemonic::Leave {
@@ -223,7 +224,7 @@ impl<'i> Shape<'i> {
         }
     }
 
-    /// What its arithmetic waits for: what it reads, and what it has loaded.
+    /// The dependences of its arithmetic: its inputs, and its load.
     fn operands(&self) -> Vec<Slot> {
         let mut operands = self.reads.as_slice().to_vec();
         if self
@@ -273,7 +274,7 @@ impl<'i> Shape<'i> {
         }
     }
 
-    /// A conditional jump on these registers; `loop` counts down besides.
+    /// A conditional jump on these registers; `loop` also counts down.
     fn branch(&self, out: &mut Emitter<'_>, condition: &[Slot]) {
         let mut op = Op::new(if self.last { Kind::Branch } else { Kind::NotTaken });
         op.site = site(self.instruction);
@@ -290,7 +291,7 @@ impl<'i> Shape<'i> {
         out.push(op, &self.operands(), &[]);
     }
 
-    /// All its loads, whose values become one.
+    /// All its loads, whose values are combined.
     fn loads(&self, out: &mut Emitter<'_>) {
         for (index, access) in self.accesses.iter().enumerate() {
             let target = if index == 0 { Slot::LOADED } else { Slot::JOINED };
@@ -318,7 +319,7 @@ impl<'i> Shape<'i> {
         }
     }
 
-    /// `leave`: the stack pointer becomes the frame pointer, which is popped.
+    /// `leave`: the stack pointer becomes the frame pointer, which is then popped.
     fn leave(&self, out: &mut Emitter<'_>) {
         let slot = |register| Slot::of(register).unwrap_or(Slot::NOWHERE);
         let (stack, frame) = (slot(Register::RSP), slot(Register::RBP));
@@ -366,7 +367,7 @@ impl<'i> Shape<'i> {
         }
     }
 
-    /// Its arithmetic on what it has loaded, once; that of `push`, `call` and `movs` is none.
+    /// Its arithmetic on the loaded value, once; `push`, `call` and `movs` have none.
     fn compute(&self, out: &mut Emitter<'_>, computed: &mut bool) {
         if std::mem::replace(computed, true) {
             return;
@@ -384,7 +385,7 @@ impl<'i> Shape<'i> {
         );
     }
 
-    /// What a store's data wait for.
+    /// The dependences of a store's data.
     fn data(&self, loads: bool) -> Vec<Slot> {
         match (loads, self.instruction.flow_control()) {
             (true, _) => vec![Slot::LOADED],
@@ -400,7 +401,7 @@ impl<'i> Shape<'i> {
         op.address = match kind {
             Kind::Load | Kind::UpdateLoad => self.from,
             Kind::Store | Kind::StoreNt | Kind::Locked => self.to,
-            // Of a flush one of them is that of its line.
+            // A flush has one of these for its line.
             _ if self.from == [Slot::READY; 2] => self.to,
             _ => self.from,
         };
@@ -408,7 +409,7 @@ impl<'i> Shape<'i> {
     }
 }
 
-/// The branch predictor's name of an instruction.
+/// The branch predictor's site of an instruction.
 fn site(instruction: &Instruction) -> u32 {
     let pc = instruction.ip();
     (pc ^ pc >> 32) as u32

@@ -4,7 +4,7 @@ use super::op::{Kind, Op};
 use super::registers::Slot;
 use strandline_isa::Alu;
 
-/// The micro-ops of a block, as far as they are written.
+/// The micro-ops of a block so far.
 pub struct Emitter<'a> {
     ops: &'a mut Vec<Op>,
 }
@@ -14,29 +14,29 @@ impl<'a> Emitter<'a> {
         Emitter { ops }
     }
 
-    /// How many there are, of all blocks.
+    /// Number of micro-ops of all blocks.
     pub fn count(&self) -> u32 {
         self.ops.len() as u32
     }
 
-    /// An entry that waits for nothing.
+    /// An entry without dependences.
     pub fn entry(&mut self) {
         self.ops.push(Op::new(Kind::Entry));
     }
 
-    /// An entry whose target is ready when the source is.
+    /// An entry whose target is ready when its source is.
     pub fn renamed(&mut self, source: Slot, targets: &[Slot]) {
         self.push(Op::new(Kind::Entry), &[source], targets);
     }
 
-    /// An op of the kind on so many sources and targets, with help where it has not room for all.
+    /// An op of this kind on any number of sources and targets, with helper ops for those beyond an op's limit.
     pub fn of(&mut self, kind: Kind, alu: Alu, sources: &[Slot], targets: &[Slot]) {
         let mut op = Op::new(kind);
         op.alu = alu;
         self.push(op, sources, targets);
     }
 
-    /// An op as far as it is given, with these sources and targets.
+    /// The given op, with these sources and targets.
     pub fn push(&mut self, mut op: Op, sources: &[Slot], targets: &[Slot]) {
         op.sources = self.joined(sources);
         let direct = targets.len().min(3);
@@ -47,7 +47,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Three sources that stand for these.
+    /// Three sources that represent these.
     fn joined(&mut self, sources: &[Slot]) -> [Slot; 3] {
         let mut rest = sources.to_vec();
         while rest.len() > 3 {

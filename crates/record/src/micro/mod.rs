@@ -1,8 +1,8 @@
-//! Recorded machine code as micro-ops, decoded once a block.
+//! Recorded machine code as micro-ops; each block is decoded once.
 //!
-//! One entry of the window stands for what modern x86 cores count as one fused micro-op: a load with arithmetic is one, an
-//! update of memory two (load with arithmetic, store), a comparison and the conditional jump behind it one. `docs/recordings.md`
-//! says what is approximated.
+//! An entry of the window corresponds to one fused micro-op of modern x86 cores: one for a load with arithmetic, two
+//! for an update of memory (load with arithmetic, store), one for a comparison with the conditional jump behind it.
+//! `docs/recordings.md` lists the approximations.
 
 mod class;
 mod decode;
@@ -22,12 +22,12 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub struct Code {
     ops: Vec<Op>,
-    /// The end of each instruction's micro-ops, all blocks one after the other.
+    /// The end of each instruction's micro-ops, for all blocks in sequence.
     ends: Vec<u32>,
     bodies: Vec<Body>,
 }
 
-/// A block as the replay needs it.
+/// A block, for the replay.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The address of its first instruction.
@@ -36,7 +36,7 @@ pub struct Body {
     pub falls_to: u64,
     /// Its memory accesses.
     pub accesses: u32,
-    /// Words of the values that they write.
+    /// Number of value words that they write.
     pub value_words: u32,
     /// Its instructions.
     pub instructions: u32,
@@ -47,7 +47,7 @@ pub struct Body {
 }
 
 impl Code {
-    /// Decodes these blocks. What is no instruction takes one entry, and the accesses that it is said to have.
+    /// Decodes these blocks. An invalid instruction takes one entry, plus its recorded accesses.
     #[must_use]
     pub fn of(blocks: &[Block]) -> Code {
         let mut code = Code::default();
@@ -87,7 +87,7 @@ impl Code {
         &self.ops[body.ops.start as usize..body.ops.end as usize]
     }
 
-    /// The micro-ops of a block's first so many instructions.
+    /// The micro-ops of a block's first instructions.
     #[must_use]
     pub fn first(&self, body: &Body, instructions: u32) -> &[Op] {
         if instructions == 0 {

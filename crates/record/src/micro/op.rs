@@ -3,21 +3,21 @@
 use super::registers::Slot;
 use strandline_isa::Alu;
 
-/// What a micro-op does. "Entry" is an entry of the instruction window.
+/// The operation of a micro-op. "Entry" is an entry of the instruction window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// Arithmetic of its class on the sources: one entry.
     Alu,
-    /// One entry that waits for nothing; the targets are ready when the first source is (a renamed move, a zeroed register).
+    /// One entry without a wait; the targets are ready when the first source is (a renamed move, a zeroed register).
     Entry,
-    /// Arithmetic that belongs to the entry before: no entry.
+    /// Arithmetic in the previous entry: no entry.
     Fused,
     /// The targets are ready when all sources are: no entry.
     Join,
     /// The next access, a load.
     Load,
-    /// The load of the next access, an update, whose store follows.
+    /// The load of the next access, which is an update; its store follows.
     UpdateLoad,
     /// The next access, a store.
     Store,
@@ -31,9 +31,9 @@ pub enum Kind {
     ClflushOpt,
     /// The next access, a flush.
     Clflush,
-    /// `sfence`. Its `site` is the marker that stands for it, or zero.
+    /// `sfence`. Its `site` is the marker that replaces its class, or zero.
     Sfence,
-    /// `mfence`. Its `site` is the marker that stands for it, or zero.
+    /// `mfence`. Its `site` is the marker that replaces its class, or zero.
     Mfence,
     /// The marker whose number is `site`: no entry.
     Marker,
@@ -41,26 +41,26 @@ pub enum Kind {
     Branch,
     /// A conditional branch within a block: not taken.
     NotTaken,
-    /// A jump or call to an address that the sources say, predicted to go where it went last.
+    /// A jump or call to an address in the sources; the prediction is its last target.
     Indirect,
 }
 
-/// A micro-op: what it does, the registers that it waits for, and those that wait for it.
+/// A micro-op: its operation, its source registers, and its target registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
     /// What it does.
     pub kind: Kind,
     /// The class of its arithmetic.
     pub alu: Alu,
-    /// Registers of its data; [`Slot::READY`] for none.
+    /// Source registers of its data; [`Slot::READY`] for none.
     pub sources: [Slot; 3],
-    /// Registers that it writes; [`Slot::NOWHERE`] for none.
+    /// Target registers; [`Slot::NOWHERE`] for none.
     pub targets: [Slot; 3],
     /// Registers of its address; [`Slot::READY`] for none.
     pub address: [Slot; 2],
     /// Bytes of its access.
     pub size: u16,
-    /// Where a branch stands, or which marker it is.
+    /// The site of a branch, or the number of a marker.
     pub site: u32,
 }
 

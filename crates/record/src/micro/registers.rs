@@ -1,29 +1,29 @@
-//! Registers as places of a small array.
+//! Registers as indices into a small array.
 
 use iced_x86::Register;
 
-/// A register's place among the tags of a thread.
+/// A register's index among the tags of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u8);
 
-/// Places of a thread's tags: a power of two, so that no index is out of bounds.
+/// Size of a thread's tags: a power of two, so that no index is out of bounds.
 pub const SLOTS: usize = 64;
 
 impl Slot {
-    /// Ready from the start: constants. Never written.
+    /// Always ready: constants. Never written.
     pub const READY: Slot = Slot(0);
     /// The flags, as one.
     pub const FLAGS: Slot = Slot(17);
-    /// The x87 registers, as one, and those of MMX, which are the same.
+    /// The x87 registers as one, including the MMX registers, which are the same.
     pub const X87: Slot = Slot(58);
-    /// What a load gave to the rest of its instruction.
+    /// The loaded value, for the rest of the instruction.
     pub const LOADED: Slot = Slot(59);
     /// Several sources as one.
     pub const JOINED: Slot = Slot(60);
     /// Written and never read.
     pub const NOWHERE: Slot = Slot(63);
 
-    /// The place of a register; `None` of one that nothing waits for (segments, the program counter).
+    /// The index of a register; `None` if nothing depends on it (segments, the program counter).
     #[must_use]
     pub fn of(register: Register) -> Option<Slot> {
         let full = register.full_register();
@@ -42,7 +42,7 @@ impl Slot {
     }
 }
 
-/// Registers without repetition, in the order in which they were named.
+/// Registers without repetition, in order of first mention.
 #[derive(Clone, Debug, Default)]
 pub struct Slots(Vec<Slot>);
 

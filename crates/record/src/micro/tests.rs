@@ -1,4 +1,4 @@
-//! What instructions become, as modern x86 cores count them.
+//! Micro-ops of instructions, as modern x86 cores count them.
 
 use super::{Code, Kind, Op, Slot};
 use crate::{Access, AccessKind, Block};

@@ -1,11 +1,11 @@
-//! What of a block's code matters to persistence, in program order.
+//! The parts of a block's code that affect persistence, in program order.
 
 use super::op::Fence;
 use crate::code::Sign;
 use crate::{AccessKind, Block, Marker};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
-/// Something in a block that may matter.
+/// A part of a block that may affect persistence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     /// The index of its instruction.
@@ -19,7 +19,8 @@ pub struct Point {
 /// Kinds of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointKind {
-    /// An access of this number, which writes, flushes or may have a turn; and where its bytes are among the values.
+    /// An access of this number, which writes, flushes or may have a turn; and the position of its bytes among the
+    /// values.
     Access(u16, usize),
     /// A fence.
     Fence(Fence),
@@ -27,7 +28,7 @@ pub enum PointKind {
     Marker(Marker),
 }
 
-/// The points of a block. Loads are among them only if `turns` says that accesses may have turns.
+/// The points of a block. Loads are included only with `turns`: accesses may then have turns.
 #[must_use]
 pub fn points(block: &Block, turns: bool) -> Vec<Point> {
     let mut points = Vec::new();
@@ -54,7 +55,7 @@ pub fn points(block: &Block, turns: bool) -> Vec<Point> {
         }
         words += access.value_words();
     }
-    // An instruction is a fence, a marker, or has accesses, which stay in their order.
+    // An instruction is a fence, a marker, or has accesses, which stay in order.
     points.sort_by_key(|point| point.instruction);
     points
 }

@@ -1,4 +1,4 @@
-//! All threads of a recording in one legal order, seen from persistent memory.
+//! Merges all threads of a recording into one legal order of operations on persistent memory.
 
 mod code;
 mod op;
@@ -22,8 +22,8 @@ struct Shared {
     signals: HashMap<u32, u32>,
 }
 
-/// The operations of all threads. A thread goes on until it must wait for another; then the next one does, so the order is
-/// the same each time.
+/// The operations of all threads. A thread executes until it must wait for another; then the next one executes. So the
+/// order is deterministic.
 pub struct Interleaved {
     runners: Vec<Runner>,
     current: usize,
@@ -35,7 +35,7 @@ pub struct Interleaved {
 }
 
 impl Interleaved {
-    /// The operations of a recording, from its beginning.
+    /// The operations of a recording, from its start.
     ///
     /// # Errors
     /// The recording cannot be read.
@@ -54,7 +54,7 @@ impl Interleaved {
         })
     }
 
-    /// Lets a thread do something; `false` once all have ended.
+    /// Advances a thread; `false` once all have ended.
     fn go_on(&mut self) -> Result<bool, RecordError> {
         let mut waiting = 0;
         for _ in 0..self.runners.len() {
@@ -92,7 +92,7 @@ impl Interleaved {
             1 => "; 1 more thread waits".to_owned(),
             others => format!("; {others} more threads wait"),
         };
-        RecordError::new(format!("{first}, and nothing brings that about{others}"), RECORD_AGAIN)
+        RecordError::new(format!("{first}, which never happens{others}"), RECORD_AGAIN)
     }
 }
 
@@ -114,8 +114,8 @@ impl Iterator for Interleaved {
     }
 }
 
-/// Walks through all that the threads of a recording wait for, in a legal order. Waits count what has happened: if they all end in
-/// one order, they end in every order.
+/// Follows all waits of a recording in a legal order. A wait counts past events. So if all waits end in one order, they
+/// end in every order.
 ///
 /// # Errors
 /// The recording is damaged: a wait never ends.

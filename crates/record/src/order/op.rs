@@ -1,8 +1,8 @@
-//! What a program did to persistent memory.
+//! The operations of a program on persistent memory.
 
 use crate::Marker;
 
-/// A place in persistent memory: the file's number in the upper 16 bits, the offset in the file below.
+/// A location in persistent memory: the file's number in the upper 16 bits, the offset in the file below.
 pub type Place = u64;
 
 /// Bits of a [`Place`] that are the offset.
@@ -16,9 +16,9 @@ pub const LINE: u64 = 64;
 pub struct Op {
     /// The thread.
     pub thread: u32,
-    /// The address of the instruction; 0 for what is no instruction.
+    /// The address of the instruction; 0 if there is none.
     pub pc: u64,
-    /// It is a further part of the store before.
+    /// It is another part of the previous store.
     pub rest: bool,
     /// What it is.
     pub what: What,
@@ -27,17 +27,17 @@ pub struct Op {
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A store, or a part of one, within an aligned word of 8 bytes.
+    /// A store, or a part of one, in an aligned word of 8 bytes.
     Store(Piece),
-    /// The same of a non-temporal store.
+    /// The same for a non-temporal store.
     StoreNt(Piece),
-    /// A store whose bytes the recording does not know (more than 64 at once).
+    /// A store whose bytes are not recorded (more than 64 at once).
     Unknown,
-    /// A flush of the line at this place; `None` if it is not persistent.
+    /// A flush of the line at this location; `None` if it is not persistent.
     Flush(Flush, Option<Place>),
     /// An instruction that orders flushes.
     Fence(Fence),
-    /// Everything in this range was made durable by the operating system.
+    /// The operating system made everything in this range durable.
     Sync {
         /// The first byte.
         start: Place,
@@ -53,7 +53,7 @@ pub enum What {
 pub struct Piece {
     /// The aligned word.
     pub word: Place,
-    /// Its bytes; those outside of the mask are zero.
+    /// Its bytes; those outside the mask are zero.
     pub bytes: [u8; 8],
     /// Which of them were stored: bit 0 is the first.
     pub mask: u8,
@@ -101,7 +101,7 @@ pub enum Fence {
     Sfence,
     /// `mfence`.
     Mfence,
-    /// A locked instruction: one before its own store and one after it.
+    /// A locked instruction: emitted both before and after its own store.
     Locked,
 }
 
@@ -112,7 +112,7 @@ impl Piece {
         self.word & !(LINE - 1)
     }
 
-    /// The pieces of bytes stored at a place, in the order of their addresses.
+    /// The pieces of a store at a location, sorted by address.
     pub fn of(at: Place, bytes: &[u8]) -> impl Iterator<Item = Piece> + '_ {
         let first = at & !7;
         let words = (at + bytes.len() as u64).div_ceil(8) - at / 8;

@@ -1,4 +1,4 @@
-//! Where in which file persistent memory is.
+//! Maps persistent memory to files and offsets.
 
 use super::op::{Place, OFFSET_BITS};
 use crate::{Region, PAGE_BYTES};
@@ -7,24 +7,24 @@ use std::path::Path;
 /// A file of persistent memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolFile {
-    /// Its name, without folder; no two are the same.
+    /// Its unique name, without folder.
     pub name: String,
     /// Where it was.
     pub path: String,
-    /// Its length as far as it was mapped, in bytes.
+    /// Its mapped length, in bytes.
     pub bytes: u64,
 }
 
-/// The files of a recording, and where they were mapped.
+/// The files of a recording, and their mappings.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     files: Vec<PoolFile>,
-    /// Start, end, and place of the start, by start.
+    /// Start, end, and location of the start, sorted by start.
     mapped: Vec<(u64, u64, Place)>,
 }
 
 impl Places {
-    /// Of a recording's regions. A range of addresses is a file of its own.
+    /// From a recording's regions. A range of addresses is a file of its own.
     #[must_use]
     pub fn of(regions: &[Region]) -> Places {
         let mut places = Places::default();
@@ -69,7 +69,8 @@ impl Places {
         &self.files
     }
 
-    /// The place of an address, and how many bytes from there on are mapped together; `None` if it is not persistent.
+    /// The location of an address, and the number of bytes from there that are mapped contiguously; `None` if it is not
+    /// persistent.
     #[must_use]
     pub fn of_address(&self, address: u64) -> Option<(Place, u64)> {
         let next = self.mapped.partition_point(|(start, ..)| *start <= address);
@@ -77,7 +78,7 @@ impl Places {
         (address < *end).then(|| (place + (address - start), end - address))
     }
 
-    /// The persistent parts of a range of addresses: place and bytes.
+    /// The persistent parts of a range of addresses: location and bytes.
     pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (Place, u64)> + '_ {
         self.mapped.iter().filter_map(move |(first, last, place)| {
             let (from, upto) = (start.max(*first), end.min(*last));
@@ -85,7 +86,7 @@ impl Places {
         })
     }
 
-    /// A place for people: the file's name and the offset.
+    /// A location as text: the file's name and the offset.
     #[must_use]
     pub fn show(&self, place: Place) -> String {
         let name = self
@@ -95,7 +96,7 @@ impl Places {
         format!("{name}+{:#x}", place & ((1 << OFFSET_BITS) - 1))
     }
 
-    /// The first place of a file.
+    /// The first location of a file.
     #[must_use]
     pub fn start(file: usize) -> Place {
         (file as u64) << OFFSET_BITS

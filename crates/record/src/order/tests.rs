@@ -113,7 +113,7 @@ fn a_thread_waits_for_its_turn_at_a_lock() {
     let mut writer = writer();
     let xchg = writer.block(block(0x1000, &[0x48, 0x87, 0x07], 1, &[(0, AccessKind::Atomic, 8)]));
     let store = writer.block(block(0x2000, &[0x48, 0x89, 0x07], 1, &[(0, AccessKind::Store, 8)]));
-    // The second thread has the lock first, and thread 0 comes first in the order.
+    // The second thread takes the lock first, and thread 0 executes first in the order.
     for thread in 0..2u32 {
         writer
             .execute(thread, xchg, 1, &[LOCK], &[0], &[false])

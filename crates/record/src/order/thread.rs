@@ -7,7 +7,7 @@ use super::Shared;
 use crate::{AccessKind, Block, Event, Executed, RecordError, Recording, Step, Stream, Turn};
 use std::collections::VecDeque;
 
-/// What came of letting a thread go on.
+/// The result of advancing a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
     /// It did something.
@@ -26,7 +26,7 @@ pub struct Runner {
     held: Held,
 }
 
-/// What a thread could not finish.
+/// A step that the thread could not finish.
 #[derive(Debug)]
 enum Held {
     Nothing,
@@ -63,7 +63,7 @@ impl Runner {
         }
     }
 
-    /// Does one step, or what is left of one.
+    /// Executes one step, or the rest of one.
     pub fn step(
         &mut self,
         recording: &Recording,
@@ -111,7 +111,7 @@ impl Runner {
         }
     }
 
-    /// What it waits for, if it does.
+    /// What it waits for, if anything.
     pub fn waits(&self, recording: &Recording) -> Option<String> {
         let thread = self.thread;
         match &self.held {
@@ -178,7 +178,7 @@ impl Stopped {
 }
 
 impl Sink<'_> {
-    /// Does a block's points from this one on; the first one that must wait, or their number.
+    /// Executes a block's points from this one on; returns the first one that must wait, or their number.
     fn run(&mut self, block: &Block, points: &[Point], executed: &Executed<'_>, from: usize) -> usize {
         for (index, point) in points.iter().enumerate().skip(from) {
             match point.kind {
@@ -203,7 +203,7 @@ impl Sink<'_> {
         points.len()
     }
 
-    /// Whether it is an access's turn; then it counts.
+    /// Whether it is an access's turn; if so, counts it.
     fn may(&mut self, turn: &Turn, address: u64, kind: AccessKind) -> bool {
         let before = self.shared.words.entry(Turn::word(address)).or_default();
         let may = *before >= turn.before;
@@ -245,7 +245,7 @@ impl Sink<'_> {
     fn store(&mut self, pc: u64, nt: bool, size: u16, address: u64, values: &[u64]) {
         let size = u64::from(size);
         let words = size.div_ceil(8) as usize;
-        // A store may begin before a region, or end after one.
+        // A store may start before a region, or end after one.
         let (mut at, end) = (address, address.saturating_add(size));
         while at < end {
             let Some((place, mapped)) = self.places.of_address(at) else {

@@ -1,6 +1,6 @@
-//! Accesses of any size and alignment in pieces that a back end takes.
+//! Splits accesses of any size and alignment into pieces that a back end accepts.
 
-/// How many bytes the first piece of an access has: 1, 2, 4 or 8, such that it is naturally aligned.
+/// Bytes of the first piece of an access: 1, 2, 4 or 8, such that it is naturally aligned.
 #[inline(always)]
 pub fn piece(addr: u64, left: u64) -> u64 {
     let aligned = 1 << addr.trailing_zeros().min(3);
@@ -11,7 +11,7 @@ pub fn piece(addr: u64, left: u64) -> u64 {
     }
 }
 
-/// So many bytes (at most eight) from the byte at `offset` on of a value in little-endian words.
+/// At most eight bytes from `offset` on of a value in little-endian words.
 #[inline(always)]
 pub fn bytes(words: &[u64], offset: u64, count: u64) -> u64 {
     let (word, shift) = ((offset / 8) as usize, offset % 8 * 8);
@@ -23,7 +23,7 @@ pub fn bytes(words: &[u64], offset: u64, count: u64) -> u64 {
     (low | high) & mask(count)
 }
 
-/// The low so many bytes of a word.
+/// The low bytes of a word.
 #[inline(always)]
 pub fn mask(count: u64) -> u64 {
     if count >= 8 {

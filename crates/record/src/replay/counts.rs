@@ -1,18 +1,18 @@
-//! What a replay did with the recording.
+//! Counts of a replay.
 
 use crate::RecordError;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// A fence of the recorded code: its block, and which of the block's fences it is.
+/// A fence of the recorded code: its block, and its index among the block's fences.
 pub(crate) type FenceAt = (u32, u16);
 
-/// What one fence of the code cost.
+/// The cost of one fence of the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
     /// How often it was executed.
     pub fences: u64,
-    /// Cycles in which nothing could be dispatched behind it, until the next fence of its thread.
+    /// Cycles in which it blocked dispatch, until the next fence of its thread.
     pub cycles: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct Counts {
     pub syscalls: Cell<u64>,
     /// Where fences stalled.
     pub(crate) stalls: RefCell<BTreeMap<FenceAt, Stall>>,
-    /// Why a thread ended before its recording did.
+    /// Why a thread ended before its recording.
     pub failure: RefCell<Option<RecordError>>,
 }
 
@@ -45,7 +45,7 @@ impl Counts {
         self.stalls.borrow_mut().entry(at).or_default().fences += 1;
     }
 
-    /// Cycles were lost behind a fence.
+    /// A fence blocked dispatch for these cycles.
     pub(super) fn stalled(&self, at: FenceAt, cycles: u64) {
         self.stalls.borrow_mut().entry(at).or_default().cycles += cycles;
     }

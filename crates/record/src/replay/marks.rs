@@ -1,8 +1,8 @@
-//! Which accesses of a recording synchronise threads, for designs whose programs say so.
+//! Finds the accesses of a recording that synchronise threads, for designs whose programs annotate them.
 //!
-//! An x86 program synchronises by locked instructions, and by plain loads and stores of the words that those access. So a locked
-//! instruction acquires and releases, and of the words that any locked instruction of the recording accesses each store releases
-//! and each load acquires. A store whose first word is none of these is no release, whatever else it writes.
+//! An x86 program synchronises by locked instructions, and by plain loads and stores of the same words. So a locked
+//! instruction acquires and releases. For each word that any locked instruction of the recording accesses, stores
+//! release and loads acquire. Only the first word of a store counts.
 
 use super::walk::{Cursor, Walk};
 use crate::micro::Op;
@@ -11,10 +11,10 @@ use std::collections::{BTreeSet, HashSet};
 use strandline_capture::{AccessKind, VALUE_BYTES};
 use strandline_isa::{Addr, Intent, Lowering, Replay};
 
-/// What the threads of a recording synchronise by; nothing where there is one thread.
+/// How the threads of a recording synchronise; empty with one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
-    /// The words that locked instructions access.
+    /// The words of locked instructions.
     words: HashSet<u64>,
     /// The numbers of the signals that threads give.
     pub signals: Vec<u32>,
@@ -65,7 +65,7 @@ impl Synced {
     }
 }
 
-/// The locked accesses of each block: their indices, and how many bytes they have.
+/// The locked accesses of each block: their indices and sizes.
 fn locked(recording: &Recording) -> Vec<Vec<(usize, u64)>> {
     let of_block = |block: &crate::Block| {
         let accesses = block.accesses.iter().enumerate();
@@ -77,13 +77,13 @@ fn locked(recording: &Recording) -> Vec<Vec<(usize, u64)>> {
     recording.blocks().iter().map(of_block).collect()
 }
 
-/// Whether accesses are marked at all.
+/// Whether accesses are annotated at all.
 pub(super) fn wants(lowering: &Lowering) -> bool {
     !lowering.acquire.is_empty() || !lowering.release.is_empty()
 }
 
 impl<C: Replay> Walk<'_, C> {
-    /// What synchronises whatever its address is about to be issued, or has been.
+    /// An access that synchronises independently of its address is about to issue, or has issued.
     #[inline(always)]
     pub(super) async fn mark(&self, intent: Intent) {
         if self.synced.is_some() {
@@ -91,7 +91,8 @@ impl<C: Replay> Walk<'_, C> {
         }
     }
 
-    /// A signal has come. Who waited for it at no cost reads its word now, so that there is something that acquires.
+    /// A signal has arrived. The thread, whose wait executed no instruction, loads the signal's word, so that there is
+    /// an acquire.
     pub(super) async fn heed(&self, signal: Addr) {
         if self.synced.is_some() {
             self.cpu.load(signal, C::Tag::default(), 8).await;
@@ -99,11 +100,11 @@ impl<C: Replay> Walk<'_, C> {
         }
     }
 
-    /// A store is about to be issued.
+    /// A store is about to issue.
     #[inline(always)]
     pub(super) async fn mark_store(&self, op: &Op, recorded: u64, at: &Cursor<'_>) {
         let Some(synced) = self.synced else { return };
-        // Of these not every one is a store of its own, and no program synchronises by them.
+        // Some of these are not separate stores, and no program synchronises by them.
         let is_plain = !at.repeats && op.size <= VALUE_BYTES;
         if is_plain && synced.contains(recorded) {
             self.cpu.intent(Intent::Release).await;

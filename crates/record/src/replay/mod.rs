@@ -1,4 +1,5 @@
-//! Recorded machine code as a program of a back end: its instructions are issued again, with the registers that they wait for, and timed anew.
+//! Recorded machine code as a program of a back end: it issues the instructions with their register dependences and so
+//! times them.
 
 mod access;
 mod counts;
@@ -22,7 +23,7 @@ use std::ops::Range;
 use strandline_isa::{Addr, Memory, Replay, PM_BASE};
 use walk::Walk;
 
-/// A recording made ready to be replayed, under whatever design.
+/// A recording, prepared for replay under any design.
 pub struct Replayed {
     recording: Recording,
     code: Code,
@@ -30,16 +31,16 @@ pub struct Replayed {
     synced: Synced,
 }
 
-/// Simulated memory at the beginning of a recording.
+/// Simulated memory at the start of a recording.
 pub struct Start {
-    /// Persistent memory as it was; volatile memory, whose contents nobody asks for, holds zeros.
+    /// Persistent memory has its recorded contents; volatile memory holds zeros, because nothing uses its values.
     pub memory: Memory,
-    /// The pages of persistent memory that hold something.
+    /// The nonzero pages of persistent memory.
     pub filled: Vec<Addr>,
 }
 
 impl Replayed {
-    /// Decodes the code of a recording and gives its memory its place.
+    /// Decodes the code of a recording and allocates its memory.
     ///
     /// # Errors
     /// The file is damaged.
@@ -63,8 +64,8 @@ impl Replayed {
         &self.recording
     }
 
-    /// What each fence of the code cost in a replay that has counted `counts`, the dearest first. Blocks that were found several
-    /// times count as one.
+    /// The cost of each fence of the code in a replay with the counts `counts`, the most expensive first. Blocks with
+    /// several definitions are merged.
     #[must_use]
     pub fn stalls(&self, counts: &Counts) -> Vec<(u64, Stall)> {
         let mut by_address: BTreeMap<u64, Stall> = BTreeMap::new();
@@ -86,10 +87,10 @@ impl Replayed {
         &self.space
     }
 
-    /// Simulated memory as the recording began.
+    /// Simulated memory at the start of the recording.
     ///
     /// # Errors
-    /// The file is damaged, or its memory has no room in the host's.
+    /// The file is damaged, or its memory exceeds the host's.
     pub fn start(&self) -> Result<Start, RecordError> {
         self.space.has_room()?;
         let memory = Memory::new(self.space.dram_bytes(), self.space.pm_bytes());
@@ -108,8 +109,8 @@ impl Replayed {
         Ok(Start { memory, filled })
     }
 
-    /// What a warm shared cache of so many bytes holds: the volatile pages that the recording touches, then those pages of persistent
-    /// memory that hold something at first, as far as they fit.
+    /// The contents of a warm LLC of this size: the volatile pages that the recording accesses, then the initially
+    /// nonzero pages of persistent memory, as far as they fit.
     #[must_use]
     pub fn footprint(&self, filled: &[Addr], bytes: u64) -> Vec<Range<u64>> {
         let volatile = PAGE_BYTES..self.space.dram_bytes();
@@ -127,11 +128,11 @@ impl Replayed {
     }
 }
 
-/// Replays what a thread of the recording did.
+/// Replays a thread of the recording.
 ///
-/// Accesses that threads synchronise by keep their recorded order, each waiting for its turn at no cost in instructions. Under a design
-/// whose lowering has anything for acquire or release they are marked. A recording that
-/// turns out to be damaged ends the thread, and [`Counts::failure`] says why.
+/// Synchronising accesses keep their recorded order. Each waits for its turn without executing instructions. They are
+/// annotated if the design's lowering has a primitive for acquire or release. If the recording is damaged, the thread
+/// ends, and [`Counts::failure`] has the reason.
 pub async fn replay<C: Replay>(replayed: &Replayed, thread: usize, cpu: &C, counts: &Counts) {
     let walk = Walk::new(replayed, cpu, counts);
     let walked = match replayed.recording.stream(thread) {

@@ -1,9 +1,9 @@
-//! What a recorded fence becomes under a design.
+//! The replay of a recorded fence under a design.
 
 use crate::FenceClass;
 use strandline_isa::{Intent, Lowering, Primitive};
 
-/// How the fences and flushes of a recording are replayed: by the design's lowering.
+/// The replay policy of fences and flushes: the design's lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     lowering: Lowering,
@@ -27,19 +27,19 @@ impl Policy {
         }
     }
 
-    /// Whether fences are replayed as they were recorded: the design's own are `sfence` alone.
+    /// Whether fences are replayed as recorded, because the design's only fence is `sfence`.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Whether flushes are replayed, each as it was recorded.
+    /// Whether flushes are replayed, each as recorded.
     #[must_use]
     pub fn flushes(&self) -> bool {
         self.lowering.flush.is_some()
     }
 
-    /// What a fence of this class becomes: its primitives, of which an `sfence` is an `mfence` where that was recorded.
+    /// The primitives of a fence of this class; an `sfence` among them is an `mfence` if an `mfence` was recorded.
     #[must_use]
     pub fn fence(&self, class: FenceClass, recorded: Primitive) -> &'static [Primitive] {
         let itself = match recorded {

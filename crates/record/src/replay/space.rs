@@ -4,18 +4,18 @@ use crate::{RecordError, Region, PAGE_BYTES};
 use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES, PM_BASE};
 
-/// Where the memory of a recording lies in simulated memory.
+/// Allocates the memory of a recording in simulated memory.
 ///
-/// Persistent regions lie one behind the other from [`PM_BASE`] on, rounded to pages; the volatile pages that the
-/// recording touches lie densely from the second page of volatile memory on, and behind them a line for each
-/// signal. The first page stands for every address that the recording does not know.
+/// Persistent regions follow each other from [`PM_BASE`] on, rounded to pages. The accessed volatile pages are packed
+/// from the second page of volatile memory on, followed by a line for each signal. The first page represents every
+/// unknown address.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// By recorded address, without overlap.
     spans: Vec<Span>,
-    /// Where each region lies, without the rounding.
+    /// The simulated address of each region, without the rounding.
     regions: Vec<Range<u64>>,
-    /// The signals' numbers, sorted, and where the first one's word is.
+    /// The sorted signal numbers, and the address of the first one's word.
     signals: Vec<u32>,
     signals_at: u64,
     dram_bytes: u64,
@@ -31,7 +31,7 @@ struct Span {
 }
 
 impl Space {
-    /// A place for all of it: regions, runs of volatile pages, and the signals of these numbers.
+    /// Allocates regions, runs of volatile pages, and these signals.
     #[must_use]
     pub fn new(regions: &[Region], volatile: &[Range<u64>], mut signals: Vec<u32>) -> Space {
         signals.sort_unstable();
@@ -67,13 +67,13 @@ impl Space {
         Addr(recorded.wrapping_add(self.delta(recorded)))
     }
 
-    /// Where the region of this index lies in simulated memory.
+    /// The simulated address of the region of this index.
     #[must_use]
     pub fn region(&self, index: usize) -> Option<Range<u64>> {
         self.regions.get(index).cloned()
     }
 
-    /// The word that stands for a signal, if anybody gives it.
+    /// The word of a signal, if any thread gives it.
     #[must_use]
     pub fn signal(&self, number: u32) -> Option<Addr> {
         let index = self.signals.binary_search(&number).ok()?;
@@ -92,7 +92,7 @@ impl Space {
         self.pm_bytes
     }
 
-    /// Whether simulated memory of this size can be had: a range of addresses that the user named may be larger than any host.
+    /// Whether the host can hold simulated memory of this size: a user's range of addresses may exceed any host.
     ///
     /// # Errors
     /// It cannot.
@@ -116,13 +116,13 @@ impl Space {
         let behind = self.spans.partition_point(|span| span.start <= recorded);
         match behind.checked_sub(1).map(|index| self.spans[index]) {
             Some(span) if recorded < span.end => span.delta,
-            // The same place in the first page.
+            // The same offset in the first page.
             _ => (recorded % PAGE_BYTES).wrapping_sub(recorded),
         }
     }
 }
 
-/// Gives ranges, rounded to pages, their places from `at` on, but for what has one: the end of the last place.
+/// Allocates ranges, rounded to pages, from `at` on, except parts that are already allocated; returns the end.
 fn place(spans: &mut Vec<Span>, mut at: u64, ranges: impl Iterator<Item = Range<u64>>) -> u64 {
     let mut sorted: Vec<Range<u64>> = ranges
         .filter(|range| range.start < range.end)
@@ -153,7 +153,7 @@ fn place(spans: &mut Vec<Span>, mut at: u64, ranges: impl Iterator<Item = Range<
     at
 }
 
-/// The first part of `start..end` that lies in none of the taken spans, or an empty one at the end of the span that holds the start.
+/// The first part of `start..end` outside all taken spans, or an empty one at the end of the span with the start.
 fn next_free(taken: &[Span], start: u64, end: u64) -> Range<u64> {
     let after = taken.partition_point(|span| span.end <= start);
     match taken.get(after) {
@@ -163,7 +163,7 @@ fn next_free(taken: &[Span], start: u64, end: u64) -> Range<u64> {
     }
 }
 
-/// Translations of pages that were asked for lately.
+/// Recent translations of pages.
 pub struct Lookup {
     pages: Box<[(u64, u64); ENTRIES]>,
 }

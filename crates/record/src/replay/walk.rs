@@ -1,4 +1,4 @@
-//! A thread's steps, issued one micro-op after the other.
+//! Issues a thread's steps as micro-ops.
 
 use super::counts::{count, Counts, FenceAt};
 use super::marks::{wants, Synced};
@@ -10,29 +10,29 @@ use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn
 use strandline_capture::VALUE_BYTES;
 use strandline_isa::{Addr, Alu, Intent, Note, Primitive, Replay, Site, LINE_BYTES};
 
-/// A thread on its way through its recording.
+/// A thread's position in its recording.
 pub struct Walk<'r, C: Replay> {
     code: &'r Code,
     space: &'r Space,
     pub(super) cpu: &'r C,
     pub(super) counts: &'r Counts,
     pub(super) policy: Policy,
-    /// What synchronises threads, if accesses are to be marked.
+    /// The synchronisation of threads, if accesses are annotated.
     pub(super) synced: Option<&'r Synced>,
     lookup: Lookup,
     tags: [C::Tag; SLOTS],
     branch: Pending<C::Tag>,
-    /// Where the jump or call at each block's end went last.
+    /// The last target of the jump or call at each block's end.
     last_targets: Vec<u32>,
-    /// What the primitives since the last access to persistent memory have done already.
+    /// The strongest primitives since the last access to persistent memory.
     pub(super) covered: Covered,
     pub(super) string: LastLines,
-    /// The fence executed last, and the cycles lost behind fences until then.
+    /// The last fence, and the cycles lost at fences until then.
     last_fence: Option<FenceAt>,
     stalls: u64,
 }
 
-/// A branch that waits for its target: the block that comes next.
+/// A branch that waits for its target: the next block.
 #[derive(Clone, Copy)]
 enum Pending<T> {
     None,
@@ -48,7 +48,7 @@ pub(super) enum Covered {
     Durable,
 }
 
-/// The lines that the last iteration of a string instruction touched: the next one needs none of its own to touch them again.
+/// The lines that the last iteration of a string instruction accessed, for which the next one needs no micro-ops.
 #[derive(Clone, Copy)]
 pub(super) struct LastLines {
     block: u32,
@@ -64,7 +64,7 @@ impl LastLines {
     };
 }
 
-/// How far the execution of a block has come.
+/// The position in the execution of a block.
 pub(super) struct Cursor<'s> {
     executed: Executed<'s>,
     /// Accesses, value words, fences and turns so far.
@@ -72,7 +72,7 @@ pub(super) struct Cursor<'s> {
     value: usize,
     fence: usize,
     turn: usize,
-    /// The access that waits for its turn next; none if out of range.
+    /// The next access with a turn; none if out of range.
     turn_at: usize,
     /// It is an iteration of a string instruction.
     pub(super) repeats: bool,
@@ -103,7 +103,7 @@ impl<'s> Cursor<'s> {
         self.executed.addresses.get(self.access).copied()
     }
 
-    /// The value of the next access, of so many bytes.
+    /// The value of the next access, of this size.
     #[inline(always)]
     pub(super) fn words(&mut self, size: u16) -> &'s [u64] {
         if size > VALUE_BYTES {
@@ -138,7 +138,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    /// Replays all that the stream tells.
+    /// Replays the whole stream.
     pub async fn all(mut self, mut stream: Stream) -> Result<(), RecordError> {
         while let Some(step) = stream.next()? {
             match step {
@@ -265,7 +265,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         self.lookup.simulated(self.space, recorded)
     }
 
-    /// Waits for the turn of the next access, if it has one.
+    /// Waits for the turn of the next access, if any.
     #[inline(always)]
     async fn take_turn(&mut self, at: &Cursor<'_>, recorded: u64) {
         if at.has_turn() {
@@ -283,7 +283,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    /// The access is issued; the next one comes.
+    /// The access has issued; advances to the next.
     #[inline(always)]
     fn passed(&mut self, at: &mut Cursor<'_>) {
         if at.has_turn() {
@@ -335,7 +335,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    /// The block at this address comes next (or none): the branch before it went there.
+    /// The next block is at this address (or there is none): the target of the previous branch.
     #[inline(always)]
     fn decide(&mut self, next: Option<u64>) {
         match self.branch {
@@ -354,7 +354,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         self.branch = Pending::None;
     }
 
-    /// A fence comes, or the end: the cycles lost since the last one are that one's.
+    /// A fence, or the end: the cycles lost since the previous fence belong to that one.
     fn account(&mut self, next: Option<FenceAt>) {
         let stalls = self.cpu.fence_stalls();
         if let Some(last) = self.last_fence {
@@ -419,7 +419,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    /// An intent, unless the primitives since the last access to persistent memory have done as much.
+    /// Issues an intent, unless the primitives since the last access to persistent memory order as much.
     async fn cover(&mut self, covers: Covered, intent: Intent) {
         if self.covered < covers {
             self.cpu.intent(intent).await;
@@ -427,7 +427,7 @@ impl<'r, C: Replay> Walk<'r, C> {
         }
     }
 
-    /// What this thread has written must not wait in its core: nothing where the design keeps nothing there.
+    /// This thread's writes must leave its core; nothing if the design keeps none there.
     async fn hand_over(&mut self) {
         if !self.cpu.lowering().hand_over.is_empty() {
             self.cpu.intent(Intent::HandOver).await;

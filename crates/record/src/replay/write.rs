@@ -1,4 +1,4 @@
-//! Stores, locked instructions and flushes of a thread on its way.
+//! Stores, locked instructions and flushes of a thread.
 
 use super::access::{bytes, mask, piece};
 use super::counts::count;
@@ -16,13 +16,13 @@ impl<C: Replay> Walk<'_, C> {
         if first.is_persistent() {
             self.covered = Covered::Nothing;
             if op.size > VALUE_BYTES {
-                // Nobody knows what it wrote: its lines are fetched and keep their bytes.
+                // Its bytes are unknown: its lines are fetched and keep their bytes.
                 self.load(op, recorded, at).await;
                 return;
             }
         }
         let line = first.line().0;
-        // A write that others wait for is one of its own.
+        // A write for which others wait is a separate one.
         let again = at.repeats && std::mem::replace(&mut self.string.store, line) == line && !at.has_turn();
         let size = u64::from(op.size);
         let done = if again {
@@ -51,7 +51,8 @@ impl<C: Replay> Walk<'_, C> {
         }
     }
 
-    /// The pieces of a store from this offset on, with the store before them. Of volatile memory one a line.
+    /// The pieces of a store from this offset on, as parts of the previous store. In volatile memory, one for each
+    /// line.
     #[inline(never)]
     fn rest(&mut self, op: &Op, recorded: u64, from: u64, words: &[u64]) {
         let temporal = op.kind != Kind::StoreNt;
@@ -101,7 +102,7 @@ impl<C: Replay> Walk<'_, C> {
         old.tag()
     }
 
-    /// A flush, as it was recorded, if the design has any.
+    /// A flush, as recorded, if the design has any.
     pub(super) async fn flush(&mut self, op: &Op, recorded: u64) {
         if !self.policy.flushes() {
             count(&self.counts.flushes_skipped);

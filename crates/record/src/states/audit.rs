@@ -1,32 +1,32 @@
-//! Instructions that do too little, or nothing.
+//! Finds instructions that do too little, or nothing.
 
 use super::pending::Pending;
 use super::{Image, Rules};
 use crate::order::{Fence, Flush, Op, What};
 use std::collections::BTreeMap;
 
-/// What is wrong with an instruction.
+/// The fault of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// A store to persistent memory that is in no flush up to the recording's end.
+    /// A store to persistent memory without a flush before the recording's end.
     NeverFlushed,
-    /// A flush that no fence of its thread follows.
+    /// A flush without a later fence of its thread.
     NeverFenced,
-    /// A non-temporal store that no fence of its thread follows.
+    /// A non-temporal store without a later fence of its thread.
     NtNeverFenced,
-    /// A flush of a line that is durable already.
+    /// A flush of a line that is already durable.
     FlushClean,
-    /// A flush of a line that was flushed and not stored to since.
+    /// A flush of a line that is already flushed and not stored to since.
     FlushTwice,
     /// A flush of memory that is not persistent.
     FlushVolatile,
     /// A fence with neither a flush nor a non-temporal store to order.
     FenceIdle,
-    /// A store of more than 64 bytes at once, which the recording does not know.
+    /// A store of more than 64 bytes at once, whose bytes are not recorded.
     Unknown,
 }
 
-/// A finding, where it is, and what the instruction is called.
+/// A finding, its place, and the instruction's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     /// What is wrong.
@@ -37,7 +37,7 @@ pub struct Spot {
     pub instruction: &'static str,
 }
 
-/// Watches a program, by the rules of x86.
+/// Audits a program, by the rules of x86.
 #[derive(Debug)]
 pub struct Audit {
     pending: Pending,
@@ -113,7 +113,7 @@ impl Audit {
         *self.spots.entry(spot).or_default() += times;
     }
 
-    /// All findings and how often, once the program has ended.
+    /// All findings with counts, after the program has ended.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<Spot, u64> {
         for (finding, pc, instruction, times) in self.at_the_end() {

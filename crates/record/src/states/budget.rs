@@ -1,11 +1,11 @@
-//! How many states of which interval are visited.
+//! Distributes visited states over intervals.
 
 use strandline_kernel::Rng;
 
-/// Where not every interval can be visited, an interval that is gets so many states: enough to separate a few lines.
+/// The number of states of a visited interval if not all can be visited: enough to isolate a few lines.
 const A_FEW: u32 = 8;
 
-/// How many crash states to visit.
+/// The number of crash states to visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// All.
@@ -14,10 +14,10 @@ pub enum Budget {
     Most(u64),
 }
 
-/// How many states of each interval to visit, from how many it has (at most [`u32::MAX`] is said).
+/// The number of states of each interval to visit, from its total (at most [`u32::MAX`]).
 ///
-/// All intervals get the same share, or all their states if these are fewer. If that share would be less than a few, the
-/// seed draws intervals that get a few.
+/// All intervals have the same share, or all their states if these are fewer. If that share is below the minimum, the
+/// seed selects intervals, which have the minimum.
 #[must_use]
 pub fn quotas(states: &[u32], budget: Budget, seed: u64) -> Vec<u32> {
     let all: u64 = states.iter().map(|states| u64::from(*states)).sum();
@@ -34,7 +34,7 @@ fn spent(states: &[u32], share: u32) -> u64 {
     states.iter().map(|states| u64::from(*states.min(&share))).sum()
 }
 
-/// The largest share that all intervals may have.
+/// The largest share that all intervals can have.
 fn share(states: &[u32], most: u64) -> u32 {
     let (mut fits, mut over) = (0, u32::MAX);
     while over - fits > 1 {

@@ -1,11 +1,11 @@
-//! How many states there are: too many to count exactly, sometimes.
+//! A number of states, which may be too large to count exactly.
 
 /// A number of states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
     /// Exactly, if it fits.
     pub exact: Option<u128>,
-    /// Its logarithm to the base 2; minus infinity for none.
+    /// Its logarithm to the base 2; minus infinity for zero.
     pub log2: f64,
 }
 
@@ -25,7 +25,7 @@ impl Count {
         }
     }
 
-    /// Two to the power of so many.
+    /// This power of two.
     #[must_use]
     pub fn about(log2: f64) -> Count {
         Count { exact: None, log2 }

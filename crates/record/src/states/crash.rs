@@ -1,4 +1,4 @@
-//! The crash states of a recording: how many there are, and some of them as files.
+//! The crash states of a recording: their number, and some of them as files.
 
 use super::{files, quotas, Audit, Budget, Count, Image, Ledger, Pending, Rules, Spot, StateName, Visit, Walk, Which};
 use crate::order::{Interleaved, Places};
@@ -7,38 +7,38 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which crash states are asked for.
+/// The requested crash states.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// When stores are durable.
     pub rules: Rules,
     /// How many states to visit.
     pub budget: Budget,
-    /// Draws states where there are too many.
+    /// Seed that selects states if there are too many.
     pub seed: u64,
     /// Only this state.
     pub only: Option<StateName>,
 }
 
-/// Beyond so many, not all states are visited.
+/// Limit above which not all states are visited.
 const MOST_STATES: u64 = 100_000_000;
 
-/// What a recording has of crash states.
+/// The crash states of a recording, in numbers.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Intervals with states of their own.
+    /// Number of intervals with states of their own.
     pub intervals: u64,
-    /// Different states, as far as the model tells them apart; that before the program is one.
+    /// Number of different states that the model distinguishes, including the one before the program.
     pub states: Count,
-    /// How many of them are visited.
+    /// Number of visited states.
     pub visits: u64,
-    /// Intervals of which states are visited.
+    /// Number of intervals with visited states.
     pub visited_intervals: u64,
-    /// Lines were stored to so often without becoming durable that old stores were taken together.
+    /// Some lines had so many stores before becoming durable that old stores were merged.
     pub taken_together: bool,
-    /// Tasks that the program's markers began.
+    /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
-    /// Instructions that do too little or nothing, and how often.
+    /// Instructions that do too little or nothing, with counts.
     pub audit: BTreeMap<Spot, u64>,
 }
 
@@ -56,10 +56,10 @@ pub struct CrashStates {
 }
 
 impl CrashStates {
-    /// Reads the recording once, counts its states and decides which to visit.
+    /// Reads the recording once, counts its states and selects those to visit.
     ///
     /// # Errors
-    /// The recording cannot be read, or has too many states for all of them.
+    /// The recording cannot be read, or has too many states to visit all.
     pub fn new(recording: Recording, asked: Asked) -> Result<CrashStates, RecordError> {
         let places = Arc::new(Places::of(recording.regions()));
         let mut states = CrashStates {
@@ -158,11 +158,11 @@ impl CrashStates {
         &self.places
     }
 
-    /// Writes the next state into the folder that `folder` makes of its name, and says which it is: the one before the program and
-    /// the one after it first.
+    /// Writes the next state into the folder that `folder` derives from its name, and returns the state. The states
+    /// before and after the program come first.
     ///
     /// # Errors
-    /// The recording cannot be read, the state cannot be written, or there is no such state.
+    /// The recording cannot be read, or the state cannot be written or does not exist.
     pub fn next(&mut self, folder: &mut dyn FnMut(&str) -> std::path::PathBuf) -> Result<Option<Visit>, RecordError> {
         if let Some(edge) = self.edges.pop_front() {
             return self.edge(&edge, folder(&edge.to_string()).as_path()).map(Some);
@@ -194,7 +194,7 @@ impl CrashStates {
         })
     }
 
-    /// Goes to the next interval; `false` if there is none.
+    /// Advances to the next interval; `false` if there is none.
     fn advance(&mut self) -> Result<bool, RecordError> {
         let (mut walk, _) = match self.walk.take() {
             Some(walk) => walk,

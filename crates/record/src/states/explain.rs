@@ -1,27 +1,27 @@
-//! A crash state in words: which stores it has and which it lacks.
+//! A crash state as text: the stores that it has and lacks.
 
 use super::{Interval, Kept};
 use crate::order::{Op, Place};
 use std::collections::BTreeMap;
 
-/// A crash state that was visited.
+/// A visited crash state.
 #[derive(Clone, Debug, Default)]
 pub struct Visit {
     /// The state's name.
     pub name: String,
     /// Its interval.
     pub interval: Option<u64>,
-    /// Tasks that the program's markers had begun.
+    /// Number of tasks that had started, by the program's markers.
     pub tasks: u64,
-    /// Lines that differ from all persisted, or from none, whichever is fewer.
+    /// Lines that differ from all persisted, or from none, whichever are fewer.
     pub differs: usize,
-    /// The operation that began the interval.
+    /// The operation that started the interval.
     pub began: Option<Op>,
-    /// The operation that would have ended it.
+    /// The operation at the interval's end.
     pub ends: Option<Op>,
-    /// Stores that could be durable and are.
+    /// Present stores that need not be durable.
     pub has: Vec<Stored>,
-    /// Stores that could be durable and are not.
+    /// Absent stores that could be durable.
     pub lacks: Vec<Stored>,
 }
 
@@ -37,7 +37,7 @@ pub struct Stored {
 }
 
 impl Visit {
-    /// What a state of an interval has and lacks.
+    /// The stores that a state of an interval has and lacks.
     #[must_use]
     pub fn of(interval: &Interval<'_>, kept: &Kept) -> Visit {
         let (mut visit, mut not_full, mut not_empty) = (Visit::default(), 0, 0);

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes what a crash leaves into a new folder, one file for each file of persistent memory, and says their paths. The folder
-/// is there with all of them or not at all. Pages of zeros are holes.
+/// Writes a crash state into a new folder, one file for each file of persistent memory, and returns their paths. The
+/// folder appears with all files or not at all. Pages of zeros are holes.
 ///
 /// # Errors
 /// Something cannot be written.
@@ -19,7 +19,7 @@ pub fn write(places: &Places, image: &Image, stores: &[Piece], folder: &Path) ->
     let partial = PathBuf::from(partial);
     let written = fill(places, image, stores, &partial).and_then(|()| fs::rename(&partial, folder));
     written.map_err(|error| {
-        // What is half written helps nobody; if it cannot be removed, the first error still says why.
+        // An incomplete state is deleted; if that fails, the first error is still the reported one.
         let _ = fs::remove_dir_all(&partial);
         let mend = "give a folder on a disk with room that you may write";
         RecordError::new(format!("{}: cannot be written ({error})", folder.display()), mend)

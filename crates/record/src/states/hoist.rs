@@ -1,15 +1,15 @@
 //! Non-temporal stores that become visible early.
 //!
-//! Where stores are durable once visible, it matters in which order they become so, and a non-temporal store may overtake ordinary
-//! ones (`models/lib/tso.cat`, `stores`). It is put as early as it can be: after the last fence, the last `clflush` and the last store to
-//! its own word; walking then finds the states in which it is late.
+//! Under models in which visible stores are durable, the order of visibility matters, and a non-temporal store may
+//! overtake ordinary ones (`models/lib/tso.cat`, `stores`). It is moved as early as possible: behind the last fence,
+//! the last `clflush` and the last store to its own word. The walk then finds the states in which it is late.
 
 use super::Ops;
 use crate::order::{Flush, Op, What};
 use crate::RecordError;
 use std::collections::VecDeque;
 
-/// The most operations that a store overtakes.
+/// Maximum number of operations that a store overtakes.
 const WINDOW: usize = 1024;
 
 /// Operations with non-temporal stores moved forward.
@@ -39,8 +39,8 @@ impl<'r> Hoist<'r> {
     }
 }
 
-/// Whether a non-temporal store may become visible before an operation that comes before it. What other threads did
-/// may have been its cause.
+/// Whether a non-temporal store may become visible before an earlier operation. It may not overtake another thread's
+/// operation, which may be its cause.
 fn may_overtake(op: &Op, before: &Op) -> bool {
     let (What::StoreNt(piece), true) = (op.what, op.thread == before.thread) else {
         return false;

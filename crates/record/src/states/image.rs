@@ -4,14 +4,14 @@ use crate::order::{Piece, Place, Places};
 use crate::{RecordError, Recording, PAGE_BYTES};
 use std::collections::BTreeMap;
 
-/// Contents by page; a page that is not here is all zeros.
+/// Contents by page; absent pages are zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     pages: BTreeMap<Place, Box<[u8; PAGE_BYTES as usize]>>,
 }
 
 impl Image {
-    /// Memory as it was when recording began. Where a file was mapped twice, what the lower address held counts.
+    /// The initial memory of the recording. If a file was mapped twice, the contents at the lower address count.
     ///
     /// # Errors
     /// The recording cannot be read.
@@ -39,7 +39,7 @@ impl Image {
         patch(page, piece);
     }
 
-    /// The pages between two places, in order.
+    /// The pages between two locations, in order.
     pub fn pages(&self, from: Place, to: Place) -> impl Iterator<Item = (Place, &[u8; PAGE_BYTES as usize])> {
         self.pages.range(from..to).map(|(at, page)| (*at, &**page))
     }

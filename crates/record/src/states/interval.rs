@@ -1,4 +1,4 @@
-//! The crash states between two moments at which something became durable.
+//! The crash states between two moments at which a store becomes durable.
 
 use super::line::{self, chosen};
 use super::name::Which;
@@ -7,23 +7,23 @@ use crate::order::{Piece, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_kernel::Rng;
 
-/// Draws until a state is new; then one is made so.
+/// Number of draws for a new state; then one is constructed.
 const TRIES: u32 = 64;
 
-/// A name longer than this says its draw in place of its lines.
+/// A name that would be longer has its draw instead of its lines.
 const LONGEST_NAME: usize = 80;
 
-/// An interval at its end: any closed set of the pending stores may be durable. The interval's own states are those with a store
-/// of its own; the others belong to intervals before.
+/// An interval at its end: any closed set of the pending stores may be durable. The interval's own states are those
+/// with a store of its own; the others belong to earlier intervals.
 #[derive(Debug)]
 pub struct Interval<'p> {
     pending: &'p Pending,
-    /// Stores after this place in the global order are the interval's own.
+    /// Stores after this position in the global order are the interval's own.
     boundary: u64,
     lines: Vec<(Place, &'p Line, u64)>,
 }
 
-/// For each pending line which of its stores are durable.
+/// The durable stores of each pending line.
 pub type Kept = BTreeMap<Place, Vec<bool>>;
 
 impl<'p> Interval<'p> {
@@ -54,7 +54,7 @@ impl<'p> Interval<'p> {
         line.items.last().is_some_and(|item| item.serial > self.boundary)
     }
 
-    /// The first so many of its states: those that separate lines, then others by the seed.
+    /// The first `most` of its states: those that isolate lines, then others by the seed.
     #[must_use]
     pub fn visits(&self, number: u64, quota: u32, seed: u64) -> Vec<Which> {
         let mut found = Found {
@@ -71,7 +71,7 @@ impl<'p> Interval<'p> {
         found.visits
     }
 
-    /// All, then all but one line and one line alone.
+    /// All lines, then all but one line and one line alone.
     fn separating(&self, found: &mut Found<'_, '_>) {
         found.add(Which::All(BTreeMap::new()));
         let (own, old): (Vec<_>, Vec<_>) = self.lines.iter().partition(|(_, line, _)| self.is_own(line));
@@ -87,7 +87,7 @@ impl<'p> Interval<'p> {
     fn drawn(&self, number: u64, seed: u64, found: &mut Found<'_, '_>) {
         let mut draw = 0;
         let mut idle = 0;
-        // Draws come again where the states are few; then they have nearly all been seen.
+        // Draws repeat if there are few states; then almost all have been seen.
         while !found.is_full() && idle < TRIES {
             let before = found.visits.len();
             found.add_drawn(Which::Drawn(seed, draw), self.draw(number, seed, draw));
@@ -96,7 +96,7 @@ impl<'p> Interval<'p> {
         }
     }
 
-    /// How many sets of pending stores there are, those of earlier intervals included.
+    /// Number of sets of pending stores, including those of earlier intervals.
     fn exactly(&self) -> Option<u64> {
         let mut counts = self.lines.iter().map(|(_, _, count)| *count);
         counts.try_fold(1, u64::checked_mul)
@@ -147,13 +147,13 @@ impl<'p> Interval<'p> {
         lines.iter().map(kept).collect()
     }
 
-    /// Which stores a state has; `None` if there is no such state.
+    /// The stores of a state; `None` if there is no such state.
     #[must_use]
     pub fn kept(&self, number: u64, which: &Which) -> Option<Kept> {
         self.kept_of(&self.lines_of(number, which))
     }
 
-    /// The pending stores that a state has, in the order of their lines.
+    /// The pending stores of a state, in the order of their lines.
     #[must_use]
     pub fn stores(&self, kept: &Kept) -> Vec<Piece> {
         let line = |(at, kept): (&Place, &Vec<bool>)| {
@@ -174,7 +174,7 @@ impl<'p> Interval<'p> {
         self.lines.iter().any(|line| own(&line))
     }
 
-    /// The shorter way to say a state: what it lacks or what it has.
+    /// The shorter name of a state: what it lacks or what it has.
     fn name(&self, lines: &BTreeMap<Place, u64>) -> Which {
         let (mut lacks, mut has) = (BTreeMap::new(), BTreeMap::new());
         for (at, _, count) in &self.lines {

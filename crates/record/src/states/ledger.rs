@@ -1,4 +1,4 @@
-//! How many states each interval has, without counting every line again each time.
+//! Counts the states of each interval incrementally.
 
 use super::count::Count;
 use super::line;
@@ -6,10 +6,10 @@ use super::pending::Pending;
 use crate::order::Place;
 use std::collections::BTreeMap;
 
-/// Up to this power of two, states are counted exactly.
+/// Below this power of two, counts are exact.
 const EXACT_LOG2: f64 = 100.0;
 
-/// The number of sets of each pending line that has more than one.
+/// The number of sets of each pending line with more than one.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     counts: BTreeMap<Place, u64>,
@@ -17,7 +17,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The states of the interval that ends here; `changed` are the lines that may have other sets than at the last call.
+    /// The states of the interval that ends here; `changed` are the lines whose sets may differ from the last call.
     pub fn close(&mut self, pending: &Pending, changed: impl IntoIterator<Item = Place>, boundary: u64) -> Count {
         let mut old = BTreeMap::new();
         let mut log2_old = 0.0;

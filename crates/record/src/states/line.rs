@@ -1,22 +1,23 @@
-//! A line's stores that need not be durable yet, and the sets of them that a crash may leave.
+//! A line's pending stores, and the sets of them that a crash may leave.
 //!
 //! By `models/px86.cat` (`whole-lines`), ordinary stores of a line persist in the order in which they became visible. A
-//! non-temporal store goes around the caches and is ordered by `models/lib/tso.cat` only after earlier stores to its own
-//! word, before later ones, and by a fence, a locked instruction or a `clflush` between. So the sets are those closed under:
-//! ordinary stores in order; the stores of a word in order; a *segment* (what lies between two of those) after the ones before.
+//! non-temporal store bypasses the caches. `models/lib/tso.cat` orders it only after earlier stores to its own word,
+//! before later ones, and across a fence, a locked instruction or a `clflush`. So the possible sets are closed under:
+//! ordinary stores in order; the stores of a word in order; a *segment* (the stores between two of those) after the
+//! earlier ones.
 
 use crate::order::Piece;
 
 /// A store, or a part of one, that need not be durable yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its place in the global order.
+    /// Its position in the global order.
     pub serial: u64,
     /// The thread.
     pub thread: u32,
     /// The address of the instruction.
     pub pc: u64,
-    /// It is a further part of the store before.
+    /// It is another part of the previous store.
     pub rest: bool,
     /// What it stored.
     pub piece: Piece,
@@ -24,7 +25,7 @@ pub struct Item {
     pub nt: bool,
     /// Its segment.
     pub segment: u32,
-    /// It is never told apart from the next ordinary one: too many are pending.
+    /// It is merged with the next ordinary store, because too many are pending.
     pub glued: bool,
 }
 
@@ -34,8 +35,8 @@ impl Item {
     }
 }
 
-/// What is possible in one segment once so many of its ordinary stores persist: for each word, the fewest and the most of
-/// its non-temporal stores.
+/// The range of a segment with a given number of durable ordinary stores: for each word, the fewest and the most
+/// durable non-temporal stores.
 struct Words {
     least: [u64; 8],
     most: [u64; 8],
@@ -69,7 +70,7 @@ impl Words {
     }
 }
 
-/// How many ordinary stores of a segment may persist.
+/// Number of ordinary stores of a segment that may persist.
 fn stops(items: &[Item]) -> impl Iterator<Item = usize> + '_ {
     let ordinary = items.iter().filter(|item| !item.nt).enumerate();
     std::iter::once(0).chain(ordinary.filter(|(_, item)| !item.glued).map(|(index, _)| index + 1))
@@ -79,7 +80,7 @@ fn segments(items: &[Item]) -> impl Iterator<Item = &[Item]> {
     items.chunk_by(|one, other| one.segment == other.segment)
 }
 
-/// How many sets of pending stores a crash may leave; at most [`u64::MAX`] is said.
+/// Number of sets of pending stores that a crash may leave; saturates at [`u64::MAX`].
 #[must_use]
 pub fn count(items: &[Item]) -> u64 {
     if items.iter().all(|item| !item.nt) {
@@ -92,13 +93,13 @@ pub fn count(items: &[Item]) -> u64 {
     segments(items).map(more).fold(1, u64::saturating_add)
 }
 
-/// Which of the stores are in the set of this number: 0 is none, the last is all. `None` if there is no such set.
+/// The stores in the set of this number: 0 is none, the last is all. `None` if there is no such set.
 #[must_use]
 pub fn chosen(items: &[Item], mut index: u64) -> Option<Vec<bool>> {
     let mut kept = Vec::with_capacity(items.len());
     for segment in segments(items) {
         for ordinary in stops(segment) {
-            // The empty set of a segment is the full one of the segment before.
+            // The empty set of a segment equals the full one of the previous segment.
             let words = Words::of(segment, ordinary);
             let count = words.count();
             if index < count {

@@ -24,7 +24,7 @@ fn items(spec: &[(u8, bool, bool)]) -> Vec<Item> {
     spec.iter().enumerate().map(item).collect()
 }
 
-/// All closed sets, by trying every set: what the module's first lines say, pair by pair.
+/// All closed sets, by trying every set against the pairwise rules in the module's documentation.
 fn closed_sets(items: &[Item]) -> BTreeSet<Vec<bool>> {
     let before = |a: &Item, b: &Item| (!a.nt && !b.nt) || a.word() == b.word() || a.segment < b.segment;
     let all = (0..1u32 << items.len()).map(|bits| (0..items.len()).map(|i| bits >> i & 1 == 1).collect::<Vec<bool>>());

@@ -1,9 +1,10 @@
-//! What a crash may leave of a recorded program's persistent memory.
+//! The crash states of a recorded program's persistent memory.
 //!
-//! The recording is one execution with one order in which stores became visible. Each moment at which something becomes
-//! surely durable ends an *interval*; the interval's states are the sets of pending stores that the design's model
-//! allows. For one thread they are exactly what `models/px86.cat` and `models/eadr.cat` allow (`crates/crash/tests/single/recordings.rs`
-//! compares them); for several threads they are those of this one order of visibility.
+//! The recording is one execution with one order in which stores became visible. Each moment at which a store becomes
+//! certainly durable ends an *interval*. The interval's states are the sets of pending stores that the design's model
+//! allows. For one thread they are exactly the states of `models/px86.cat` and `models/eadr.cat`
+//! (`crates/crash/tests/single/recordings.rs` compares them). For several threads they are the states of this one
+//! order.
 
 mod audit;
 mod budget;
@@ -36,14 +37,14 @@ pub use walk::{Ops, Walk};
 /// When a store is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Once it was flushed and fenced, as `models/px86.cat` says.
+    /// After a flush and a fence, as in `models/px86.cat`.
     Flushed,
-    /// Once it is visible, non-temporal stores once they were fenced, as `models/eadr.cat` and `models/bbb.cat` say.
+    /// When visible; non-temporal stores after a fence, as in `models/eadr.cat` and `models/bbb.cat`.
     Visible,
 }
 
 impl Rules {
-    /// The rules of a model, if it has such.
+    /// The rules of a model, if they are supported.
     #[must_use]
     pub fn of_model(model: &str) -> Option<Rules> {
         match model {

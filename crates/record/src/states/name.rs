@@ -1,4 +1,4 @@
-//! Names of crash states, by which one is visited again.
+//! Names of crash states, by which they can be visited again.
 
 use crate::order::Place;
 use std::collections::BTreeMap;
@@ -12,18 +12,18 @@ pub enum StateName {
     Initial,
     /// All that it stored: `final`.
     Final,
-    /// One of an interval between two moments at which something became durable.
+    /// A state of an interval between two moments at which a store becomes durable.
     In(u64, Which),
 }
 
 /// One of an interval's states.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
-    /// Everything is there but in these lines, where the set of this number is: `7:all,3f=0,41=2`.
+    /// Everything is present except in these lines, which have the set of this number: `7:all,3f=0,41=2`.
     All(BTreeMap<Place, u64>),
-    /// Nothing that need not be is there but in these lines: `7:none,3f=1`.
+    /// No pending store is present except in these lines: `7:none,3f=1`.
     None(BTreeMap<Place, u64>),
-    /// The so-manieth that is drawn by a seed: `7:r1.12`.
+    /// The draw of this number by a seed: `7:r1.12`.
     Drawn(u64, u64),
 }
 

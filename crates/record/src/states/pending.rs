@@ -1,48 +1,49 @@
-//! What is durable, what need not be yet, and what makes it so.
+//! Durable stores, pending stores, and what makes pending stores durable.
 
 use super::line::{self, Item};
 use super::{Image, Rules};
 use crate::order::{Flush, Op, Piece, Place, What, LINE};
 use std::collections::BTreeMap;
 
-/// Ordinary stores of a line that are told apart; of more, the oldest half is taken as one.
+/// Maximum number of distinguished ordinary stores of a line; above it, the oldest half is merged.
 const MOST_ITEMS: usize = 512;
 
-/// A line with stores that need not be durable yet.
+/// A line with pending stores.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     /// Its stores, in order.
     pub items: Vec<Item>,
-    /// Everything before this place in the global order is covered by a flush that no fence has followed yet.
+    /// Stores before this position in the global order are covered by a flush without a fence so far.
     pub covered: u64,
-    /// Where those stores are that were taken together with others: instructions and how often.
+    /// The merged stores: instructions and counts.
     pub taken_together: BTreeMap<u64, u64>,
-    /// The segment of the next store, and the place of its first.
+    /// The segment of the next store, and the position of its first store.
     segment: (u32, u64),
 }
 
-/// What a thread has under way.
+/// The pending operations of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
-    /// Flushes since its last fence: line, place in the global order, instruction and its kind.
+    /// Flushes since its last fence: line, position in the global order, instruction and its kind.
     pub flushed: Vec<(Place, u64, u64, Flush)>,
     /// Lines with non-temporal stores since its last fence.
     pub nts: Vec<Place>,
-    /// The place of its last fence or `clflush`, which all its later stores come after.
+    /// The position of its last fence or `clflush`, which precedes all its later stores.
     barrier: Option<u64>,
 }
 
-/// Persistent memory while a program runs.
+/// Persistent memory during a program.
 #[derive(Clone, Debug)]
 pub struct Pending {
     rules: Rules,
     /// What is surely durable.
     pub durable: Image,
-    /// Lines with stores that need not be.
+    /// Lines with pending stores.
     pub lines: BTreeMap<Place, Line>,
     threads: Vec<Thread>,
     serial: u64,
-    /// With caches in the persistence domain: the line of the ordinary store that has just become durable, and its place.
+    /// With caches in the persistence domain: the line of the ordinary store that has just become durable, and its
+    /// position.
     due: Option<(Place, u64)>,
     /// Some stores were taken together.
     pub taken_together: bool,
@@ -69,13 +70,13 @@ impl Pending {
         self.rules
     }
 
-    /// The place of the last operation in the global order.
+    /// The position of the last operation in the global order.
     #[must_use]
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// What a thread has under way.
+    /// The pending operations of a thread.
     #[must_use]
     pub fn thread(&self, thread: u32) -> &Thread {
         &self.threads[thread as usize]
@@ -87,7 +88,7 @@ impl Pending {
         &self.threads
     }
 
-    /// Whether something that a crash could still undo is durable once this operation is done.
+    /// Whether this operation makes a store durable that a crash could otherwise undo.
     #[must_use]
     pub fn settles(&self, op: &Op) -> bool {
         if self.due.is_some() {
@@ -111,7 +112,7 @@ impl Pending {
         }
     }
 
-    /// The lines of which an operation may settle something.
+    /// The lines in which an operation may make stores durable.
     #[must_use]
     pub fn settled_by(&self, op: &Op) -> Vec<Place> {
         let mut lines: Vec<Place> = self.due.iter().map(|(line, _)| *line).collect();
@@ -145,7 +146,7 @@ impl Pending {
         }
     }
 
-    /// What memory holds once everything is durable.
+    /// Memory with everything durable.
     #[must_use]
     pub fn all_durable(mut self) -> Image {
         for item in self.lines.values().flat_map(|line| &line.items) {
@@ -154,7 +155,7 @@ impl Pending {
         self.durable
     }
 
-    /// Makes durable what is durable by itself.
+    /// Makes stores durable that need no flush.
     pub fn settle_due(&mut self) {
         if let Some((line, serial)) = self.due.take() {
             self.settle(line, |item| item.serial == serial);
@@ -169,7 +170,7 @@ impl Pending {
             thread.nts.push(at);
         }
         let line = self.lines.entry(at).or_default();
-        // Where threads share a line, this takes what the others have stored there as ordered, too.
+        // If threads share a line, this treats other threads' stores to it as ordered, too.
         if line.items.is_empty() || thread.barrier.is_some_and(|barrier| barrier > line.segment.1) {
             line.segment = (line.segment.0 + 1, serial);
         }
@@ -235,7 +236,7 @@ impl Pending {
 }
 
 impl Line {
-    /// Takes the older half of too many stores as one; whether it did.
+    /// Merges the older half of too many stores; returns whether it did.
     fn take_together(&mut self) -> bool {
         let first = self.items.partition_point(|item| item.serial <= self.covered);
         if self.items.len() - first < MOST_ITEMS || self.items[first..].iter().any(|item| item.nt) {
@@ -253,7 +254,7 @@ impl Line {
                 None => words.push(item),
             }
         }
-        // All in one segment: a later non-temporal store may be taken as ordered after more of them than it is.
+        // All in one segment: a later non-temporal store may appear ordered after more of them than it is.
         let segment = words.iter().map(|item| item.segment).min().unwrap_or_default();
         words.iter_mut().for_each(|item| item.segment = segment);
         let last = words.len() - 1;
@@ -264,7 +265,7 @@ impl Line {
     }
 }
 
-/// A store over another one to the same word.
+/// A store merged with a later one to the same word.
 fn over(before: &Item, mut item: Item) -> Item {
     for byte in (0..8).filter(|byte| item.piece.mask >> byte & 1 == 0) {
         item.piece.bytes[byte] = before.piece.bytes[byte];

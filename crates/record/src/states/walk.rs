@@ -7,7 +7,7 @@ use crate::order::{Op, Place, What};
 use crate::{Marker, RecordError};
 use std::collections::BTreeSet;
 
-/// Where the operations of a recording come from.
+/// The source of a recording's operations.
 pub type Ops<'r> = Box<dyn Iterator<Item = Result<Op, RecordError>> + Send + 'r>;
 
 /// A walk over a recording that stops at the end of each interval with states of its own.
@@ -19,9 +19,9 @@ pub struct Walk<'r> {
     number: u64,
     changed: BTreeSet<Place>,
     has_own: bool,
-    /// The operation that began the interval.
+    /// The operation that started the interval.
     pub began: Option<Op>,
-    /// Tasks that have begun, by the program's markers.
+    /// Number of tasks that started, by the program's markers.
     pub tasks: u64,
 }
 
@@ -45,8 +45,8 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Goes to the end of the next interval with states of its own; its number, or `None` at the program's end. `see` sees
-    /// each operation before it is done.
+    /// Advances to the end of the next interval with states of its own. Returns its number, or `None` at the program's
+    /// end. Calls `see` with each operation before it executes.
     ///
     /// # Errors
     /// The recording cannot be read.
@@ -66,7 +66,7 @@ impl<'r> Walk<'r> {
                     None => return Ok(self.has_own.then_some(self.number)),
                 },
             };
-            // What is held was seen already, and its interval has ended.
+            // The held operation was already seen, and its interval has ended.
             if self.has_own && self.pending.settles(&op) {
                 self.held = Some(op);
                 return Ok(Some(self.number));
@@ -97,13 +97,13 @@ impl<'r> Walk<'r> {
         std::mem::take(&mut self.changed)
     }
 
-    /// The operation that ends the interval, if it is not the program's end that does.
+    /// The operation that ends the interval; `None` at the program's end.
     #[must_use]
     pub fn ends(&self) -> Option<Op> {
         self.held
     }
 
-    /// Stores after this place in the global order are the interval's own.
+    /// Stores after this position in the global order are the interval's own.
     #[must_use]
     pub fn boundary(&self) -> u64 {
         self.boundary
@@ -115,7 +115,7 @@ impl<'r> Walk<'r> {
         Interval::new(&self.pending, self.boundary)
     }
 
-    /// Memory with everything durable that is not yet.
+    /// Memory with all pending stores durable.
     #[must_use]
     pub fn all_durable(self) -> Image {
         self.pending.all_durable()

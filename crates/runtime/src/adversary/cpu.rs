@@ -1,6 +1,6 @@
 //! A core of the adversary's machine.
 
-use super::Adversary;
+use super::{Adversary, Speculation, AGAIN_ONE_IN, INTERRUPTED_ONE_IN, MISLED_ONE_IN};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,6 +12,9 @@ pub struct AdversaryCpu<'a, 'm> {
     core: CoreId,
     /// Of the flushes from here on.
     context: Cell<u8>,
+    speculation: Cell<Speculation>,
+    /// What it was misled by has been found, and the program has not been interrupted yet.
+    found: Cell<bool>,
 }
 
 impl<'m> Adversary<'m> {
@@ -22,6 +25,8 @@ impl<'m> Adversary<'m> {
             machine: self,
             core: CoreId(core as u16),
             context: Cell::new(0),
+            speculation: Cell::default(),
+            found: Cell::new(false),
         }
     }
 }
@@ -54,6 +59,21 @@ impl AdversaryCpu<'_, '_> {
         state.lines.stored(own, addr);
     }
 
+    /// What a load sees: on hardware that speculates, in place of what was stored also what is durable.
+    fn seen(&self, addr: Addr, size: u8) -> u64 {
+        let stored = self.machine.memory.read(addr, size);
+        let is_open = self.machine.lowering.speculates() && self.speculation.get() != Speculation::Aborts;
+        let state = &mut *self.machine.state.borrow_mut();
+        if !is_open || !addr.is_persistent() || !state.rng.one_in(MISLED_ONE_IN) {
+            return stored;
+        }
+        let durable = state.lines.durable().read(addr, size);
+        if durable != stored {
+            self.speculation.set(Speculation::Misled);
+        }
+        durable
+    }
+
     /// Waits for the core's flushes of this context, or of all.
     fn drain(&self, context: Option<u8>) {
         self.machine.state.borrow_mut().drain(self.core.index(), context);
@@ -77,7 +97,7 @@ impl Cpu for AdversaryCpu<'_, '_> {
 
     async fn load(&self, addr: Addr, _address: (), size: u8) -> W<'_, Self> {
         self.turn().await;
-        W::new(self, self.machine.memory.read(addr, size), ())
+        W::new(self, self.seen(addr, size), ())
     }
 
     async fn store(&self, addr: Addr, _address: (), size: u8, value: u64, _data: ()) {
@@ -107,6 +127,10 @@ impl Cpu for AdversaryCpu<'_, '_> {
 
     async fn primitive(&self, primitive: Primitive) {
         self.turn().await;
+        if self.machine.lowering.validate.contains(&primitive) {
+            self.found.set(self.speculation.get() == Speculation::Misled);
+            return;
+        }
         match primitive {
             Primitive::PersistBarrier => self.machine.state.borrow_mut().lines.barrier(self.core.index()),
             Primitive::NewStrand => self.machine.state.borrow_mut().lines.new_strand(self.core.index()),
@@ -119,7 +143,28 @@ impl Cpu for AdversaryCpu<'_, '_> {
         }
     }
 
+    fn interrupted(&self) -> bool {
+        if !self.machine.lowering.speculates() || self.speculation.get() == Speculation::Aborts {
+            return false;
+        }
+        let early = self.machine.state.borrow_mut().rng.one_in(INTERRUPTED_ONE_IN);
+        let comes = self.found.take() || early;
+        if comes {
+            self.speculation.set(Speculation::Aborts);
+        }
+        comes
+    }
+
     fn note(&self, note: Note) {
+        let starts_anew = match note {
+            Note::RegionDurable => true,
+            Note::RegionAbort => self.machine.state.borrow_mut().rng.one_in(AGAIN_ONE_IN),
+            _ => false,
+        };
+        if starts_anew {
+            self.speculation.set(Speculation::Right);
+            self.found.set(false);
+        }
         self.machine.state.borrow_mut().watch.note(self.core, note);
     }
 

@@ -13,6 +13,7 @@ pub struct Watch {
     /// Regions that have ended so far.
     ended: u64,
     acknowledged: u64,
+    aborted: u64,
 }
 
 /// A region's bytes in one word: which, and their values.
@@ -52,6 +53,7 @@ impl Watch {
             cores: (0..cores).map(|_| Core::default()).collect(),
             ended: 0,
             acknowledged: 0,
+            aborted: 0,
         }
     }
 
@@ -76,6 +78,10 @@ impl Watch {
                 region.ended = Some(self.ended);
                 self.ended += 1;
             }
+            (Note::RegionAbort, _) => {
+                open.pop_back();
+                self.aborted += 1;
+            }
             (Note::RegionDurable, _) => {
                 self.acknowledged += 1;
                 for (addr, bits) in open.pop_front().map(|region| region.writes).unwrap_or_default() {
@@ -98,6 +104,12 @@ impl Watch {
     #[must_use]
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged
+    }
+
+    /// Regions aborted so far.
+    #[must_use]
+    pub fn aborted(&self) -> u64 {
+        self.aborted
     }
 
     /// Whether a recovered image holds every acknowledged region, and of each that is under way all or nothing.

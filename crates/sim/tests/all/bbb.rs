@@ -1,4 +1,4 @@
-//! BBB's buffers on their machine: what they hold, when they send it, and who waits for them.
+//! BBB's buffers on their machine: their contents, when they send a line, and which stores wait.
 
 use crate::start::start;
 use strandline_design::boxed;
@@ -41,7 +41,7 @@ fn run(entries: u64, cores: &[&[u64]]) -> Stats {
 #[test]
 fn a_store_that_finds_no_room_waits_until_a_write_is_acknowledged() {
     let lines: Vec<u64> = (0..8).collect();
-    // One entry: each of the eight stores but the first waits for the acknowledgement of the one before it.
+    // With one entry, each of the eight stores but the first waits for the previous acknowledgement.
     let (small, large) = (run(1, &[&lines]), run(32, &[&lines]));
     let round_trip = machine().pm.write_to_controller.0;
     assert!(small.cycles.0 >= 7 * round_trip, "{}", small.cycles);
@@ -61,17 +61,17 @@ fn a_larger_buffer_is_not_slower() {
 
 #[test]
 fn stores_to_a_line_share_an_entry() {
-    // Four lines fit below three quarters of eight entries, so nothing is sent.
+    // Four lines stay below three quarters of eight entries, so nothing is sent.
     let again: Vec<u64> = (0..100).map(|n| n % 4).collect();
     assert_eq!(run(8, &[&again]).pm_writes, 0);
-    // Of 100 lines all are sent but six.
+    // All of 100 lines are sent, except six.
     let apart: Vec<u64> = (0..100).collect();
     assert_eq!(run(8, &[&apart]).pm_writes + run(8, &[&apart]).coalesced, 94);
 }
 
 #[test]
 fn a_line_that_another_core_writes_moves_to_its_buffer() {
-    // Both cores write six lines, which fit one buffer and so both together: no line is ever sent to make room.
+    // Both cores write six lines, which fit in one buffer. So no line is ever sent to make room.
     let lines: Vec<u64> = (0..6).collect();
     let twice: Vec<u64> = (0..600).map(|n| n % 6).collect();
     assert_eq!(run(8, &[&twice, &twice]).pm_writes, 0);
@@ -92,14 +92,14 @@ fn what_leaves_the_last_level_is_dropped() {
     let mut system = System::new(&machine, boxed(Bbb::default()), 1, memory, Options::default());
     start(&mut system, 0, |cpu| store_to_lines(cpu, (0..128).collect()));
     let stats = system.run().expect("ends").stats;
-    // Each line is written once, by the buffer, which keeps its last 24; the 64 that the caches drove out were not.
+    // The buffer writes each line once and keeps its last 24. Evictions of the other 64 write nothing.
     assert_eq!(stats.pm_writes + stats.coalesced, 128 - 24);
 }
 
 #[test]
 fn storage_and_drain_are_those_of_so_many_lines() {
     let sizes = machine().sizes(32);
-    // 32 entries of 512 bits of data, 42 of address and 1 that says that it is on its way.
+    // 32 entries of 512 bits of data, 42 of address and 1 for being in flight.
     assert_eq!(boxed(Bbb::default()).storage_bytes(&sizes), 32 * (32 * 555 / 8));
     // ASAP VI-D: 64 KB for 32 cores.
     assert_eq!(boxed(Bbb::default()).drain_bytes(&sizes), 64 * 1024);

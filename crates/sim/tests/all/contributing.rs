@@ -1,10 +1,11 @@
-//! CONTRIBUTING.md says which files name every design, every primitive, every workload: a new one has to be named there, too.
+//! CONTRIBUTING.md lists the files that name every design, every primitive, every workload. A new one must be named in
+//! each.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use strandline_isa::Primitive;
 
-/// Folders of what is produced, recorded or about a paper, beside hidden ones; and the list of changes.
+/// Folders of generated, recorded or paper-specific files, besides hidden ones; and the changelog.
 const LEFT_OUT: [&str; 8] = [
     "target",
     "out",
@@ -16,14 +17,14 @@ const LEFT_OUT: [&str; 8] = [
     "CHANGELOG.md",
 ];
 
-/// How one of a kind is written: any of these words.
+/// The spellings of one item.
 type Words = Vec<String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Text files below a folder, by their path from the root, and what is in them.
+/// Text files below a folder, with their path from the root and their text.
 fn texts(folder: &Path, below: &str, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
         let entry = entry.expect("a file of the repository");
@@ -40,7 +41,7 @@ fn texts(folder: &Path, below: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The files that name all of a kind.
+/// The files that name all items of a kind.
 fn naming_all(kind: &[Words]) -> BTreeSet<String> {
     let mut files = Vec::new();
     texts(&root(), "", &mut files);
@@ -55,7 +56,7 @@ fn naming_all(kind: &[Words]) -> BTreeSet<String> {
     all.map(|(path, _)| path).collect()
 }
 
-/// The files that the section gives, in the paragraph that begins so.
+/// The files that the section lists, in the paragraph with this beginning.
 fn given(section: &str, beginning: &str) -> BTreeSet<String> {
     let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("it is there");
     let heading = format!("\n## {section}\n");
@@ -76,7 +77,7 @@ fn check(section: &str, beginning: &str, kind: &[Words]) {
     }
 }
 
-/// A name on the command line, and in the source.
+/// The spellings on the command line and in the source.
 fn both(name: &str) -> Words {
     vec![name.to_owned(), name.replace('-', "_")]
 }

@@ -1,4 +1,4 @@
-//! HOPS on its machine: what waits, what does not, and in which order writes become durable.
+//! HOPS on its machine: what waits, what does not, and the order of durable writes.
 
 use crate::start::start;
 use std::future::Future;
@@ -18,7 +18,7 @@ fn machine() -> Machine {
     machine
 }
 
-/// Cycles from a core to a controller and back: the least that a write takes.
+/// Cycles from a core to a controller and back: the minimum for a write.
 fn round_trip() -> u64 {
     machine().pm.write_to_controller.0
 }
@@ -130,7 +130,7 @@ fn a_full_buffer_holds_stores_and_loses_none() {
 
 #[test]
 fn loads_behind_a_dfence_do_not_wait_for_it() {
-    // In no cache: the warm part of memory ends before it.
+    // It is in no cache: the warmed part of memory ends before it.
     const FAR: u64 = PM_BASE + (1 << 15) + 64;
     let fence = |cpu: SimCpu| async move {
         store(&cpu, A, 1).await;
@@ -165,8 +165,8 @@ fn a_dfence_waits_for_what_its_core_has_seen_of_another_one() {
     });
     let journal = system.run().expect("ends").journal.expect("kept");
     let told = journal.notes[1].first().expect("an output").at;
-    // Core 0 publishes in 50 cycles that its epoch is complete; core 1 looks every 500 cycles, and reads that in 50 (ASAP VI-B): it
-    // has waited for that, and not by chance.
+    // Core 0 publishes the completed epoch in 50 cycles. Core 1 polls every 500 cycles and reads it in 50 (ASAP VI-B).
+    // So core 1 has waited for the poll.
     let published = durable_at(&journal, A) + 50;
     assert_eq!(published.next_multiple_of(500) + 50, told.0);
 }

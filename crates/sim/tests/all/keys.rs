@@ -1,4 +1,4 @@
-//! The keys of a record: each is declared, once, and has a value that is flat.
+//! The keys of a record: each is declared once and has a flat value.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Tests of whole runs: one binary, which links once.
+//! Tests of whole runs, in one binary that links once.
 
 mod bbb;
 mod contributing;

@@ -1,12 +1,12 @@
-//! A workload compiled for the machine at hand does what the simulated one does.
+//! A workload compiled for the host behaves as the simulated one.
 
 use strandline_native::Mode;
 use strandline_sim::Spec;
 
-/// Tasks of a run: each workload has the ring of its log come round many times.
+/// Tasks of a run: enough for the log's ring of each workload to wrap around many times.
 const TASKS: u64 = 500;
 
-/// Flushes and fences that the native program executes in its timed region.
+/// Flushes and fences of the native program in its timed region.
 fn native(workload: &str, seed: u64) -> (u64, u64) {
     let args = strandline_native::Args {
         workload: workload.to_owned(),
@@ -24,12 +24,12 @@ fn native(workload: &str, seed: u64) -> (u64, u64) {
     (counts.flushes, counts.fences)
 }
 
-/// Those that the simulator executes under x86.
+/// Flushes and fences of the simulator under x86.
 fn simulated(workload: &str, seed: u64) -> (u64, u64) {
     let record = strandline_sim::run(&Spec {
         tasks: Some(TASKS),
         seed,
-        // Natively there is the undo log only.
+        // The native back end has only the undo log.
         runtime: Some("undo".to_owned()),
         ..Spec::new(workload, "x86")
     })
@@ -37,7 +37,7 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
     (record.stats.flushes, record.stats.fences)
 }
 
-/// One test, since a process runs one native program at a time.
+/// One test, because a process runs one native program at a time.
 #[test]
 fn a_native_thread_flushes_and_fences_exactly_as_often_as_the_simulated_one() {
     for workload in strandline_workloads::names().iter().map(|about| about.name) {

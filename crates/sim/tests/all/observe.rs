@@ -1,4 +1,4 @@
-//! An observed run: its trace and its journal tell of one execution.
+//! An observed run: its trace and its journal describe one execution.
 
 use std::collections::HashMap;
 use strandline_isa::{Line, LineData, Memory, Note};
@@ -14,7 +14,7 @@ fn observed(workload: &str, design: &str) -> Observation {
     .expect("the run ends")
 }
 
-/// Every value that each line has had, in order: what the trace's stores make of the initial memory.
+/// All values of each line, in order, from the trace's stores on the initial memory.
 fn histories(trace: &Trace, initial: &Memory) -> HashMap<Line, Vec<LineData>> {
     let memory = initial.clone();
     let mut histories: HashMap<Line, Vec<LineData>> = HashMap::new();
@@ -41,7 +41,7 @@ fn what_becomes_durable_was_visible_and_in_the_same_order_a_line() {
         assert!(run.journal.durable.len() >= 60, "{workload} under {design}");
         for durable in &run.journal.durable {
             let from = at.entry(durable.line).or_insert(0);
-            // A flush that changes nothing, of a line that nobody has stored to, has no history.
+            // A flush of a line without stores changes nothing, so it has no history.
             let Some(history) = histories.get(&durable.line) else {
                 assert_eq!(durable.data, run.initial.line(durable.line));
                 continue;
@@ -65,7 +65,7 @@ fn every_note_has_its_place_in_program_order() {
             })
             .collect();
         assert_eq!(placed, (0..notes.len() as u32).collect::<Vec<_>>());
-        // An acknowledgement stands behind the fence that it is for.
+        // An acknowledgement follows its fence.
         let fenced = program.iter().enumerate().all(|(i, op)| match op {
             Op::Note(n) if notes[*n as usize].note == Note::RegionDurable => {
                 i > 0 && matches!(program[i - 1], Op::Primitive(_))

@@ -1,10 +1,10 @@
-//! A window found while the program runs, beside the best fixed one.
+//! A window found during the run, compared with the best fixed one.
 
 use strandline_sim::{run, Found, Spec, Window};
 
 const WINDOWS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
-/// Cycles a task, after as many tasks of warming.
+/// Cycles per task, after this many warm-up tasks.
 fn takes(workload: &str, set: &[&str], bmo: u64, window: Window) -> f64 {
     let tasks = 2_000;
     let spec = Spec {

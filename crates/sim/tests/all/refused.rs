@@ -1,8 +1,8 @@
-//! What cannot be run is refused in one line: what is wrong, where, and how to mend it.
+//! Impossible runs are refused in one line: what is wrong, where, and the correction.
 
 use strandline_sim::{run, Error, Plan, Spec, Window};
 
-/// The line with which a run is refused.
+/// The error line of a refused run.
 fn refused(spec: &Spec) -> String {
     let text = match run(spec) {
         Err(Error::Input(text)) => text,
@@ -13,7 +13,7 @@ fn refused(spec: &Spec) -> String {
     text
 }
 
-/// As [`refused`], and before anything is built.
+/// As [`refused`], before anything is built.
 fn refused_in_the_plan(spec: &Spec) -> String {
     let text = refused(spec);
     assert_eq!(Plan::of(spec).err(), Some(Error::Input(text.clone())));
@@ -54,13 +54,13 @@ fn coroutines_without_a_window_are_refused_where_the_design_has_none_of_its_own(
     spec.coroutines = Some("lean".to_owned());
     assert_eq!(
         refused_in_the_plan(&spec),
-        "--coroutines: tasks run one after the other under x86; ask for a --window too"
+        "--coroutines: tasks run one after the other under x86; give a --window too"
     );
     spec.window = Some(Window::Tasks(2));
     assert!(Plan::of(&spec).is_ok());
-    // A design that does not exist has no way of running its tasks either.
+    // The unknown design is the reported error, not its coroutines.
     (spec.window, spec.design) = (None, "cosply".to_owned());
-    assert!(refused_in_the_plan(&spec).starts_with("design cosply: there is none of this name; did you mean cosplay?"));
+    assert!(refused_in_the_plan(&spec).starts_with("design cosply: unknown name; did you mean cosplay?"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn more_threads_than_cores_are_refused_with_the_setting_that_would_do() {
     spec.threads = Some(3);
     assert_eq!(
         refused_in_the_plan(&spec),
-        "--threads 3: machine.cores is 2 and a core runs one thread; ask for fewer threads or --set machine.cores=3"
+        "--threads 3: machine.cores is 2 and a core runs one thread; give fewer --threads or --set machine.cores=3"
     );
     spec.threads = Some(2);
     assert!(Plan::of(&spec).is_ok());
@@ -116,14 +116,14 @@ fn more_threads_than_cores_are_refused_with_the_setting_that_would_do() {
 fn more_tasks_at_once_than_undo_logs_tell_apart_are_refused() {
     let mut spec = Spec::new("sps", "cosplay");
     (spec.threads, spec.window) = (Some(33), Some(Window::Tasks(64)));
-    // 33 times 64 is 2112; with one thread less it would be just 2048.
+    // 33 times 64 is 2112; one thread less gives exactly 2048.
     assert_eq!(
         refused(&spec),
         "--threads 33 with --window 64: must be from 1 to 2048 tasks at once, all threads together; ask for fewer threads or a smaller window"
     );
 }
 
-/// Regions of a runtime that all write, so many operations each.
+/// Regions of a runtime that all write, with this many operations each.
 fn with_operations(workload: &str, runtime: &str, operations: u64) -> Spec {
     let updates = match workload {
         "hashmap" => Some("workload.updates=100"),
@@ -181,7 +181,7 @@ fn all_operations_run_under_every_other_runtime() {
 
 #[test]
 fn a_region_that_turns_out_too_large_is_refused_in_one_line() {
-    // What a tree's region writes depends on its shape.
+    // The writes of a tree's region depend on the tree's shape.
     assert_eq!(
         refused(&with_operations("rb-tree", "redo", 64)),
         "--set workload.operations: a region writes more words than the 512 that the runtime's set holds; set it lower, \

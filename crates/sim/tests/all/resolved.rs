@@ -1,10 +1,10 @@
-//! A record's `spec` runs again as it ran, whatever has become of the machine's file.
+//! A record's `spec` repeats the run, even if the machine's file has changed.
 
 use serde_json::{json, Value};
 use strandline_machine::{preset_names, Machine};
 use strandline_sim::{resolve, run, Error, Found, Record, Spec, Window};
 
-/// What a run yields, without the host's speed.
+/// The result of a run, without the host's speed.
 fn result(record: &Record) -> Value {
     let mut result = json!(record);
     let keys = result.as_object_mut().expect("a record is a map");
@@ -12,7 +12,7 @@ fn result(record: &Record) -> Value {
     result
 }
 
-/// Runs `spec`, and again what its record says of it; the record.
+/// Runs `spec`, and then the `spec` of its record; returns the record.
 fn repeated(spec: &Spec) -> Record {
     let record = run(spec).expect("runs");
     let keys = json!(record.origin.spec);

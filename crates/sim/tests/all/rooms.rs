@@ -1,9 +1,9 @@
-//! A room uses only rooms above it: the arrows of ARCHITECTURE.md, read from `cargo metadata`.
+//! A crate uses only crates above it: the arrows of ARCHITECTURE.md, checked by `cargo metadata`.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// The rooms, from the foundation up.
+/// The crates, from the foundation up.
 const ORDER: [&str; 16] = [
     "kernel",
     "rules",
@@ -23,12 +23,12 @@ const ORDER: [&str; 16] = [
     "py",
 ];
 
-/// Rooms that do not use one another although their order would allow it: the machine and its designs know no programs.
+/// Crates that must not use each other although their order allows it: the machine and its designs know no programs.
 const NEVER: [(&str, &str); 5] = [
     ("designs", "machine"),
     ("runtime", "machine"),
     ("runtime", "design"),
-    // Else an edit of a design would compile all workloads again.
+    // Otherwise an edit of a design would recompile all workloads.
     ("programs", "designs"),
     ("workloads", "designs"),
 ];

@@ -25,7 +25,7 @@ fn stores_whose_lines_share_a_set_do_not_drive_each_other_out_for_ever() {
     assert_eq!(run(&spec).map(|record| record.stats.tasks), Ok(8));
 }
 
-/// A slot that gets no task any more, as the window shrinks or the run ends, holds regions that others depend on.
+/// A slot without a task, because the window shrinks or the run ends, still holds regions that others depend on.
 #[test]
 fn slots_without_a_task_leave_no_region_that_others_wait_for() {
     let spec = Spec {

@@ -1,4 +1,4 @@
-//! The running example of StrandWeaver, section IV-A and Figure 4, looked at cycle by cycle.
+//! The running example of StrandWeaver, section IV-A and Figure 4, cycle by cycle.
 
 use crate::start::start;
 use std::future::Future;
@@ -15,10 +15,10 @@ const C: Line = Line(PM_BASE / 64 + 128);
 const D: Line = Line(PM_BASE / 64 + 192);
 const CORE: CoreId = CoreId(0);
 
-/// Cycles between two instructions of the example: longer than each takes to its queues, and much shorter than a flush.
+/// Cycles between two instructions of the example: longer than the way to their queues, and much shorter than a flush.
 const APART: u64 = 10;
 
-/// Table I's machine with one instruction a cycle, so that each is seen to come.
+/// Table I's machine with one instruction per cycle, so that each arrival is visible.
 fn machine() -> Machine {
     let mut machine = Machine::preset("strandweaver").expect("a preset");
     machine.core.dispatch_width = 1;
@@ -57,8 +57,8 @@ async fn example(cpu: SimCpu) {
     clwb(D).await;
 }
 
-/// What the persist queue holds (the operation, `HasIssued`, `Completed`), what the first two strand buffers hold (a
-/// flush and whether it has issued to PM, or a barrier), and the ongoing buffer index.
+/// The persist queue (operation, `HasIssued`, `Completed`), the first two strand buffers (a flush and whether it has
+/// issued to PM, or a barrier), and the ongoing buffer index.
 #[derive(Debug, PartialEq, Eq)]
 struct State {
     queue: Vec<(Operation, bool, bool)>,
@@ -78,7 +78,7 @@ fn run<D: Design, F: Future<Output = ()> + 'static>(design: D, program: impl Fn(
     system
 }
 
-/// The states that the unit goes through, each once, from the first operation on.
+/// The successive states of the unit, each once, from the first operation on.
 fn states() -> Vec<State> {
     let mut system = run(StrandWeaver::default(), example);
     let mut states: Vec<State> = Vec::new();
@@ -132,8 +132,8 @@ fn the_running_example_goes_through_the_steps_of_figure_4() {
             0,
         ),
         state(&[issued(a), issued(Barrier), issued(b)], &behind, &[], 0),
-        // (4) NewStrand updates the ongoing buffer index to 1 and is done, and CLWB(C) is appended to strand buffer 1, (5) from
-        // where it issues while CLWB(A) is under way.
+        // (4) NewStrand updates the ongoing buffer index to 1 and is done. CLWB(C) is appended to strand buffer 1, (5)
+        // from where it issues while CLWB(A) is in flight.
         state(
             &[issued(a), issued(Barrier), issued(b), waits(NewStrand)],
             &behind,
@@ -148,7 +148,7 @@ fn the_running_example_goes_through_the_steps_of_figure_4() {
             &[Some((C, true))],
             1,
         ),
-        // (8) JoinStrand stalls CLWB(D), which has come to the persist queue.
+        // (8) JoinStrand stalls CLWB(D), which is in the persist queue.
         state(
             &[issued(a), issued(Barrier), issued(b), issued(c), waits(Join)],
             &behind,
@@ -207,7 +207,7 @@ fn four_pairs_on_four_strands_take_about_as_long_as_one() {
     );
 }
 
-/// When a store becomes visible that follows more flushes than a strand buffer takes.
+/// When a store becomes visible that follows more flushes than a strand buffer holds.
 fn visible_behind_flushes<D: Design>(design: D) -> u64 {
     const BEHIND: Addr = Addr(PM_BASE + (1 << 15));
     let program = async |cpu: SimCpu| {
@@ -232,7 +232,7 @@ fn visible_behind_flushes<D: Design>(design: D) -> u64 {
 fn stores_pass_flushes_that_find_their_strand_buffer_full_where_there_is_a_persist_queue() {
     let with = visible_behind_flushes(StrandWeaver::default());
     let without = visible_behind_flushes(NoPersistQueue::default());
-    // Without the queue the fifth flush holds the store queue until the first is acknowledged.
+    // Without the persist queue, the fifth flush blocks the store queue until the first one is acknowledged.
     assert!(without > 192, "{without}");
     assert!(with + 100 < without, "{with} with the persist queue, {without} without");
 }

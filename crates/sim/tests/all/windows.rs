@@ -1,5 +1,5 @@
-//! Tasks that share threads, whole runs: any window, number of contexts, library and design finishes, does what was asked
-//! for, leaves the structure sound, and does the same again.
+//! Whole runs of tasks that share threads. Under any window, number of contexts, library and design, a run finishes,
+//! does all tasks, keeps the structure sound, and is repeatable.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use strandline_isa::{Addr, Image, Memory};
 use strandline_machine::{Journal, Op};
 use strandline_sim::{observe, run, Observation, Record, Spec, Window};
 
-/// Each workload so small that the tasks of a large window meet at its locks.
+/// Each workload is so small that the tasks of a large window contend for its locks.
 const SMALL: [(&str, &[&str]); 5] = [
     ("sps", &["rows=16", "log_records=64"]),
     ("pc", &["rows=8", "log_records=64"]),
@@ -71,7 +71,7 @@ fn random_spec() -> impl Strategy<Value = Spec> {
     )
 }
 
-/// A record without what the host's speed decides.
+/// A record without the keys that depend on the host's speed.
 fn without_host(record: &Record) -> Map<String, Value> {
     let Ok(Value::Object(mut keys)) = serde_json::to_value(record) else {
         panic!("a record is an object");
@@ -80,7 +80,7 @@ fn without_host(record: &Record) -> Map<String, Value> {
     keys
 }
 
-/// Memory as the cores see it in the end: every store of the trace, in the order in which they became visible.
+/// The final visible memory: every store of the trace, in the order in which they became visible.
 fn visible(run: &Observation) -> Memory {
     let memory = run.initial.clone();
     for id in &run.journal.trace.visible {
@@ -93,7 +93,7 @@ fn visible(run: &Observation) -> Memory {
     memory
 }
 
-/// What a power failure right after the end leaves.
+/// The memory after a power failure directly after the end.
 fn durable(initial: &Memory, journal: &Journal) -> Memory {
     let memory = initial.clone();
     for durable in &journal.durable {
@@ -137,8 +137,8 @@ proptest! {
     }
 }
 
-/// A core that spins asks for the lock's line ahead of time, and always just before the other core's store, which frees the lock,
-/// has its turn there.
+/// A core that spins requests the lock's line ahead of time, always just before the other core's releasing store is
+/// due.
 #[test]
 fn a_store_that_frees_a_lock_is_not_kept_from_its_line_for_ever() {
     let mut spec = Spec {
@@ -173,8 +173,8 @@ fn the_contexts_cost_what_table_1_says() {
 
 #[test]
 fn cores_that_wait_for_locks_of_one_line_do_not_take_it_from_each_other_for_ever() {
-    // Free switches make loops of a few cycles over held locks, and these of few items share lines: a core that runs ahead
-    // of another by the slack once took the line from under a store that was due.
+    // Free switches make loops of a few cycles on held locks. Here, a few items share lines. A core that runs ahead by
+    // the slack must not take the line from a store that is due.
     for (window, tasks, warm, bmo, seed, contexts) in [(48, 83, 11, 299, 395, 12), (31, 142, 13, 963, 859, 42)] {
         let mut spec = Spec {
             window: Some(Window::Tasks(window)),

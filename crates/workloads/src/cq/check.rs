@@ -1,11 +1,11 @@
-//! The invariant of queues: each is a list, and nodes are whole.
+//! The invariant of queues: each is a list, and its nodes are complete.
 
 use super::{header, item, Cq, ITEMS};
 use crate::filler::halves;
 use strandline_isa::{Addr, Image};
 
 impl Cq {
-    /// Calls `visit` with the address of each node of a queue, from its head on.
+    /// Calls `visit` with the address of each node of a queue, from its head.
     fn walk(
         &self,
         image: &dyn Image,
@@ -57,7 +57,7 @@ impl Cq {
         Ok(())
     }
 
-    /// The nodes that some queue holds, by number; also checks the links.
+    /// The nodes in any queue, by number; also checks the links.
     pub(super) fn reachable(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
         let mut seen = vec![false; self.nodes.rows() as usize];
         for queue in 0..self.headers.rows() {

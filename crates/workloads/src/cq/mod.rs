@@ -1,16 +1,17 @@
 //! `cq`, concurrent queues: pushes to and pops from linked queues. `queue` is the same with one queue.
 //!
 //! COSPlay (MICRO 2021), section 5, Table 3 "CQ" and its variants CQ-4, CQ-16, CQ-64, after Kolli et al. (ASPLOS 2016).
-//! Each queue has one lock; a node is the address of the next and 64 four-byte items (264 bytes, five lines). A task
-//! picks a queue at random and, at even odds, fills a node and pushes it, or pops one. The log and the flushes take
-//! whole rows: the node with its five lines, the queue's header, and a push the link of the last node; two fences a task.
+//! Each queue has one lock. A node is the address of the next node and 64 four-byte items (264 bytes, five lines). A
+//! task picks a random queue. At even odds, it fills a node and pushes it, or pops one. Log and flushes cover whole
+//! rows: the node with its five lines, the queue's header, and for a push the link of the last node. There are two
+//! fences a task.
 //!
-//! With `operations` a region has as many pushes and pops of one queue, under its lock, a step each, and ends with a step
-//! of its own (StrandWeaver, ISCA 2020, Figure 10, "queue").
+//! With `operations`, a region has several pushes and pops of one queue, under its lock. Each is a step, and the region
+//! ends with another step (StrandWeaver, ISCA 2020, Figure 10, "queue").
 //!
-//! Simplified: nodes come from a fixed stock, by volatile free lists (one for each thread, rebuilt after a crash from
-//! what is reachable); half of them are linked at the start. A push without a free node and a pop of an empty queue do
-//! nothing. A node's items are consecutive numbers, so that a torn node shows.
+//! Simplified: nodes come from a fixed pool. Volatile free lists, one per thread, hold the free ones; a restart
+//! rebuilds them from the reachable nodes. Half of the nodes are linked at the start. A push without a free node and a
+//! pop of an empty queue do nothing. A node's items are consecutive numbers, so that a torn node is visible.
 
 mod check;
 mod task;
@@ -30,7 +31,7 @@ sites! {
     PUSHES = 0xa992_4b99;
 }
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "cq",
     aliases: &[Alias {
@@ -80,7 +81,7 @@ mod header {
     pub const BYTES: u64 = 24;
 }
 
-/// Linked queues and the nodes that they are made of.
+/// Linked queues and their nodes.
 pub struct Cq {
     headers: Table<{ header::BYTES }>,
     nodes: Table<NODE_BYTES>,
@@ -95,7 +96,7 @@ pub struct Cq {
 /// Lines of a node.
 const NODE_LINES: u64 = NODE_BYTES.div_ceil(PAYLOAD_BYTES);
 
-/// Where item `i` lies in its node.
+/// Address of item `i` in its node.
 fn item(i: u64) -> u64 {
     place(8 + 4 * i)
 }
@@ -150,7 +151,8 @@ impl Workload for Cq {
 
     fn region(params: &Params) -> Demand {
         let operations = params.get("operations");
-        // Each push writes a node, the first one the link of a node that was there; all of them share the queue's header.
+        // Each push writes a node; the first one also writes the link of an existing node. All share the queue's
+        // header.
         Demand {
             lines: NODE_LINES * operations + 2,
             words: NODE_BYTES / 8 * operations + 1 + header::BYTES / 8,
@@ -170,8 +172,8 @@ impl Workload for Cq {
         }
     }
 
-    /// Each queue is a list that ends at its tail and is as long as its count; no node is in two places; the items of
-    /// each node belong together.
+    /// Each queue is a list that ends at its tail and has the length of its count. No node is in two places. The items
+    /// of each node are consecutive.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         let linked = self.reachable(image)?;
         let nodes = (0..self.nodes.rows()).filter(|index| linked[*index as usize]);
@@ -196,7 +198,7 @@ impl Workload for Cq {
         ]
     }
 
-    /// Every node that no queue holds is free. A queue whose links are broken keeps all nodes from being used.
+    /// Every node that is in no queue is free. If a queue's links are broken, no node is free.
     fn restart(&self, image: &dyn Image) {
         let linked = self
             .reachable(image)

@@ -15,7 +15,7 @@ sites! {
     MORE_TO_FREE = 0x4107_f9ad;
 }
 
-/// The first item in line `line` of a node, and the end of those in the line before.
+/// The first item in line `line` of a node, and the end of those in the previous line.
 const fn first_item(line: u64) -> u64 {
     let items = (line * PAYLOAD_BYTES).saturating_sub(8) / 4;
     if items < ITEMS {
@@ -25,12 +25,12 @@ const fn first_item(line: u64) -> u64 {
     }
 }
 
-/// Where item `i` lies in its node if it is in line `line`: behind so many trailers, which takes no division.
+/// Offset of item `i` in line `line` of its node. It adds the trailers before it, without a division.
 fn item_of(line: u64, i: u64) -> u64 {
     8 + 4 * i + (LINE_BYTES - PAYLOAD_BYTES) * line
 }
 
-/// The end of a queue that a node is to be linked to: what the header says.
+/// The end of a queue, from its header, to which a node is linked.
 struct End<'c, C: Cpu> {
     header: W<'c, C>,
     tail: W<'c, C>,
@@ -41,10 +41,11 @@ struct End<'c, C: Cpu> {
 impl Cq {
     pub(super) async fn push<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, queue: W<'c, C>) {
         let cpu = thread.cpu;
-        let Some((node, stamp)) = self.free.take(cpu, thread.thread).await else {
+        let Some(taken) = self.free.take(cpu, thread.thread).await else {
             return;
         };
-        thread.log.depends(stamp).await;
+        thread.log.takes(taken).await;
+        let node = taken.row();
         let value = thread.random.word();
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
@@ -83,7 +84,7 @@ impl Cq {
         Cq::unlink(&mut region, cpu, header, [node, next, count], Step::Last).await;
 
         thread.log.unlock(guard).await;
-        // Not before the region is durable: another thread may overwrite the node at once.
+        // Only once the region is durable, because another thread may overwrite the node at once.
         self.free.give(cpu, thread.thread, node, &thread.log).await;
     }
 
@@ -122,7 +123,7 @@ impl Cq {
         region.finish().await;
     }
 
-    /// Takes the first node, which is not the only one if there is a next, out of a queue of `count`.
+    /// Removes the first node from a queue with `count` nodes. It is the only one if it has no successor.
     async fn unlink<'c, C: Cpu>(
         region: &mut Region<'_, 'c, C>,
         cpu: &'c C,
@@ -157,8 +158,9 @@ impl Cq {
             left = left - 1;
             let value = thread.random.word();
             if (value >> 63).is(0).branch(OPERATION_PUSHES) {
-                if let Some((node, stamp)) = self.free.take(cpu, thread.thread).await {
-                    region.depends(stamp).await;
+                if let Some(taken) = self.free.take(cpu, thread.thread).await {
+                    region.takes(taken).await;
+                    let node = taken.row();
                     let tail = region.read(header.at(header::TAIL), 8).await;
                     let count = region.read(header.at(header::COUNT), 8).await;
                     let was_empty = tail.is(0).branch(OPERATION_PUSHES_TO_EMPTY);

@@ -3,13 +3,13 @@
 use super::{node, Hashmap, KEY_SHIFT, VALUE_WORDS, VERSION};
 use strandline_isa::{Addr, Image};
 
-/// What the chains hold, by number.
+/// The contents of the chains, by number.
 pub(super) struct Seen {
     pub nodes: Vec<bool>,
     pub keys: Vec<bool>,
 }
 
-/// Whether a node's value is its key's, and of one version.
+/// Whether a node's value belongs to its key and to one version.
 fn check_value(image: &dyn Image, node: u64, key: u64) -> Result<(), String> {
     let word = |i: u64| image.word(Addr(node + node::VALUE + 8 * i));
     let whole = (1..VALUE_WORDS).all(|i| word(i) == word(0).wrapping_add(i));
@@ -20,7 +20,7 @@ fn check_value(image: &dyn Image, node: u64, key: u64) -> Result<(), String> {
 }
 
 impl Hashmap {
-    /// Goes through the chain of a bucket and marks its keys and nodes.
+    /// Walks the chain of a bucket and marks its keys and nodes.
     fn check_chain(&self, image: &dyn Image, bucket: u64, seen: &mut Seen) -> Result<(), String> {
         let mut at = image.word(self.heads.addr(bucket));
         while at != 0 {
@@ -44,7 +44,7 @@ impl Hashmap {
         Ok(())
     }
 
-    /// Goes through all chains; which nodes and keys they hold.
+    /// Walks all chains; returns their nodes and keys.
     pub(super) fn reachable(&self, image: &dyn Image) -> Result<Seen, String> {
         let mut seen = Seen {
             nodes: vec![false; self.nodes.rows() as usize],

@@ -1,14 +1,14 @@
 //! `hashmap`: reads and updates of a chained hash table.
 //!
-//! StrandWeaver (ISCA 2020), Table II "Hashmap" ("read/update to hashmap"), after NV-Heaps (ASPLOS 2011). An array of
-//! buckets, each the head of a chain of nodes and each with a lock; a node is the address of the next, its key and a value of
-//! five words, in one line. A task locks the bucket of a random key; at even odds it reads the value, or writes all of it in
-//! a failure-atomic region, store by store. An update of a key that is not there puts it in, at the head of its chain.
-//! With `operations` a region has as many reads and updates, and holds the locks of all their buckets.
+//! StrandWeaver (ISCA 2020), Table II "Hashmap" ("read/update to hashmap"), after NV-Heaps (ASPLOS 2011). There is an
+//! array of buckets, each with a lock and the head of a chain of nodes. A node is one line: the address of the next
+//! node, the key and a value of five words. A task locks the bucket of a random key. At even odds, it reads the value,
+//! or writes all of it in a failure-atomic region, store by store. An update of an absent key inserts it at the head of
+//! its chain. With `operations`, a region has several reads and updates, and holds the locks of all their buckets.
 //!
-//! Sizes are ours, as the paper gives none: 100,000 keys as `array-swap` has elements, as many buckets, nine of ten keys in
-//! the table at the start. Simplified: nothing is ever taken out; locks lie in DRAM, packed; nodes come from a fixed stock,
-//! by volatile free lists. A task whose operations all read opens no region.
+//! The paper gives no sizes. Here: 100,000 keys as `array-swap` has elements, as many buckets, and nine of ten keys in
+//! the table at the start. Simplified: there are no deletions; locks are in DRAM, packed; nodes come from a fixed pool
+//! with volatile free lists. A task of reads only opens no region.
 
 mod check;
 mod task;
@@ -23,7 +23,7 @@ use strandline_runtime::{
     log_records, BuildPlan, Demand, FreeLists, Heap, Locks, LogLayout, Table, ThreadState, Workload,
 };
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "hashmap",
     aliases: &[],
@@ -47,7 +47,7 @@ const PARAMS: &[Param] = &[
         default: 100_000,
         min: 1,
         max: 1 << 24,
-        help: "keys that are asked for",
+        help: "number of keys",
     },
     Param {
         name: "buckets",
@@ -88,15 +88,15 @@ mod node {
     pub const BYTES: u64 = VALUE + 8 * super::VALUE_WORDS;
 }
 
-/// The first word of the value of a key that was never updated; word i is i more, and an update adds [`VERSION`].
+/// The first word of the initial value of a key. Word i is larger by i, and an update adds [`VERSION`].
 fn first_value(key: u64) -> u64 {
     key << KEY_SHIFT
 }
 
-/// Where a value's first word has the key.
+/// Position of the key in a value's first word.
 const KEY_SHIFT: u64 = 32;
 
-/// What an update adds to each word of a value: more than a value has words.
+/// What an update adds to each word of a value: more than the number of words.
 const VERSION: u64 = 8;
 
 /// A multiplier that spreads keys: 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
@@ -112,24 +112,24 @@ pub struct Hashmap {
     loaded: u64,
     updates: u64,
     operations: u64,
-    /// A task's buckets, ascending, then its operations: twice the key, and one more if it is an update.
+    /// A task's buckets, ascending, then its operations: twice the key, plus one for an update.
     lists: Lists,
     logs: LogLayout,
     seed: u64,
 }
 
 impl Hashmap {
-    /// The bucket of a key: a multiplication that spreads it, and one that brings it below the number of buckets.
+    /// The bucket of a key: a multiplication that hashes it, and one that reduces it to the number of buckets.
     fn bucket<'c, C: Cpu>(&self, key: W<'c, C>) -> W<'c, C> {
         (key * SPREAD).scaled_below(self.heads.rows())
     }
 
-    /// The bucket of a key, outside of the program.
+    /// The bucket of a key, computed outside the program.
     fn bucket_of(&self, key: u64) -> u64 {
         ((u128::from(key.wrapping_mul(SPREAD)) * u128::from(self.heads.rows())) >> 64) as u64
     }
 
-    /// Whether a key is in the table from the start on.
+    /// Whether a key is in the table at the start.
     fn is_loaded(&self, key: u64) -> bool {
         filler(self.seed, key, 0) % 100 < self.loaded
     }
@@ -187,7 +187,8 @@ impl Workload for Hashmap {
         self.operate(thread).await;
     }
 
-    /// Each chain holds keys of its bucket, each once; values are their keys' and whole; no key that was loaded is lost.
+    /// Each chain holds keys of its bucket, each once. Values belong to their keys and are not torn. No loaded key is
+    /// lost.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         self.check_chains(image)
     }
@@ -208,7 +209,7 @@ impl Workload for Hashmap {
         ]
     }
 
-    /// Every node that is in no chain is free. If a chain is broken, none is.
+    /// Every node that is in no chain is free. If a chain is broken, no node is free.
     fn restart(&self, image: &dyn Image) {
         let seen = self.reachable(image).ok();
         self.free

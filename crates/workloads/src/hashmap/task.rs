@@ -17,7 +17,7 @@ sites! {
     UPDATE_FINDS_NONE = 0xe5f9_f8f9;
 }
 
-/// What a task sees: through its region, if it has opened one.
+/// A task's view of memory: through its region, if it has opened one.
 struct View<'v, 'l, 'c, C: Cpu>(Option<&'v mut Region<'l, 'c, C>>);
 
 impl<'c, C: Cpu> View<'_, '_, 'c, C> {
@@ -61,7 +61,7 @@ impl Hashmap {
         held.unlock(thread, self.locks).await;
     }
 
-    /// Draws the operations, from `first` to `end`; whether any is an update.
+    /// Draws the operations, from `first` to `end`; returns whether any is an update.
     async fn draw<'c, C: Cpu>(
         &self,
         thread: &mut ThreadState<'c, C>,
@@ -116,10 +116,11 @@ impl Hashmap {
             let value = region.read(node.at(node::VALUE), 8).await + VERSION;
             return Hashmap::write_value(region, node, value).await;
         }
-        let Some((node, stamp)) = self.free.take(cpu, thread).await else {
+        let Some(taken) = self.free.take(cpu, thread).await else {
             return;
         };
-        region.depends(stamp).await;
+        region.takes(taken).await;
+        let node = taken.row();
         let first = region.read(head, 8).await;
         region.write(node.at(node::NEXT), first, 8).await;
         region.write(node.at(node::KEY), key, 8).await;

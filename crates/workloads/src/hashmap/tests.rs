@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use strandline_isa::{CoreId, Lowering};
 use strandline_runtime::{block_on, run_thread, Plain, Random, ThreadPlan};
 
-/// How often each key in the table was written since it came in.
+/// The number of writes of each key in the table since its insertion.
 fn versions(map: &Hashmap, image: &dyn Image) -> HashMap<u64, u64> {
     let mut versions = HashMap::new();
     for bucket in 0..map.heads.rows() {

@@ -5,7 +5,7 @@ use super::{FIELDS, FIELD_WORDS, KEY_SHIFT, VERSION_SHIFT};
 use strandline_isa::{Addr, Image};
 
 impl Nstore {
-    /// Whether the tuple at `row` is that of `key`, and its fields are of its versions.
+    /// Whether the tuple at `row` belongs to `key`, and its fields to its versions.
     pub(super) fn check_tuple(&self, image: &dyn Image, key: u64, row: u64) -> Result<(), String> {
         let found = image.word(Addr(row + tuple::KEY));
         if found != key {
@@ -13,7 +13,7 @@ impl Nstore {
         }
         let version = image.word(Addr(row + tuple::VERSION));
         for field in 0..FIELDS {
-            // An update writes the first fields, all at its version; the others are as they were loaded.
+            // An update writes the first fields, all with its version; the others have their loaded contents.
             let expected = if field < self.written { version } else { 0 };
             for word in 0..FIELD_WORDS {
                 let content = image.word(Addr(row + field_offset(field) + word_offset(word)));

@@ -1,5 +1,5 @@
-//! The primary index: a B+ tree in persistent memory, filled when the table is loaded and only read since, as no
-//! transaction of the mixes inserts.
+//! The primary index: a B+ tree in persistent memory. It is filled when the table is loaded and then only read, because
+//! no transaction of the mixes inserts.
 
 use strandline_isa::{sites, Addr, Cpu, Image, Memory, LINE_BYTES, W};
 use strandline_runtime::{Heap, Table};
@@ -12,20 +12,20 @@ sites! {
     KEY_IS_IN_SECOND = 0x08a0_73e5;
 }
 
-/// Lines of a node: 512 bytes, as N-Store's B+ tree has by default.
+/// Lines of a node: 512 bytes, the default of N-Store's B+ tree.
 const LINES: u64 = 8;
 
-/// Entries of a line: a key, and the address of the child or tuple that holds it and those up to the next entry's key.
+/// Entries of a line: a key, and the address of the child or tuple for the keys from it up to the next entry's key.
 const LINE_ENTRIES: u64 = 3;
 const ENTRY_BYTES: u64 = 16;
 
 /// Entries of a node.
 const ENTRIES: u64 = LINES * LINE_ENTRIES;
 
-/// The key of an entry that is not in use: above all keys.
+/// The key of an unused entry: above all keys.
 const UNUSED: u64 = u64::MAX;
 
-/// A B+ tree whose nodes are full but for the last of each level.
+/// A B+ tree whose nodes are full, except the last one of each level.
 pub(super) struct Index {
     nodes: Table<{ LINES * strandline_runtime::PAYLOAD_BYTES }>,
     root: Addr,
@@ -33,13 +33,13 @@ pub(super) struct Index {
     levels: u64,
 }
 
-/// Where entry `i` of a node is.
+/// Address of entry `i` of a node.
 fn entry(node: u64, i: u64) -> u64 {
     node + i / LINE_ENTRIES * LINE_BYTES + i % LINE_ENTRIES * ENTRY_BYTES
 }
 
 impl Index {
-    /// Allots the nodes for so many keys.
+    /// Allocates the nodes for `keys` keys.
     pub fn allot(heap: &mut Heap, keys: u64) -> Index {
         let (mut total, mut level, mut levels) = (0, keys, 0);
         while levels == 0 || level > 1 {
@@ -80,7 +80,7 @@ impl Index {
         }
     }
 
-    /// The address of the tuple with this key, which is there: on each level the line of the node, then its entry.
+    /// The address of the tuple with this key, which exists: on each level the line of the node, then its entry.
     pub async fn find<'c, C: Cpu>(&self, cpu: &'c C, key: W<'c, C>) -> W<'c, C> {
         let mut node = cpu.word(self.root.0);
         let mut level = cpu.word(self.levels);
@@ -101,7 +101,7 @@ impl Index {
         }
     }
 
-    /// What the last entry of a line leads to whose key is no greater than `key`: at least the first's is not.
+    /// The target of the last entry of a line whose key is at most `key`; the first entry's always is.
     async fn child<'c, C: Cpu>(line: W<'c, C>, key: W<'c, C>) -> W<'c, C> {
         if key.less(line.at(ENTRY_BYTES).load().await).branch(KEY_IS_IN_FIRST) {
             return line.at(8).load().await;
@@ -112,7 +112,8 @@ impl Index {
         line.at(2 * ENTRY_BYTES + 8).load().await
     }
 
-    /// Checks that the tree leads to each of `tuples`, the addresses of the tuples with keys 0, 1, 2, ..., and to nothing else.
+    /// Checks that the tree leads to each of `tuples`, the addresses of the tuples with keys 0, 1, 2, ..., and to
+    /// nothing else.
     pub fn check(&self, image: &dyn Image, tuples: impl Iterator<Item = u64>) -> Result<(), String> {
         let mut level = vec![(0, self.root.0)];
         for _ in 0..self.levels {

@@ -1,16 +1,18 @@
-//! `nstore`: YCSB on a key-value table, as N-Store runs it. `nstore-rd`, `nstore-bal`, `nstore-wr` read 90, 50, 10 % of the time.
+//! `nstore`: YCSB on a key-value table, as in N-Store. `nstore-rd`, `nstore-bal` and `nstore-wr` have 90, 50 and 10 %
+//! reads.
 //!
-//! StrandWeaver (ISCA 2020), Table II "N-Store", after Arulraj et al. (SIGMOD 2015); sizes from N-Store's public source
-//! and YCSB's core workloads: a tuple has 10 fields of 100 bytes, each allocated by itself; an update writes all fields (N-Store's
-//! own option is to write the first alone: `written`), a read all into the client's buffer; one tuple a transaction (`operations`); keys
-//! are zipfian with theta 0.99. A primary index, a B+ tree in persistent memory, leads from key to tuple.
+//! StrandWeaver (ISCA 2020), Table II "N-Store", after Arulraj et al. (SIGMOD 2015). Sizes are those of N-Store's
+//! public source and YCSB's core workloads. A tuple has 10 fields of 100 bytes, each a separate allocation. An update
+//! writes all fields (N-Store's option of writing only the first is `written`). A read copies all fields into the
+//! client's buffer. A transaction has one tuple (`operations`). Keys are zipfian with theta 0.99. A primary index, a B+
+//! tree in persistent memory, maps keys to tuples.
 //!
-//! A task draws its keys, finds their tuples, takes their locks, and reads, or updates in one failure-atomic region: the
-//! engine logs a field (the lines that it lies in), writes it, and goes on to the next, in place; the tuple's version goes
-//! with the last field.
+//! A task draws its keys, finds and locks their tuples, and reads them, or updates them in one failure-atomic region.
+//! The engine updates in place: for each field, it logs the field's lines and then writes them. The tuple's version is
+//! written with the last field.
 //!
-//! Simplified: 10,000 tuples, as the paper gives no number; one table, with a lock a tuple in DRAM, packed, in place of a partition for
-//! each thread; keys are numbers; contents are numbers that tell key, version and place in the tuple.
+//! Simplified: 10,000 tuples, because the paper gives no number; one table with a lock per tuple in DRAM, packed,
+//! instead of a partition per thread; keys are numbers; contents encode key, version and position in the tuple.
 
 mod check;
 mod index;
@@ -28,7 +30,7 @@ use strandline_runtime::{
 };
 use zipf::Zipf;
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "nstore",
     aliases: &[
@@ -90,16 +92,16 @@ const PARAMS: &[Param] = &[
 /// Fields of a tuple.
 const FIELDS: u64 = 10;
 
-/// Bytes of a field, in whole words: 100 are in use.
+/// Bytes of a field, in whole words: 100 are used.
 const FIELD_WORDS: u64 = 13;
 
-/// Lines of a field: it is an allocation of its own.
+/// Lines of a field, which is a separate allocation.
 const FIELD_LINES: u64 = (8 * FIELD_WORDS).div_ceil(PAYLOAD_BYTES);
 
-/// Words of a field's line that hold payload.
+/// Payload words of a field's line.
 const LINE_WORDS: u64 = PAYLOAD_BYTES / 8;
 
-/// Records of a line's words, four each, and of an update: all lines of the fields, and the one of the version.
+/// Records of a line's words, four each, and of an update: all lines of the fields, and the line of the version.
 const LINE_RECORDS: u64 = LINE_WORDS.div_ceil(4);
 const MOST_RECORDS: u64 = FIELDS * FIELD_LINES * LINE_RECORDS + 1;
 
@@ -112,17 +114,17 @@ mod tuple {
 /// Lines of a tuple: its own, then those of its fields.
 const TUPLE_BYTES: u64 = PAYLOAD_BYTES * (1 + FIELDS * FIELD_LINES);
 
-/// Where field `field` begins, from the tuple's address on.
+/// Offset of field `field` from the tuple's address.
 const fn field_offset(field: u64) -> u64 {
     LINE_BYTES * (1 + field * FIELD_LINES)
 }
 
-/// Where word `word` of a field lies, from the field's beginning on.
+/// Offset of word `word` from the field's start.
 const fn word_offset(word: u64) -> u64 {
     word / LINE_WORDS * LINE_BYTES + word % LINE_WORDS * 8
 }
 
-/// Words of a field that lie in its line `line`.
+/// Words of a field in its line `line`.
 const fn words_of_line(line: u64) -> u64 {
     let before = line * LINE_WORDS;
     if FIELD_WORDS - before < LINE_WORDS {
@@ -132,11 +134,11 @@ const fn words_of_line(line: u64) -> u64 {
     }
 }
 
-/// Where a word of a field has the key, and the tuple's version at which it was written; the lowest bits are its place.
+/// Positions of the key and of the writing tuple version in a word of a field; the lowest bits are the word's position.
 const KEY_SHIFT: u64 = 40;
 const VERSION_SHIFT: u64 = 8;
 
-/// Word `word` of field `field`, less what a key and a version make.
+/// Word `word` of field `field`, without key and version.
 const fn place_in_tuple(field: u64, word: u64) -> u64 {
     field * 16 + word
 }
@@ -152,7 +154,7 @@ pub struct Nstore {
     operations: u64,
     /// A transaction's keys, ascending, then the addresses of its tuples.
     lists: Lists,
-    /// The client's buffer for what it reads.
+    /// The client's buffer for reads.
     buffers: Lists,
     logs: LogLayout,
 }
@@ -203,7 +205,7 @@ impl Workload for Nstore {
     fn region(params: &Params) -> Demand {
         let operations = params.get("operations");
         let written = params.get("written");
-        // The fields, and the version, which has a line with the key.
+        // The fields, and the version, which shares a line with the key.
         Demand {
             lines: (written * FIELD_LINES + 1) * operations,
             words: (written * FIELD_WORDS + 1) * operations,
@@ -214,8 +216,8 @@ impl Workload for Nstore {
         self.transact(thread).await;
     }
 
-    /// The index leads to every tuple; each holds its own key, and all fields that updates write what the update of its
-    /// version wrote.
+    /// The index leads to every tuple. Each tuple holds its own key. All updated fields have the contents of the
+    /// tuple's version.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         self.index.check(image, self.rows())?;
         (0..)
@@ -240,7 +242,7 @@ impl Workload for Nstore {
         ]
     }
 
-    /// The table that keys are drawn from is volatile.
+    /// The table of the key distribution is volatile.
     fn restart(&self, image: &dyn Image) {
         self.zipf.write(image);
     }

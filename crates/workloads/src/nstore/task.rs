@@ -67,7 +67,7 @@ impl Nstore {
         }
     }
 
-    /// Writes fields of a tuple; its region goes on, or ends with it.
+    /// Writes the fields of a tuple; then its region continues or ends.
     async fn update<'c, C: Cpu>(&self, region: &mut Region<'_, 'c, C>, cpu: &'c C, row: W<'c, C>, step: Step) {
         let key = region.read(row.at(tuple::KEY), 8).await;
         let version = region.read(row.at(tuple::VERSION), 8).await + 1;
@@ -101,7 +101,7 @@ impl Nstore {
         }
     }
 
-    /// Reads the tuples that are listed from `first` to `end`.
+    /// Reads the tuples in the list from `first` to `end`.
     async fn read_all<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
         let buffer = self.buffers.of(thread);
         let mut at = first;
@@ -114,7 +114,7 @@ impl Nstore {
         }
     }
 
-    /// Updates the tuples that are listed from `first` to `end`, in one region.
+    /// Updates the tuples in the list from `first` to `end`, in one region.
     async fn update_all<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>, first: W<'c, C>, end: W<'c, C>) {
         let cpu = thread.cpu;
         let mut region = thread.log.begin();

@@ -1,4 +1,4 @@
-//! Keys as YCSB draws them: zipfian, with popular ones spread over the table.
+//! YCSB's key distribution: zipfian, with popular keys scattered over the table.
 
 use strandline_isa::{sites, Addr, Cpu, Image, W};
 use strandline_kernel::Rng;
@@ -8,11 +8,11 @@ sites! {
     KEEPS_KEY = 0x524b_6f7f;
 }
 
-/// A table in volatile memory from which keys are drawn: two random numbers, two loads.
+/// A table in volatile memory. A draw takes two random numbers and two loads.
 ///
-/// YCSB (SoCC 2010) gives the k-th most popular of n keys a weight of 1 / k^theta, with theta 0.99, and spreads them by a hash; N-Store
-/// draws all keys beforehand into a table. This is a table for the alias method (Walker 1977, Vose 1991), with the
-/// same weights, exactly; which key has which rank is a random permutation.
+/// YCSB (SoCC 2010) gives the k-th most popular of n keys a weight of 1 / k^theta, with theta 0.99, and scatters them
+/// by a hash. N-Store draws all keys in advance. Here, a table for the alias method (Walker 1977, Vose 1991) has
+/// exactly the same weights. A random permutation assigns ranks to keys.
 #[derive(Clone, Copy)]
 pub(super) struct Zipf {
     base: Addr,
@@ -21,14 +21,15 @@ pub(super) struct Zipf {
     seed: u64,
 }
 
-/// Words of a key's entry: up to which random number it is the key itself, and which key otherwise.
+/// Words of a key's entry: the limit below which a random number selects the key itself, and the key that it selects
+/// otherwise.
 const ENTRY_BYTES: u64 = 16;
 
 /// How many words there are.
 const RANDOM_NUMBERS: f64 = (1_u128 << 64) as f64;
 
 impl Zipf {
-    /// Allots the table of `keys` keys, with `theta` in hundredths. It is empty until [`Zipf::write`].
+    /// Allocates the table for `keys` keys, with `theta` in hundredths. It is empty until [`Zipf::write`].
     pub fn allot(heap: &mut Heap, keys: u64, theta: u64, seed: u64) -> Zipf {
         Zipf {
             base: heap.dram(keys * ENTRY_BYTES),
@@ -74,16 +75,16 @@ impl Zipf {
     }
 }
 
-/// `x` to the power of `hundredths` / 100, by additions, multiplications and divisions only: these are the same on every
-/// machine, which the libraries' `pow` is not.
+/// `x` to the power of `hundredths` / 100. It uses only additions, multiplications and divisions, which give equal
+/// results on every machine. A library's `pow` does not.
 fn power(x: u64, hundredths: u64) -> f64 {
     let root = hundredth_root(x as f64);
     (0..hundredths).fold(1.0, |product, _| product * root)
 }
 
-/// The hundredth root of a number from 1 on, by Newton's method.
+/// The hundredth root of a number of at least 1, by Newton's method.
 fn hundredth_root(x: f64) -> f64 {
-    // At least the root of all numbers that there are: 1.25^100 is more than 2^32. So steps only go down.
+    // An upper bound of the root: 1.25^100 is more than 2^32. So steps only go down.
     let mut root = 1.25;
     loop {
         let to_99 = (0..99).fold(1.0, |product, _| product * root);
@@ -95,14 +96,14 @@ fn hundredth_root(x: f64) -> f64 {
     }
 }
 
-/// The entries for these weights: a number, and the other key, for each.
+/// The entries for these weights: a limit and the other key, for each.
 fn aliases(weights: &[f64]) -> Vec<(u64, usize)> {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     let mut shares: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
     let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..shares.len()).partition(|key| shares[*key] < 1.0);
     let mut entries: Vec<(u64, usize)> = (0..shares.len()).map(|key| (u64::MAX, key)).collect();
     while let (Some(low), Some(high)) = (poor.pop(), rich.last().copied()) {
-        // What the poor one leaves of its entry, the rich one takes.
+        // The rich key fills the rest of the poor key's entry.
         entries[low] = ((shares[low] * RANDOM_NUMBERS) as u64, high);
         shares[high] -= 1.0 - shares[low];
         if shares[high] < 1.0 {

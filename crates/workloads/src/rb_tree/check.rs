@@ -4,7 +4,7 @@ use super::tree::{header, node, BLACK, RED};
 use super::{RbTree, KEY_SHIFT, MIRROR_BITS, MOST_LEVELS};
 use strandline_isa::{Addr, Image};
 
-/// What a walk through the tree, in order, has seen.
+/// The state of an in-order walk through the tree.
 struct Walk<'a> {
     tree: &'a RbTree,
     image: &'a dyn Image,
@@ -19,7 +19,7 @@ impl Walk<'_> {
         self.image.word(Addr(node + field))
     }
 
-    /// Walks the subtree at `node`, or 0; how many black nodes each of its paths has.
+    /// Walks the subtree at `node`, or 0; returns the number of black nodes on each of its paths.
     fn subtree(&mut self, node: u64, parent: u64, level: u64) -> Result<u64, String> {
         if node == 0 {
             return Ok(0);
@@ -40,7 +40,7 @@ impl Walk<'_> {
         Ok(left + u64::from(self.colour(node)? == BLACK))
     }
 
-    /// Checks who links to a node, and its colour.
+    /// Checks a node's parent link and its colour.
     fn link(&mut self, node: u64, parent: u64) -> Result<(), String> {
         let row = self.tree.nodes.index_of(node);
         let row = row.ok_or_else(|| format!("the node at {} links to {}, which is none", Addr(parent), Addr(node)))?;
@@ -71,7 +71,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks a node's key, which comes after those of all nodes before, and its value.
+    /// Checks a node's key, which exceeds those of all earlier nodes, and its value.
     fn key(&mut self, node: u64) -> Result<(), String> {
         let key = self.word(node, node::KEY);
         if let Some(before) = self.keys.last().filter(|before| **before >= key) {
@@ -101,7 +101,7 @@ impl RbTree {
         Ok(walk)
     }
 
-    /// The nodes that are in the tree, by number, if its links are sound.
+    /// The nodes in the tree, by number, if its links are sound.
     pub(super) fn linked(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
         self.walk(image).map(|walk| walk.linked)
     }

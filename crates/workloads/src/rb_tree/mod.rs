@@ -1,12 +1,12 @@
 //! `rb-tree`: insertions and deletions of random keys in a red-black tree.
 //!
-//! StrandWeaver (ISCA 2020), Table II "RB-Tree", after NV-Heaps (ASPLOS 2011); DPO (MICRO 2016) has the same tree with 64
-//! updates a critical section: `operations`. A task takes the tree's lock and, in one failure-atomic region, looks up each
-//! of its random keys and deletes the one that is there, or inserts the one that is not; every store is logged, then made. With
-//! each goes its bit in a mirror: a persistent map of the keys that are in the tree, which the invariant compares.
+//! StrandWeaver (ISCA 2020), Table II "RB-Tree", after NV-Heaps (ASPLOS 2011). DPO (MICRO 2016) has the same tree with
+//! 64 updates a critical section: `operations`. A task takes the tree's lock and opens one failure-atomic region. It
+//! looks up each of its random keys. It deletes a present key and inserts an absent one. Every store is logged before
+//! it is made. A persistent mirror has one bit for each key in the tree; the invariant compares it with the tree.
 //!
-//! There are 16,384 keys, so at most as many nodes; a random half is in the tree at the start, and half stays in on average.
-//! Simplified: one tree with one lock, in DRAM; nodes come from a fixed stock, by volatile free lists.
+//! There are 16,384 keys, and so at most as many nodes. A random half is in the tree at the start, and half stays in on
+//! average. Simplified: one tree with one lock, in DRAM; nodes come from a fixed pool with volatile free lists.
 
 mod check;
 mod tree;
@@ -28,7 +28,7 @@ sites! {
     MORE_TO_FREE = 0xa632_9a27;
 }
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "rb-tree",
     aliases: &[],
@@ -55,17 +55,18 @@ const PARAMS: &[Param] = &[
 
 const MOST_KEYS: u64 = 1 << 20;
 
-/// The most levels of a tree of the most keys.
+/// Maximum number of levels of a tree of the most keys.
 const MOST_LEVELS: u64 = 2 * (MOST_KEYS.ilog2() as u64 + 1);
 
-/// The most stores of an operation: an insertion makes six in the new node, three for link, size and mirror, recolours three
-/// nodes for each two levels, and rotates twice (six stores each) with two colours. A deletion makes fewer.
+/// Maximum number of stores of an operation. An insertion makes six in the new node and three for link, size and
+/// mirror. It recolours three nodes for each two levels, and rotates twice (six stores each) with two colours. A
+/// deletion makes fewer.
 const MOST_RECORDS: u64 = 9 + 3 * MOST_LEVELS / 2 + 14;
 
-/// Where a node's value has the key; below are random bits.
+/// Position of the key in a node's value; random bits are below it.
 const KEY_SHIFT: u64 = 32;
 
-/// Keys of a word of the mirror, each of which has a line.
+/// Keys in a word of the mirror. Each word has its own line.
 const MIRROR_BITS: u64 = 64;
 
 /// A red-black tree, its nodes, and the mirror of its keys.
@@ -77,13 +78,13 @@ pub struct RbTree {
     free: FreeLists<{ node::BYTES }>,
     keys: u64,
     operations: u64,
-    /// The nodes that a task has taken out.
+    /// The nodes that a task has removed.
     gone: Lists,
     logs: LogLayout,
 }
 
 impl RbTree {
-    /// Deletes or inserts a key; the node that a deletion frees.
+    /// Deletes or inserts a key; returns the node that a deletion frees.
     async fn toggle<'c, C: Cpu>(
         &self,
         thread: usize,
@@ -97,9 +98,9 @@ impl RbTree {
             self.reflect(tree, key).await;
             return Some(gone);
         }
-        if let Some((new, stamp)) = self.free.take(tree.cpu, thread).await {
-            tree.region.depends(stamp).await;
-            tree.insert(place, new, key, value).await;
+        if let Some(taken) = self.free.take(tree.cpu, thread).await {
+            tree.region.takes(taken).await;
+            tree.insert(place, taken.row(), key, value).await;
             self.reflect(tree, key).await;
         }
         None
@@ -113,7 +114,7 @@ impl RbTree {
         tree.region.write(word, old ^ bit, 8).await;
     }
 
-    /// The operations of a task, all in `region`; the end of the list of nodes taken out, which begins at `gone`.
+    /// The operations of a task, all in `region`. Returns the end of the list of removed nodes, which starts at `gone`.
     async fn operate<'c, C: Cpu>(
         &self,
         thread: usize,
@@ -136,7 +137,7 @@ impl RbTree {
         }
     }
 
-    /// Fills the tree with a random half of the keys, balanced; nodes lie in no order.
+    /// Fills the tree with a random half of the keys, balanced; nodes are in random order.
     fn populate(&self, memory: &Memory, seed: u64) {
         let keys: Vec<u64> = (0..self.keys).filter(|key| filler(seed, *key, 0) & 1 == 1).collect();
         let mut rows: Vec<u64> = (0..self.nodes.rows()).collect();
@@ -168,18 +169,18 @@ fn shuffle(rows: &mut [u64], seed: u64) {
     }
 }
 
-/// The first tree, while it is built.
+/// The initial tree during its construction.
 struct Filling<'a> {
     memory: &'a Memory,
     keys: &'a [u64],
-    /// Where the node of each key lies.
+    /// The address of each key's node.
     nodes: Vec<u64>,
-    /// The level, the root's being 0, that is not full: its nodes are red, all others black.
+    /// The level (the root's is 0) that is not full: its nodes are red, all others black.
     red_level: u32,
 }
 
 impl Filling<'_> {
-    /// Builds the subtree of some of the keys; the address of its root, or 0 if there are none.
+    /// Builds the subtree of some keys; returns the address of its root, or 0 without keys.
     fn build(&self, keys: Range<usize>, level: u32, parent: u64) -> u64 {
         if keys.is_empty() {
             return 0;
@@ -206,7 +207,7 @@ impl Workload for RbTree {
         let (keys, operations) = (params.get("keys"), params.get("operations"));
         let mut heap = Heap::new(plan);
         let header = heap.table(1);
-        // Nodes taken out come back once their region is durable, so each lane can hold some beside those in the tree.
+        // Removed nodes become free once their region is durable. So each lane can hold some besides those in the tree.
         let nodes = heap.table(keys + operations * plan.lanes() as u64);
         let tree = RbTree {
             header,
@@ -243,7 +244,7 @@ impl Workload for RbTree {
         region.end().await;
 
         thread.log.unlock(lock).await;
-        // Not before the region is durable: another thread may overwrite a node at once.
+        // Only once the region is durable, because another thread may overwrite a node at once.
         while gone.less(end).branch(MORE_TO_FREE) {
             end = end - 8;
             let node = end.load().await;
@@ -251,8 +252,8 @@ impl Workload for RbTree {
         }
     }
 
-    /// Keys are in order, parents those of their children, no red node has a red child, and all paths down have as many
-    /// black ones; size and mirror say what is in the tree; values are their keys'.
+    /// Keys are in order. Parent links are right. No red node has a red child. All paths down have equally many black
+    /// nodes. Size and mirror match the tree. Values belong to their keys.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         self.check_tree(image)
     }
@@ -274,7 +275,7 @@ impl Workload for RbTree {
         ]
     }
 
-    /// Every node that is not in the tree is free. If the tree is broken, none is.
+    /// Every node that is not in the tree is free. If the tree is broken, no node is free.
     fn restart(&self, image: &dyn Image) {
         let linked = self.linked(image).ok();
         self.free

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use strandline_isa::{CoreId, Lowering};
 use strandline_runtime::{block_on, run_thread, Plain, ThreadPlan};
 
-/// The keys that the mirror says are in the tree.
+/// The keys in the tree, by the mirror.
 fn mirrored(tree: &RbTree, image: &dyn Image) -> BTreeSet<u64> {
     let is_in = |key: &u64| image.word(tree.mirror.addr(key / MIRROR_BITS)) >> (key % MIRROR_BITS) & 1 == 1;
     (0..tree.keys).filter(is_in).collect()
@@ -33,12 +33,12 @@ proptest! {
         let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
         prop_assert_eq!(block_on(run_thread(&tree, &cpu, plan)), Ok(()));
         prop_assert_eq!(tree.check(&memory), Ok(()));
-        // The check has held the tree against the mirror.
+        // The check has compared the tree with the mirror.
         prop_assert_eq!(mirrored(&tree, &memory), expected);
     }
 }
 
-/// Every rule that the invariant has is broken by one word.
+/// A single changed word breaks each rule of the invariant.
 #[test]
 fn damage_to_the_tree_is_named() {
     let params = Params::parse("workload", PARAMS, [("keys", "40")]).unwrap();

@@ -1,7 +1,7 @@
-//! The red-black tree as an open region changes it, store by store: insertion and deletion of Cormen, Leiserson, Rivest and
-//! Stein, "Introduction to Algorithms", chapter 13, with 0 in place of the leaf that they share.
+//! The red-black tree in an open region, changed store by store: insertion and deletion of Cormen, Leiserson, Rivest
+//! and Stein, "Introduction to Algorithms", chapter 13. 0 replaces their shared leaf.
 //!
-//! A node of two children is not taken out itself: it takes over the key and value of the next node, which is.
+//! A node with two children is not removed itself. It takes the key and value of the next node, which is removed.
 
 use strandline_isa::{sites, Cpu, W};
 use strandline_runtime::Region;
@@ -46,7 +46,7 @@ pub(super) mod header {
     pub const BYTES: u64 = 16;
 }
 
-/// Colours of nodes; no node counts as black.
+/// Colours of nodes; an absent node counts as black.
 pub(super) const BLACK: u64 = 0;
 pub(super) const RED: u64 = 1;
 
@@ -73,14 +73,14 @@ impl Side {
     }
 }
 
-/// Where a key is, or would be put: its node or 0, that node's parent or 0, and on which side of it.
+/// The position of a key: its node or 0, that node's parent or 0, and the side below the parent.
 pub(super) struct Place<'c, C: Cpu> {
     pub node: W<'c, C>,
     parent: W<'c, C>,
     side: Side,
 }
 
-/// The tree, seen and changed through a region.
+/// The tree, read and changed through a region.
 pub(super) struct Tree<'t, 'l, 'c, C: Cpu> {
     pub cpu: &'c C,
     pub region: &'t mut Region<'l, 'c, C>,
@@ -100,7 +100,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.set(node, node::COLOUR, self.cpu.word(colour)).await;
     }
 
-    /// Whether there is a node, and it is red.
+    /// Whether there is a node and it is red.
     async fn is_red(&mut self, node: W<'c, C>) -> bool {
         !node.is(0).branch(IS_NO_NODE) && self.get(node, node::COLOUR).await.is(RED).branch(NODE_IS_RED)
     }
@@ -113,7 +113,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         }
     }
 
-    /// Where a key is, or would be put.
+    /// The position of a key, present or absent.
     pub async fn find(&mut self, key: W<'c, C>) -> Place<'c, C> {
         let mut place = Place {
             node: self.get(self.header, header::ROOT).await,
@@ -136,7 +136,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         place
     }
 
-    /// Makes `child`, which may be 0, the child of `parent`, or the root if that is 0.
+    /// Makes `child` (or 0) a child of `parent`, or the root if `parent` is 0.
     async fn attach(&mut self, parent: W<'c, C>, side: Side, child: W<'c, C>) {
         if parent.is(0).branch(ATTACHES_ROOT) {
             self.set(self.header, header::ROOT, child).await;
@@ -145,7 +145,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         }
     }
 
-    /// Puts `child`, which may be 0, where `node` is below its parent; on which side that is.
+    /// Replaces `node` below its parent by `child` (or 0); returns the side.
     async fn replace(&mut self, node: W<'c, C>, parent: W<'c, C>, child: W<'c, C>) -> Side {
         let side = match parent.is(0).branch(REPLACES_ROOT) {
             true => Side::Left,
@@ -155,7 +155,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         side
     }
 
-    /// Turns `top` down to `side`; its child of the other side comes in its place.
+    /// Rotates `top` down to `side`; its other child takes its place.
     async fn rotate(&mut self, top: W<'c, C>, side: Side) {
         let (near, far) = (side.link(), side.other().link());
         let riser = self.get(top, far).await;
@@ -171,7 +171,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.set(top, node::PARENT, riser).await;
     }
 
-    /// Puts a new node in at the place of its key, where there is none.
+    /// Inserts a new node at the position of its absent key.
     pub async fn insert(&mut self, place: Place<'c, C>, new: W<'c, C>, key: W<'c, C>, value: W<'c, C>) {
         let Place { parent, side, .. } = place;
         let nowhere = self.cpu.word(0);
@@ -188,10 +188,10 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.set(self.header, header::SIZE, size + 1).await;
     }
 
-    /// `node` is red or the root: recolours and rotates where its parent is red too.
+    /// `node` is red or the root. Recolours and rotates while its parent is red, too.
     async fn part_reds(&mut self, mut node: W<'c, C>, mut parent: W<'c, C>) {
         while self.is_red(parent).await {
-            // The root is black, so a red parent has one too.
+            // The root is black, so a red parent has a parent.
             let grand = self.get(parent, node::PARENT).await;
             let side = self.side_of(grand, parent).await;
             let uncle = self.get(grand, side.other().link()).await;
@@ -208,7 +208,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         }
     }
 
-    /// The case of a black uncle: `parent` is the child of `grand` on `side`, both `node` and `parent` are red.
+    /// The case of a black uncle: `parent` is the child of `grand` on `side`; both `node` and `parent` are red.
     async fn part_by_rotation(&mut self, node: W<'c, C>, parent: W<'c, C>, grand: W<'c, C>, side: Side) {
         let inner = self
             .get(parent, side.other().link())
@@ -227,7 +227,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.rotate(grand, side.other()).await;
     }
 
-    /// Takes the key of a node out; the node that is free by that.
+    /// Removes the key of a node; returns the node that becomes free.
     pub async fn delete(&mut self, node: W<'c, C>) -> W<'c, C> {
         let gone = self.give_up(node).await;
         let mut child = self.get(gone, node::LEFT).await;
@@ -248,8 +248,8 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         gone
     }
 
-    /// The node to take out instead of `node`, which has at most one child: itself, or the next one, whose key and value
-    /// it has taken over.
+    /// The node to remove in place of `node`; it has at most one child. It is `node`, or its successor, whose key and
+    /// value `node` takes.
     async fn give_up(&mut self, node: W<'c, C>) -> W<'c, C> {
         let (left, right) = (self.get(node, node::LEFT).await, self.get(node, node::RIGHT).await);
         if left.is(0).branch(LACKS_LEFT) || right.is(0).branch(LACKS_RIGHT) {
@@ -270,7 +270,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         next
     }
 
-    /// Below `parent`, paths through `side` have one black node too few: makes up for it.
+    /// Below `parent`, paths through `side` have one black node too few: repairs it.
     async fn make_up(&mut self, mut parent: W<'c, C>, mut side: Side) {
         loop {
             let sibling = self.black_sibling(parent, side).await;
@@ -294,7 +294,8 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         }
     }
 
-    /// The sibling of the child of `parent` on `side`; a red one is rotated up first, and then it is a child of it.
+    /// The sibling of the child of `parent` on `side`. A red sibling is first rotated up; then one of its children is
+    /// the sibling.
     async fn black_sibling(&mut self, parent: W<'c, C>, side: Side) -> W<'c, C> {
         let sibling = self.get(parent, side.other().link()).await;
         if !self.is_red(sibling).await {
@@ -306,7 +307,7 @@ impl<'c, C: Cpu> Tree<'_, '_, 'c, C> {
         self.get(parent, side.other().link()).await
     }
 
-    /// The case of a sibling that has a red child: the `inner` one if it is to come up first, else `far`.
+    /// The case of a sibling with a red child: `inner` if that must be rotated up first, else `far`.
     async fn make_up_by_rotation(
         &mut self,
         parent: W<'c, C>,

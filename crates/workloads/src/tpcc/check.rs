@@ -6,7 +6,7 @@ use super::Tpcc;
 use crate::filler::halves;
 use strandline_isa::{Addr, Image};
 
-/// What the orders that are still in their slots took of each item.
+/// The quantities of each item in the orders that are still in their slots.
 struct Sold {
     quantity: Vec<u64>,
     orders: Vec<u64>,
@@ -28,7 +28,7 @@ impl Tpcc {
         (0..items as u64).try_for_each(|item| self.check_stock(image, item, &sold))
     }
 
-    /// The newest order is the one before the next; every slot holds the newest order that it can.
+    /// The newest order precedes the next order number; every slot holds the newest order that maps to it.
     fn check_district(&self, image: &dyn Image, district: u64, sold: &mut Sold) -> Result<(), String> {
         let tables = &self.tables;
         let next = image.word(tables.districts.field(district, district::NEXT_ORDER));
@@ -59,7 +59,7 @@ impl Tpcc {
             .addr(district * self.tables.order_slots + id % self.tables.order_slots)
     }
 
-    /// The order has as many lines as it says, of ascending items.
+    /// The order has its stated number of lines, with ascending items.
     fn check_order(&self, image: &dyn Image, district: u64, id: u64, sold: &mut Sold) -> Result<(), String> {
         let row = self.order(district, id);
         let (found, customer) = halves(image, row);
@@ -82,7 +82,7 @@ impl Tpcc {
         Ok(())
     }
 
-    /// The line belongs to the order, and its amount and text to its item; which that is.
+    /// The line belongs to the order; its amount and text belong to its item. Returns the item.
     fn check_line(&self, image: &dyn Image, district: u64, id: u64, k: u64, sold: &mut Sold) -> Result<u64, String> {
         let slot = district * self.tables.order_slots + id % self.tables.order_slots;
         let row = self.tables.order_lines.addr(slot * MAX_LINES + k);
@@ -105,13 +105,13 @@ impl Tpcc {
         Ok(item)
     }
 
-    /// What is left of an item fits what was sold of it, and that fits the orders.
+    /// The stock of an item matches its sales, and the sales match the orders.
     fn check_stock(&self, image: &dyn Image, item: u64, sold: &Sold) -> Result<(), String> {
         let row = self.tables.stock.addr(item);
         let (left, orders) = halves(image, Addr(row.0 + stock::QUANTITY));
         let (taken, _) = halves(image, Addr(row.0 + stock::YEAR_TO_DATE));
         let first = first_quantity(self.seed, item);
-        // Stock is filled up by 91 at a time.
+        // Stock is refilled by 91 at a time.
         let fits = (left + taken) % 91 == first % 91 && (10..=100).contains(&left);
         let known = (sold.quantity[item as usize], sold.orders[item as usize]);
         let all_there = taken >= known.0 && orders >= known.1 && (!sold.complete || (taken, orders) == known);

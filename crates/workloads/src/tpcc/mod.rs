@@ -1,15 +1,15 @@
 //! `tpcc`: the new-order transaction of TPC-C.
 //!
-//! COSPlay (MICRO 2021), section 5, Table 3 "TPCC", after Kolli et al. (ASPLOS 2016). One warehouse, 10 districts of
-//! 3,000 customers, 10,000 items and stock rows, for each district 3,000 order and 900 new-order slots; a lock for each
-//! district and each stock row. A task orders 5 to 15 distinct items: it locks the district and the stock rows in order,
-//! reads warehouse, customer and items, and in one failure-atomic region of a dozen steps, each with its log, its
-//! updates and its two fences, takes the order's number, writes order and new-order, and for each item the order line
-//! and the stock row. Whole rows are logged and flushed.
+//! COSPlay (MICRO 2021), section 5, Table 3 "TPCC", after Kolli et al. (ASPLOS 2016). There are one warehouse, 10
+//! districts of 3,000 customers, 10,000 items and stock rows, and for each district 3,000 order and 900 new-order
+//! slots. Each district and each stock row has a lock. A task orders 5 to 15 distinct items. It locks the district and
+//! the stock rows in order and reads warehouse, customer and items. Its failure-atomic region has a dozen steps, each
+//! with log, updates and two fences. The region takes the order's number, writes order and new-order, and writes for
+//! each item the order line and the stock row. Whole rows are logged and flushed.
 //!
-//! Simplified: only this transaction, and it never aborts; slots are rings, so a new order replaces the one that had
-//! its slot; there are no orders at the start; items come from the one warehouse; dates are zero; customers are drawn
-//! evenly; the brand test of item and stock texts is left out; locks lie in DRAM, packed.
+//! Simplified: only this transaction, and it never aborts; slots are rings, so a new order replaces an old one; there
+//! are no orders at the start; items come from the one warehouse; dates are zero; customers are uniform; the brand test
+//! of item and stock texts is left out; locks are in DRAM, packed.
 
 mod check;
 mod tables;
@@ -23,7 +23,7 @@ use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{log_records, BuildPlan, Heap, LogLayout, ThreadState, Workload};
 use tables::{Tables, MAX_LINES};
 
-/// What is to be known of it.
+/// The workload's description.
 pub const ABOUT: About = About {
     name: "tpcc",
     aliases: &[],
@@ -66,7 +66,7 @@ const PARAMS: &[Param] = &[
 /// The tables of one warehouse.
 pub struct Tpcc {
     tables: Tables,
-    /// Each lane's list of the items it orders.
+    /// Each lane's list of ordered items.
     stacks: Lists,
     logs: LogLayout,
     seed: u64,

@@ -1,16 +1,16 @@
-//! The tables of TPC-C that new-order uses, and where their columns lie.
+//! The TPC-C tables of new-order, and the positions of their columns.
 //!
 //! Row sizes are TPC-C's (district 95 bytes, customer 655, item 82, stock 306, order 24, new-order 8, order line 54),
-//! rounded up to words. Offsets are payload bytes unless they say otherwise.
+//! rounded up to words. Offsets are payload bytes except where noted.
 
 use crate::filler::{fill, filler, pair};
 use strandline_isa::Memory;
 use strandline_kernel::Params;
 use strandline_runtime::{place, Heap, Locks, Table};
 
-/// Order lines of the longest order.
+/// Maximum number of order lines.
 pub const MAX_LINES: u64 = 15;
-/// Order lines of the shortest order.
+/// Minimum number of order lines.
 pub const MIN_LINES: u64 = 5;
 
 pub mod warehouse {
@@ -38,7 +38,7 @@ pub mod item {
 }
 
 /// A line with quantity, order count, year-to-date and remote count (4 bytes each) and 16 bytes of text, then five
-/// lines with the texts of two districts (24 bytes each) and 8 bytes of text more.
+/// lines with the texts of two districts (24 bytes each) and 8 more bytes of text.
 pub mod stock {
     pub const QUANTITY: u64 = 0;
     pub const ORDER_COUNT: u64 = 4;
@@ -144,12 +144,12 @@ impl Tables {
     }
 }
 
-/// What is in stock of an item at the start: 10 to 100.
+/// The initial stock of an item: 10 to 100.
 pub fn first_quantity(seed: u64, item: u64) -> u64 {
     10 + filler(seed, item, 3) % 91
 }
 
-/// Where in a stock row a district's text lies: the offset in the row, not a payload byte.
+/// Position of a district's text in a stock row, as an offset in the row, not a payload byte.
 pub const fn district_text(district: u64) -> u64 {
     place(56 * (1 + district / 2)) + 24 * (district % 2)
 }

@@ -18,11 +18,11 @@ sites! {
     STOCK_IS_LOW = 0x5084_dfb5;
 }
 
-/// What the transaction knows before it writes.
+/// The transaction's data before it writes.
 struct Order<'c, C: Cpu> {
     district: W<'c, C>,
     customer: W<'c, C>,
-    /// The list of items, ascending, and how many there are.
+    /// The ascending list of items, and its length.
     items: W<'c, C>,
     lines: W<'c, C>,
 }
@@ -54,7 +54,7 @@ impl Tpcc {
         self.tables.stock_locks.at((order.items + (k << 3)).load().await)
     }
 
-    /// Draws district, customer and the items, which are distinct and sorted as they are drawn.
+    /// Draws district, customer and distinct items, sorted during the draw.
     async fn draw<'c, C: Cpu>(&self, thread: &mut ThreadState<'c, C>) -> Order<'c, C> {
         let cpu = thread.cpu;
         let order = Order {
@@ -116,7 +116,7 @@ impl Tpcc {
             }
             line = line + LINE_BYTES;
         }
-        // The sum that the terminal would show; discount and taxes are in hundredths of a percent.
+        // The sum on the terminal; discount and taxes are in hundredths of a percent.
         let _ = total * (cpu.word(10_000) - discount) * (warehouse_tax + district_tax + 10_000);
     }
 
@@ -130,7 +130,7 @@ impl Tpcc {
         id
     }
 
-    /// Writes order and new-order; the order's slot.
+    /// Writes order and new-order; returns the order's slot.
     async fn write_order<'c, C: Cpu>(
         &self,
         cpu: &'c C,
@@ -156,7 +156,7 @@ impl Tpcc {
         slot
     }
 
-    /// Takes one item out of the stock and writes its order line at `row`; what it costs.
+    /// Takes one item out of the stock and writes its order line at `row`; returns the price.
     async fn write_line<'c, C: Cpu>(
         &self,
         cpu: &'c C,
@@ -194,8 +194,8 @@ impl Tpcc {
     }
 }
 
-/// One order line: order number, place in the order from 1, item, how many, and where stock rows have the district's
-/// text.
+/// One order line: order number, position in the order from 1, item, quantity, and the position of the district's text
+/// in stock rows.
 #[derive(Clone, Copy)]
 struct Bought<'c, C: Cpu> {
     id: W<'c, C>,
@@ -205,7 +205,7 @@ struct Bought<'c, C: Cpu> {
     text: W<'c, C>,
 }
 
-/// Whether the list from `start` to `end` holds `value`.
+/// Whether the list from `start` to `end` contains `value`.
 async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -> bool {
     let mut at = start;
     while at.less(end).branch(LIST_GOES_ON) {
@@ -217,7 +217,7 @@ async fn contains<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) -
     false
 }
 
-/// Inserts `value` into the ascending list from `start` to `end`, which has room for one more.
+/// Inserts `value` into the ascending list from `start` to `end`, which has space for one more.
 async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
     let mut at = end;
     while start.less(at).branch(IS_ABOVE_FIRST) {
@@ -232,14 +232,14 @@ async fn insert<'c, C: Cpu>(start: W<'c, C>, end: W<'c, C>, value: W<'c, C>) {
     at.store(value).await;
 }
 
-/// Where in a stock row the text of `district` lies, as the program computes it.
+/// The position of `district`'s text in a stock row, as the program computes it.
 fn text_offset<C: Cpu>(district: W<'_, C>) -> W<'_, C> {
     let offset = ((district >> 1) << 6) + (district & 1) * 24 + LINE_BYTES;
     debug_assert_eq!(offset.bits(), district_text(district.bits()));
     offset
 }
 
-/// Logs a stock row: what its lines hold, which is less than they could.
+/// Logs only the used words of a stock row's lines.
 async fn log_stock<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, row: W<'c, C>) {
     region.log(row, 0, stock::HEAD_BYTES).await;
     for i in 1..=stock::DISTRICT_LINES {

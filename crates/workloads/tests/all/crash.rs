@@ -1,4 +1,4 @@
-//! Every workload survives a crash anywhere, on a machine that persists as badly as it may.
+//! Every workload survives a crash anywhere, under the most adverse persist order.
 
 use crate::common::crashing::{judge, judge_twice, run, Game, Outcome};
 use crate::common::{models, several, with_several, with_small, with_small_for, workloads, PLAN};
@@ -13,7 +13,7 @@ const EVICTIONS: [u64; 4] = [0, 50, 8, 2];
 struct Crash {
     game: Game,
     twice: bool,
-    /// Judges one image in so many.
+    /// Judges one image in `every`.
     every: u64,
 }
 
@@ -45,7 +45,7 @@ fn alone(lowering: Lowering, threads: usize, tasks: u64, play: Play) -> Game {
     }
 }
 
-/// Tasks of these make a hundred durable changes each, and more: one image in so many is judged.
+/// Tasks of these make a hundred durable changes and more, so only a sample of images is judged.
 fn every(name: &str) -> u64 {
     match name {
         "tpcc" | "nstore" => 5,
@@ -133,7 +133,7 @@ fn recovery_may_crash_too() {
     }
 }
 
-/// The first failure that any play finds.
+/// The first failure under any play.
 fn first_failure(name: &str, lowering: Lowering) -> Option<String> {
     plays().find_map(|play| {
         let crash = Crash {
@@ -156,7 +156,7 @@ fn a_missing_fence_or_flush_is_found() {
     let unlogged = Lowering { log: false, ..FENCED };
     for name in workloads() {
         for broken in [unordered_log, never_durable, unflushed, unlogged] {
-            // Tatp's region is one store to one line: atomic without any log. Bandwidth has none.
+            // Tatp's region is one store to one line, which is atomic without a log. Bandwidth has no log.
             let harmless = name == "tatp" && (broken == unordered_log || broken == unlogged)
                 || name == "bandwidth" && broken == unlogged;
             assert_eq!(
@@ -168,11 +168,11 @@ fn a_missing_fence_or_flush_is_found() {
     }
 }
 
-/// Crashes, recovers and starts anew, then crashes anywhere again.
+/// Crashes, recovers and restarts, then crashes anywhere again.
 struct Again {
     play: Play,
     first_crash: u64,
-    /// Judges one image in so many.
+    /// Judges one image in `every`.
     every: u64,
 }
 
@@ -247,7 +247,7 @@ const BY_CONTEXT: Lowering = Lowering {
     ..FENCED
 };
 
-/// One fence whenever the window has gone round (COSPlay 5, "SBatch").
+/// One fence after each round of the window (COSPlay 5, "SBatch").
 const BATCHED: Lowering = Lowering {
     tasking: Tasking::Batched,
     ..FENCED
@@ -289,7 +289,7 @@ fn every_crash_image_of_tasks_that_share_a_thread_recovers() {
 
 #[test]
 fn tasks_that_share_a_thread_and_order_nothing_are_found() {
-    // Stores and flushes of all tasks are in context 0, their fences wait for others.
+    // Stores and flushes of all tasks are in context 0, while their fences wait for other contexts.
     let never_set = Lowering {
         resumed: &[],
         ..BY_CONTEXT
@@ -301,14 +301,15 @@ fn tasks_that_share_a_thread_and_order_nothing_are_found() {
     for name in workloads() {
         for broken in [never_set, never_durable] {
             let found = plays().find_map(|play| crash_shared(name, broken, Library::Paper, play).failure);
-            // Bandwidth's tasks go in step: between two fences of any of them comes the first one's, which is of context 0.
+            // Bandwidth's tasks run in lockstep. Between two fences of any task is a fence of the first one, which is
+            // in context 0.
             let harmless = name == "bandwidth" && broken == never_set;
             assert!(found.is_some() || harmless, "{name} under {broken:?}");
         }
     }
 }
 
-/// A plan of so many threads under another runtime.
+/// A plan of `threads` threads under another runtime.
 fn under(logging: Logging, threads: usize) -> BuildPlan {
     BuildPlan {
         threads,
@@ -334,8 +335,8 @@ fn every_crash_image_recovers_under_every_runtime() {
                         outcome.failure, None,
                         "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}"
                     );
-                    // Under strands, and without a log, the last acknowledgements come behind the last durable change, where nobody
-                    // looks any more.
+                    // Under strands, and without a log, the last acknowledgements follow the last durable change, after
+                    // the last checked image.
                     if lowering == FENCED && name != "bandwidth" {
                         assert_eq!(
                             outcome.regions, outcome.acknowledged,
@@ -396,11 +397,11 @@ fn a_missing_fence_or_flush_is_found_under_every_runtime() {
     for name in workloads() {
         for logging in models(&[3]) {
             for broken in [unordered_log, never_durable, unflushed] {
-                // Tatp's region is one store to one line: atomic without any log. So is pc's where both halves of its word are
-                // written at once.
+                // Tatp's region is one store to one line, which is atomic without a log. So is pc's if it writes both
+                // halves of its word at once.
                 let one_store = name == "tatp" || name == "pc" && logging.runtime == Runtime::Redo;
-                // The fence before a redo-logged region's updates also waits for those of the region before; that the settled mark
-                // overtakes the last ones is too rare among tpcc's hundreds of lines to be met in these few plays.
+                // The fence before a redo-logged region's updates also waits for the previous region's updates. The
+                // settled mark seldom overtakes the last of tpcc's hundreds of lines, so these few plays miss it.
                 let rare = name == "tpcc" && logging.runtime == Runtime::Redo && broken == never_durable;
                 let harmless = one_store && broken == unordered_log || rare;
                 let found = plays().find_map(|play| {

@@ -1,6 +1,7 @@
-//! The workloads' tests: one binary, which links once.
+//! The workloads' tests, in one binary that links once.
 
 mod common;
 mod crash;
 mod plain;
+mod restart;
 mod sites;

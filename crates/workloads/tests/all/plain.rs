@@ -1,4 +1,4 @@
-//! Every workload on plain memory: its invariant, what it costs, and going on after a crash.
+//! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
 use crate::common::counting::{Counting, Counts};
 use crate::common::{run_plain, thread_plan, with_small, workloads, PLAN};
@@ -29,7 +29,7 @@ fn the_invariant_holds_after_many_tasks() {
     }
 }
 
-/// Flips each persistent word outside of the logs in turn, and counts how many of those changes the invariant notices.
+/// Flips each persistent word outside the logs in turn, and counts the changes that the invariant detects.
 struct Sensitivity;
 
 impl Visitor for Sensitivity {
@@ -54,7 +54,7 @@ impl Visitor for Sensitivity {
 
 #[test]
 fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
-    // Words in use of the seven of each line: sps and pc one of seven, tatp twelve of fourteen, bandwidth all.
+    // Used words of the seven of each line: sps and pc one of seven, tatp twelve of fourteen, bandwidth all.
     let shares = HashMap::from([
         ("sps", 1.0 / 7.0),
         ("pc", 1.0 / 7.0),
@@ -65,7 +65,7 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
         let (noticed, tried) = with_small(name, Sensitivity);
         match shares.get(name) {
             Some(share) => assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}"),
-            // The others hold free nodes, old orders, texts that mean nothing, and unused bytes.
+            // The others also hold free nodes, old orders, arbitrary texts and unused bytes.
             None => assert!(noticed * 10 > tried, "{name}: {noticed} of {tried}"),
         }
     }
@@ -96,7 +96,7 @@ fn count(name: &str, lowering: Lowering) -> Counts {
     with_workload(name, [], &plan, Count { lowering, tasks: 3000 }).unwrap()
 }
 
-/// COSPlay (MICRO 2021), Table 3: flushes and fences a task follow from its CKI and SKI and from Figure 4(a).
+/// COSPlay (MICRO 2021), Table 3: flushes and fences per task follow from its CKI and SKI and from Figure 4(a).
 #[test]
 fn flushes_and_fences_are_those_of_the_paper() {
     for (name, flushes, fences) in [("sps", 4, 2), ("pc", 2, 2), ("tatp", 2, 2)] {
@@ -107,13 +107,13 @@ fn flushes_and_fences_are_those_of_the_paper() {
             "{name}"
         );
     }
-    // ASAP VI-C: 64 writes of four lines, with a fence behind each.
+    // ASAP VI-C: 64 writes of four lines, each followed by a fence.
     let counts = count("bandwidth", FENCED);
     assert_eq!(
         (counts.flushes, counts.fences),
         (64 * 4 * counts.tasks, 64 * counts.tasks)
     );
-    // CKI 23.2 and SKI 2.7 are 8.6 flushes a fence; CKI 19.5 and SKI 2.3 are 8.5.
+    // CKI 23.2 and SKI 2.7 give 8.6 flushes per fence; CKI 19.5 and SKI 2.3 give 8.5.
     for (name, fences, ratio) in [("tpcc", 24.0, 23.2 / 2.7), ("cq", 2.0, 19.5 / 2.3)] {
         let counts = count(name, FENCED);
         let (flushes, found) = (counts.per_task(counts.flushes), counts.per_task(counts.fences));
@@ -125,11 +125,11 @@ fn flushes_and_fences_are_those_of_the_paper() {
     }
 }
 
-/// StrandWeaver's benchmarks store by store: each store flushes its record and its line, with a fence behind each, and
-/// a region ends with as much for a line of the log's own.
+/// StrandWeaver's benchmarks, store by store: each store flushes its record and its line, each followed by a fence. A
+/// region ends with the same for a line of the log.
 #[test]
 fn regions_of_single_stores_flush_and_fence_each() {
-    // Five words of a value; an insertion, of one key in ten that are not there, has three stores more.
+    // Five words of a value; an insertion (one key in ten is absent) has three more stores.
     let hashmap = |insertions: f64| 2.0 * (5.0 + 1.0 + 3.0 * insertions);
     let counts = count("hashmap", FENCED);
     let found = counts.per_task(counts.flushes);
@@ -150,7 +150,7 @@ fn regions_of_single_stores_flush_and_fence_each() {
     );
     assert_eq!(counts.flushes, counts.fences, "rb-tree");
 
-    // A field has two lines and four records, with two fences; the version goes with the last: a line and a record.
+    // A field has two lines and four records, with two fences. The version adds a line and a record to the last field.
     for (name, reads) in [("nstore-rd", 0.9), ("nstore-bal", 0.5), ("nstore-wr", 0.1)] {
         let counts = count(name, FENCED);
         let updates = counts.fences as f64 / 20.0;
@@ -179,8 +179,8 @@ impl Visitor for Show {
     }
 }
 
-/// Eight operations cost eight times one, but for the end of a region: two flushes, which single stores share and queue has only
-/// then. Keys are drawn anew, so there is some noise.
+/// Eight operations cost eight times one, except for the end of a region: two flushes, which single stores share and
+/// queue has only in this case. Keys are drawn again, so there is some noise.
 #[test]
 fn a_region_of_eight_operations_flushes_about_eight_times_as_often() {
     let plan = BuildPlan {
@@ -197,7 +197,8 @@ fn a_region_of_eight_operations_flushes_about_eight_times_as_often() {
     }
 }
 
-/// CKI and SKI beside the paper's: within a factor of three, as instructions depend on compilers and libraries.
+/// CKI and SKI compared with the paper's: within a factor of three, because instructions depend on compilers and
+/// libraries.
 #[test]
 fn instructions_are_of_the_papers_order() {
     let paper = [
@@ -232,7 +233,7 @@ fn without_persistence_there_is_neither_log_nor_flush_nor_fence() {
     }
 }
 
-/// Power fails with everything durable, threads start anew on what is left.
+/// Power fails with everything durable; threads restart on the remaining memory.
 struct Restart;
 
 impl Visitor for Restart {
@@ -294,6 +295,7 @@ fn notes_come_in_order() {
                     inside.1 = false;
                     (true, name != "bandwidth")
                 }
+                Note::RegionAbort => panic!("{name}: nothing aborts a region here"),
                 Note::Output { .. } | Note::Running(_) | Note::Window(_) => before,
                 Note::TaskEnd => {
                     inside.0 = false;

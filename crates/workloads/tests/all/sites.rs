@@ -1,4 +1,4 @@
-//! Branches stand at places of their own: the numbers that `sites!` declares, in whatever crate.
+//! Branches have unique addresses: the numbers that `sites!` declares, in all crates.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

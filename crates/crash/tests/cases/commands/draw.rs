@@ -1,4 +1,4 @@
-//! Commands at random: what a user might type, with the corners of what can be set.
+//! Random commands: what a user might type, with extreme settings.
 
 use std::collections::BTreeSet;
 use strandline_design::About;
@@ -8,7 +8,7 @@ use strandline_machine::{preset_names, Machine};
 use strandline_runtime::runtimes;
 use strandline_sim::{check_needs, Found, Spec, Window};
 
-/// Corners of the machine: settings that belong together.
+/// Extreme machines: settings that belong together.
 const CORNERS: &[&[&str]] = &[
     &["core.rob_entries=4"],
     &["core.load_queue_entries=1"],
@@ -47,13 +47,13 @@ const CORNERS: &[&[&str]] = &[
     &["simulation.jitter=0"],
 ];
 
-/// The most corners of a machine at once.
+/// Maximum number of extremes of a machine at once.
 const MOST_CORNERS: u64 = 4;
 
-/// Sizes at which structures wrap round and threads meet.
+/// Sizes at which structures wrap around and threads contend.
 const WORKLOADS: &[&[&str]] = &[&[], &[], &["operations=2"], &["operations=3"]];
 
-/// A command for a design. A few ask for what a design or a machine does not have.
+/// A command for a design. A few request something that a design or machine lacks.
 pub fn command(about: &About, seed: u64) -> Spec {
     let mut rng = Rng::new(
         about
@@ -65,7 +65,7 @@ pub fn command(about: &About, seed: u64) -> Spec {
     let machine = pick(&mut rng, &machines(about)).to_string();
     let window = window(&mut rng);
     let set = sets(about, &mut rng);
-    // Where every access misses, a run is long and says no more.
+    // If every access misses, a run is long without testing more.
     let is_small = set.iter().any(|set| set == "machine.llc.bytes=4096");
     let (threads, tasks) = match (workload, is_small) {
         ("tpcc", true) => (2, 2),
@@ -73,7 +73,7 @@ pub fn command(about: &About, seed: u64) -> Spec {
         (_, true) => (4, 8),
         (_, false) => (16, 40),
     };
-    Spec {
+    let spec = Spec {
         machine: Some(machine),
         runtime: (!rng.one_in(4)).then(|| pick(&mut rng, runtimes()).name.to_owned()),
         threads: Some([1, 2, 3, 4, 8, 16][rng.below(6) as usize].min(threads)),
@@ -83,6 +83,20 @@ pub fn command(about: &About, seed: u64) -> Spec {
         seed: rng.below(1_000),
         set,
         ..Spec::new(workload, about.name)
+    };
+    match design(about.name).is_some_and(|design| design.lowering().speculates()) && !rng.one_in(8) {
+        true => restartable(spec),
+        false => spec,
+    }
+}
+
+/// The same of a program that can restart its regions, for a design that interrupts it; not so for the workload without a log.
+fn restartable(spec: Spec) -> Spec {
+    Spec {
+        runtime: Some("undo".to_owned()),
+        window: None,
+        coroutines: None,
+        ..spec
     }
 }
 

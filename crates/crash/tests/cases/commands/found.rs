@@ -1,10 +1,10 @@
-//! Commands that failed once, and what was wrong.
+//! Commands that failed in the past, and their faults.
 
 use super::{tried, Check};
 use crate::exploration::read;
 use strandline_sim::Spec;
 
-/// What was wrong, and the command from `crash` on.
+/// The fault, and the command from `crash` on.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("time-that-goes-back-cosplay", "crash cq -d cosplay --threads 8 --tasks 40 --runtime sfr --window 3"),
     ("time-that-goes-back-asap-ep", "crash cq -d asap-ep --threads 8 --tasks 40 --runtime txn --seed 121 --window 2"),

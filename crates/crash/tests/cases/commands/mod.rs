@@ -1,4 +1,4 @@
-//! Whole `crash` commands at random, under each design. None may panic, stand still, or leave a wrong state.
+//! Random whole `crash` commands, under each design. None may panic, hang, or leave a wrong state.
 
 mod draw;
 mod found;
@@ -15,10 +15,10 @@ use strandline_designs::abouts;
 use strandline_kernel::Cycles;
 use strandline_sim::{check_needs, Error, Plan, Spec};
 
-/// Crash states of a command that are recovered; the model judges all there are.
+/// Number of recovered crash states of a command; the model judges all states.
 const POINTS: Points = Points::Count(24);
 
-/// Cycles without the end of a task: on the slowest machine drawn a task of some hundred stores takes a million.
+/// Cycles without the end of a task: on the slowest machine, a task of some hundred stores takes a million.
 const PATIENCE: Cycles = Cycles(4_000_000);
 
 /// Random commands under each design.
@@ -43,7 +43,7 @@ pub fn found() -> Vec<Check> {
         .collect()
 }
 
-/// What goes wrong in a command, and the shortest that goes wrong in the same way.
+/// The failure of a command, and the shortest command with the same failure.
 fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
     let first = tried(planted, &spec)?;
     let same = |spec: &Spec| tried(planted, spec).is_some_and(|found| found.kind == first.kind);
@@ -55,8 +55,7 @@ fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
     })
 }
 
-/// What goes wrong in a command; a refused one is as it should be, and so is a state that a design without a promise does not
-/// recover.
+/// The failure of a command. A refusal is right, and so is an unrecovered state of a design without a promise.
 fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
     let found = finding(planted, || {
         match first_failure(spec, POINTS, &|spec| planted.observe_for(spec, PATIENCE)) {
@@ -68,7 +67,7 @@ fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
     (!is_bound).then_some(found)
 }
 
-/// That the generator is worth something: most of what it draws is run, and a planted bug is found and shrunk.
+/// Tests the generator: most commands run, and a planted bug is found and shrunk.
 pub fn proofs() -> Vec<Case> {
     vec![
         Case::new("tables", "most_random_commands_are_run", 10, most_are_run),

@@ -1,11 +1,11 @@
-//! From a failing command to the shortest that fails in the same way.
+//! Shrinks a failing command to the shortest one with the same failure.
 
 use strandline_sim::Spec;
 
-/// Commands that are tried at most.
+/// Maximum number of tried commands.
 const TRIALS: usize = 150;
 
-/// Leaves out one option after the other, and makes numbers smaller, as long as the command still `fails`.
+/// Leaves out one option after the other and reduces numbers, as long as the command still `fails`.
 pub fn shortest(mut spec: Spec, fails: impl Fn(&Spec) -> bool) -> Spec {
     let mut trials = TRIALS;
     while let Some(shorter) = shorter(&spec).into_iter().take(trials).find(|shorter| {
@@ -17,7 +17,7 @@ pub fn shortest(mut spec: Spec, fails: impl Fn(&Spec) -> bool) -> Spec {
     spec
 }
 
-/// Commands that are a step shorter, the greatest steps first.
+/// Commands that are one step shorter, the largest steps first.
 fn shorter(spec: &Spec) -> Vec<Spec> {
     let mut steps: Vec<Spec> = Vec::new();
     let mut step = |change: &dyn Fn(&mut Spec)| {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Acceptance, Access, Admission, Answer, Asked, ControllerId, Counters, Departure, Design, Domain, Entry,
-    Eviction, Forward, Gate, Level, Message, Places, Reply, Services, Sizes, Supply, Until, WriteRequest,
+    About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
+    Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, Services, Sizes, Snoop, Store, StoreId,
+    Supply, Until, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive};
+use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// The answer that is changed.
@@ -13,13 +14,11 @@ use strandline_kernel::{Cycles, Param, Params};
 pub enum Change {
     /// What intents become.
     Lowering(fn(&mut Lowering)),
-    /// What becomes of a primitive at dispatch.
-    Primitive(Primitive, Admission),
-    /// An sfence waits for stores and not for flushes.
-    SfenceAwaitsStores,
+    /// The change of a primitive at dispatch.
+    Primitive(Primitive, Admission<Key>),
     /// An sfence waits for stores and for every other flush.
     SfenceAwaitsHalf,
-    /// An sfence that finds something pending waits some time and does not look again.
+    /// An sfence that finds something pending waits some time and does not check again.
     SfenceLooksOnce,
     /// A flush is acknowledged and not sent.
     FlushDropped,
@@ -29,9 +28,9 @@ pub enum Change {
     FlushSentLate,
     /// Only every other flush is sent.
     FlushHalved,
-    /// What becomes of a cfence for this context.
-    Cfence(fn(u8) -> Admission),
-    /// Whatever setctx says, everything belongs to context 0.
+    /// The change of a cfence for this context.
+    Cfence(fn(u8) -> Admission<Key>),
+    /// Everything belongs to context 0, despite setctx.
     SetctxIgnored,
     /// A locked instruction waits for no flush.
     LockedWaitsForNothing,
@@ -39,52 +38,45 @@ pub enum Change {
     EvictionsDropped(Level),
     /// Dirty lines that leave this level are written back.
     EvictionsWrittenBack(Level),
-    /// Only cores whose caches hold a line are asked for it.
+    /// Only cores whose caches hold a line receive requests for it.
     HoldersAsked,
-    /// A pcommit is done when it departs.
+    /// A pcommit completes when it departs.
     PcommitAtOnce,
-    /// A pcommit is done when the first controller has answered.
+    /// A pcommit completes after the first controller's reply.
     PcommitFirstAnswer,
-    /// A pcommit asks the first controller only.
+    /// A pcommit is sent only to the first controller.
     PcommitOneController,
-    /// Every controller's answer counts as the pcommit's.
+    /// Every controller's reply counts as the pcommit's.
     PcommitEachAnswer,
     /// Where the persistence domain begins.
     Domain(Domain),
-    /// The owner gives these lines and notes nothing.
+    /// The owner forwards these lines without a note.
     Given(fn(Line, Access) -> bool),
-    /// Dirty lines are handed over as they are.
+    /// Dirty lines are forwarded without a write-back.
     HandedOverDirty,
     /// Nothing is undone when power fails.
     NothingUndone,
-    /// The design never hears that a flush of its own is acknowledged.
+    /// The design never receives the acknowledgement of its own flush.
     AcknowledgementsLost,
 }
 
-/// A design that answers as `inner` does, but for one change.
+/// A design that behaves as `inner`, with one change.
 pub struct Altered {
     inner: Box<AnyDesign>,
     change: Change,
     /// Numbers flushes, gates and commits.
     count: u64,
-    /// Flushes to be sent, by number.
+    /// Pending flushes, by number.
     late: BTreeMap<u64, (CoreId, Line)>,
-    /// Contexts of commits that have not been acknowledged, by tag.
-    commits: BTreeMap<u64, u8>,
+    /// Contexts of unacknowledged commits, by tag.
+    commits: BTreeMap<Key, u8>,
 }
 
-/// Flushes of this context are told apart from stores.
-const FLUSHES: u8 = 1;
-
-/// How long what comes too early, or too late, is off by: less than a flush takes, and more.
+/// How much too early or too late: less than a flush takes, or more.
 const EARLY: Cycles = Cycles(20);
 const LATE: Cycles = Cycles(2_000);
 
-/// The message that opens a gate, and the one that sends a late flush.
-const OPEN: u32 = 1_000;
-const SEND: u32 = 1_001;
-
-/// Tags that are not the inner design's.
+/// Tags outside the inner design's range.
 const OWN_TAG: u64 = 1 << 40;
 
 impl Altered {
@@ -98,37 +90,31 @@ impl Altered {
         })
     }
 
-    fn sfence(&mut self, hw: &mut dyn Services, core: CoreId) -> Option<Admission> {
-        match self.change {
-            Change::SfenceAwaitsStores | Change::SfenceAwaitsHalf => Some(Admission::Hold(Until::Drained(Some(0)))),
-            Change::SfenceLooksOnce if hw.pending(core, None) > 0 => {
-                self.count += 1;
-                let message = Message {
-                    kind: OPEN,
-                    to: 0,
-                    body: self.count,
-                };
-                hw.send(hw.now() + EARLY, message);
-                Some(Admission::Hold(Until::Open(Gate(self.count))))
-            }
-            _ => None,
-        }
+    /// A key that the inner design has none of.
+    fn own_key(&mut self) -> Key {
+        self.count += 1;
+        Key(OWN_TAG + self.count)
     }
 
-    fn flush(&mut self, hw: &mut dyn Services, core: CoreId, line: Line, context: u8) -> Option<Departure> {
-        self.count += 1;
+    fn sfence(&mut self, hw: &mut dyn Services<Keys>, core: CoreId) -> Option<Admission<Key>> {
+        if !matches!(self.change, Change::SfenceLooksOnce) || hw.pending(core, None) == 0 {
+            return None;
+        }
+        let gate = self.own_key();
+        hw.send(hw.now() + EARLY, gate);
+        Some(Admission::Hold(Until::Open(gate)))
+    }
+
+    fn flush(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, context: u8) -> Option<Departure<Key>> {
+        let key = self.own_key();
         match self.change {
             Change::FlushDropped => {}
             Change::FlushHalved if self.count % 2 == 0 => {}
-            Change::FlushAcknowledgedAtDeparture => hw.flush_line(core, line, OWN_TAG),
+            Change::FlushAcknowledgedAtDeparture => hw.flush_line(core, line, key),
+            Change::SfenceAwaitsHalf if self.count % 2 == 0 => hw.flush_line(core, line, key),
             Change::FlushSentLate => {
-                self.late.insert(self.count, (core, line));
-                let message = Message {
-                    kind: SEND,
-                    to: 0,
-                    body: self.count,
-                };
-                hw.send(hw.now() + LATE, message);
+                self.late.insert(key.0, (core, line));
+                hw.send(hw.now() + LATE, key);
             }
             _ => return None,
         }
@@ -136,15 +122,14 @@ impl Altered {
         Some(Departure::Keep)
     }
 
-    fn pcommit(&mut self, hw: &mut dyn Services, core: CoreId, context: u8) -> Option<Departure> {
+    fn pcommit(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, context: u8) -> Option<Departure<Key>> {
         let controllers = match self.change {
             Change::PcommitAtOnce => return Some(Departure::Go),
             Change::PcommitFirstAnswer | Change::PcommitEachAnswer => hw.controllers(),
             Change::PcommitOneController => 1,
             _ => return None,
         };
-        self.count += 1;
-        let tag = OWN_TAG + self.count;
+        let tag = self.own_key();
         self.commits.insert(tag, context);
         for controller in 0..controllers {
             hw.commit(core, ControllerId(controller as u16), tag);
@@ -154,22 +139,10 @@ impl Altered {
 }
 
 impl Design for Altered {
+    type Own = Keys;
+
     fn about(&self) -> About {
         self.inner.about()
-    }
-
-    fn places(&self) -> Places {
-        let inner = self.inner.places();
-        let primitives = matches!(
-            self.change,
-            Change::Primitive(..) | Change::SfenceAwaitsStores | Change::SfenceAwaitsHalf | Change::SfenceLooksOnce
-        );
-        Places {
-            primitives: inner.primitives || primitives,
-            all_cores_asked: inner.all_cores_asked && !matches!(self.change, Change::HoldersAsked),
-            admission: inner.admission || matches!(self.change, Change::SfenceAwaitsStores | Change::SfenceAwaitsHalf),
-            ..inner
-        }
     }
 
     fn domain(&self) -> Domain {
@@ -195,6 +168,30 @@ impl Design for Altered {
         self.inner.drain_bytes(machine)
     }
 
+    fn rolls_back(&self) -> bool {
+        self.inner.rolls_back()
+    }
+
+    fn reads_durable(&self) -> bool {
+        self.inner.reads_durable()
+    }
+
+    fn plain_nt(&self) -> bool {
+        self.inner.plain_nt()
+    }
+
+    fn snoops_all(&self) -> bool {
+        self.inner.snoops_all() && !matches!(self.change, Change::HoldersAsked)
+    }
+
+    fn hands_over_clean(&self) -> bool {
+        self.inner.hands_over_clean() && !matches!(self.change, Change::HandedOverDirty)
+    }
+
+    fn own_counters(&self) -> &'static [Counter] {
+        self.inner.own_counters()
+    }
+
     fn counters(&self, now: Cycles) -> Counters {
         self.inner.counters(now)
     }
@@ -207,22 +204,13 @@ impl Design for Altered {
         lowering
     }
 
-    fn admit(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry) -> Answer {
-        if matches!(self.change, Change::SfenceAwaitsStores | Change::SfenceAwaitsHalf) {
-            let flush = matches!(entry, Entry::Flush(..));
-            self.count += u64::from(flush);
-            let apart = flush && (matches!(self.change, Change::SfenceAwaitsStores) || self.count % 2 == 0);
-            hw.set_context(core, if apart { FLUSHES } else { 0 });
-        }
-        self.inner.admit(hw, core, entry)
+    fn claim(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Claim<Key> {
+        self.inner.claim(hw, core, entry)
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services, core: CoreId, primitive: Primitive) -> Admission {
-        match self.change {
-            Change::Primitive(changed, admission) if changed == primitive => return admission,
-            _ => {}
-        }
+    fn primitive(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, primitive: Primitive) -> Admission<Key> {
         match (self.change, primitive) {
+            (Change::Primitive(changed, admission), _) if changed == primitive => return admission,
             (Change::Cfence(becomes), Primitive::Cfence(context)) => return becomes(context),
             (Change::SetctxIgnored, Primitive::Setctx(_)) => return Admission::Pass,
             _ => {}
@@ -232,25 +220,42 @@ impl Design for Altered {
                 return admission;
             }
         }
-        if self.inner.places().primitives {
-            self.inner.primitive(hw, core, primitive)
-        } else {
-            Admission::plain(primitive)
+        let admission = self.inner.primitive(hw, core, primitive);
+        if matches!(self.change, Change::Primitive(..) | Change::SfenceLooksOnce) {
+            // The inner design may not implement the hook.
+            hw.heed(Hook::Primitive);
         }
+        admission
     }
 
-    fn locked_waits_for(&self, core: CoreId) -> Option<Until> {
+    fn claimed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
+        self.inner.claimed(hw, core, entry, context, retires);
+    }
+
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Key>> {
         match self.change {
             Change::LockedWaitsForNothing => None,
             _ => self.inner.locked_waits_for(core),
         }
     }
 
-    fn load(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) -> Forward {
-        self.inner.load(hw, core, addr)
+    fn load(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, load: Load) -> Forward<Key> {
+        self.inner.load(hw, core, load)
     }
 
-    fn departs(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8) -> Departure {
+    fn keep(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Key> {
+        self.inner.keep(hw, core, entry, id)
+    }
+
+    fn store(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry) -> Departure<Key> {
+        self.inner.store(hw, core, entry)
+    }
+
+    fn watched(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line) -> Departure<Key> {
+        self.inner.watched(hw, core, line)
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, entry: Entry, context: u8) -> Departure<Key> {
         let changed = match entry {
             Entry::Flush(line, _) => self.flush(hw, core, line, context),
             Entry::Primitive(Primitive::Pcommit) => self.pcommit(hw, core, context),
@@ -259,40 +264,39 @@ impl Design for Altered {
         changed.unwrap_or_else(|| self.inner.departs(hw, core, entry, context))
     }
 
-    fn flushed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        if tag < OWN_TAG && !matches!(self.change, Change::AcknowledgementsLost) {
-            self.inner.flushed(hw, core, tag);
+    fn visible(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, store: Store) {
+        self.inner.visible(hw, core, store);
+    }
+
+    fn performed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, id: StoreId) {
+        self.inner.performed(hw, core, id);
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
+        if tag.0 < OWN_TAG && !matches!(self.change, Change::AcknowledgementsLost) {
+            self.inner.acknowledged(hw, core, tag);
         }
     }
 
-    fn taken(&mut self, hw: &mut dyn Services, core: CoreId, entry: Entry, context: u8, retires: Cycles) {
-        self.inner.taken(hw, core, entry, context, retires);
-    }
-
-    fn stored(&mut self, hw: &mut dyn Services, core: CoreId, store: u64) {
-        self.inner.stored(hw, core, store);
-    }
-
-    fn visible(&mut self, hw: &mut dyn Services, core: CoreId, addr: Addr) {
-        self.inner.visible(hw, core, addr);
-    }
-
-    fn hands_over_clean(&self) -> bool {
-        self.inner.hands_over_clean() && !matches!(self.change, Change::HandedOverDirty)
-    }
-
-    fn asked(&mut self, hw: &mut dyn Services, owner: CoreId, requester: CoreId, line: Line, access: Access) -> Asked {
+    fn snooped(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Snoop<Key, Key> {
         match self.change {
-            Change::Given(which) if which(line, access) => Asked::Give(None),
-            _ => self.inner.asked(hw, owner, requester, line, access),
+            Change::Given(which) if which(line, access) => Snoop::Grant(None),
+            _ => self.inner.snooped(hw, owner, requester, line, access),
         }
     }
 
-    fn told(&mut self, hw: &mut dyn Services, requester: CoreId, owner: CoreId, line: Line, reply: Reply) {
-        self.inner.told(hw, requester, owner, line, reply);
+    fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key) {
+        self.inner.replied(hw, requester, owner, line, note);
     }
 
-    fn evicted(&mut self, hw: &mut dyn Services, core: CoreId, level: Level, line: Line) -> Eviction {
+    fn evicted(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, level: Level, line: Line) -> Eviction<Key> {
         match self.change {
             Change::EvictionsDropped(dropped) if dropped == level => Eviction::Drop,
             Change::EvictionsWrittenBack(written) if written == level => Eviction::WriteBack,
@@ -300,28 +304,37 @@ impl Design for Altered {
         }
     }
 
-    fn missed(&mut self, hw: &mut dyn Services, core: CoreId, line: Line) -> Supply {
-        self.inner.missed(hw, core, line)
+    fn missed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, line: Line, access: Access) -> Supply<Key> {
+        self.inner.missed(hw, core, line, access)
     }
 
-    fn arrived(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) -> Acceptance {
+    fn arrived(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        controller: ControllerId,
+        write: &WriteRequest<Key>,
+    ) -> Acceptance<Key> {
         self.inner.arrived(hw, controller, write)
     }
 
-    fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest, write: &WriteRequest) -> bool {
+    fn may_coalesce(&self, controller: ControllerId, queued: &WriteRequest<Key>, write: &WriteRequest<Key>) -> bool {
         self.inner.may_coalesce(controller, queued, write)
     }
 
-    fn may_issue(&self, controller: ControllerId, write: &WriteRequest) -> bool {
+    fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Key>) -> bool {
         self.inner.may_issue(controller, write)
     }
 
-    fn reached_media(&mut self, hw: &mut dyn Services, controller: ControllerId, write: &WriteRequest) {
+    fn coalesced(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
+        self.inner.coalesced(hw, controller, write);
+    }
+
+    fn reached_media(&mut self, hw: &mut dyn Services<Keys>, controller: ControllerId, write: &WriteRequest<Key>) {
         self.inner.reached_media(hw, controller, write);
     }
 
-    fn committed(&mut self, hw: &mut dyn Services, core: CoreId, tag: u64) {
-        if tag < OWN_TAG {
+    fn committed(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, tag: Key) {
+        if tag.0 < OWN_TAG {
             return self.inner.committed(hw, core, tag);
         }
         let context = match self.change {
@@ -333,16 +346,18 @@ impl Design for Altered {
         }
     }
 
-    fn message(&mut self, hw: &mut dyn Services, message: Message) {
-        match message.kind {
-            OPEN => hw.open(Gate(message.body)),
-            SEND => {
-                if let Some((core, line)) = self.late.remove(&message.body) {
-                    hw.flush_line(core, line, OWN_TAG);
-                }
-            }
-            _ => self.inner.message(hw, message),
+    fn message(&mut self, hw: &mut dyn Services<Keys>, message: Key) {
+        if message.0 < OWN_TAG {
+            return self.inner.message(hw, message);
         }
+        match self.late.remove(&message.0) {
+            Some((core, line)) => hw.flush_line(core, line, message),
+            None => hw.open(message),
+        }
+    }
+
+    fn rolled_back(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, checkpoint: Checkpoint) {
+        self.inner.rolled_back(hw, core, checkpoint);
     }
 
     fn waits(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The page that shows the table of mutants: `make promote` writes it.
+//! The page with the table of mutants; `make promote` writes it.
 
 use super::table::{Catcher, Mutant, MUTANTS};
 
@@ -6,20 +6,25 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mutants.md")
 
 const INTRODUCTION: &str = "# Mutants
 
-A checker is believed after it has caught planted bugs. Each of these variants breaks one rule, in tests only; each is caught by every
-checker that stands beside it, which a test of its own proves: `cargo test -p strandline-crash --test cases -- mutants::x86/sfence-passes`.
-The brackets say what must be reported: a state that the design's model forbids, a state that is not recovered, or a run without progress.
-A mutant that stops for another reason is not caught.
+Use this page to see which planted bugs each suite catches, and to find the test of a rule.
 
-*Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`), *litmus tests* are those of the shelf
-(`strandline litmus`), *random programs* come before the design's model (`strandline litmus --random`), and *small programs* stand in
-`crates/crash/tests/cases/mutants/`. The page shows the table there (`table.rs`): `make promote` writes it.
+Each mutant breaks one rule of a design, the machine or the logs, in tests only. Every suite in the
+last column catches it. A test proves each entry:
+`cargo test -p strandline-crash --test cases -- mutants::x86/sfence-passes`. The brackets have the
+required report: a state that the design's model forbids, a state that is not recovered, or a run
+without progress. A mutant that stops for another reason does not count as caught.
+
+- *Crash exploration* runs the built-in workloads and recovers crash states (`strandline crash`).
+- *Litmus tests* are those of the shelf (`strandline litmus`).
+- *Random programs* are judged by the design's model (`strandline litmus --random`).
+- *Small programs* are in `crates/crash/tests/cases/mutants/`, as is the table's source, `table.rs`.
+  `make promote` writes this page.
 
 | mutant | rule, and how it is broken | source | caught by |
 |---|---|---|---|
 ";
 
-/// Whether the page shows the table; with `STRANDLINE_PROMOTE` it is written.
+/// Whether the page matches the table; with `STRANDLINE_PROMOTE` it is rewritten.
 pub fn is_current() -> Result<(), String> {
     let page: String = [INTRODUCTION.to_owned()]
         .into_iter()

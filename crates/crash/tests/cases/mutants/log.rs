@@ -1,5 +1,5 @@
-//! What no workload does: two steps of a region that write one line, and a crash in the second; and what no run under x86 shows: a
-//! redo-logged region that is lost while one that has read what it wrote is not.
+//! Cases beyond the workloads: two steps of a region that write one line, with a crash in the second. And cases that no
+//! run under x86 shows: a redo-logged region is lost while a region that has read from it is kept.
 
 use strandline_design::Design;
 use strandline_designs::X86;
@@ -14,7 +14,7 @@ pub fn run() -> Option<String> {
     (!undoes_what_builds_on_a_lost_region()).then(|| "what builds on a lost region is not undone".to_owned())
 }
 
-/// Whether recovery takes back the second region, as all that the first lane wrote was lost.
+/// Whether recovery undoes the second region, because all writes of the first lane were lost.
 fn undoes_what_builds_on_a_lost_region() -> bool {
     let mut heap = Heap::new(&BuildPlan {
         threads: 2,
@@ -53,7 +53,7 @@ async fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
     }
 }
 
-/// Whether recovery leaves the line as the region found it.
+/// Whether recovery restores the line's content before the region.
 fn restores_a_line_of_two_steps() -> bool {
     let mut heap = Heap::default();
     let line = heap.pm(64);

@@ -1,5 +1,5 @@
-//! A checker is believed after it has caught planted bugs: broken variants of the designs, the machine, the logs and the
-//! coroutines, and what catches each.
+//! Checks of the checkers: broken variants of the designs, the machine, the logs and the coroutines, and the suites
+//! that catch each.
 
 pub mod altered;
 mod docs;
@@ -21,7 +21,7 @@ use strandline_rules::{breaking, Rule};
 use strandline_sim::Spec;
 use table::{Broken, Catcher, Mutant, Shows, MUTANTS};
 
-/// The programs that are explored, with their threads, in this order until one fails.
+/// The explored programs, with their threads, in this order until one fails.
 const PROGRAMS: &[(&str, u64)] = &[
     ("sps", 1),
     ("sps", 4),
@@ -33,8 +33,8 @@ const PROGRAMS: &[(&str, u64)] = &[
 ];
 const POINTS: u64 = 400;
 
-/// Machines on which a mutant runs each litmus test, and the random programs that it runs: the rarest bug shows in one of
-/// several thousand.
+/// Number of machines for each litmus test of a mutant, and of random programs: the rarest bug occurs on one of several
+/// thousand.
 const MACHINES: u64 = 60;
 const RANDOM: u64 = 20_000;
 
@@ -45,14 +45,14 @@ struct Load {
     random: u64,
 }
 
-/// What a mutant is caught under, and in thorough suites what it is made of is found right under.
+/// The amounts for mutants, and in thorough suites for their unbroken bases.
 const FULL: Load = Load {
     programs: PROGRAMS,
     machines: MACHINES,
     random: RANDOM,
 };
 
-/// What the designs that mutants are made of are found right under in short suites.
+/// The amounts for unbroken bases in short suites.
 const PART: Load = Load {
     programs: &[("sps", 4)],
     machines: 2,
@@ -66,7 +66,7 @@ fn load(planted: &Planted) -> &'static Load {
     }
 }
 
-/// A test for each mutant and what catches it.
+/// A test for each mutant and each of its catchers.
 pub fn caught() -> Vec<Case> {
     let pairs = MUTANTS
         .iter()
@@ -85,7 +85,7 @@ pub fn caught() -> Vec<Case> {
     pairs.map(case).collect()
 }
 
-/// That each design and machine that mutants are made of is found right by what catches them.
+/// Tests that the unbroken designs and machines pass.
 pub fn unbroken() -> Vec<Case> {
     let mut seen = BTreeSet::new();
     let mut cases = Vec::new();
@@ -109,7 +109,7 @@ pub fn unbroken() -> Vec<Case> {
     cases
 }
 
-/// What a catcher finds in a mutant, or in the design that it is made of.
+/// The finding of a catcher in a mutant, or in its unbroken base.
 pub fn finds(catcher: Catcher, mutant: &Mutant, planted: &Planted) -> Option<Found> {
     let must = mutant.must_show(catcher);
     match catcher {
@@ -139,7 +139,7 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
     telling(runs, mutant.must_show(Catcher::Exploration))
 }
 
-/// A litmus test that finds the mutant, tried first on a few machines each.
+/// A litmus test that catches the mutant; first each is tried on a few machines.
 fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
     let tests = shelf();
     let on = |machines: u64| {
@@ -150,7 +150,7 @@ fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
     telling(on(2).chain(on(load(planted).machines)), must)
 }
 
-/// Random programs that find the mutant.
+/// Random programs that catch the mutant.
 fn random_programs(planted: &Planted, must: Shows) -> Option<Found> {
     const AT_ONCE: u64 = 500;
     let first_seeds = (1..=load(planted).random).step_by(AT_ONCE as usize);
@@ -158,7 +158,7 @@ fn random_programs(planted: &Planted, must: Shows) -> Option<Found> {
     telling(found, must)
 }
 
-/// The first that reports what must be reported. Others may come before it; if it does not come, the last of them.
+/// The first finding with the required report, otherwise the last finding.
 fn telling(found: impl Iterator<Item = Found>, must: Shows) -> Option<Found> {
     let mut last = None;
     for found in found {
@@ -171,7 +171,7 @@ fn telling(found: impl Iterator<Item = Found>, must: Shows) -> Option<Found> {
     last
 }
 
-/// That the table is whole, and that the page says what it does.
+/// Tests that the table is complete and the page is up to date.
 pub fn tables() -> Vec<Case> {
     vec![
         Case::new("tables", "every_rule_and_every_design_has_its_mutants", 1, has_mutants),
@@ -226,14 +226,15 @@ fn comes_again() -> Result<(), String> {
         report.violations.into_iter().next().expect("is found")
     };
     let found = first(1, 2000);
-    // A non-temporal store (or a store and its flush), a fence and what follows it; the machine's own traffic may stand for the store.
+    // A non-temporal store (or a store and its flush), a fence and a later operation; the machine's own traffic may
+    // replace the store.
     assert!((2..=5).contains(&found.size), "{}\n{:#?}", found.program, found.detail);
     let again = first(found.seed, 1);
     assert_eq!((again.program, again.detail), (found.program, found.detail));
     Ok(())
 }
 
-/// It breaks no rule that a model knows: it only gets stuck.
+/// It violates no rule of a model: it only deadlocks.
 const NEVER_ACKNOWLEDGED: Mutant = table::mutant(
     "strandweaver/never-acknowledged",
     "strandweaver",

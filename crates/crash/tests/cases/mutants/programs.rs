@@ -1,13 +1,13 @@
-//! Programs of a few instructions, each with what no run of it may leave or see.
+//! Programs of a few instructions, each with states that it must not leave or observe.
 
 use crate::planted::Planted;
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Journal, Machine, Options, SimCpu, System};
+use strandline_machine::{Journal, Machine, Options, Program as Thread, SimCpu, System};
 
-/// A persistent word: `X`, `Y` and `Z` in lines of their own, `X2` in the line of `X`. It holds [`INITIAL`] at first.
+/// A persistent word: `X`, `Y` and `Z` in separate lines, `X2` in the line of `X`. It is initially [`INITIAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At(u64);
 pub const X: At = At(PM_BASE);
@@ -16,7 +16,7 @@ pub const Y: At = At(PM_BASE + LINE_BYTES);
 pub const A: At = At(PM_BASE + 2 * LINE_BYTES);
 pub const B: At = At(PM_BASE + 3 * LINE_BYTES);
 
-/// What every word holds at first.
+/// The initial content of every word.
 pub const INITIAL: u64 = 7;
 
 /// An instruction.
@@ -26,27 +26,27 @@ pub enum Op {
     StoreNt(At, u64),
     Flush(At, Flush),
     Fence(Primitive),
-    /// Its value is the thread's next register.
+    /// Its value becomes the thread's next register.
     Load(At),
     /// A locked addition of 1.
     Increment(At),
-    /// The world is told that the thread has come here.
+    /// An output: the thread has reached this point.
     Out,
-    /// The thread does other things for so many cycles.
+    /// The thread waits this many cycles.
     Pause(u64),
-    /// As `Pause`, for so many cycles times the run's seed.
+    /// As `Pause`, times the run's seed.
     Stagger(u64),
 }
 
-/// A program, and what it must not leave.
+/// A program, and its forbidden states.
 pub struct Program {
     pub name: &'static str,
     pub threads: &'static [&'static [Op]],
-    /// Whether a state is one that the program must not leave.
+    /// Whether the program must not leave a state.
     pub forbidden: fn(&View<'_>) -> bool,
 }
 
-/// A crash state, with what had been seen by then; the last one is the state at the end.
+/// A crash state with the outputs so far; the last one is the state at the end.
 pub struct View<'a> {
     image: &'a Memory,
     end: &'a Memory,
@@ -68,7 +68,7 @@ impl View<'_> {
         self.registers[thread][index]
     }
 
-    /// The thread has told, and the word does not hold what it should durably.
+    /// The thread has made its output, and the word lacks its durable value.
     fn told_without(&self, thread: usize, at: At, value: u64) -> bool {
         self.told[thread] && self.durable(at) != value
     }
@@ -80,10 +80,10 @@ use Primitive::{Cfence, Mfence, Setctx, Sfence, StoreBarrier};
 
 const INCREMENTS: &[Op] = &[Increment(A); 16];
 
-/// Looks at the second store first, at different times.
+/// Reads the second store first, at different times.
 const LOOKS: &[Op] = &[Stagger(150), Load(Y), Load(X)];
 
-/// Owns the second store's line; the first's is on its way to [`OTHER`] when its turn comes.
+/// Owns the second store's line; the first store's line is in flight to [`OTHER`] when its turn comes.
 const STORES: &[Op] = &[Load(Y), Pause(700), Store(X, 1), Store(Y, 1)];
 const BARRIER_BETWEEN: &[Op] = &[Load(Y), Pause(700), Store(X, 1), Fence(StoreBarrier), Store(Y, 1)];
 const OTHER: &[Op] = &[Pause(1_000), Store(X, 2)];
@@ -143,24 +143,24 @@ pub const PROGRAMS: &[Program] = &[
         forbidden: |v| v.last && v.finally(A) != INITIAL + 2 * INCREMENTS.len() as u64 },
 ];
 
-/// Seeds with which each program is run.
+/// Seeds of each program.
 const SEEDS: u64 = 12;
 
-/// Longest random delays of a flush, in cycles: none, and more than the way to the controller takes.
+/// Longest random delays of a flush, in cycles: none, and more than the way to the controller.
 const JITTERS: [&str; 2] = ["0", "2000"];
 
-/// The programs, and only those, in which this design has a word: without flushes only visibility counts.
+/// The programs that apply to this design, exclusively: without flushes only visibility counts.
 fn applies(program: &Program, sets: &[&str]) -> bool {
     let sets = |key: &str| sets.iter().any(|set| set.contains(key));
     match program.name {
         "two stores seen" => !sets("consistency=weak"),
         "clwb; locked" => sets("lock_orders_flushes=true"),
-        // Without ADR an acknowledged flush is not durable.
+        // Without ADR, an acknowledged flush is not durable.
         _ => !sets("adr=false"),
     }
 }
 
-/// The first program that leaves what it must not, on a machine with these settings.
+/// The first program that leaves a forbidden state, on a machine with these settings.
 pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
     let runs = (1..=SEEDS).flat_map(|seed| JITTERS.iter().map(move |jitter| (seed, *jitter)));
     let fails = |program: &&Program| {
@@ -185,7 +185,7 @@ fn machine(sets: &[&str], jitter: &str) -> Machine {
     machine
 }
 
-/// Whether the program leaves what it must not.
+/// Whether the program leaves a forbidden state.
 fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> bool {
     let options = Options {
         seed,
@@ -202,9 +202,9 @@ fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> 
     let mut system = System::new(machine, design, cores, memory, options);
     let registers: Vec<_> = (0..cores).map(|_| Rc::new(RefCell::new(Vec::new()))).collect();
     for (index, ops) in program.threads.iter().enumerate() {
-        let core = CoreId(index as u16);
-        let thread = thread(system.cpu(core), ops, seed, registers[index].clone());
-        system.start(core, Box::pin(thread));
+        let (ops, registers) = (*ops, registers[index].clone());
+        let program = move |cpu| -> Thread { Box::pin(thread(cpu, ops, seed, registers.clone())) };
+        system.start(CoreId(index as u16), Rc::new(program));
     }
     let outcome = system.run().expect("a program without loops ends");
     let journal = outcome.journal.expect("kept");
@@ -235,7 +235,7 @@ fn pause(cpu: &SimCpu, cycles: u64) {
     (0..cycles * DISPATCH_WIDTH).for_each(|_| _ = cpu.alu(Alu::Simple, 0, 0));
 }
 
-/// Micro-ops that the preset dispatches a cycle.
+/// Dispatch width of the preset, in micro-ops.
 const DISPATCH_WIDTH: u64 = 4;
 
 /// Whether a crash state of the run, or its end, is forbidden.
@@ -245,7 +245,7 @@ fn leaves(program: &Program, journal: &Journal, initial: &Memory, end: &Memory, 
         if let Some(durable) = event.checked_sub(1).map(|last| &journal.durable[last]) {
             image.set_line(durable.line, &durable.data);
         }
-        // What is told in the cycle of the next event may follow from it.
+        // An output in the cycle of the next event may follow from that event.
         let until = journal.durable.get(event).map_or(Cycles::NEVER, |next| next.at);
         let told: Vec<bool> = journal
             .notes

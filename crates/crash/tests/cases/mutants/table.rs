@@ -225,8 +225,7 @@ pub const MUTANTS: &[Mutant] = &[
     // x86: fences.
     mutant("x86/sfence-passes", "x86", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for older stores and flushes. Broken: for nothing.", SM), &[], &[E, P, T]),
     mutant("x86/sfence-queues", "x86", D(Change::Primitive(Primitive::Sfence, Admission::Enter), "An sfence waits for flushes to be acknowledged. Broken: it only takes its turn in the store queue.", SM), &[], &[E, P, T]),
-    mutant("x86/sfence-awaits-stores", "x86", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", SM), &[], &[E, P, T]),
-    mutant("x86/sfence-awaits-half", "x86", D(Change::SfenceAwaitsHalf, "An sfence waits for flushes of every context. Broken: only for those of the first.", "COSPlay 4.3"), &[], &[E, P, T]),
+    mutant("x86/sfence-awaits-half", "x86", D(Change::SfenceAwaitsHalf, "An sfence waits for every flush. Broken: for every other one.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/sfence-looks-once", "x86", D(Change::SfenceLooksOnce, "An sfence looks until everything is done. Broken: it looks once, waits a little and goes on.", SM), &[], &[E, P, T]),
     mutant("x86/mfence-passes", "x86", D(Change::Primitive(Primitive::Mfence, Admission::Pass), "An mfence waits for older stores and flushes. Broken: for nothing.", PX86), &[], &[P, T]),
     mutant("x86/mfence-as-sfence", "x86", D(Change::Primitive(Primitive::Mfence, Admission::Hold(strandline_design::Until::Drained(None))), "Loads wait for an older mfence. Broken: they pass it.", PX86), &[], &[P, T]),
@@ -236,7 +235,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86/flush-acknowledged-at-departure", "x86", D(Change::FlushAcknowledgedAtDeparture, "A flush is acknowledged by the controller. Broken: when it is sent.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/flush-sent-late", "x86", D(Change::FlushSentLate, "A flush is sent when it leaves the store queue. Broken: it is acknowledged then and sent later.", "COSPlay 4.3"), &[], &[E, P, T]),
     mutant("x86/locked-waits-for-nothing", "x86", D(Change::LockedWaitsForNothing, "A locked instruction orders flushes like a fence. Broken: it waits for none.", PX86), &[LOCKS_ORDER], &[P, R]),
-    mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Last), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
+    mutant("x86/evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Llc), "A dirty line that leaves the last level is written back. Broken: it is dropped.", PX86), &[], &[E, T]),
     mutant("x86/private-evictions-dropped", "x86", D(Change::EvictionsDropped(Level::Private), "A dirty line that leaves the private caches is dirty in the next level. Broken: it is dropped.", PX86), &SMALL_L1, &[E, T]),
     mutant("x86/store-barrier-passes", "x86", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "On weak machines a store barrier orders stores. Broken: it does nothing.", "Delegated Persist Ordering V"), &[WEAK, NO_PREFETCH], &[P]),
     // x86-pcommit.
@@ -311,7 +310,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("hops-ep/dfence-passes", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", HOPS), &[], &[E, T]),
     mutant("hops-ep/dfence-queues", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::Enter), "The core waits with a dfence. Broken: it goes on while the dfence takes its turn in the store queue.", HOPS), &[], &[E, T]),
     mutant("hops-ep/dfence-awaits-stores", "hops-ep", D(Change::Primitive(Primitive::Dfence, Admission::HoldLoads(Until::Drained(None))), "A dfence waits for the persist buffer. Broken: only for stores to be visible.", HOPS), &[], &[E, T]),
-    mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
+    mutant("hops-ep/evictions-written-back", "hops-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[E, T]),
     mutant("hops-ep/evicted-lines-forgotten", "hops-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP VI-F"), &[EVICTIONS], &[T]),
     mutant("hops-ep/epochs-overtake", "hops-ep", B(Rule::EpochsInOrder), &[], &[E, T]),
     mutant("hops-ep/epoch-awaits-no-writes", "hops-ep", B(Rule::EpochAwaitsWrites), &[], &[E, T]),
@@ -342,7 +341,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/epochs-overtake", "asap-ep", B(Rule::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", B(Rule::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Last), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),
@@ -361,7 +360,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("tasks/round-fenced-early", "sbatch", B(Rule::FenceEndsRound), &[], &[E]),
     // The bounds promise no recovery: only their models can tell.
     mutant("non-atomic/durable-unfenced", "non-atomic", D(Change::Lowering(|l| l.durable = &[]), "What is acknowledged is durable. Broken: no fence before the acknowledgement.", "StrandWeaver VI-A"), &[], &[T]),
-    mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::SfenceAwaitsStores, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
+    mutant("non-atomic/sfence-awaits-stores", "non-atomic", D(Change::FlushAcknowledgedAtDeparture, "An sfence waits for flushes. Broken: only for stores.", "StrandWeaver VI-A"), &[], &[P, T]),
     mutant("unordered/writes-overtake", "unordered", B(Rule::WritesOfALineInOrder), &[], &[P]),
     mutant("volatile/locked-not-atomic", "volatile", B(Rule::LockedIsAtomic), &[], &[P, T]),
     mutant("volatile/forwards-oldest", "volatile", B(Rule::ForwardsYoungest), &[], &[P, R]),

@@ -96,6 +96,8 @@ impl Asap {
             }
             Handling::Record => {
                 hw.crash_state_changed();
+                // If it is a new value to undo to, the old one need not be read before the line is written.
+                hw.look_at_queue(controller);
                 Acceptance::Absorb
             }
             Handling::Refuse => {

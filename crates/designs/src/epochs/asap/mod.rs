@@ -12,11 +12,10 @@
 //! different cores depend on one another.
 //! Beyond the paper's text: a safe flush replaces the records that its own epoch has made of the line when it was not safe yet; a
 //! controller that has refused a write refuses early ones of its line, so that they stay in order; with release persistency a write
-//! to a line that another core has
-//! written and that is not durable is a dependence, since flushes are of whole lines; a request for a line waits for room in
-//! the epoch tables of both cores; the directory remembers who wrote a line last, as HOPS's does, since a line that has left the
-//! caches of its writer may be flushed and not yet durable. An early write is accepted when its record is made, and stays in the write queue
-//! until its old value has been read.
+//! to a line that another core has written and that is not durable is a dependence, since flushes are of whole lines; a request for
+//! a line waits for room in the epoch tables of both cores; the directory remembers the last writer of a line, as HOPS's does, since
+//! a line that has left the caches of its writer may be flushed and not yet durable. An early write is accepted when its record is
+//! made, and stays in the write queue until its old value has been read.
 //! Simplified: instructions of other ISAs as in HOPS. The value of a line that is missed in every cache comes from
 //! its controller even if a persist buffer holds a newer one, which the simulated load sees.
 

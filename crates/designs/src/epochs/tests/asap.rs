@@ -163,7 +163,7 @@ fn a_line_leaves_the_private_caches_when_the_writes_before_are_acknowledged() {
 }
 
 #[test]
-fn a_write_that_is_wanted_and_not_safe_does_not_wait_for_stores_for_ever() {
+fn a_write_that_is_demanded_before_it_is_safe_is_tried_again_after_its_time() {
     let mut both = both().with(&[("table", 1), ("gather", 16)]);
     both.store(ZERO, X);
     for of_the_same_controller in [Z, Addr(PM_BASE + 256)] {
@@ -235,6 +235,21 @@ fn the_media_are_not_written_before_the_old_value_was_read() {
     assert!(!both.design.may_issue(controller, &write));
     both.deliver();
     assert!(both.design.may_issue(controller, &write));
+}
+
+#[test]
+fn a_line_is_written_as_soon_as_a_safe_value_replaces_the_one_that_is_being_read() {
+    let mut both = both();
+    both.store(ZERO, X);
+    both.executes(ZERO, Primitive::Ofence);
+    both.store(ZERO, X);
+    let early = both.hw.sent[1];
+    let controller = both.hw.controller_of(early.line);
+    both.arrive(1);
+    assert!(!both.design.may_issue(controller, &early) && both.hw.looked_at.is_empty());
+    both.arrive(0);
+    assert!(both.design.may_issue(controller, &early));
+    assert_eq!(both.hw.looked_at, [controller]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub struct Machine<T: Types> {
     pub memory: BTreeMap<Line, u64>,
     /// Reads of memory for undo records.
     pub reads: u64,
+    /// Controllers whose write queues were looked at again.
+    pub looked_at: Vec<ControllerId>,
 }
 
 impl<T: Types> Services<T> for Machine<T> {
@@ -61,6 +63,13 @@ impl<T: Types> Services<T> for Machine<T> {
     fn durable_line(&self, line: Line) -> LineData {
         [self.memory.get(&line).copied().unwrap_or(0); 8]
     }
+    fn newest_entry(&self, _: CoreId) -> StoreId {
+        StoreId(0)
+    }
+    fn entry_at_turn(&self, _: CoreId) -> StoreId {
+        StoreId(0)
+    }
+    fn heed(&mut self, _: Hook) {}
     fn skip(&mut self, _: Hook) {}
     fn send(&mut self, at: Cycles, message: T::Message) {
         self.messages.push((at, message));
@@ -100,11 +109,15 @@ impl<T: Types> Services<T> for Machine<T> {
     fn put(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         self.write(core, line, data, tag);
     }
-    fn look_at_queue(&mut self, _: ControllerId) {}
+    fn look_at_queue(&mut self, controller: ControllerId) {
+        self.looked_at.push(controller);
+    }
     fn read_line(&mut self, _: Line) -> Cycles {
         self.reads += 1;
         Cycles(self.now + READ)
     }
+    fn reload(&mut self, _: Line) {}
+
     fn commit(&mut self, _: CoreId, _: ControllerId, _: T::Tag) {}
     fn checkpoint(&mut self, _: CoreId) -> Option<Checkpoint> {
         None
@@ -132,6 +145,7 @@ impl<D: Design> Both<D> {
             opened: Vec::new(),
             memory: BTreeMap::new(),
             reads: 0,
+            looked_at: Vec::new(),
         };
         Both { hw, design }.with(&[("gather", 1)])
     }

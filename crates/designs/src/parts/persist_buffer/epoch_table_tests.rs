@@ -59,7 +59,7 @@ fn an_epoch_in_which_nothing_happened_is_not_ended() {
     assert_eq!(epochs.current(), 1, "the dependence is this epoch's");
     assert!(
         epochs.begin(Follows::Current),
-        "whoever waits for it waits for the other core"
+        "what waits for it waits for the other core"
     );
 }
 

@@ -76,6 +76,7 @@ pub fn replay(trace: &Trace) -> (HashMap<OpId, u64>, Memory) {
                 assert!(seen, "{id:?}: a core reads its own stores");
                 by_count.entry(n as usize).or_default().push((id, addr, size));
             }
+            Seen::Stale => panic!("{id:?}: no design of these tests reads stale lines"),
             Seen::Merged(n) => by_count.entry(n as usize).or_default().push((id, addr, size)),
         }
     }

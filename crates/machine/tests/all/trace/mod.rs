@@ -156,6 +156,7 @@ fn random_programs_forward_merge_reorder_and_read_each_other() {
             match from {
                 Seen::Own(_) => own += 1,
                 Seen::Merged(_) => merged += 1,
+                Seen::Stale => panic!("{id:?}: no design of these tests reads stale lines"),
                 Seen::Memory(n) => {
                     let writers = trace.visible[..n as usize].iter().rev();
                     let writer = |w: &&OpId| {

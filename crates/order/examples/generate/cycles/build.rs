@@ -1,4 +1,4 @@
-//! A test's text from a shape and the edges that stand in it.
+//! A test's text, from a shape and its edges.
 
 use super::code::Code;
 use super::edge::{Edge, Form};
@@ -6,11 +6,11 @@ use super::shape::{Access, Kind, Link, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What a location holds at first whose first value a load must be known to have read: a state shows 0 for an output
-/// that has not happened.
+/// The initial value of a location whose initial value a load must be known to have read: a state shows 0 for an absent
+/// output.
 const UNTOUCHED: u8 = 3;
 
-/// Where the locations of a test are.
+/// The memory of a test's locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Whether threads communicate through DRAM.
@@ -19,7 +19,7 @@ pub struct Placement {
     pub line: Option<(char, char)>,
 }
 
-/// What a test is made from.
+/// The parameters of a test.
 pub struct Plan<'p> {
     /// Its accesses.
     pub shape: &'p Shape,
@@ -27,11 +27,11 @@ pub struct Plan<'p> {
     pub edges: &'p [Edge],
     /// Where its locations are.
     pub placement: &'p Placement,
-    /// Whether locations of several threads are accessed with acquire and release.
+    /// Whether accesses to locations of several threads are acquires and releases.
     pub synchronised: bool,
 }
 
-/// A test, and what its condition is a conjunction of.
+/// A test, and the conjuncts of its condition.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// Its name.
@@ -41,7 +41,7 @@ pub struct Built {
     /// The text before the condition, without the title.
     head: String,
     rows: String,
-    /// What its sentence says of its edges.
+    /// The description of its edges.
     about: String,
 }
 
@@ -94,7 +94,7 @@ pub fn build(plan: &Plan<'_>) -> Built {
     }
 }
 
-/// The value that each store stores: the stores to a location are counted.
+/// The value of each store: stores to a location are numbered.
 fn labels(shape: &Shape) -> BTreeMap<(usize, usize), u8> {
     let mut next: BTreeMap<char, u8> = BTreeMap::new();
     let mut labels = BTreeMap::new();
@@ -112,7 +112,7 @@ fn labels(shape: &Shape) -> BTreeMap<(usize, usize), u8> {
     labels
 }
 
-/// The name: the shape, the edges but for bare ones at the end, where the locations are.
+/// The name: the shape, the edges without bare ones at the end, the memory of the locations.
 fn name(plan: &Plan<'_>) -> String {
     let mut edges: Vec<&str> = plan.edges.iter().map(|edge| edge.name).collect();
     while edges.len() > 1 && plan.edges[edges.len() - 1].is_bare() && plan.edges[edges.len() - 1].data {
@@ -189,7 +189,7 @@ impl Writer<'_> {
                 code.extend(self.lines(edge.between, &accesses[index..index + 2]));
             }
         }
-        // That the next thread's store comes later shows in what this thread reads once it has stored.
+        // A read after this thread's store shows that the next thread's store comes later.
         if let Some((Link::Coherence, at)) = self.plan.shape.link(thread) {
             let next = (thread + 1) % self.plan.shape.threads.len();
             code.load(at, self.labels[&(next, 0)], self.shared_form(at));
@@ -197,7 +197,7 @@ impl Writer<'_> {
         self.threads.push(code.finish(&mut self.claims));
     }
 
-    /// What the crash finds: the last access and not the first one.
+    /// The crash state: the last access is durable and the first one is not.
     fn crash(&mut self) {
         let shape = self.plan.shape;
         if !shape.ends_in_crash() {
@@ -251,7 +251,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An edge's instructions, with the locations in place of `a`, `b` and `n`.
+    /// An edge's instructions, with the locations substituted for `a`, `b` and `n`.
     fn lines(&mut self, code: &str, ends: &[Access]) -> Vec<String> {
         let mut line = |instruction: &str| {
             let (name, operand) = instruction.split_once(' ').unwrap_or((instruction, ""));

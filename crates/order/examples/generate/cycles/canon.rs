@@ -1,11 +1,11 @@
-//! Tests up to the names of locations and the order of threads.
+//! Tests modulo names of locations and order of threads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use strandline_order::litmus::{Formula, LocationId};
 use strandline_order::Test;
 
-/// The same text for tests that differ only in names and in the order of their threads.
+/// Equal texts for tests that differ only in names and in the order of their threads.
 pub fn canonical(test: &Test) -> String {
     let orders = permutations(test.threads.len());
     orders
@@ -46,7 +46,7 @@ fn in_order(test: &Test, order: &[usize]) -> String {
     text + &places.join(" ") + "\n" + &claims.join(" ")
 }
 
-/// Where a location is, with whom, and what it holds at first.
+/// A location's memory, line and initial value.
 fn place(test: &Test, at: LocationId, name: &str, names: &BTreeMap<LocationId, String>) -> String {
     let location = test.location(at);
     let beside = names

@@ -4,17 +4,17 @@ use super::edge::Form;
 use super::shape::{Access, Kind};
 
 const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
-/// The outputs that tell what was loaded.
+/// The outputs that show loaded values.
 const EVIDENCE: [&str; 4] = ["p", "q", "r", "s"];
 
-/// What a thread has loaded: where it is, and which value it must be.
+/// A thread's loaded value: its register, and the value that it must have.
 #[derive(Clone, Copy)]
 struct Loaded {
     register: &'static str,
     value: u8,
 }
 
-/// A thread's code as far as it is written.
+/// A thread's code so far.
 #[derive(Default)]
 pub struct Code {
     lines: Vec<String>,
@@ -34,7 +34,7 @@ impl Code {
         REGISTERS[self.registers - 1]
     }
 
-    /// Adds a load that is to read this value.
+    /// Adds a load that must read this value.
     pub fn load(&mut self, at: char, value: u8, form: Form) {
         let register = self.register();
         let name = if form == Form::Synchronising { "LDAR" } else { "MOV" };
@@ -44,8 +44,8 @@ impl Code {
         self.untold.push(read);
     }
 
-    /// Adds a store or an output of this value. It stores what was loaded last where it may depend on that and that is the
-    /// same value.
+    /// Adds a store or an output of this value. It stores the last loaded register if a dependence is permitted and the
+    /// value is equal.
     pub fn store(&mut self, access: Access, value: u8, form: Form, dependent: bool) {
         let name = match (access.kind, form) {
             (Kind::Output, _) => "OUT",
@@ -69,7 +69,7 @@ impl Code {
         self.lines.push(format!("{name} [{}],{operand}", access.at));
     }
 
-    /// The code, which ends by telling what was loaded and not stored; what is to be told is added to the claims.
+    /// The code. It ends with outputs of loaded values that are not stored; their values are added to the claims.
     pub fn finish(mut self, claims: &mut Vec<(String, u8)>) -> Vec<String> {
         for (read, output) in self.untold.iter().zip(&EVIDENCE[claims.len()..]) {
             self.lines.push(format!("OUT [{output}],{}", read.register));

@@ -15,20 +15,20 @@ pub enum Form {
     Synchronising,
 }
 
-/// An edge: two accesses and the instructions between them.
+/// An edge: the instructions between two accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// Its part of a test's name.
     pub name: &'static str,
-    /// The accesses that it may stand between, each `W`, `R`, `O` (output) or `_` (any), or a store `N` (non-temporal),
+    /// The permitted kinds of its accesses, each `W`, `R`, `O` (output) or `_` (any), or a store `N` (non-temporal),
     /// `L` (locked), `S` (release), a load `A` (acquire).
     pub ends: (char, char),
-    /// The instructions, separated by `;`. They name `a` and `b`, the locations of the two accesses, and `n`, a
-    /// neighbour of `a` in its line.
+    /// The instructions, separated by `;`. `a` and `b` are the locations of the two accesses, `n` is a neighbour of `a`
+    /// in its line.
     pub between: &'static str,
     /// Instructions before the first access.
     pub before: &'static str,
-    /// Whether a store after a load stores what was loaded.
+    /// Whether a store after a load stores the loaded value.
     pub data: bool,
 }
 
@@ -54,7 +54,7 @@ impl Edge {
         }
     }
 
-    /// The same with instructions before the first access.
+    /// The same with additional instructions before the first access.
     pub const fn before(self, before: &'static str) -> Edge {
         Edge { before, ..self }
     }
@@ -64,7 +64,7 @@ impl Edge {
         Edge { data: false, ..self }
     }
 
-    /// Whether it may stand between accesses of these kinds.
+    /// Whether it is permitted between accesses of these kinds.
     pub fn fits(&self, first: Kind, last: Kind) -> bool {
         takes(self.ends.0, first) && takes(self.ends.1, last)
     }
@@ -74,7 +74,7 @@ impl Edge {
         (form(self.ends.0), form(self.ends.1))
     }
 
-    /// Whether it is nothing but program order.
+    /// Whether it is only program order.
     pub fn is_bare(&self) -> bool {
         self.between.is_empty() && self.before.is_empty() && self.forms() == (Form::Plain, Form::Plain)
     }

@@ -1,4 +1,4 @@
-//! The families of tests: for each the edges of its instructions and the shapes in which they stand.
+//! The families of tests: the edges of each family's instructions, and its shapes.
 
 use super::build::Placement;
 use super::edge::Edge;
@@ -12,13 +12,13 @@ pub struct Family {
     pub main: &'static str,
     /// The names of its shapes, smaller ones first.
     pub shapes: &'static [&'static str],
-    /// What may order two accesses, simpler ones first.
+    /// The possible edges between two accesses, simpler ones first.
     pub edges: &'static [Edge],
-    /// How many edges of a test may be more than program order.
+    /// Maximum number of edges of a test that are more than program order.
     pub most: usize,
-    /// Whether two locations are put in one line.
+    /// Whether two locations share a line.
     pub lines: bool,
-    /// Whether locations of several threads are accessed with acquire and release.
+    /// Whether accesses to locations of several threads are acquires and releases.
     pub synchronised: bool,
 }
 
@@ -32,7 +32,7 @@ impl Family {
         })
     }
 
-    /// Where the locations of a shape may be.
+    /// The possible memories of a shape's locations.
     pub fn placements(&self, shape: &Shape) -> Vec<Placement> {
         let between = shape.between();
         let mut found = Vec::new();
@@ -82,7 +82,7 @@ const SHAPES: &[(&str, &str)] = &[
     ("isa2", "Wx Wf | Rf Wg | Rg Wz"),
     ("wrc", "Wx | Rx Wf | Rf Wz"),
     ("mpw", "Wx Wf | Rf Wy Oo"),
-    // These are cycles without one: what threads may see.
+    // Cycles without a crash: what threads may observe.
     ("sb", "Wx Rf | Wf Rx"),
     ("lb", "Rx Wf | Rf Wx"),
     ("see", "Wx Wf | Rf Rx"),
@@ -91,7 +91,7 @@ const SHAPES: &[(&str, &str)] = &[
     ("s", "Wx Wf | Rf Wx"),
 ];
 
-/// All shapes that end in a crash.
+/// All shapes with a crash.
 const CRASHES: &[&str] = &[
     "ww", "wo", "www", "wwo", "mp", "mpo", "wrw", "wro", "co", "coo", "fr", "over", "isa2", "wrc", "mpw",
 ];

@@ -4,15 +4,15 @@ use strandline_isa::Primitive;
 use strandline_order::litmus::{Class, Instruction, LocationId, Operand};
 use strandline_order::{allowed, Fault, Model, State, Test};
 
-/// All models. Their variants are left out: a test of a variant is one of its model too.
+/// All models. Their variants are left out, because a test of a variant is also a test of its model.
 pub struct Judge {
     models: Vec<Model>,
 }
 
-/// What the models say of a test's condition.
+/// The verdicts of the models on a test's condition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Verdict {
-    /// The models that take the test, each with whether its condition's state is forbidden.
+    /// The models that accept the test, each with whether it forbids the condition's state.
     pub forbidden: Vec<(String, bool)>,
 }
 
@@ -24,7 +24,7 @@ impl Verdict {
             .any(|(name, forbidden)| name == model && *forbidden)
     }
 
-    /// Whether it tells some model from another.
+    /// Whether it distinguishes two models.
     pub fn tells_apart(&self) -> bool {
         self.forbidden.iter().any(|(_, forbidden)| *forbidden) && self.forbidden.iter().any(|(_, forbidden)| !forbidden)
     }
@@ -49,7 +49,7 @@ impl Judge {
         Ok(Verdict { forbidden })
     }
 
-    /// Whether, in some model, all of the test is needed for its verdict: none of its claims and instructions is idle.
+    /// Whether some model's verdict needs the whole test: no claim or instruction is redundant.
     pub fn is_minimal(&self, test: &Test, claims: &[(String, u8)], verdict: &Verdict) -> Result<bool, Fault> {
         for model in self.models.iter().filter(|model| model.takes(test)) {
             let needed = match verdict.of(&model.name()) {
@@ -69,7 +69,7 @@ fn forbids(test: &Test, model: &Model) -> Result<bool, Fault> {
     Ok(!allowed.undefined && !allowed.states.iter().any(|state| test.is_claimed(state)))
 }
 
-/// Whether the model forbids the state, and would not if any claim were left out or any instruction weaker.
+/// Whether the model forbids the state, and allows it without any one claim or with any one instruction weakened.
 fn needs_all(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bool, Fault> {
     let allowed = allowed(test, model)?;
     let observed = test.observed();
@@ -93,7 +93,7 @@ fn needs_all(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bool
     Ok(true)
 }
 
-/// Whether the model allows the state only because of an instruction that takes order away.
+/// Whether the model allows the state only because of an instruction that removes order.
 fn is_released(test: &Test, claims: &[(String, u8)], model: &Model) -> Result<bool, Fault> {
     for stronger in stronger(test) {
         if model.takes(&stronger) && forbids(&stronger, model)? && needs_all(&stronger, claims, model)? {
@@ -108,7 +108,7 @@ pub fn may_order(test: &Test, claims: &[(String, u8)]) -> bool {
     !weaker(test, claims).is_empty()
 }
 
-/// The test with one instruction that may order something left out or made plain.
+/// The test with one ordering instruction removed or made plain.
 fn weaker(test: &Test, claims: &[(String, u8)]) -> Vec<Test> {
     changed(test, |instruction| match instruction {
         Instruction::Store(at, ..) if is_private(test, at) && !is_claimed(test, at, claims) => Some(None),
@@ -126,7 +126,7 @@ fn weaker(test: &Test, claims: &[(String, u8)]) -> Vec<Test> {
     })
 }
 
-/// The test with one instruction that takes order away left out or made plain.
+/// The test with one order-removing instruction removed or made plain.
 fn stronger(test: &Test) -> Vec<Test> {
     changed(test, |instruction| match instruction {
         Instruction::Fence(class) if takes_order_away(class) => Some(None),
@@ -137,7 +137,7 @@ fn stronger(test: &Test) -> Vec<Test> {
     })
 }
 
-/// Whether one thread alone names a location.
+/// Whether only one thread names a location.
 fn is_private(test: &Test, at: LocationId) -> bool {
     let names = |thread: &&Vec<Instruction>| thread.iter().any(|instruction| instruction.location() == Some(at));
     test.threads.iter().filter(names).count() == 1

@@ -1,5 +1,5 @@
-//! Litmus tests from cycles: of accesses, of what orders those of a thread, and of communication between threads. One
-//! link of a cycle may be a crash, which finds the last access durable and the first one not.
+//! Litmus tests from cycles. A cycle consists of accesses, edges within threads, and communication between threads. One
+//! link may be a crash, after which the last access is durable and the first one is not.
 
 mod build;
 mod canon;
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use strandline_order::Fault;
 
-/// The folders of the tests that are written by hand.
+/// The folders of handwritten tests.
 const BY_HAND: [&str; 2] = ["classic", "papers"];
 
-/// All generated tests: the text of each by its path in a folder such as `litmus/`, which has the tests by hand that
-/// they are not to repeat.
+/// All generated tests: the text of each by its path in a folder such as `litmus/`. They do not repeat the handwritten
+/// tests in that folder.
 ///
 /// # Errors
-/// A file cannot be read, or a test by hand is wrong.
+/// A file cannot be read, or a handwritten test is wrong.
 pub fn generate(shelf: &Path) -> Result<BTreeMap<String, String>, String> {
     let mut by_hand = BTreeMap::new();
     for folder in BY_HAND {
@@ -43,12 +43,12 @@ fn generate_beside(by_hand: &[String]) -> Result<BTreeMap<String, String>, Fault
     Ok(files)
 }
 
-/// The folders that the generated tests are in.
+/// The folders of generated tests.
 pub fn folders() -> impl Iterator<Item = &'static str> {
     family::FAMILIES.iter().map(|family| family.folder)
 }
 
-/// The texts of the tests in a folder of a shelf, by their paths.
+/// The texts of the tests in a folder of a shelf, by path.
 ///
 /// # Errors
 /// A file cannot be read.

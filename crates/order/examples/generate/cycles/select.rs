@@ -1,4 +1,4 @@
-//! Which of a family's tests are kept.
+//! Selects the tests of a family.
 
 use super::build::{build, Built, Placement, Plan};
 use super::canon::canonical;
@@ -9,15 +9,15 @@ use super::shape::Shape;
 use std::collections::BTreeSet;
 use strandline_order::{Fault, Test};
 
-/// The longest name of a test.
+/// Maximum length of a test's name.
 const LONGEST: usize = 60;
 
-/// What the tests that were kept so far are.
+/// The tests that are kept so far.
 pub struct Kept {
     canonical: BTreeSet<String>,
 }
 
-/// What a test can be the first to show, in its family.
+/// The features of a test that a family must cover.
 type Feature = (&'static str, String);
 
 /// A test that is worth keeping.
@@ -29,7 +29,7 @@ struct Found {
 }
 
 impl Kept {
-    /// Nothing but the tests that were written by hand, each in its text.
+    /// Only the handwritten tests, each with its text.
     pub fn by_hand(texts: &[String]) -> Result<Kept, Fault> {
         let canonical = |text: &String| Test::parse(text).map(|test| canonical(&test));
         Ok(Kept {
@@ -37,7 +37,7 @@ impl Kept {
         })
     }
 
-    /// The tests of a family that are minimal, new, and show together what all of them show: names and texts.
+    /// A minimal selection of new tests of a family that covers all its features: names and texts.
     pub fn of_family(&mut self, family: &Family, judge: &Judge) -> Result<Vec<(String, String)>, Fault> {
         let mut seen: BTreeSet<Feature> = BTreeSet::new();
         let mut found: Vec<Found> = Vec::new();
@@ -55,13 +55,13 @@ impl Kept {
                         continue;
                     };
                     let features = features(family, &plan, &verdict);
-                    // Whether anything is idle takes longest to find out: last.
+                    // The check for redundancy takes longest, so it comes last.
                     if features.is_subset(&seen) || !is_worth(&test, &built, &verdict, judge)? {
                         continue;
                     }
                     seen.extend(features.iter().cloned());
                     let canonical = canonical(&test);
-                    // An instruction between two edges may be either's: the same test, which shows both.
+                    // An instruction between two edges may belong to either: the same test covers both.
                     if let Some(same) = found.iter_mut().find(|other| other.canonical == canonical) {
                         same.features.extend(features);
                         continue;
@@ -81,7 +81,7 @@ impl Kept {
         Ok(found.into_iter().map(|test| (test.name, test.text)).collect())
     }
 
-    /// The test with what the models say of it, if it is new.
+    /// The test with the verdicts of the models, if it is new.
     fn judged(&self, built: &Built, judge: &Judge) -> Result<Option<(Test, Verdict)>, Fault> {
         if built.name.len() > LONGEST {
             return Ok(None);
@@ -95,13 +95,13 @@ impl Kept {
     }
 }
 
-/// Whether the test tells models apart, or may, and has nothing idle in it.
+/// Whether the test may distinguish models and has no redundant part.
 fn is_worth(test: &Test, built: &Built, verdict: &Verdict, judge: &Judge) -> Result<bool, Fault> {
     let tells = verdict.tells_apart() || judge::may_order(test, &built.claims);
     Ok(tells && judge.is_minimal(test, &built.claims, verdict)?)
 }
 
-/// Leaves tests out, larger ones first, all of whose features others have.
+/// Drops tests, larger ones first, whose features others cover.
 fn thin_out(found: &mut Vec<Found>) {
     for index in (0..found.len()).rev() {
         let others = found.iter().enumerate().filter(|(other, _)| *other != index);
@@ -112,7 +112,7 @@ fn thin_out(found: &mut Vec<Found>) {
     }
 }
 
-/// Every edge; the shape and the placement with the main model's verdict; what all models say.
+/// Every edge; the shape and the placement with the main model's verdict; all models' verdicts.
 fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Feature> {
     let Placement { dram, line } = plan.placement;
     let said: String = verdict
@@ -142,7 +142,7 @@ fn features(family: &Family, plan: &Plan<'_>, verdict: &Verdict) -> BTreeSet<Fea
     features
 }
 
-/// The edges that can stand in a shape, with no more than so many that are not bare.
+/// The possible edges of a shape, with at most `most` that are not bare.
 fn combinations(family: &Family, shape: &Shape) -> Vec<Vec<Edge>> {
     let mut all: Vec<Vec<Edge>> = vec![Vec::new()];
     for (first, last) in shape.steps() {

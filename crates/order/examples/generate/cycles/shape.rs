@@ -20,24 +20,24 @@ pub struct Access {
     pub at: char,
 }
 
-/// A cycle without what orders the accesses of its threads.
+/// A cycle without the edges within its threads.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Its part of a test's name.
     pub name: &'static str,
-    /// The accesses of each thread. The last one of a thread and the first one of the next are to the same location:
-    /// the second reads what the first has stored, or comes after it in coherence order.
+    /// The accesses of each thread. The last access of a thread and the first of the next have the same location: the
+    /// second reads from the first, or follows it in coherence order.
     pub threads: Vec<Vec<Access>>,
 }
 
-/// How two accesses to one location follow one another.
+/// How two accesses to one location are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Link {
-    /// The second reads what the first has stored.
+    /// The second reads from the first.
     ReadsFrom,
-    /// The second overwrites what the first has stored.
+    /// The second overwrites the first.
     Coherence,
-    /// The second overwrites what the first has loaded.
+    /// The second overwrites the value that the first has loaded.
     FromRead,
 }
 
@@ -53,7 +53,7 @@ impl Link {
 }
 
 impl Shape {
-    /// Reads accesses such as `Wx Wf | Rf Wz`.
+    /// Parses accesses such as `Wx Wf | Rf Wz`.
     pub fn of(name: &'static str, accesses: &str) -> Shape {
         let access = |word: &str| {
             let kind = match word.chars().next() {
@@ -82,12 +82,12 @@ impl Shape {
         thread[thread.len() - 1]
     }
 
-    /// Whether a crash is what leads from the last access back to the first.
+    /// Whether a crash links the last access to the first.
     pub fn ends_in_crash(&self) -> bool {
         self.first().at != self.last().at
     }
 
-    /// How a thread's last access leads to the next thread's first one. None where a crash does.
+    /// The link from a thread's last access to the next thread's first one; `None` for a crash.
     pub fn link(&self, thread: usize) -> Option<(Link, char)> {
         let from = *self.threads[thread].last()?;
         let to = self.threads[(thread + 1) % self.threads.len()][0];
@@ -99,7 +99,7 @@ impl Shape {
         (from.at == to.at && self.threads.len() > 1).then_some((link, from.at))
     }
 
-    /// The locations through which threads communicate, those of the crash apart.
+    /// The locations of communication between threads, without those of the crash.
     pub fn between(&self) -> Vec<char> {
         let ends = [self.first().at, self.last().at];
         let mut found: Vec<char> = self.threads.iter().flatten().map(|access| access.at).collect();
@@ -109,7 +109,7 @@ impl Shape {
         found
     }
 
-    /// The places where an edge stands: two accesses that follow one another in a thread.
+    /// The positions of edges: two successive accesses of a thread.
     pub fn steps(&self) -> Vec<(Access, Access)> {
         let pairs = |thread: &Vec<Access>| thread.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>();
         self.threads.iter().flat_map(pairs).collect()

@@ -4,7 +4,7 @@ use super::{is_name, Parser};
 use crate::litmus::{Condition, Formula, LocationId, LocationKind, Quantifier};
 use crate::{Fault, Place};
 
-/// The most operators of a condition: it is as deep as that.
+/// Maximum number of operators of a condition, which bounds the depth of its tree.
 const MOST_OPERATORS: usize = 50;
 
 impl Parser<'_> {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
         if named.kind == LocationKind::Volatile {
             let message = format!(
-                "{} is volatile, and a crash leaves nothing of it: store what is of interest to a persistent location",
+                "{} is volatile, and a crash leaves nothing of it: store the value to a persistent location",
                 named.name
             );
             return Err(Fault::new(place, message));

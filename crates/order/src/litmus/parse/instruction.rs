@@ -5,7 +5,7 @@ use crate::litmus::instruction::{FlushKind, REGISTERS};
 use crate::litmus::{Class, Instruction, LocationId, LocationKind, Operand, Register};
 use crate::{Fault, Place};
 
-/// The instructions, for a reader who has written another.
+/// The list of instructions, for the error on an unknown one.
 const OPERATIONS: [&str; 13] = [
     "MOV",
     "LDAR",
@@ -143,7 +143,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Refuses an instruction that is one too many.
+    /// Refuses an instruction beyond the limit.
     pub(super) fn refuse(&mut self, place: Place, instruction: Instruction) -> Result<(), Fault> {
         if let Instruction::Out(at, _) = instruction {
             if self.told.contains(&at) {

@@ -14,7 +14,7 @@ fn memory() -> impl Strategy<Value = Memory> {
     (vec((any::<bool>(), 0..4usize, any::<u8>()), 1..6), 0..4usize)
 }
 
-/// The locations in the order that a parser gives them, those of a line in the same memory.
+/// The locations in a parser's order; those of a line are in the same memory.
 fn locations((cells, outputs): &Memory) -> Vec<Location> {
     let same = |a: &(bool, usize, u8), b: &(bool, usize, u8)| (a.0, a.1) == (b.0, b.1);
     let mut locations: Vec<Location> = Vec::new();
@@ -52,7 +52,7 @@ fn operand() -> impl Strategy<Value = Operand> {
     ]
 }
 
-/// An instruction at one of so many locations in memory.
+/// An instruction on one of `locations` locations in memory.
 fn instruction(cells: usize) -> impl Strategy<Value = Instruction> {
     let at = || (0..cells as u8).prop_map(LocationId);
     let alone: Vec<Class> = Class::all().filter(|class| class.alone().is_some()).collect();
@@ -88,7 +88,7 @@ fn formula(observed: Vec<LocationId>) -> impl Strategy<Value = Formula> {
     })
 }
 
-/// A test of at most so many instructions, outputs apart.
+/// A test with at most this many instructions, without outputs.
 pub fn test(most: usize) -> impl Strategy<Value = Test> {
     let titles = prop_oneof![Just(String::new()), "[ -!#-~é]{1,30}".prop_map(|title| title)];
     let names = "[a-z0-9+.-]{1,20}";
@@ -105,7 +105,7 @@ pub fn test(most: usize) -> impl Strategy<Value = Test> {
         let observed = observed.map(|(index, _)| LocationId(index as u8)).collect();
         (threads, told, prop::sample::select(quantifiers), formula(observed)).prop_map(
             move |(mut threads, told, quantifier, formula)| {
-                // Each output is written by at most one instruction.
+                // At most one instruction writes each output.
                 for (index, (place, value)) in told.into_iter().enumerate() {
                     let thread = place.index(threads.len());
                     threads[thread].push(Instruction::Out(LocationId((cells + index) as u8), value));

@@ -4,7 +4,7 @@ use crate::collect::{collect_to, Collected};
 use crate::{Event, Executed, RecordError, Recording, Step};
 use strandline_capture::{Access, AccessKind, Control, Kind, Marker, MAGIC, NOBODY, VERSION};
 
-/// Where the streams' persistent memory begins, which has [`PM_BYTES`].
+/// The start of the streams' persistent memory, which has [`PM_BYTES`].
 pub const PM: u64 = 0x7000_0000_0000;
 /// Bytes of persistent memory.
 pub const PM_BYTES: u64 = 0x10000;
@@ -18,7 +18,7 @@ pub struct Stream {
     blocks: u64,
 }
 
-/// Bytes of machine code of a fence or marker, or of nothing.
+/// Machine code of a fence, a marker, or neither.
 pub fn code(sign: Option<Marker>) -> Vec<u8> {
     match sign {
         None => vec![0x0f, 0xae, 0xf8],
@@ -47,7 +47,7 @@ impl Stream {
         stream
     }
 
-    /// With a start, persistent memory and the first thread.
+    /// With its first packet, persistent memory and the first thread.
     pub fn running() -> Stream {
         let mut stream = Stream::new();
         stream.map(PM, PM_BYTES, 0, "/dev/shm/pool");
@@ -81,7 +81,7 @@ impl Stream {
         self.packet(Kind::PmPage, 0, &[&address.to_le_bytes()[..], &[fill; 4096]].concat());
     }
 
-    /// Defines a block; the control word that executes it.
+    /// Defines a block; returns the control word that executes it.
     pub fn block(&mut self, code: &[u8], instructions: u32, accesses: &[Access]) -> u64 {
         let sizes = code.len() as u64 | u64::from(instructions) << 32;
         let mut bytes = [self.blocks, 0x40_0000 + self.blocks * 64, sizes, accesses.len() as u64]
@@ -121,7 +121,7 @@ pub fn collected(stream: &[u8]) -> Result<(Recording, Collected), RecordError> {
     ))
 }
 
-/// The steps of a thread, each as it is printed.
+/// The printed steps of a thread.
 pub fn steps<T>(recording: &Recording, thread: usize, each: impl Fn(Result<Executed<'_>, Event>) -> T) -> Vec<T> {
     let mut stream = recording.stream(thread).expect("there is such a thread");
     let mut steps = Vec::new();

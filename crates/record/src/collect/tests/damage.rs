@@ -1,10 +1,10 @@
-//! Damaged streams are refused or read, and never do worse.
+//! Damaged streams are refused or read, without further harm.
 
 use super::build::{code, collected, eight, Stream, LOCK, PM};
 use proptest::prelude::*;
 use strandline_capture::{AccessKind, Control, Kind, Marker};
 
-/// A stream with a bit of everything.
+/// A stream with an item of each kind.
 fn everything() -> Vec<u8> {
     let mut stream = Stream::running();
     stream.words(
@@ -43,7 +43,7 @@ fn everything() -> Vec<u8> {
     stream.end(0)
 }
 
-/// Collects what may be damaged; if it is accepted, all of it can be read.
+/// Collects a possibly damaged stream; if it is accepted, the whole recording can be read.
 fn try_all(bytes: &[u8]) {
     let Ok((recording, _)) = collected(bytes) else { return };
     for thread in 0..recording.threads().len() {
@@ -69,7 +69,7 @@ proptest! {
     ) {
         let mut bytes = everything();
         for (place, byte) in changes {
-            // Pages are most of the bytes and the least of the stream.
+            // Pages are most of the bytes but the smallest part of the protocol.
             let place = place.index(bytes.len() - 4096);
             let place = if place < 400 { place } else { place + 4096 };
             bytes[place] = byte;
@@ -89,7 +89,7 @@ proptest! {
     }
 }
 
-/// A word that often means something.
+/// A word that is often meaningful.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         (0u64..3).prop_map(|block| Control::Block.word(block)),

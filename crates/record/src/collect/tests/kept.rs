@@ -1,4 +1,4 @@
-//! What of a stream is in the recording.
+//! The parts of a stream that the recording keeps.
 
 use super::build::{code, collected, eight, steps, Stream, PM, PM_BYTES};
 use crate::collect::collect;
@@ -60,7 +60,7 @@ fn packets_may_be_split_between_any_two_words() {
 fn a_block_that_is_cut_keeps_what_its_complete_instructions_did() {
     let mut stream = Stream::running();
     let block = stream.block(&[0x90; 4], 4, &[eight(0, Load), eight(1, Store), eight(3, Store)]);
-    // The last store's address came, its value did not; then two instructions without accesses before it.
+    // The last store's address arrived, but not its value; before it are two instructions without accesses.
     stream.trace(
         0,
         &[
@@ -239,13 +239,9 @@ fn wrong_words_are_refused_with_their_place() {
         assert_eq!(error.offset(), Some(place + at), "{error}");
         assert!(error.to_string().contains(what), "{error}");
     };
-    refused(
-        &[Control::Syscall.word(1), 4, 5],
-        16,
-        "0x5 stands where a control word should",
-    );
+    refused(&[Control::Syscall.word(1), 4, 5], 16, "0x5 in place of a control word");
     refused(&[Control::Block.word(0)], 0, "block 0 was not defined");
-    refused(&[CONTROL | 0x55 << 56], 0, "stands where a control word should");
+    refused(&[CONTROL | 0x55 << 56], 0, "in place of a control word");
     refused(&[Control::Cut.word(1)], 0, "cut short where none is executed");
     refused(
         &[Control::Syscall.word(1), 4, Control::Syscall.word(1), 3],

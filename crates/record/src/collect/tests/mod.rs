@@ -1,4 +1,4 @@
-//! The collector on streams that are made by hand.
+//! The collector on handmade streams.
 
 mod build;
 mod damage;

@@ -17,7 +17,7 @@ fn turns(recording: &Recording, thread: usize) -> Vec<(usize, u16, u32)> {
     all.into_iter().enumerate().flat_map(each).collect()
 }
 
-/// Threads 0 and 1, the second started by the first with tickets 1 and 2.
+/// Threads 0 and 1; the first starts the second, with tickets 1 and 2.
 fn two() -> Stream {
     let mut stream = Stream::running();
     stream.trace(
@@ -32,7 +32,8 @@ fn two() -> Stream {
 fn a_lock_is_handed_over_by_a_plain_store() {
     let mut stream = two();
     let (xchg, store) = (stream.plain(&[Atomic]), stream.plain(&[Store]));
-    // Thread 0 takes the lock, lets it go, and much later takes it again. Thread 1 tries in vain, then takes it.
+    // Thread 0 takes the lock, releases it, and takes it again much later. Thread 1 fails to take it once, then takes
+    // it.
     stream.trace(0, &[xchg, LOCK, 0, 1, 3, store, PM, 5, store, LOCK, 0]);
     stream.trace(
         1,
@@ -61,7 +62,7 @@ fn a_lock_that_threads_take_within_bytes_of_one_word_is_told_apart_by_bytes() {
         stream.block(&[0x90], 1, &[byte(Store)]),
     );
     stream.trace(0, &[xchg, LOCK, 0, 1, 3]);
-    // Thread 1 takes a lock in the next byte, which thread 0's store does not let go.
+    // Thread 1 takes a lock in the next byte, which thread 0's store does not release.
     stream.trace(1, &[xchg, LOCK + 1, 0, 1, 4]);
     stream.trace(0, &[store, LOCK, 0]);
     stream.trace(1, &[xchg, LOCK, 0, 1, 5]);
@@ -91,7 +92,7 @@ fn stores_of_one_thread_keep_their_order_whatever_the_words_say() {
             xchg, LOCK, 0, 1, 3, xchg, other, 0, 1, 4, store, LOCK, 7, store, other, 0,
         ],
     );
-    // Nothing shows the store of 7 to the lock; what was found in the other word shows its store, which came later.
+    // Nothing shows the store of 7 to the lock. The content of the other word shows its store, which came later.
     stream.trace(1, &[xchg, other, 0, 1, 5, xchg, LOCK, 1, 1, 6]);
     let (recording, _) = collected(&stream.end(0)).expect("a good stream");
     assert_eq!(turns(&recording, 0), [(2, 0, 0), (3, 0, 0), (4, 0, 1), (5, 0, 1)]);
@@ -103,7 +104,8 @@ fn a_thread_begins_after_it_was_started_and_is_joined_when_it_ended() {
     let mut stream = two();
     let block = stream.plain(&[Store]);
     stream.trace(1, &[block, PM, 1]);
-    // The joining thread waits on the word that the kernel clears, since ticket 3; its trace comes before the other's end.
+    // The joining thread waits on the word that the kernel clears, since ticket 3; its trace arrives before the other's
+    // end.
     let call = [
         Control::Syscall.word(FUTEX),
         3,
@@ -169,7 +171,7 @@ fn a_thread_that_ended_after_the_next_ticket_was_not_joined() {
     let (load, xchg) = (stream.plain(&[AccessKind::Load]), stream.plain(&[Atomic]));
     stream.trace(1, &[xchg, LOCK, 1, 2, 4]);
     stream.thread_end(1, 5);
-    // Thread 1 found what thread 0 left after it had looked: to wait at the look would be to wait for ever.
+    // Thread 1 found what thread 0 left after its own read: waiting at that read would deadlock.
     stream.trace(0, &[load, 0xa000, xchg, LOCK, 0, 1, 3]);
     let (recording, _) = collected(&stream.end(0)).expect("a good stream");
     assert!(steps(&recording, 0, |step| !matches!(step, Err(Event::Wait { .. })))

@@ -1,4 +1,4 @@
-//! What is damaged is refused, or says what it said before.
+//! A damaged recording is refused, or has its old contents.
 
 use super::random::{plan, write, Plan};
 use super::round::read;
@@ -16,7 +16,7 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Plan, RecordError> {
     read(&Recording::from_bytes(bytes)?)
 }
 
-/// A plan that is always the same.
+/// A deterministic plan.
 fn whole_plan() -> Plan {
     plan()
         .new_tree(&mut TestRunner::deterministic())
@@ -24,7 +24,7 @@ fn whole_plan() -> Plan {
         .current()
 }
 
-/// Makes a recording ready to be replayed, and puts its operations into an order.
+/// Prepares a recording for replay, and orders its operations.
 fn follow(bytes: Vec<u8>) -> Result<(), RecordError> {
     let recording = Recording::from_bytes(bytes)?;
     let places = Arc::new(Places::of(recording.regions()));
@@ -32,7 +32,7 @@ fn follow(bytes: Vec<u8>) -> Result<(), RecordError> {
     Replayed::new(recording).map(drop)
 }
 
-/// Recordings that are always the same.
+/// Deterministic recordings.
 fn samples(count: usize) -> Vec<Vec<u8>> {
     let mut runner = TestRunner::deterministic();
     let mut sample = || plan().new_tree(&mut runner).expect("a plan").current();
@@ -71,7 +71,7 @@ fn foreign_and_newer_files_are_told_from_damaged_ones() {
     let foreign = read_bytes(b"\x7fELF and so on".to_vec()).expect_err("no recording");
     assert_eq!(
         foreign.to_string(),
-        "this is no recording of strandline; make one by strandline record"
+        "this is not a recording of strandline; make one by strandline record"
     );
     let mut newer = samples(1).remove(0);
     newer[8] = 2;
@@ -86,7 +86,7 @@ fn foreign_and_newer_files_are_told_from_damaged_ones() {
 fn a_damaged_block_is_refused_with_its_offset_and_file() {
     let path = std::env::temp_dir().join(format!("strandline-damaged-{}", std::process::id()));
     let mut bytes = samples(1).remove(0);
-    // The first block is the header's, after the 16 bytes at the beginning; this is a byte of its content.
+    // The first block is Meta, after the 16 bytes at the start; this is a byte of its content.
     bytes[16 + HEAD_BYTES] ^= 1;
     std::fs::write(&path, &bytes).expect("a file for the test");
     let error = Recording::open(&path).expect_err("it is damaged").to_string();
@@ -111,7 +111,7 @@ fn a_block_of_code_with_more_instructions_than_bytes_is_refused() {
     assert!(error.what().contains("more instructions than bytes"), "{error}");
 }
 
-/// Where the blocks of a recording are.
+/// The offsets of a recording's blocks.
 fn places(bytes: &[u8]) -> Vec<(u64, Head)> {
     let (mut at, mut places) = (16, Vec::new());
     while at + HEAD_BYTES + 16 <= bytes.len() {
@@ -123,7 +123,7 @@ fn places(bytes: &[u8]) -> Vec<(u64, Head)> {
     places
 }
 
-/// Writes the recording anew with one block's content changed and all checksums right.
+/// Rewrites the recording with one block's content changed and all checksums right.
 fn forged(bytes: &[u8], which: usize, changes: &[(Index, u8)]) -> Vec<u8> {
     let places = places(bytes);
     let which = which % places.len();
@@ -147,7 +147,7 @@ fn forged(bytes: &[u8], which: usize, changes: &[(Index, u8)]) -> Vec<u8> {
         let sealed = sealer
             .seal(index, head.kind, head.thread, head.items as usize, &raw)
             .expect("a block");
-        // Its length is likely another, so the index has to be right, too; other damage to it is another test's.
+        // Its length probably changes, so the index is corrected, too. Another test damages the index.
         out.extend(sealed);
     }
     out.extend(index.to_le_bytes());
@@ -195,7 +195,7 @@ proptest! {
     ) {
         let bytes = write(&plan).expect("a plan can be written");
         let forged = forged(&bytes, which, &changes);
-        // Either outcome is right; a panic or an endless loop is not.
+        // Either result is right; a panic or an endless loop is not.
         let _ = read_bytes(forged.clone());
         let _ = with_index(&forged).map(|bytes| read_bytes(bytes.clone()).and_then(|_| follow(bytes)));
     }

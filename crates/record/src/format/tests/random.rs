@@ -5,7 +5,7 @@ use crate::{Ending, RecordError, TurnAt, WaitAt, Writer};
 use proptest::prelude::*;
 use strandline_capture::{Access, AccessKind};
 
-/// A step as it is written, with copies of what [`crate::Executed`] borrows.
+/// A written step, with copies of the data that [`crate::Executed`] borrows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Did {
     Block {
@@ -61,7 +61,7 @@ fn block() -> impl Strategy<Value = Block> {
     })
 }
 
-/// What a step is made of: which block or event, and numbers.
+/// The random parts of a step: which block or event, and numbers.
 type Seed = (u16, u8, u64);
 
 fn steps() -> impl Strategy<Value = Vec<Seed>> {
@@ -87,7 +87,7 @@ fn did(blocks: &[Block], (which, how, number): Seed) -> Did {
         }
         _ => {}
     }
-    // Mostly few blocks, so that some follow each other again and again.
+    // Mostly few blocks, so that sequences of blocks repeat.
     let block = usize::from(which) % blocks.len();
     let known = &blocks[block];
     let cut = how < 32;
@@ -190,7 +190,7 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
         for did in steps {
             let step = writer.steps(thread as u32);
             match did {
-                // Waits are given at the end, others on the way, and the reader cannot tell.
+                // Waits are passed at the end or in sequence; the reader cannot distinguish them.
                 Did::Event(Event::Wait { number, times }) if number % 2 == 0 => {
                     waits.push(WaitAt {
                         step,
@@ -218,7 +218,7 @@ pub fn write(plan: &Plan) -> Result<Vec<u8>, RecordError> {
                 }
             }
         }
-        // A thread that only waits has to be known all the same.
+        // A thread that only waits must exist, too.
         if writer.steps(thread as u32) == 0 {
             writer.event(thread as u32, Event::Syscall(0))?;
         }

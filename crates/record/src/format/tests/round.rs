@@ -1,4 +1,4 @@
-//! What is written is read again.
+//! Written recordings are read back.
 
 use super::random::{plan, write, Did, Plan, PM};
 use crate::recording::{Event, Step};

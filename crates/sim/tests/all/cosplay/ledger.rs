@@ -65,7 +65,7 @@ fn pending(ledger: &[Issued], held: &[(Kind, Line, u8)]) -> Result<Vec<bool>, St
         }
     }
     match left.into_iter().find(|(_, count)| *count > 0) {
-        Some((what, count)) => Err(format!("the core holds {count} of {what:?} that nobody has issued")),
+        Some((what, count)) => Err(format!("the core holds {count} of {what:?} that were not issued")),
         None => Ok(pending),
     }
 }

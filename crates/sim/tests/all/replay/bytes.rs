@@ -1,4 +1,4 @@
-//! What recorded stores leave in persistent memory.
+//! The bytes that recorded stores leave in persistent memory.
 
 use super::spec;
 use super::tape::{access, Atomic, Clwb, Store, StoreNt, Tape, Update, PM};
@@ -7,7 +7,7 @@ use std::path::Path;
 use strandline_isa::{LineData, PM_BASE};
 use strandline_sim::observe;
 
-/// The first bytes of persistent memory that become durable in a replay.
+/// The first durable bytes of persistent memory in a replay.
 fn durable(design: &str, path: &Path) -> Vec<u8> {
     let seen = observe(&spec(design, path)).unwrap_or_else(|error| panic!("{error}"));
     let mut bytes = vec![0; 1024];

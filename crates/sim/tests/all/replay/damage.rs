@@ -1,4 +1,4 @@
-//! The replay of a damaged recording ends, with an error or with a result, whatever its checksums say.
+//! The replay of a damaged recording with right checksums ends, with an error or a result.
 
 use super::forge::{number, put, with_steps};
 use super::spec;
@@ -34,7 +34,7 @@ fn sample(name: &str) -> PathBuf {
     tape.save(name)
 }
 
-/// What is wrong with a recording, if a run under a design says so; it must be the user's input.
+/// The error of a run of a damaged recording, if there is one; it must be bad input.
 fn refused(design: &str, path: &Path) -> Option<String> {
     match run(&spec(design, path)) {
         Ok(_) => None,
@@ -49,7 +49,7 @@ fn written(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// The content of a block of steps with its first distance, the address of the first access, replaced.
+/// The content of a block of steps with another first distance (the address of the first access).
 fn with_first_distance(content: &[u8], far: u64) -> Vec<u8> {
     let mut at = 0;
     let mut lengths: Vec<u64> = (0..6).map(|_| number(content, &mut at)).collect();
@@ -70,7 +70,7 @@ fn an_access_that_wraps_around_the_end_of_addresses_is_refused() {
     let line = tape.block(0x40_0000, &[access(0, Load, 64)], |a| a.vmovups(zmm0, zmmword_ptr(rsi)));
     tape.run(0, line, &[DRAM + 16], &[]);
     let bytes = std::fs::read(tape.save("wraps-whole")).expect("just written");
-    // 112 bytes below address 0: the access ends where its second line would begin anew from 0.
+    // 112 bytes below address 0: the second line of the access would wrap around to 0.
     let far = 2 * 112 - 1;
     let forged = with_steps(&bytes, 0, &mut |content| *content = with_first_distance(content, far));
     let path = written("wraps", &forged);
@@ -108,7 +108,7 @@ fn what_waits_for_a_turn_or_a_signal_that_never_comes_is_refused_under_each_desi
     }
 }
 
-/// An `sfence` that is said to store: its write is waited for, and no micro-op makes it.
+/// An `sfence` that claims to store: a turn waits for its write, but no micro-op performs it.
 #[test]
 fn a_replay_in_which_no_instruction_is_executed_any_more_is_given_up_under_each_design() {
     for design in strandline_designs::abouts().iter().map(|about| about.name) {
@@ -123,7 +123,7 @@ fn a_replay_in_which_no_instruction_is_executed_any_more_is_given_up_under_each_
     }
 }
 
-/// A string instruction that stores to the word of a lock, again and again in one line.
+/// A string instruction that stores repeatedly to the word of a lock, in one line.
 #[test]
 fn stores_of_a_string_instruction_are_counted_where_others_wait_for_them() {
     let mut tape = Tape::new();

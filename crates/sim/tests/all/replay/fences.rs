@@ -1,4 +1,4 @@
-//! What recorded fences, flushes and markers become.
+//! What recorded fences, flushes and markers are replayed as.
 
 use super::tape::{access, Clflush, Clwb, Store, StoreNt, Tape, PM};
 use super::{count, under};
@@ -6,7 +6,7 @@ use iced_x86::code_asm::{byte_ptr, qword_ptr, rax, rdi, CodeAssembler};
 use std::path::PathBuf;
 use strandline_record::{FenceClass, Marker};
 
-/// A task: two stores, flushed and fenced, the second time for durability; a fence that orders nothing; a full fence.
+/// A task: two stores, flushed and fenced, the second one durably; an idle fence; a full fence.
 fn tape(name: &str) -> PathBuf {
     let mut tape = Tape::new();
     let accesses = [
@@ -46,7 +46,7 @@ fn tape(name: &str) -> PathBuf {
 }
 
 fn marker(a: &mut CodeAssembler, marker: Marker) -> Result<(), iced_x86::IcedError> {
-    // The assembler has no form of `nop` with a displacement of its choice.
+    // The assembler cannot choose the displacement of a `nop`.
     let mut bytes = vec![0x0f, 0x1f, 0x80];
     bytes.extend_from_slice(&marker.displacement().to_le_bytes());
     a.db(&bytes)

@@ -1,4 +1,4 @@
-//! Recordings whose contents are damaged and whose checksums are right, by what `docs/recordings.md` says of the file.
+//! Recordings with damaged contents and right checksums, written by the format of `docs/recordings.md`.
 
 use std::hash::Hasher;
 use twox_hash::XxHash3_64;
@@ -30,7 +30,7 @@ fn blocks(bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     blocks
 }
 
-/// Changes the content of one of the blocks of steps, and makes lengths and checksums right.
+/// Changes the content of a block of steps, and corrects lengths and checksums.
 pub fn with_steps(bytes: &[u8], which: usize, change: &mut dyn FnMut(&mut Vec<u8>)) -> Vec<u8> {
     let mut blocks = blocks(bytes);
     let steps: Vec<usize> = (0..blocks.len())
@@ -62,14 +62,14 @@ fn sealed(head: &[u8], content: &[u8], place: u64) -> Vec<u8> {
     block[24..28].copy_from_slice(&(stored.len() as u32).to_le_bytes());
     block.extend(stored);
     let mut hash = XxHash3_64::with_seed(place);
-    // As the header and the content are hashed one after the other.
+    // Header and content are hashed one after the other.
     hash.write(&block[8..]);
     let sum = hash.finish();
     block[..8].copy_from_slice(&sum.to_le_bytes());
     block
 }
 
-/// An index with these lengths of stored blocks.
+/// An index with these stored lengths of blocks.
 fn with_lengths(index: &[u8], stored: &[usize]) -> Vec<u8> {
     let mut at = 0;
     number(index, &mut at);
@@ -89,7 +89,7 @@ fn with_lengths(index: &[u8], stored: &[usize]) -> Vec<u8> {
     out
 }
 
-/// Passes a list of so many numbers and so many texts each.
+/// Skips a list whose items have this many numbers and texts.
 fn list(bytes: &[u8], at: &mut usize, numbers: usize, texts: usize) {
     for _ in 0..number(bytes, at) {
         skip(bytes, at, numbers);
@@ -121,7 +121,7 @@ pub fn number(bytes: &[u8], at: &mut usize) -> u64 {
     }
 }
 
-/// Puts a number in groups of seven bits.
+/// Appends a number in groups of seven bits.
 pub fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

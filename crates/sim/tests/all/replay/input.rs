@@ -1,4 +1,4 @@
-//! What cannot be run is refused in one line.
+//! Impossible replays are refused in one line.
 
 use super::spec;
 use super::tape::{access, Load, Tape, DRAM};

@@ -1,4 +1,4 @@
-//! What a recording's accesses are to a design whose programs say which acquire and which release.
+//! Recorded accesses under a design whose programs annotate acquires and releases.
 
 use super::spec;
 use super::tape::{access, Atomic, Load, Store, Tape, Update, DRAM, PM};
@@ -13,7 +13,7 @@ use strandline_sim::{observe, observe_design, Observation};
 
 const LOCK: u64 = DRAM;
 
-/// The plain machine, whose programs say so.
+/// The plain machine, with annotations.
 struct Marked;
 
 impl Design for Marked {
@@ -46,7 +46,7 @@ fn marked(path: &Path) -> Observation {
     seen.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a thread executed: accesses by a letter (persistent ones a capital), `<` an acquire, `>` a release.
+/// A thread's accesses: a letter each (capital if persistent), `<` an acquire, `>` a release.
 fn told(seen: &Observation, thread: usize) -> String {
     let ops = seen.journal.trace.programs[thread].iter();
     let letter = |persistent: bool, letter: char| {
@@ -67,7 +67,8 @@ fn told(seen: &Observation, thread: usize) -> String {
     letters.collect()
 }
 
-/// A thread takes a lock after a look at it, updates persistent and volatile memory and lets go; another one does, later.
+/// A thread reads a lock, takes it, updates persistent and volatile memory and releases it; another thread does so
+/// later.
 fn sections(name: &str, threads: u32) -> PathBuf {
     let mut tape = Tape::new();
     let accesses = [
@@ -99,7 +100,7 @@ fn sections(name: &str, threads: u32) -> PathBuf {
 fn locked_instructions_do_both_and_other_accesses_of_their_words_one() {
     let seen = marked(&sections("marked", 2));
     for thread in 0..2 {
-        // A look at the lock, the lock, persistent update, volatile load and store, and the lock is let go.
+        // A read of the lock, the lock, a persistent update, a volatile load and store, the release.
         assert_eq!(told(&seen, thread), "l<>x<LSls>s");
     }
 }

@@ -1,4 +1,4 @@
-//! Recordings made by hand, from code that is assembled.
+//! Handmade recordings, from assembled code.
 
 use iced_x86::code_asm::CodeAssembler;
 use iced_x86::{IcedError, Mnemonic};
@@ -9,7 +9,7 @@ use strandline_record::{Access, AccessKind, Block, Ending, Event, FenceClass, Re
 #[allow(unused_imports, reason = "the measure of speed has some of them")]
 pub use strandline_record::AccessKind::{Atomic, Clflush, Clwb, Load, Store, StoreNt, Update};
 
-/// Where the persistent region of all tapes begins.
+/// Start of the persistent region of all tapes.
 pub const PM: u64 = 0x7000_0000_0000;
 
 /// Volatile memory of all tapes.
@@ -22,7 +22,7 @@ pub struct Tape {
     ending: Ending,
 }
 
-/// An access of the instruction of this index.
+/// An access of the instruction with this index.
 pub fn access(instruction: u16, kind: AccessKind, size: u16) -> Access {
     Access {
         instruction,
@@ -32,7 +32,7 @@ pub fn access(instruction: u16, kind: AccessKind, size: u16) -> Access {
 }
 
 impl Tape {
-    /// An empty one with a megabyte of persistent memory.
+    /// An empty tape with a megabyte of persistent memory.
     pub fn new() -> Tape {
         let mut writer = Writer::new(Vec::new(), &["by-hand".to_owned()]).expect("a recording begins");
         writer.region(Region {
@@ -104,7 +104,7 @@ impl Tape {
         written.expect("the block fits its definition");
     }
 
-    /// As `run`, but each access of these waits for so many writes.
+    /// As `run`, but each of these accesses waits for a number of writes.
     pub fn run_in_turn(&mut self, thread: u32, block: u32, addresses: &[u64], values: &[u64], turns: &[(u16, u32)]) {
         let step = self.writer.steps(thread);
         self.ending
@@ -126,7 +126,7 @@ impl Tape {
         self.writer.event(thread, event).expect("an event");
     }
 
-    /// What a thread's fences are, in order.
+    /// The classes of a thread's fences, in order.
     pub fn fences(&mut self, thread: usize, classes: &[FenceClass]) {
         self.ending
             .fences
@@ -134,7 +134,7 @@ impl Tape {
         self.ending.fences[thread].extend_from_slice(classes);
     }
 
-    /// Ends the recording: the path of its file.
+    /// Ends the recording; returns the path of its file.
     pub fn save(self, name: &str) -> PathBuf {
         let bytes = self.writer.finish(self.ending).expect("a recording ends");
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.strand"));

@@ -1,4 +1,4 @@
-//! Threads that wait for one another.
+//! Threads that wait for each other.
 
 use super::tape::{access, Atomic, Clwb, Load, Store, Tape, Update, DRAM, PM};
 use super::{spec, under};
@@ -10,8 +10,8 @@ use strandline_sim::{observe, run, Record};
 
 const LOCK: u64 = DRAM;
 
-/// Two threads take turns with a lock, as it was recorded: the second one first, then twice the first, and so on. Each writes
-/// the same persistent counter.
+/// Two threads take turns with a lock in the recorded order: the second one first, then twice the first, and so on.
+/// Each writes the same persistent counter.
 fn handed_over(name: &str) -> PathBuf {
     let mut tape = Tape::new();
     let accesses = [
@@ -29,7 +29,7 @@ fn handed_over(name: &str) -> PathBuf {
     });
     for (section_number, thread) in [1, 0, 0, 1, 0, 1, 1, 1, 0].into_iter().enumerate() {
         let number = section_number as u64;
-        // Two writes of the lock came with each section before.
+        // Each earlier section has two writes of the lock.
         let turns = [(0, 2 * number as u32), (3, 2 * number as u32 + 1)];
         tape.run_in_turn(
             thread,
@@ -42,7 +42,7 @@ fn handed_over(name: &str) -> PathBuf {
     tape.save(name)
 }
 
-/// What the persistent counter held one after the other.
+/// The successive values of the persistent counter.
 fn contents(path: &Path) -> Vec<u64> {
     let seen = observe(&spec("x86", path)).unwrap_or_else(|error| panic!("{error}"));
     seen.journal.durable.iter().map(|event| event.data[0]).collect()
@@ -124,7 +124,7 @@ fn a_recording_whose_turns_never_come_says_who_waits() {
     assert!(
         error
             .to_string()
-            .contains("thread 0 waits in block 0 (0x400000) for its turn, and nothing brings that about"),
+            .contains("thread 0 waits in block 0 (0x400000) for its turn, which never happens"),
         "{error}"
     );
 }

@@ -5,7 +5,7 @@ use super::under;
 use iced_x86::code_asm::{qword_ptr, rax, rbx, rcx, rdi, rsi};
 use strandline_sim::Record;
 
-/// So many loads of lines far apart by this code.
+/// This many loads of distant lines by this code.
 fn loads(name: &str, chase: bool) -> Record {
     let mut tape = Tape::new();
     let block = tape.block(0x40_0000, &[access(0, Load, 8)], |a| match chase {
@@ -22,7 +22,7 @@ fn loads(name: &str, chase: bool) -> Record {
 fn a_chase_of_pointers_is_serial_and_loads_of_known_addresses_overlap() {
     let (chase, apart) = (loads("chase", true), loads("apart", false));
     assert_eq!(chase.stats.instructions, apart.stats.instructions);
-    // Each load of the chase waits for the one before: 64 times the shared cache's latency, while the others overlap.
+    // Each load of the chase depends on the previous one: 64 times the LLC's latency, while the others overlap.
     assert!(
         chase.stats.cycles.0 > 5 * apart.stats.cycles.0,
         "{} against {}",
@@ -43,7 +43,7 @@ fn a_multiplication_on_the_way_delays_what_follows_by_its_latency() {
         under("x86", &tape.save(name)).stats.cycles.0
     };
     let (added, multiplied) = (cycles("adds", false), cycles("multiplications", true));
-    // One and three cycles a link of the chain on machine cosplay, but for its beginning and end.
+    // One and three cycles for a link of the chain on machine cosplay, except at its beginning and end.
     assert!((1000..1010).contains(&added), "{added}");
     assert!((3000..3010).contains(&multiplied), "{multiplied}");
 }
@@ -59,7 +59,7 @@ fn a_moved_register_is_ready_with_its_source() {
     (0..1000).for_each(|_| tape.run(0, block, &[], &[]));
     let record = under("x86", &tape.save("moves"));
     assert_eq!(record.stats.instructions, 3000);
-    // A chain of 3000 moves would take that long if renaming did not do them.
+    // A chain of 3000 moves would take that long without move elimination.
     assert!(record.stats.cycles.0 < 1000, "{}", record.stats.cycles.0);
 }
 
@@ -73,7 +73,7 @@ fn a_branch_that_goes_where_it_went_is_cheap_and_one_without_a_pattern_is_not() 
         };
         let branch = tape.block(0x40_1000, &[], jump);
         let body = |tape: &mut Tape, pc| tape.block(pc, &[], |a| a.jmp(0x40_1000));
-        // `test` has three bytes and a `je` that far six.
+        // `test` has three bytes and a `je` over this distance six.
         let length = 9;
         let (next, away) = (body(&mut tape, 0x40_1000 + length), body(&mut tape, 0x40_2000));
         let mut random = 1u64;

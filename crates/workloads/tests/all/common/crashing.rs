@@ -1,4 +1,4 @@
-//! Crashing a workload wherever its durable image changes.
+//! Crashes a workload wherever its durable image changes.
 
 use super::thread_plan;
 use std::cell::Cell;
@@ -8,31 +8,33 @@ use strandline_isa::{Addr, Image, Lowering, Memory};
 use strandline_runtime::adversary::{Adversary, Play, Watch};
 use strandline_runtime::{run_thread, run_window, Sharing, Workload};
 
-/// What a run with crashes came to.
+/// The result of a run with crashes.
 pub struct Outcome {
     /// Crash images tried.
     pub crashes: u64,
     /// Regions acknowledged in the whole run.
     pub acknowledged: u64,
-    /// Regions begun in the whole run.
+    /// Regions started in the whole run.
     pub regions: u64,
+    /// Regions aborted in the whole run.
+    pub aborted: u64,
     /// The first failure.
     pub failure: Option<String>,
 }
 
-/// Who runs on the adversary's machine, and how it plays.
+/// What runs on the adversary's machine, and how the adversary behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Game {
     pub lowering: Lowering,
     pub threads: usize,
     /// Tasks of each thread.
     pub tasks: u64,
-    /// How they share it, if they do.
+    /// How tasks share threads, if they do.
     pub sharing: Option<Sharing>,
     pub play: Play,
 }
 
-/// Runs the workload on the adversary's machine, and shows `crash` each durable image until it fails.
+/// Runs the workload on the adversary's machine, and passes each durable image to `crash` until it fails.
 pub fn run<W: Workload>(
     workload: &W,
     memory: &Memory,
@@ -44,12 +46,14 @@ pub fn run<W: Workload>(
         crashes: 0,
         acknowledged: 0,
         regions: 0,
+        aborted: 0,
         failure: None,
     };
     let mut inspect = |image: &Memory, watch: &Watch| {
         outcome.crashes += 1;
         outcome.acknowledged = watch.acknowledged();
         outcome.regions = watch.begun();
+        outcome.aborted = watch.aborted();
         if outcome.failure.is_none() {
             outcome.failure = crash(&image.persistent_half(), watch).err();
         }
@@ -79,7 +83,7 @@ pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result
     watch.verify(image)
 }
 
-/// An image that takes no more writes after the first few, as if power failed.
+/// An image that drops all writes after the first few, as after a power failure.
 pub struct Failing<'m> {
     pub memory: &'m Memory,
     pub writes_left: Cell<u64>,
@@ -98,10 +102,10 @@ impl Image for Failing<'_> {
     }
 }
 
-/// At most about so many failing recoveries are tried for each crash image, evenly spread.
+/// Approximate maximum number of failing recoveries for each crash image, evenly spread.
 const CUTS: u64 = 16;
 
-/// Recovers a crash image, failing again in the midst of the recovery, and judges what the next recovery makes of it.
+/// Recovers a crash image with a crash during recovery, and judges the result of a second recovery.
 pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
     let writes = recover_in_part(workload, &image.clone(), u64::MAX);
     let step = usize::try_from(writes / CUTS + 1).unwrap();
@@ -113,7 +117,7 @@ pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> 
     Ok(())
 }
 
-/// Recovers up to so many writes; how many there were.
+/// Recovers up to this number of writes; returns the number of writes.
 fn recover_in_part<W: Workload>(workload: &W, memory: &Memory, writes: u64) -> u64 {
     let failing = Failing {
         memory,

@@ -1,4 +1,4 @@
-//! What the tests of all workloads share: running them, counting what they do, crashing them.
+//! What the tests of all workloads share: running, counting, crashing.
 
 pub mod counting;
 pub mod crashing;
@@ -14,7 +14,7 @@ pub const PLAN: BuildPlan = BuildPlan {
     logging: Logging::UNDO,
 };
 
-/// The runtimes but for the undo log, with batches of these sizes.
+/// All runtimes except the undo log, with batches of these sizes.
 pub fn models(batches: &[u64]) -> Vec<Logging> {
     let names = ["txn", "atlas", "sfr", "redo"];
     let logging = |name: &str, batch| Logging {
@@ -51,13 +51,13 @@ pub fn workloads() -> impl Iterator<Item = &'static str> {
     names().iter().map(|about| about.name)
 }
 
-/// Those that can have several operations in a region.
+/// Workloads that can have several operations in a region.
 pub fn several() -> impl Iterator<Item = &'static str> {
     let several = |about: &&About| about.params.iter().any(|param| param.name == "operations");
     names().iter().filter(several).map(|about| about.name)
 }
 
-/// Builds a workload in its small form, with regions of `operations` operations, and shows it to `visitor`.
+/// Builds a workload in its small form, with regions of `operations` operations, and passes it to `visitor`.
 pub fn with_several<V: Visitor>(name: &str, operations: &str, visitor: V) -> V::Out {
     let set = small(name).iter().copied().chain([("operations", operations)]);
     with_workload(name, set, &PLAN, visitor).unwrap()
@@ -67,7 +67,7 @@ fn small(name: &str) -> &'static [(&'static str, &'static str)] {
     describe(name).expect("a workload").small
 }
 
-/// Builds a workload in its small form and shows it to `visitor`.
+/// Builds a workload in its small form and passes it to `visitor`.
 pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
     with_small_for(name, &PLAN, visitor)
 }

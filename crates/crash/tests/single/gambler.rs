@@ -1,0 +1,427 @@
+//! A design that speculates past `sfence` and is often wrong: roll-back before the oracle.
+
+use std::collections::{BTreeSet, VecDeque};
+use strandline_crash::litmus::{random, Sets, Subject};
+use strandline_design::{
+    boxed, About, Access, Admission, Checkpoint, Counters, Departure, Design, Entry, Forward, GateOf, Load, NoteOf,
+    Services, Snoop, Store, StoreId, Types, Until,
+};
+use strandline_designs::X86;
+use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_kernel::{Cycles, Rng};
+use strandline_machine::{Machine, Options, Outcome};
+use strandline_sim::{play, Error, Play};
+
+/// What the tests leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forgets {
+    Nothing,
+    /// Its loads do not look into what it keeps.
+    OwnStores,
+    /// Other cores get lines that it has speculated on.
+    Conflicts,
+    /// It performs its stores before the fence is certain.
+    ToWait,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gate {
+    /// The fence that began this epoch of the core is certain.
+    Certain(CoreId, u64),
+    /// The core keeps nothing more.
+    Empty(CoreId),
+}
+
+/// It looks whether a core's oldest epoch may commit.
+#[derive(Clone, Copy, Debug)]
+struct Look(CoreId);
+
+#[derive(Clone, Copy, Debug)]
+struct Own;
+
+impl Types for Own {
+    type Gate = Gate;
+    type Message = Look;
+    /// The context of a flush that was kept.
+    type Tag = u8;
+    type Note = ();
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kept {
+    Store(StoreId, Store),
+    Flush(StoreId, Line, u8),
+}
+
+impl Kept {
+    fn id(&self) -> StoreId {
+        match self {
+            Kept::Store(id, _) | Kept::Flush(id, ..) => *id,
+        }
+    }
+}
+
+/// An epoch begins at a fence that retired speculatively.
+#[derive(Clone, Debug)]
+struct Epoch {
+    number: u64,
+    checkpoint: Checkpoint,
+    /// The newest entry before it.
+    after: StoreId,
+    /// The context of what came before it, which must be done before it commits.
+    before: u8,
+    /// It begins with a locked instruction, which must be performed while the core can be rolled back:
+    /// another core's store must not come between its read and its write.
+    locked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Side {
+    epochs: VecDeque<Epoch>,
+    kept: VecDeque<Kept>,
+    /// Entries up to this one may be performed.
+    committed: Option<StoreId>,
+    /// A store is being performed.
+    performs: bool,
+    /// Lines that it has speculated on.
+    lines: BTreeSet<Line>,
+    begun: u64,
+    context: u8,
+}
+
+impl Side {
+    fn keeps(&self, id: StoreId) -> bool {
+        !self.kept.is_empty() || self.epochs.front().is_some_and(|epoch| id > epoch.after)
+    }
+}
+
+struct Gambler {
+    forgets: Forgets,
+    rng: Rng,
+    sides: Vec<Side>,
+    rolled_back: u64,
+}
+
+/// Contexts in use at once: more than there can be epochs.
+const CONTEXTS: u8 = 64;
+
+impl Gambler {
+    fn new(forgets: Forgets, seed: u64) -> Gambler {
+        Gambler {
+            forgets,
+            rng: Rng::new(seed),
+            sides: Vec::new(),
+            rolled_back: 0,
+        }
+    }
+
+    fn side(&mut self, core: CoreId) -> &mut Side {
+        if self.sides.len() <= core.index() {
+            self.sides.resize(core.index() + 1, Side::default());
+        }
+        &mut self.sides[core.index()]
+    }
+
+    fn speculates(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Admission<Gate> {
+        let side = &mut self.sides[core.index()];
+        if side.epochs.is_empty() && side.kept.is_empty() && hw.pending(core, None) == 0 {
+            return Admission::Pass;
+        }
+        match self.begin_epoch(hw, core, false) {
+            Some(number) => Admission::Speculate(Until::Open(Gate::Certain(core, number))),
+            None => Admission::Hold(Until::Drained(None)),
+        }
+    }
+
+    /// Begins an epoch before the instruction that is being asked about, if it may: its number. At most
+    /// four checkpoints, as Speculative Persistence has them.
+    fn begin_epoch(&mut self, hw: &mut dyn Services<Own>, core: CoreId, locked: bool) -> Option<u64> {
+        let side = &mut self.sides[core.index()];
+        if side.epochs.len() == 4 {
+            return None;
+        }
+        let checkpoint = hw.checkpoint(core)?;
+        side.begun += 1;
+        let (number, before) = (side.begun, side.context);
+        side.context = (side.context + 1) % CONTEXTS;
+        hw.set_context(core, side.context);
+        side.epochs.push_back(Epoch {
+            number,
+            checkpoint,
+            after: hw.newest_entry(core),
+            before,
+            locked,
+        });
+        let later = self.rng.below(400);
+        hw.send(hw.now() + Cycles(later), Look(core));
+        Some(number)
+    }
+
+    /// Commits what is certain, one entry after the other.
+    fn go_on(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let waits = self.forgets != Forgets::ToWait;
+        let side = self.side(core);
+        if let Some(epoch) = side.epochs.front() {
+            let nothing_older = side.kept.front().is_none_or(|kept| kept.id() > epoch.after);
+            let done = hw.pending(core, Some(epoch.before)) == 0;
+            let may = nothing_older && (done || !waits) && !side.performs;
+            if let (true, true, Some(Kept::Store(id, _))) = (may, epoch.locked, side.kept.front()) {
+                side.performs = true;
+                return hw.perform(core, *id);
+            }
+            if may {
+                hw.release(core, epoch.checkpoint);
+                hw.open(Gate::Certain(core, epoch.number));
+                side.epochs.pop_front();
+                side.committed = side.epochs.front().map(|next| next.after).or(Some(StoreId(u64::MAX)));
+            }
+        }
+        while !side.performs {
+            let may = |kept: &Kept| side.committed.is_some_and(|last| kept.id() <= last);
+            match side.kept.front().copied().filter(may) {
+                None => break,
+                Some(Kept::Store(id, _)) => {
+                    side.performs = true;
+                    hw.perform(core, id);
+                }
+                Some(Kept::Flush(_, line, context)) => {
+                    side.kept.pop_front();
+                    hw.flush_line(core, line, context);
+                }
+            }
+        }
+        if side.epochs.is_empty() && side.kept.is_empty() {
+            side.committed = None;
+            side.lines.clear();
+            hw.open(Gate::Empty(core));
+        }
+    }
+}
+
+impl Design for Gambler {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        X86.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        X86.lowering()
+    }
+
+    fn rolls_back(&self) -> bool {
+        true
+    }
+
+    fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
+        self.side(core);
+        match primitive {
+            Primitive::Sfence => self.speculates(hw, core),
+            other => Admission::plain(other),
+        }
+    }
+
+    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Gate> {
+        let side = self.side(core);
+        if !side.keeps(id) {
+            return Departure::Go;
+        }
+        if let Entry::Locked(_) = entry {
+            if self.begin_epoch(hw, core, true).is_none() {
+                return Departure::Wait(Until::Open(Gate::Empty(core)));
+            }
+        }
+        let side = self.side(core);
+        match entry {
+            Entry::Store(store) | Entry::Locked(store) => {
+                side.kept.push_back(Kept::Store(id, store));
+                side.lines.insert(store.line());
+                self.go_on(hw, core);
+                Departure::Keep
+            }
+            _ => Departure::Wait(Until::Open(Gate::Empty(core))),
+        }
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+        let id = hw.entry_at_turn(core);
+        let side = self.side(core);
+        match entry {
+            // A clflush is ordered with the stores after it, which a flush that was kept is not.
+            Entry::Flush(_, Flush::Clflush) if side.keeps(id) => Departure::Wait(Until::Open(Gate::Empty(core))),
+            Entry::Flush(line, _) if side.keeps(id) => {
+                side.kept.push_back(Kept::Flush(id, line, context));
+                self.go_on(hw, core);
+                Departure::Keep
+            }
+            _ => Departure::Go,
+        }
+    }
+
+    fn load(&mut self, _: &mut dyn Services<Own>, core: CoreId, load: Load) -> Forward<Gate> {
+        let forgets = self.forgets == Forgets::OwnStores;
+        let side = self.side(core);
+        if !side.epochs.is_empty() {
+            side.lines.insert(load.addr.line());
+        }
+        let (mut mask, mut value) = (0u8, 0u64);
+        let stores = side.kept.iter().rev().filter_map(|kept| match kept {
+            Kept::Store(_, store) => Some(store),
+            Kept::Flush(..) => None,
+        });
+        for store in stores.filter(|_| !forgets) {
+            for byte in 0..u64::from(load.size) {
+                let at = load.addr.0 + byte;
+                let inside = (store.addr.0..store.addr.0 + u64::from(store.size)).contains(&at);
+                if inside && mask >> byte & 1 == 0 {
+                    mask |= 1 << byte;
+                    value |= (store.value >> (8 * (at - store.addr.0)) & 0xff) << (8 * byte);
+                }
+            }
+        }
+        let after = Cycles(3);
+        match mask {
+            0 => Forward::Caches { after },
+            _ => Forward::Bytes { mask, value, after },
+        }
+    }
+
+    fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
+        let side = self.side(core);
+        side.performs = false;
+        side.kept.retain(|kept| kept.id() != id);
+        if let Some(epoch) = side.epochs.front_mut() {
+            epoch.locked = false;
+        }
+        self.go_on(hw, core);
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, context: u8) {
+        hw.acknowledge(core, context);
+    }
+
+    fn snooped(
+        &mut self,
+        _: &mut dyn Services<Own>,
+        owner: CoreId,
+        _: CoreId,
+        line: Line,
+        _: Access,
+    ) -> Snoop<GateOf<Self>, NoteOf<Self>> {
+        let forgets = self.forgets == Forgets::Conflicts;
+        let side = self.side(owner);
+        match side.epochs.front() {
+            Some(epoch) if side.lines.contains(&line) && !forgets => Snoop::RollBack(epoch.checkpoint),
+            _ => Snoop::Grant(None),
+        }
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, hw: &mut dyn Services<Own>, Look(core): Look) {
+        let loses = self.rng.one_in(4);
+        match self.side(core).epochs.front().cloned() {
+            Some(epoch) if loses => hw.roll_back(core, epoch.checkpoint),
+            _ => self.go_on(hw, core),
+        }
+        let side = self.side(core);
+        if !side.epochs.is_empty() || !side.kept.is_empty() {
+            hw.send(hw.now() + Cycles(40), Look(core));
+        }
+    }
+
+    fn rolled_back(&mut self, hw: &mut dyn Services<Own>, core: CoreId, checkpoint: Checkpoint) {
+        self.rolled_back += 1;
+        let side = self.side(core);
+        let Some(index) = side.epochs.iter().position(|epoch| epoch.checkpoint == checkpoint) else {
+            return;
+        };
+        let epoch = side.epochs[index].clone();
+        side.epochs.truncate(index);
+        for kept in side.kept.iter().filter(|kept| kept.id() > epoch.after) {
+            if let Kept::Flush(_, _, context) = kept {
+                hw.acknowledge(core, *context);
+            }
+        }
+        side.kept.retain(|kept| kept.id() <= epoch.after);
+        side.context = epoch.before;
+        // The store that was being performed may be void.
+        side.performs &= side.kept.front().is_some();
+        if side.epochs.is_empty() {
+            side.lines.clear();
+            side.committed = Some(StoreId(u64::MAX));
+        }
+        self.go_on(hw, core);
+    }
+
+    fn counters(&self, _: Cycles) -> Counters {
+        Counters {
+            rollbacks: Some(self.rolled_back),
+            ..Counters::default()
+        }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.sides.iter().map(|side| format!("{side:?}")).collect()
+    }
+}
+
+/// The design under test; each run has a seed of its own.
+struct Gamblers {
+    forgets: Forgets,
+    rolled_back: std::cell::Cell<u64>,
+}
+
+impl Gamblers {
+    fn that(forgets: Forgets) -> Gamblers {
+        Gamblers {
+            forgets,
+            rolled_back: std::cell::Cell::new(0),
+        }
+    }
+}
+
+impl Subject for Gamblers {
+    fn about(&self) -> About {
+        X86.about()
+    }
+
+    fn is_set(&self, _: &str) -> bool {
+        false
+    }
+
+    fn play(&self, machine: &Machine, _: &Sets, program: Play, options: Options) -> Result<Outcome, Error> {
+        let design = boxed(Gambler::new(self.forgets, options.seed));
+        let outcome = play(design, machine, program, options)?;
+        let rolled_back = outcome.stats.design.rollbacks.unwrap_or(0);
+        self.rolled_back.set(self.rolled_back.get() + rolled_back);
+        Ok(outcome)
+    }
+}
+
+/// Programs of each test. Beyond them the thorough suite goes on.
+const PROGRAMS: u64 = 3_000;
+
+#[test]
+fn cores_that_are_rolled_back_stay_within_the_model() {
+    let subject = Gamblers::that(Forgets::Nothing);
+    let report = random(&subject, 1, PROGRAMS).expect("every run ends");
+    assert!(report.violations.is_empty(), "{:#?}", report.violations);
+    let rolled_back = subject.rolled_back.get();
+    assert!(rolled_back > PROGRAMS / 10, "only {rolled_back} roll-backs");
+}
+
+#[test]
+fn speculation_that_forgets_a_rule_is_caught() {
+    for (forgets, programs) in [
+        (Forgets::OwnStores, PROGRAMS),
+        // Only locked instructions can tell: a load may pass older stores under the model in any case.
+        (Forgets::Conflicts, 20 * PROGRAMS),
+        (Forgets::ToWait, PROGRAMS),
+    ] {
+        let report = random(&Gamblers::that(forgets), 1, programs).expect("every run ends");
+        assert!(!report.violations.is_empty(), "{forgets:?} is not noticed");
+    }
+}

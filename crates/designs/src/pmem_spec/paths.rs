@@ -1,0 +1,99 @@
+//! What is on its way from the cores to the controllers.
+
+use std::collections::VecDeque;
+use strandline_isa::{CoreId, Line};
+use strandline_kernel::Cycles;
+
+/// A moment: how many stores of all cores had become visible by then, and when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The number of the newest store; a store's own number if it is that store's stamp.
+    pub order: u64,
+    /// When.
+    pub at: Cycles,
+}
+
+/// A store on its way.
+#[derive(Clone, Debug)]
+struct Sent {
+    order: u64,
+    line: Line,
+    accepted: bool,
+}
+
+/// The paths of all cores.
+#[derive(Clone, Debug, Default)]
+pub struct Paths {
+    /// Stores that have become visible so far.
+    visible: u64,
+    /// Each core's stores that are not acknowledged, oldest first.
+    of: Vec<VecDeque<Sent>>,
+}
+
+impl Paths {
+    fn path(&mut self, core: CoreId) -> &mut VecDeque<Sent> {
+        if self.of.len() <= core.index() {
+            self.of.resize(core.index() + 1, VecDeque::new());
+        }
+        &mut self.of[core.index()]
+    }
+
+    /// A store becomes visible and is sent: its number.
+    pub fn send(&mut self, core: CoreId, line: Line) -> u64 {
+        self.visible += 1;
+        let order = self.visible;
+        self.path(core).push_back(Sent {
+            order,
+            line,
+            accepted: false,
+        });
+        order
+    }
+
+    /// The present.
+    pub fn stamp(&self, now: Cycles) -> Stamp {
+        Stamp {
+            order: self.visible,
+            at: now,
+        }
+    }
+
+    /// Stores of a core that are on their way.
+    pub fn len(&self, core: CoreId) -> usize {
+        self.of.get(core.index()).map_or(0, VecDeque::len)
+    }
+
+    /// Whether all older stores of the core have been accepted.
+    pub fn is_next(&mut self, core: CoreId, order: u64) -> bool {
+        let next = self.path(core).iter().find(|sent| !sent.accepted);
+        next.is_some_and(|sent| sent.order == order)
+    }
+
+    /// A controller has accepted a store.
+    pub fn accept(&mut self, core: CoreId, order: u64) {
+        let sent = self.path(core).iter_mut().find(|sent| sent.order == order);
+        if let Some(sent) = sent {
+            sent.accepted = true;
+        }
+    }
+
+    /// A store is acknowledged: its line.
+    pub fn acknowledge(&mut self, core: CoreId, order: u64) -> Option<Line> {
+        let path = self.path(core);
+        let index = path.iter().position(|sent| sent.order == order)?;
+        path.remove(index).map(|sent| sent.line)
+    }
+
+    /// Whether a store of this number or an older one, whose core's it may be, is on its way.
+    pub fn carry_until(&self, order: u64) -> bool {
+        self.of
+            .iter()
+            .filter_map(VecDeque::front)
+            .any(|oldest| oldest.order <= order)
+    }
+
+    /// Whether a store to this line is on its way.
+    pub fn carry(&self, line: Line) -> bool {
+        self.of.iter().flatten().any(|sent| sent.line == line)
+    }
+}

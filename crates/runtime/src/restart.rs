@@ -1,0 +1,32 @@
+//! Runs a task to its end: once more whenever its region was aborted.
+
+use crate::{ThreadState, Workload};
+use std::cell::Cell;
+use std::future::{poll_fn, Future};
+use std::pin::pin;
+use std::task::Poll;
+use strandline_isa::Cpu;
+
+/// Runs a task. Where its region has to be aborted, the task is dropped, the log aborts the region, and the task starts
+/// again with the random numbers that it had.
+pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
+    let random = state.random;
+    let Some(abandoned) = state.log.abandoned() else {
+        return workload.task(state).await;
+    };
+    while !finishes(workload.task(state), &abandoned).await {
+        state.log.abort().await;
+        state.random = random;
+    }
+}
+
+/// Whether the task comes to its end before it is abandoned.
+async fn finishes(task: impl Future<Output = ()>, abandoned: &Cell<bool>) -> bool {
+    let mut task = pin!(task);
+    poll_fn(|context| match task.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(true),
+        Poll::Pending if abandoned.take() => Poll::Ready(false),
+        Poll::Pending => Poll::Pending,
+    })
+    .await
+}

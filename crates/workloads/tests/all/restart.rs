@@ -1,0 +1,105 @@
+//! Regions that are aborted while the machine is up: their tasks start again, and no crash sees anything of them.
+
+use crate::common::crashing::{judge, run, Game, Outcome};
+use crate::common::{several, with_several, with_small, workloads};
+use strandline_isa::{Lowering, Memory};
+use strandline_runtime::adversary::{Play, Watch, FENCED, SPECULATING};
+use strandline_runtime::Workload;
+use strandline_workloads::Visitor;
+
+/// Runs to the end, crashing wherever the durable image changes, and judges what is left, too.
+struct Aborted {
+    lowering: Lowering,
+    threads: usize,
+    tasks: u64,
+    play: Play,
+    /// Judges one image in so many.
+    every: u64,
+}
+
+impl Visitor for Aborted {
+    type Out = Outcome;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
+        let game = Game {
+            lowering: self.lowering,
+            threads: self.threads,
+            tasks: self.tasks,
+            sharing: None,
+            play: self.play,
+        };
+        let mut images = 0;
+        let mut crash = |image: &Memory, watch: &Watch| {
+            images += 1;
+            match images % self.every {
+                0 => judge(&workload, image, watch),
+                _ => Ok(()),
+            }
+        };
+        let mut outcome = run(&workload, &memory, game, &mut crash);
+        outcome.failure = outcome.failure.or(workload.check(&memory).err());
+        outcome
+    }
+}
+
+/// All workloads whose regions have logs.
+fn logged() -> impl Iterator<Item = &'static str> {
+    workloads().filter(|name| *name != "bandwidth")
+}
+
+fn plays() -> impl Iterator<Item = Play> {
+    let evictions = [0, 50, 8, 2];
+    evictions
+        .into_iter()
+        .zip(1..)
+        .map(|(evict_one_in, seed)| Play { seed, evict_one_in })
+}
+
+#[test]
+fn every_crash_image_recovers_and_every_task_is_done_once() {
+    for name in logged() {
+        for threads in [1, 4] {
+            for play in plays() {
+                let aborted = |lowering| Aborted {
+                    lowering,
+                    threads,
+                    tasks: 24,
+                    play,
+                    every: if name == "tpcc" || name == "nstore" { 7 } else { 1 },
+                };
+                let outcome = with_small(name, aborted(SPECULATING));
+                assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");
+                assert!(outcome.aborted > 0, "{name}, {threads} threads, {play:?}: no abort");
+                // How many of a thread's tasks write does not depend on aborts.
+                let undisturbed = with_small(name, aborted(FENCED));
+                assert_eq!(undisturbed.aborted, 0);
+                if threads == 1 {
+                    assert_eq!(outcome.acknowledged, undisturbed.acknowledged, "{name}, {play:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_several_operations_are_aborted_as_a_whole() {
+    for name in several() {
+        for (operations, threads) in [("2", 4), ("7", 3)] {
+            for play in plays() {
+                let aborted = Aborted {
+                    lowering: SPECULATING,
+                    threads,
+                    tasks: 6,
+                    play,
+                    every: 3,
+                };
+                let outcome = with_several(name, operations, aborted);
+                assert_eq!(outcome.failure, None, "{name}, {operations} operations, {play:?}");
+                assert!(
+                    outcome.aborted > 0,
+                    "{name}, {operations} operations, {play:?}: no abort"
+                );
+            }
+        }
+    }
+}
