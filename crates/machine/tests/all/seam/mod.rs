@@ -4,6 +4,7 @@ mod bytes;
 mod channel;
 mod counters;
 mod hooks;
+mod kept;
 mod misses;
 mod places;
 mod script;
