@@ -570,7 +570,7 @@ fn of_a_models_name() {
         Err(fault) => fault.to_string(),
     };
     let names = Model::names().join(", ");
-    assert!(names.contains("none, px86, "), "{names}");
+    assert!(names.contains("px86, rcbsp, "), "{names}");
     check(
         of,
         &[

@@ -111,7 +111,13 @@ fn what_waits_for_a_turn_or_a_signal_that_never_comes_is_refused_under_each_desi
 /// An `sfence` that claims to store: a turn waits for its write, but no micro-op performs it.
 #[test]
 fn a_replay_in_which_no_instruction_is_executed_any_more_is_given_up_under_each_design() {
-    for design in strandline_designs::abouts().iter().map(|about| about.name) {
+    // A design that interrupts programs runs no recordings.
+    let runs_recordings = |name: &&str| {
+        let design = strandline_designs::design(name).expect("a registered design");
+        !design.lowering().speculates()
+    };
+    let names = strandline_designs::abouts().into_iter().map(|about| about.name);
+    for design in names.filter(runs_recordings) {
         let mut tape = Tape::new();
         let fence = tape.block(0x40_0000, &[access(0, Store, 8)], |a| a.sfence());
         let store = tape.block(0x40_1000, &[access(0, Store, 8)], |a| a.mov(qword_ptr(rdi), rax));
