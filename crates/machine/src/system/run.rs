@@ -27,7 +27,7 @@ use strandline_kernel::{Counts, Cycles, Events, Rng};
 /// The program of one hardware thread.
 pub type Program = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Begins a program, each time anew.
+/// Creates a program; each call creates it anew.
 pub type Factory = Rc<dyn Fn(SimCpu) -> Program>;
 
 /// How to run.
@@ -45,17 +45,18 @@ pub struct Options {
     pub heartbeat: Heartbeat,
 }
 
-/// By what the watchdog sees that a run gets on.
+/// What the watchdog counts as progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
-    /// Tasks end. A program that spins executes instructions and gets nowhere.
+    /// Tasks end. (A program that spins executes instructions without progress.)
     Tasks,
-    /// Instructions are dispatched: of a program that has so many and no loop, which need not have tasks.
+    /// Instructions are dispatched: for programs of fixed length without loops, which need not have
+    /// tasks.
     Instructions,
 }
 
 impl Heartbeat {
-    /// How far the cores have come.
+    /// The progress of the cores so far.
     fn of(self, hw: &Hardware) -> u64 {
         let cores = hw.harts.iter().map(|hart| &hart.core);
         match self {
@@ -77,15 +78,16 @@ impl Default for Options {
     }
 }
 
-/// What a run yields.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Counts of the timed region.
     pub stats: Stats,
-    /// What became durable when, if the journal was kept.
+    /// The durable events, if the journal was kept.
     pub journal: Option<Journal>,
-    /// The run ended early: the design interrupted a core ([`strandline_design::Services::interrupt`]) whose program does
-    /// not heed that. What is durable is what a power failure at that moment leaves.
+    /// The run ended early: the design interrupted a core
+    /// ([`strandline_design::Services::interrupt`]) whose program does not poll. The durable state
+    /// is that of a power failure at that moment.
     pub halted: bool,
 }
 
@@ -93,16 +95,16 @@ pub struct Outcome {
 pub struct System {
     pub(super) hw: Hardware,
     pub(super) design: Box<AnyDesign>,
-    /// Every core is snooped for a line, holder of it or not.
+    /// Whether every core is snooped for a line, holder of it or not.
     pub(super) snoops_all: bool,
     pub(super) programs: Vec<Option<Program>>,
-    /// How a core's program is begun anew, if it can be.
+    /// Creates a core's program anew, if that is possible.
     pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
     pub(super) watch: Watch,
-    /// A core was interrupted whose program does not heed it: the run is over.
+    /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
 }
 
@@ -111,7 +113,7 @@ pub struct System {
 struct Start {
     at: u64,
     stats: Stats,
-    /// The design has not been asked yet what it had counted by then: something still happens before.
+    /// The design's counters at the start are still to be read: events precede it.
     asks_design: bool,
 }
 
@@ -187,8 +189,8 @@ impl System {
         SimCpu::new(self.hw.harts[core.index()].core.clone())
     }
 
-    /// Puts a program on a core. It is begun anew whenever the design rolls the core back, and must do the
-    /// same each time as far as it is given the same values.
+    /// Puts a program on a core. It is created anew whenever the design rolls the core back, and
+    /// must do the same each time if it is given the same values.
     pub fn start(&mut self, core: CoreId, factory: Factory) {
         self.programs[core.index()] = Some(factory(self.cpu(core)));
         self.factories[core.index()] = Some(factory);
@@ -203,7 +205,7 @@ impl System {
         }
     }
 
-    /// The design, to read its state.
+    /// The design, for its state.
     pub fn design(&self) -> &AnyDesign {
         &*self.design
     }
@@ -213,12 +215,13 @@ impl System {
         &self.hw.memory
     }
 
-    /// Has the run write to `ended`, now and then, how many tasks have ended. No result depends on it.
+    /// Makes the run write to `ended`, now and then, how many tasks have ended. No result depends
+    /// on it.
     pub fn tell(&mut self, ended: Arc<AtomicU64>) {
         self.watch.ended = ended;
     }
 
-    /// Runs until every program has ended and every store and flush is done.
+    /// Runs until every program has ended and every store and flush has completed.
     ///
     /// # Errors
     /// No progress.
@@ -239,7 +242,8 @@ impl System {
         }
     }
 
-    /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
+    /// Runs the earliest event or core, a core no further than `last`; false when everything is
+    /// done.
     pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         if self.halted {
             return Ok(false);
@@ -280,7 +284,8 @@ impl System {
         }
     }
 
-    /// The core that goes on first and when, and when the next one does; ties go to the lower number.
+    /// The core that runs next and when, and when the one after it does; ties go to the lower
+    /// number.
     pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
@@ -295,7 +300,7 @@ impl System {
         ((first.0 != u64::MAX).then_some(first), second)
     }
 
-    /// Lets a core's program go on up to `horizon`.
+    /// Runs a core's program up to `horizon`.
     fn go(&mut self, id: CoreId, horizon: u64, slack: u64) {
         let core = self.hw.harts[id.index()].core.clone();
         core.horizon.set(horizon);
@@ -331,7 +336,7 @@ impl System {
         self.maybe_start();
     }
 
-    /// Starts the timed region once every program stands at the start line.
+    /// Starts the timed region once every program has reached the start line.
     pub(super) fn maybe_start(&mut self) {
         let waiters = &self.hw.waiters;
         let stands = |h: &Hart| {
@@ -374,7 +379,7 @@ impl System {
         self.start.stats.design = self.design.counters(Cycles(self.start.at));
     }
 
-    /// Counts since the machine was switched on.
+    /// Counts since the run began.
     fn totals(&self) -> Stats {
         let cores = || self.hw.harts.iter().map(|h| &*h.core);
         let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
@@ -442,21 +447,21 @@ impl System {
     }
 }
 
-/// Looks now and then whether there is progress.
+/// Checks now and then for progress.
 #[derive(Default)]
 pub(super) struct Watch {
     steps: u64,
-    /// What counts as progress, so far.
+    /// The progress so far.
     done: u64,
-    /// The furthest that the run has come, in cycles: `Hardware::now` goes back, patience does not.
+    /// The furthest cycle that the run has reached: `Hardware::now` may decrease, this does not.
     reached: u64,
-    /// How far the run had come when there was last more of it.
+    /// The furthest cycle at the latest progress.
     since: u64,
     /// The tasks that have ended, for other threads to read.
     ended: Arc<AtomicU64>,
 }
 
-/// Steps between two looks.
+/// Steps between two checks.
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {

@@ -1,4 +1,4 @@
-//! The watchdog: no progress is an error that says who waits for whom.
+//! The watchdog: no progress is an error that names the waiters.
 
 use super::hardware::{Front, Hardware, Hart};
 use super::waiters::{Condition, Then, Waiters};
@@ -6,14 +6,14 @@ use crate::core::Request;
 use std::fmt;
 use strandline_design::AnyDesign;
 
-/// A run that cannot go on, or goes on without getting anywhere.
+/// A run without progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// When, in cycles.
     pub at: u64,
-    /// Whether nothing can happen any more (or there is no progress, however much happens).
+    /// Whether no event is left (otherwise events continue without progress).
     pub dead: bool,
-    /// Who waits for whom, a line a core.
+    /// The waiters, one line a core.
     pub waits: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// Describes every core that has not ended, or has something pending, and what the design knows.
+/// Describes every core that has not ended, or has something pending, and the design's waiters.
 pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
     let waits = hw
         .harts
