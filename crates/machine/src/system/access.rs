@@ -2,7 +2,7 @@
 
 use super::run::System;
 use super::waiters::{Condition, Waiter};
-use crate::cache::{Fill, LastLine, Sharers, State, Victim};
+use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
@@ -28,7 +28,7 @@ impl System {
     /// Brings `line` into the caches of `core`, for a request made at `at`. Returns when the line
     /// is there. Fails, and changes nothing, if the request must be repeated.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
-        self.hw.last.expect(line);
+        self.hw.llc.expect(line);
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
@@ -72,12 +72,12 @@ impl System {
             self.ask_others(core, line, access)?;
         }
         let hop = self.hw.hop();
-        let mut t = at + hop + self.hw.last.latency;
-        let entry = match self.hw.last.touch(line) {
+        let mut t = at + hop + self.hw.llc.latency;
+        let entry = match self.hw.llc.touch(line) {
             Some(entry) => entry,
             None => {
                 t = self.fetch(core, line, supply, victim, t);
-                LastLine::default()
+                LlcLine::default()
             }
         };
         if let Some(other) = entry.sharers.others(core).next() {
@@ -105,7 +105,7 @@ impl System {
     fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
         let Some(sharers) = self
             .hw
-            .last
+            .llc
             .peek(line)
             .filter(|entry| entry.owned)
             .map(|entry| entry.sharers)
@@ -138,12 +138,12 @@ impl System {
     /// would evict each other for ever. Fails until one of those stores is due if they hold all
     /// ways.
     fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
-        let last = &self.hw.last;
-        if last.peek(line).is_some() || last.has_room_for(line) {
+        let llc = &self.hw.llc;
+        if llc.peek(line).is_some() || llc.has_room_for(line) {
             return Ok(None);
         }
         let mut first = u64::MAX;
-        for (victim, known) in last.victims_for(line) {
+        for (victim, known) in llc.victims_for(line) {
             match known
                 .sharers
                 .cores()
@@ -168,7 +168,7 @@ impl System {
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Blocked> {
         let holders = match self.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
-            false => self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers),
+            false => self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers),
         };
         let mut notes = Vec::new();
         for other in holders.others(core) {
@@ -220,7 +220,7 @@ impl System {
 
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
-    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LastLine) -> State {
+    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
         let alone = entry.sharers.others(core).next().is_none();
         for other in entry.sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
@@ -246,13 +246,13 @@ impl System {
             (true, true) => State::Modified,
         };
         entry.dirty &= !entry.owned;
-        self.hw.last.set_latest(line, entry);
+        self.hw.llc.set_latest(line, entry);
         state
     }
 
     /// Place 6: who supplies a line that is in no cache.
     fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
-        if !line.is_persistent() || self.hw.last.peek(line).is_some() {
+        if !line.is_persistent() || self.hw.llc.peek(line).is_some() {
             return Ok(Supply::Memory);
         }
         match self.design.missed(&mut self.hw, core, line, access) {
@@ -271,14 +271,14 @@ impl System {
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
-                let start = self.hw.last.misses.start(at);
+                let start = self.hw.llc.misses.start(at);
                 let done = self.hw.read_memory(line, start);
-                self.hw.last.misses.keep(line, done);
+                self.hw.llc.misses.keep(line, done);
                 done
             }
             Supply::Design(latency) => at + latency.0,
         };
-        self.hw.last.insert(line);
+        self.hw.llc.insert(line);
         done
     }
 
@@ -293,7 +293,7 @@ impl System {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
-        let here = self.hw.last.change(victim.line, |entry| {
+        let here = self.hw.llc.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
             entry.dirty |= goes;
@@ -308,7 +308,7 @@ impl System {
 
     /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back.
     pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
-        let Some(entry) = self.hw.last.peek(line) else {
+        let Some(entry) = self.hw.llc.peek(line) else {
             return;
         };
         let mut dirty = entry.dirty;
@@ -319,7 +319,7 @@ impl System {
                 dirty |= !broken(Rule::BackInvalidationWritesBack);
             }
         }
-        self.hw.last.remove(line);
+        self.hw.llc.remove(line);
         if !dirty {
             return;
         }
@@ -332,11 +332,11 @@ impl System {
                 return self.hold_eviction(until, Level::Private, owner, line);
             }
         }
-        self.leaves_last(core, line, at);
+        self.leaves_llc(core, line, at);
     }
 
     /// Evicts a dirty persistent line from the LLC.
-    fn leaves_last(&mut self, core: CoreId, line: Line, at: u64) {
+    fn leaves_llc(&mut self, core: CoreId, line: Line, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
             Eviction::WriteBack => self.write_back(line, at),
             Eviction::Drop => {}
@@ -361,9 +361,9 @@ impl System {
     /// Releases an evicted line that the design held: to the LLC, or to memory.
     pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
         let now = self.hw.now;
-        let joins = level == Level::Private && self.hw.last.change(line, |entry| entry.dirty = true);
+        let joins = level == Level::Private && self.hw.llc.change(line, |entry| entry.dirty = true);
         if !joins {
-            self.leaves_last(core, line, now);
+            self.leaves_llc(core, line, now);
         }
     }
 }

@@ -126,7 +126,7 @@ impl System {
             return Ok(Found { dirty: true, at: own });
         }
         drop(private);
-        let sharers = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;
         }
@@ -143,14 +143,14 @@ impl System {
         }
         if !broken(Rule::FlushFindsSharedLevel) {
             self.hw
-                .last
+                .llc
                 .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
         }
         if kind != Flush::Clwb {
-            self.hw.last.remove(line);
+            self.hw.llc.remove(line);
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
-        let at = own + 2 * self.hw.hop() + self.hw.last.latency;
+        let at = own + 2 * self.hw.hop() + self.hw.llc.latency;
         Ok(Found { dirty, at })
     }
 
@@ -168,9 +168,9 @@ impl System {
         }
         let mut dirty = false;
         self.hw
-            .last
+            .llc
             .change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
-        let at = at + 2 * self.hw.hop() + self.hw.last.latency;
+        let at = at + 2 * self.hw.hop() + self.hw.llc.latency;
         Found { dirty, at }
     }
 

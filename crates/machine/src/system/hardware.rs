@@ -4,7 +4,7 @@ use super::channel::Channels;
 use super::events::Event;
 use super::rollback::Checkpoints;
 use super::waiters::{Condition, Then, Waiter, Waiters};
-use crate::cache::Last;
+use crate::cache::Llc;
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
@@ -29,7 +29,7 @@ pub struct Hardware {
     pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
-    pub last: Last,
+    pub llc: Llc,
     pub controllers: Vec<Controller>,
     pub dram: Dram,
     pub channels: Channels,

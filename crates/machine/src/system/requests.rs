@@ -226,7 +226,7 @@ impl System {
         if !missed {
             return self.access(core, line, Access::Read, issue);
         }
-        self.hw.last.expect(line);
+        self.hw.llc.expect(line);
         let fill = self.hw.harts[core.index()].core.private.borrow().miss();
         self.miss(core, line, Access::Read, issue, &fill)
     }

@@ -4,7 +4,7 @@ use super::channel::Channels;
 use super::hardware::{Front, Hardware, Hart, Tally};
 use super::stuck::{describe, Stuck};
 use super::waiters::{Condition, Waiters};
-use crate::cache::Last;
+use crate::cache::Llc;
 use crate::config::Machine;
 use crate::core::{Core, Counted, SimCpu, Wants};
 use crate::crash_image::CrashImage;
@@ -151,7 +151,7 @@ impl System {
             step: 0,
             memory,
             harts,
-            last: Last::new(&machine.llc),
+            llc: Llc::new(&machine.llc),
             controllers: (0..machine.controllers.count)
                 .map(|_| Controller::new(machine))
                 .collect(),
@@ -199,8 +199,8 @@ impl System {
     /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
     pub fn warm(&mut self, addresses: Range<u64>) {
         for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
-            if self.hw.last.peek(Line(line)).is_none() {
-                self.hw.last.insert(Line(line));
+            if self.hw.llc.peek(Line(line)).is_none() {
+                self.hw.llc.insert(Line(line));
             }
         }
     }

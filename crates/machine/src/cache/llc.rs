@@ -55,7 +55,7 @@ impl Sharers {
 
 /// What the last level knows of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LastLine {
+pub struct LlcLine {
     /// Whether it is newer than memory. Of an owned line its owner knows: giving a line away hands this on.
     pub dirty: bool,
     /// Whether its single sharer may have written it.
@@ -68,7 +68,7 @@ pub struct LastLine {
 ///
 /// A way is one word: the line, what is known of it, and the place in `sharers` that is used while several cores share
 /// it. Most look-ups so touch one set of words and nothing else.
-pub struct Last {
+pub struct Llc {
     ways: usize,
     sets: Sets,
     /// The ways of a set stand in order of use, the latest first, the empty ones last.
@@ -103,11 +103,11 @@ fn place(tag: u64) -> usize {
     (tag & PLACE) as usize
 }
 
-impl Last {
-    pub fn new(cache: &config::Cache) -> Last {
+impl Llc {
+    pub fn new(cache: &config::Cache) -> Llc {
         let sets = Sets::new(cache.bytes, cache.ways);
         let tags = (0..sets.count).flat_map(|_| 0..cache.ways);
-        Last {
+        Llc {
             ways: cache.ways as usize,
             sets,
             tags: tags.collect(),
@@ -130,20 +130,20 @@ impl Last {
             .position(|tag| tag ^ key(line) < 1 << LINE_SHIFT)
     }
 
-    fn decode(&self, base: usize, tag: u64) -> LastLine {
+    fn decode(&self, base: usize, tag: u64) -> LlcLine {
         let sharers = match tag & (ONE_SHARER | MANY_SHARERS) {
             0 => Sharers::default(),
             ONE_SHARER => Sharers::only(CoreId((tag >> CORE_SHIFT & 63) as u16)),
             _ => self.sharers[base + place(tag)],
         };
-        LastLine {
+        LlcLine {
             dirty: tag & DIRTY != 0,
             owned: tag & OWNED != 0,
             sharers,
         }
     }
 
-    fn encode(&mut self, base: usize, way: usize, line: LastLine) {
+    fn encode(&mut self, base: usize, way: usize, line: LlcLine) {
         let old = self.tags[base + way];
         let mut tag = old >> LINE_SHIFT << LINE_SHIFT | old & PLACE;
         if line.dirty {
@@ -172,7 +172,7 @@ impl Last {
     }
 
     /// The line, which becomes the latest used of its set.
-    pub fn touch(&mut self, line: Line) -> Option<LastLine> {
+    pub fn touch(&mut self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
         move_to_front(&mut self.tags[base..base + self.ways], way);
@@ -180,21 +180,21 @@ impl Last {
     }
 
     /// The line, without using it.
-    pub fn peek(&self, line: Line) -> Option<LastLine> {
+    pub fn peek(&self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
         Some(self.decode(base, self.tags[base + way]))
     }
 
     /// Changes what is known of the latest used line of its set.
-    pub fn set_latest(&mut self, line: Line, known: LastLine) {
+    pub fn set_latest(&mut self, line: Line, known: LlcLine) {
         let base = self.base(line);
         debug_assert!(self.tags[base] ^ key(line) < 1 << LINE_SHIFT, "the latest of its set");
         self.encode(base, 0, known);
     }
 
     /// Changes what is known of a line, without using it; whether it is here.
-    pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LastLine)) -> bool {
+    pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LlcLine)) -> bool {
         let base = self.base(line);
         let Some(way) = self.way(base, line) else { return false };
         let mut known = self.decode(base, self.tags[base + way]);
@@ -209,7 +209,7 @@ impl Last {
     }
 
     /// The lines that `line` could drive out, the least recently used first.
-    pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LastLine)> + '_ {
+    pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LlcLine)> + '_ {
         let base = self.base(line);
         let held = self.tags[base..base + self.ways].iter().rev();
         held.filter_map(move |tag| Some((Line((tag >> LINE_SHIFT).checked_sub(1)?), self.decode(base, *tag))))
@@ -238,8 +238,8 @@ impl Last {
 mod tests {
     use super::*;
 
-    fn last() -> Last {
-        Last::new(&config::Cache {
+    fn llc() -> Llc {
+        Llc::new(&config::Cache {
             bytes: 64 * 4,
             ways: 2,
             mshrs: 1,
@@ -249,40 +249,40 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_line_is_kept_for_none_one_and_many_sharers() {
-        let mut last = last();
-        last.insert(Line(8));
-        assert_eq!(last.peek(Line(8)), Some(LastLine::default()));
-        let mut known = LastLine {
+        let mut llc = llc();
+        llc.insert(Line(8));
+        assert_eq!(llc.peek(Line(8)), Some(LlcLine::default()));
+        let mut known = LlcLine {
             dirty: true,
             owned: true,
             sharers: Sharers::only(CoreId(63)),
         };
-        last.set_latest(Line(8), known);
-        last.insert(Line(10));
-        assert_eq!(last.touch(Line(8)), Some(known));
+        llc.set_latest(Line(8), known);
+        llc.insert(Line(10));
+        assert_eq!(llc.touch(Line(8)), Some(known));
         known.sharers.add(CoreId(5));
         known.owned = false;
-        assert!(last.change(Line(8), |line| *line = known));
-        assert_eq!(last.peek(Line(8)), Some(known));
+        assert!(llc.change(Line(8), |line| *line = known));
+        assert_eq!(llc.peek(Line(8)), Some(known));
         assert_eq!(
-            last.peek(Line(10)),
-            Some(LastLine::default()),
+            llc.peek(Line(10)),
+            Some(LlcLine::default()),
             "each way has its own place"
         );
-        assert!(!last.change(Line(12), |_| ()));
+        assert!(!llc.change(Line(12), |_| ()));
     }
 
     #[test]
     fn the_least_recently_used_line_is_the_victim_and_holes_are_filled_first() {
-        let mut last = last();
-        last.insert(Line(0));
-        assert!(last.has_room_for(Line(2)));
-        last.insert(Line(2));
-        last.touch(Line(0));
-        assert!(!last.has_room_for(Line(4)));
-        let victims: Vec<Line> = last.victims_for(Line(4)).map(|(line, _)| line).collect();
+        let mut llc = llc();
+        llc.insert(Line(0));
+        assert!(llc.has_room_for(Line(2)));
+        llc.insert(Line(2));
+        llc.touch(Line(0));
+        assert!(!llc.has_room_for(Line(4)));
+        let victims: Vec<Line> = llc.victims_for(Line(4)).map(|(line, _)| line).collect();
         assert_eq!(victims, [Line(2), Line(0)]);
-        last.remove(Line(0));
-        assert!(last.has_room_for(Line(4)));
+        llc.remove(Line(0));
+        assert!(llc.has_room_for(Line(4)));
     }
 }
