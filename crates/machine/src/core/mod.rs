@@ -1,7 +1,7 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
 mod counted;
-mod front;
+mod cpu;
 mod hooks;
 mod log;
 mod notes;
@@ -11,7 +11,7 @@ mod saved;
 mod window;
 
 pub use counted::Counted;
-pub use front::SimCpu;
+pub use cpu::SimCpu;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
@@ -172,7 +172,7 @@ pub struct Core {
     /// How far the program may go before somebody else comes first.
     pub horizon: Cell<u64>,
     /// When the program touches memory next.
-    pub front: Cell<u64>,
+    pub next_op: Cell<u64>,
     /// When the store queue's next entry may leave; never while it is empty or blocked.
     pub drains: Cell<u64>,
     /// When the last entry left.
@@ -269,7 +269,7 @@ impl Core {
             counts: Counts::default(),
             notes: Notes::new(wants.observed),
             horizon: Cell::new(0),
-            front: Cell::new(0),
+            next_op: Cell::new(0),
             drains: Cell::new(u64::MAX),
             drained: Cell::new(0),
             load_floor: Cell::new(0),

@@ -113,7 +113,7 @@ impl System {
             return Ok(());
         };
         // A load is requested at dispatch, for a later cycle; a store as it drains.
-        let now = at.min(self.hw.harts[core.index()].core.front.get());
+        let now = at.min(self.hw.harts[core.index()].core.next_op.get());
         let has_waited = self.hw.harts[core.index()].core.has_waited(line);
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;

@@ -2,7 +2,7 @@
 
 use super::access::Blocked;
 use super::events::Event;
-use super::hardware::Front;
+use super::hardware::ProgramState;
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind};
@@ -199,7 +199,7 @@ impl System {
     /// Sends the write-combining buffers if a fence or locked instruction waits for them, or the
     /// program has ended, once the last non-temporal store before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
-        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).front, Front::Ended);
+        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).state, ProgramState::Ended);
         let hart = self.hw.hart(core);
         let more = hart
             .core
@@ -275,13 +275,13 @@ impl System {
         };
         match then {
             Then::Ask(request) => {
-                shared.front.set(shared.front.get().max(at));
-                self.hw.hart(core).front = Front::Again(request);
+                shared.next_op.set(shared.next_op.get().max(at));
+                self.hw.hart(core).state = ProgramState::Again(request);
             }
             Then::GoOn { .. } | Then::Count(_) => {
                 shared.window.stall_buffer(at);
-                shared.front.set(shared.window.cycle());
-                self.hw.hart(core).front = Front::Runnable;
+                shared.next_op.set(shared.window.cycle());
+                self.hw.hart(core).state = ProgramState::Runnable;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Events at controllers and in write-back buffers, in time order.
 
-use super::hardware::{Command, Front};
+use super::hardware::{Command, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::memory::{Origin, Waiting};
@@ -299,8 +299,8 @@ impl System {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.front.set(core.window.cycle());
-            self.hw.hart(id).front = Front::Runnable;
+            core.next_op.set(core.window.cycle());
+            self.hw.hart(id).state = ProgramState::Runnable;
         }
     }
 
@@ -309,10 +309,10 @@ impl System {
     fn go_on(&mut self, core: CoreId, then: Then) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
-        hart.core.front.set(hart.core.front.get().max(now));
-        hart.front = match then {
-            Then::Ask(request) => Front::Again(request),
-            Then::GoOn { .. } | Then::Count(_) => Front::Runnable,
+        hart.core.next_op.set(hart.core.next_op.get().max(now));
+        hart.state = match then {
+            Then::Ask(request) => ProgramState::Again(request),
+            Then::GoOn { .. } | Then::Count(_) => ProgramState::Runnable,
         };
     }
 

@@ -56,7 +56,7 @@ pub struct Hardware {
 /// A core, and the system's state for it.
 pub struct Hart {
     pub core: Rc<Core>,
-    pub front: Front,
+    pub state: ProgramState,
     /// Flushes in its write-back buffer.
     pub buffer: Vec<Buffered>,
     pub next_slot: u64,
@@ -72,7 +72,7 @@ pub struct Hart {
 
 /// The state of a core's program.
 #[derive(Clone, Copy, Debug)]
-pub enum Front {
+pub enum ProgramState {
     /// It runs at its core's next dispatch.
     Runnable,
     /// Its request is repeated at its core's next dispatch.
@@ -209,8 +209,8 @@ impl Hardware {
             if self.writes_counted.reached(word, times) {
                 let hart = self.hart(core);
                 hart.core.window.redirect(at);
-                hart.core.front.set(hart.core.front.get().max(at));
-                hart.front = Front::Runnable;
+                hart.core.next_op.set(hart.core.next_op.get().max(at));
+                hart.state = ProgramState::Runnable;
             } else {
                 self.waiters.park(condition, waiter);
             }
@@ -303,7 +303,7 @@ impl Hart {
     pub fn new(core: Rc<Core>) -> Hart {
         Hart {
             core,
-            front: Front::Runnable,
+            state: ProgramState::Runnable,
             buffer: Vec::new(),
             next_slot: 0,
             combining: Vec::new(),
@@ -314,9 +314,9 @@ impl Hart {
     }
 
     /// When its program runs next, as far as it knows.
-    pub fn next_front(&self) -> u64 {
-        match self.front {
-            Front::Runnable | Front::Again(_) => self.core.front.get(),
+    pub fn next_op_at(&self) -> u64 {
+        match self.state {
+            ProgramState::Runnable | ProgramState::Again(_) => self.core.next_op.get(),
             _ => u64::MAX,
         }
     }

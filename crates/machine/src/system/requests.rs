@@ -1,7 +1,7 @@
 //! The requests of programs to the system.
 
 use super::access::Blocked;
-use super::hardware::Front;
+use super::hardware::ProgramState;
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Dispatched, Kind, Request, Response};
@@ -38,12 +38,12 @@ impl System {
     /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);
-        let at = hart.core.front.get();
+        let at = hart.core.next_op.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         let hart = self.hw.hart(core);
         match request {
             Request::Order => {
-                hart.front = Front::Runnable;
+                hart.state = ProgramState::Runnable;
                 return false;
             }
             Request::Released { blocks } => {
@@ -113,17 +113,17 @@ impl System {
             Ok(response) => {
                 hart.core.response.set(response);
                 hart.core.waited.set(0);
-                hart.front = Front::Runnable;
+                hart.state = ProgramState::Runnable;
                 true
             }
             Err(Blocked::Filling(filled)) => {
-                hart.core.front.set(filled + 1);
+                hart.core.next_op.set(filled + 1);
                 hart.core.waited.set(hart.core.waited.get() + 1);
-                hart.front = Front::Again(again);
+                hart.state = ProgramState::Again(again);
                 false
             }
             Err(Blocked::Until(until)) if hart.core.holds(until) => {
-                hart.front = Front::Again(again);
+                hart.state = ProgramState::Again(again);
                 true
             }
             Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(again)),
@@ -134,7 +134,7 @@ impl System {
 
     /// Parks a core's program; always returns false.
     fn wait(&mut self, core: CoreId, condition: Condition, then: Then) -> bool {
-        self.hw.hart(core).front = Front::Waits;
+        self.hw.hart(core).state = ProgramState::Waits;
         self.hw.waiters.park(condition, Waiter::Program(core, then));
         false
     }
@@ -249,9 +249,9 @@ impl System {
             return None;
         }
         let at = issue.max(shared.window.retired()).max(shared.drained.get());
-        if at > shared.front.get() {
-            shared.front.set(at);
-            hart.front = Front::Again(request);
+        if at > shared.next_op.get() {
+            shared.next_op.set(at);
+            hart.state = ProgramState::Again(request);
             return None;
         }
         self.send_all_combined(core, at);
@@ -262,7 +262,7 @@ impl System {
                 }
             }
         }
-        let now = at.max(self.hw.now.min(shared.front.get()));
+        let now = at.max(self.hw.now.min(shared.next_op.get()));
         if self.hw.hart(core).speculates() {
             if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);

@@ -2,7 +2,7 @@
 
 use super::access::Blocked;
 use super::drain::store_of;
-use super::hardware::{Front, Hardware, Hart};
+use super::hardware::{Hardware, Hart, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
@@ -128,8 +128,8 @@ impl System {
         let hart = self.hw.hart(core);
         hart.core.restore(&saved);
         hart.core.window.redirect(now);
-        hart.core.front.set(hart.core.window.cycle());
-        hart.front = Front::Runnable;
+        hart.core.next_op.set(hart.core.window.cycle());
+        hart.state = ProgramState::Runnable;
         self.retry_drain(core);
         self.look_at_waits(core);
         self.design.rolled_back(&mut self.hw, core, checkpoint);

@@ -1,7 +1,7 @@
 //! The run: cores and events in global time order.
 
 use super::channel::Channels;
-use super::hardware::{Front, Hardware, Hart, Tally};
+use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::stuck::{describe, Stuck};
 use super::waiters::{Condition, Waiters};
 use crate::cache::Llc;
@@ -237,7 +237,7 @@ impl System {
     pub(super) fn end_idle_cores(&mut self) {
         for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
             if program.is_none() {
-                hart.front = Front::Ended;
+                hart.state = ProgramState::Ended;
             }
         }
     }
@@ -262,8 +262,8 @@ impl System {
         };
         let others = second.min(next_event.saturating_sub(1)).min(last);
         if self.hw.harts[core.index()].core.drains.get() == at {
-            let front = self.hw.harts[core.index()].next_front();
-            self.drain(core, others.min(front));
+            let next_op = self.hw.harts[core.index()].next_op_at();
+            self.drain(core, others.min(next_op));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
             self.go(core, others.saturating_add(slack).min(last), slack);
@@ -272,11 +272,10 @@ impl System {
     }
 
     fn finished(&self) -> Result<bool, Stuck> {
-        let done = self
-            .hw
-            .harts
-            .iter()
-            .all(|h| matches!(h.front, Front::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0);
+        let done =
+            self.hw.harts.iter().all(|h| {
+                matches!(h.state, ProgramState::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0
+            });
         if done {
             Ok(false)
         } else {
@@ -289,7 +288,7 @@ impl System {
     pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
-            let at = hart.next_front().min(hart.core.drains.get());
+            let at = hart.next_op_at().min(hart.core.drains.get());
             if at < first.0 {
                 second = first.0;
                 first = (at, hart.core.id);
@@ -305,8 +304,8 @@ impl System {
         let core = self.hw.harts[id.index()].core.clone();
         core.horizon.set(horizon);
         loop {
-            let request = match self.hw.harts[id.index()].front {
-                Front::Again(request) => request,
+            let request = match self.hw.harts[id.index()].state {
+                ProgramState::Again(request) => request,
                 _ => match self.poll(id) {
                     Poll::Ready(()) => return self.ended(id),
                     Poll::Pending => core.request.take().expect("a program suspends with a request"),
@@ -315,7 +314,7 @@ impl System {
             let goes_on = self.request(id, request);
             let event = self.hw.events.next_at().0.saturating_sub(1).saturating_add(slack);
             core.horizon.set(core.horizon.get().min(event));
-            if !goes_on || core.front.get() > core.horizon.get() {
+            if !goes_on || core.next_op.get() > core.horizon.get() {
                 return;
             }
         }
@@ -330,9 +329,9 @@ impl System {
 
     fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
-        let now = self.hw.harts[id.index()].core.front.get();
+        let now = self.hw.harts[id.index()].core.next_op.get();
         self.send_all_combined(id, now);
-        self.hw.hart(id).front = Front::Ended;
+        self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
     }
 
@@ -343,7 +342,7 @@ impl System {
             let waits = waiters.of_program(h.core.id).map(|(condition, _)| condition);
             waits == Some(Condition::Started) && h.core.notes.is_certain()
         };
-        let has_ended = |h: &Hart| matches!(h.front, Front::Ended);
+        let has_ended = |h: &Hart| matches!(h.state, ProgramState::Ended);
         let harts = &self.hw.harts;
         if !harts.iter().all(|h| stands(h) || has_ended(h)) || !harts.iter().any(stands) {
             return;
@@ -367,8 +366,8 @@ impl System {
                 .is_some()
             {
                 hart.core.window.redirect(at);
-                hart.core.front.set(at);
-                hart.front = Front::Runnable;
+                hart.core.next_op.set(at);
+                hart.state = ProgramState::Runnable;
             }
         }
     }

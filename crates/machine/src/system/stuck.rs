@@ -1,6 +1,6 @@
 //! The watchdog: no progress is an error that names the waiters.
 
-use super::hardware::{Front, Hardware, Hart};
+use super::hardware::{Hardware, Hart, ProgramState};
 use super::waiters::{Condition, Then, Waiters};
 use crate::core::Request;
 use std::fmt;
@@ -35,7 +35,7 @@ pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
     let waits = hw
         .harts
         .iter()
-        .filter(|h| !matches!(h.front, Front::Ended) || h.core.pending(None) > 0)
+        .filter(|h| !matches!(h.state, ProgramState::Ended) || h.core.pending(None) > 0)
         .map(|hart| describe_hart(hart, &hw.waiters))
         .chain(design.waits())
         .collect();
@@ -47,11 +47,11 @@ pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
 }
 
 fn describe_hart(hart: &Hart, waiters: &Waiters) -> String {
-    let what = match hart.front {
-        Front::Runnable => "runs".to_owned(),
-        Front::Again(request) => describe_request(request),
-        Front::Waits => waiters.of_program(hart.core.id).map_or_else(String::new, describe_wait),
-        Front::Ended => "has ended".to_owned(),
+    let what = match hart.state {
+        ProgramState::Runnable => "runs".to_owned(),
+        ProgramState::Again(request) => describe_request(request),
+        ProgramState::Waits => waiters.of_program(hart.core.id).map_or_else(String::new, describe_wait),
+        ProgramState::Ended => "has ended".to_owned(),
     };
     let mut text = format!("{}: {what}", hart.core.id);
     if let Some(condition) = waiters.of_fence(hart.core.id) {

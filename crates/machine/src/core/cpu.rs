@@ -74,7 +74,7 @@ impl Core {
     /// Lets every store that is due before `at` drain.
     #[inline(always)]
     fn catch_up(&self, at: u64) -> Go {
-        self.front.set(at);
+        self.next_op.set(at);
         match at <= self.horizon.get() && self.drain_hits(at) {
             true => Ok(()),
             false => Err(Request::Order),
