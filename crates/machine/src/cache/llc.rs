@@ -1,4 +1,4 @@
-//! The last level: shared, inclusive, with the directory of who holds what.
+//! The LLC: shared, inclusive, with the directory of the lines' sharers.
 
 use super::tags::{move_to_front, Sets};
 use super::Misses;
@@ -53,10 +53,11 @@ impl Sharers {
     }
 }
 
-/// What the last level knows of a line.
+/// The LLC's state of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LlcLine {
-    /// Whether it is newer than memory. Of an owned line its owner knows: giving a line away hands this on.
+    /// Whether it is newer than memory. The owner of an owned line knows; a change of owner passes
+    /// this on.
     pub dirty: bool,
     /// Whether its single sharer may have written it.
     pub owned: bool,
@@ -64,14 +65,14 @@ pub struct LlcLine {
     pub sharers: Sharers,
 }
 
-/// The last level's lines.
+/// The lines of the LLC.
 ///
-/// A way is one word: the line, what is known of it, and the place in `sharers` that is used while several cores share
-/// it. Most look-ups so touch one set of words and nothing else.
+/// A way is one word: the line, its state, and the place in `sharers` that is used while several
+/// cores share it. So most look-ups touch one set of words and nothing else.
 pub struct Llc {
     ways: usize,
     sets: Sets,
-    /// The ways of a set stand in order of use, the latest first, the empty ones last.
+    /// The ways of a set in order of use, the latest first, the empty ones last.
     tags: Box<[u64]>,
     sharers: Box<[Sharers]>,
     /// Cycles of a look-up.
@@ -80,7 +81,7 @@ pub struct Llc {
     pub misses: Misses,
 }
 
-/// Bits of a tag that say which place: as many as the most ways that a machine may have need.
+/// Bits of a tag for the place: enough for the most ways that a machine may have.
 const PLACE_BITS: u32 = 16;
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
 /// The single sharer, if there is one.
@@ -97,7 +98,7 @@ fn key(line: Line) -> u64 {
     (line.0 + 1) << LINE_SHIFT
 }
 
-/// The place that a tag names.
+/// The place in a tag.
 #[inline(always)]
 fn place(tag: u64) -> usize {
     (tag & PLACE) as usize
@@ -117,7 +118,7 @@ impl Llc {
         }
     }
 
-    /// Where the set of a line begins.
+    /// The start of a line's set.
     #[inline(always)]
     fn base(&self, line: Line) -> usize {
         self.sets.of(line) * self.ways
@@ -163,7 +164,8 @@ impl Llc {
         self.tags[base + way] = tag;
     }
 
-    /// Has the host fetch the line's set: it will be looked up soon, and the host's caches rarely hold it.
+    /// Prefetches the line's set on the host: it will be looked up soon, and the host's caches
+    /// rarely hold it.
     #[inline]
     pub fn expect(&self, line: Line) {
         let base = self.base(line);
@@ -171,7 +173,7 @@ impl Llc {
         std::hint::black_box(self.tags[base + self.ways - 1]);
     }
 
-    /// The line, which becomes the latest used of its set.
+    /// The line's state; makes it the latest used of its set.
     pub fn touch(&mut self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
@@ -179,21 +181,21 @@ impl Llc {
         Some(self.decode(base, self.tags[base]))
     }
 
-    /// The line, without using it.
+    /// The line's state, without a use.
     pub fn peek(&self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
         Some(self.decode(base, self.tags[base + way]))
     }
 
-    /// Changes what is known of the latest used line of its set.
+    /// Sets the state of the latest used line of its set.
     pub fn set_latest(&mut self, line: Line, known: LlcLine) {
         let base = self.base(line);
         debug_assert!(self.tags[base] ^ key(line) < 1 << LINE_SHIFT, "the latest of its set");
         self.encode(base, 0, known);
     }
 
-    /// Changes what is known of a line, without using it; whether it is here.
+    /// Changes the state of a line, without a use; whether it is here.
     pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LlcLine)) -> bool {
         let base = self.base(line);
         let Some(way) = self.way(base, line) else { return false };
@@ -203,19 +205,20 @@ impl Llc {
         true
     }
 
-    /// Whether `line`, which is not here, finds an empty way.
+    /// Whether the set of `line`, which is not here, has an empty way.
     pub fn has_room_for(&self, line: Line) -> bool {
         self.tags[self.base(line) + self.ways - 1] >> LINE_SHIFT == 0
     }
 
-    /// The lines that `line` could drive out, the least recently used first.
+    /// The lines that `line` could evict, the least recently used first.
     pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LlcLine)> + '_ {
         let base = self.base(line);
         let held = self.tags[base..base + self.ways].iter().rev();
         held.filter_map(move |tag| Some((Line((tag >> LINE_SHIFT).checked_sub(1)?), self.decode(base, *tag))))
     }
 
-    /// Puts a clean line that is not here in as the latest used, over an empty way or the least recently used line.
+    /// Inserts a clean line that is not here as the latest used, in an empty way or over the least
+    /// recently used line.
     pub fn insert(&mut self, line: Line) {
         let base = self.base(line);
         let set = &mut self.tags[base..base + self.ways];

@@ -1,4 +1,4 @@
-//! Caches: tags and states, private levels, the shared last level with its directory.
+//! Caches: tags and states, private levels, the LLC with its directory.
 
 mod llc;
 mod misses;
