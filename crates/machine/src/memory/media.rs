@@ -75,7 +75,7 @@ impl Media {
     }
 
     fn bank_of(&self, line: Line) -> usize {
-        // Higher bits enter the hash, as in controllers, so that strides of whole rows spread over
+        // Higher bits enter the index, as in controllers, so that strides of whole rows spread over
         // the banks.
         let unit = line.0 >> self.unit_bits;
         let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);

@@ -414,13 +414,13 @@ fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
         said.push(expected.left(line));
     }
     let events = durable.iter().filter(|event| event.line == line);
-    let mut told: Vec<LineData> = [LineData::default()]
+    let mut named: Vec<LineData> = [LineData::default()]
         .into_iter()
         .chain(events.map(|event| event.data))
         .collect();
     said.dedup();
-    told.dedup();
-    assert_eq!(told, said, "seed {seed}: {line:?}");
+    named.dedup();
+    assert_eq!(named, said, "seed {seed}: {line:?}");
 }
 
 fn check(seed: u64, cores: u16) {
