@@ -1,4 +1,4 @@
-//! What a design is, what it needs and where it wants to be asked.
+//! What a design is, what it needs and which hooks it implements.
 
 /// A design's name and origin, for lists and tables.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +15,11 @@ pub struct About {
     pub promises_recovery: bool,
     /// The persistency model that it implements; a file of `models/`.
     pub model: &'static str,
-    /// The model of intents that its lowering keeps; a file of `models/`. None if it promises nothing.
+    /// The model of intents that its lowering keeps; a file of `models/`. `None` if it promises
+    /// nothing.
     pub intents: Option<&'static str>,
-    /// Tasks that share a thread unless the user says; `None`: a thread runs one after the other.
+    /// Tasks that share a thread unless the user sets another number. `None`: a thread runs its
+    /// tasks one after the other.
     pub window: Option<u64>,
 }
 
@@ -33,7 +35,7 @@ pub struct Needs {
 /// The order in which a design needs a core's stores to become visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drains {
-    /// Any that the machine has.
+    /// Any order that the machine has.
     #[default]
     Any,
     /// Program order (TSO).
@@ -42,7 +44,8 @@ pub enum Drains {
     Weak,
 }
 
-/// The sizes of a machine that decide what a design adds to it, and what it must save when power fails.
+/// The sizes of a machine that decide what a design adds to it, and what it must save when power
+/// fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Cores.
@@ -71,9 +74,9 @@ pub enum Domain {
     Caches,
 }
 
-/// The frequent hooks of [`crate::Design`]. The machine asks at each of them until the design says
-/// that it does not implement it ([`crate::Services::skip`]); from then on a core's fast paths do not
-/// leave the core for it.
+/// The frequent hooks of [`crate::Design`]. The machine calls each of them until the design reports
+/// that it does not implement it ([`crate::Services::skip`]). From then on a core's fast paths
+/// bypass the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
     /// [`crate::Design::claim`].

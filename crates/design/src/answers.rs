@@ -1,4 +1,4 @@
-//! What a design is asked about, and its answers.
+//! The subjects of the machine's questions to a design, and its answers.
 
 use strandline_isa::{Addr, Flush, Line, LineData, Plain, Primitive};
 use strandline_kernel::Cycles;
@@ -6,8 +6,8 @@ use strandline_kernel::Cycles;
 /// What an answer waits for. `G` is the design's own type of gates ([`crate::Types::Gate`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Until<G> {
-    /// The asking core's older stores are visible and its older flushes are acknowledged: those of
-    /// one context, or (`None`) all.
+    /// The core's older stores are visible and its older flushes are acknowledged: those of one
+    /// context, or (`None`) all.
     Drained(Option<u8>),
     /// The design opens the gate ([`crate::Services::open`]).
     Open(G),
@@ -96,11 +96,11 @@ pub enum Entry {
     Primitive(Primitive),
 }
 
-/// A store that the design points at or keeps. Never used twice in a run.
+/// A store that the design watches or keeps. Never reused in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreId(pub u64);
 
-/// A checkpoint of a core ([`crate::Services::checkpoint`]). Never used twice in a run.
+/// A checkpoint of a core ([`crate::Services::checkpoint`]). Never reused in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Checkpoint(pub u64);
 
@@ -109,13 +109,13 @@ pub struct Checkpoint(pub u64);
 pub enum Claim<G> {
     /// No: it is allocated when the queue has room.
     No,
-    /// Yes: it takes no entry, and [`crate::Design::claimed`] hears of it when it retires.
+    /// Yes: it takes no entry. The machine calls [`crate::Design::claimed`] when it retires.
     Yes,
     /// Ask again when the condition holds.
     Wait(Until<G>),
 }
 
-/// What becomes of a primitive at dispatch.
+/// The outcome of a primitive at dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission<G> {
     /// It retires and does nothing more.
@@ -125,23 +125,25 @@ pub enum Admission<G> {
     Hold(Until<G>),
     /// As [`Admission::Hold`], and younger loads wait too.
     HoldLoads(Until<G>),
-    /// It retires speculatively, as [`Admission::Pass`]; but what the program announces from then on
-    /// (a region is durable, a task has ended, an output) is true only when the condition holds.
+    /// It retires speculatively, as [`Admission::Pass`]. What the program announces from then on (a
+    /// region is durable, a task has ended, an output) becomes true only when the condition holds.
     Speculate(Until<G>),
-    /// It enters the store queue; [`crate::Design::departs`] is asked when its turn comes.
+    /// It enters the store queue. The machine calls [`crate::Design::departs`] when it reaches the
+    /// head.
     Enter,
-    /// Both [`Admission::Enter`] and [`Admission::Hold`]: its turn in the store queue comes after
-    /// older stores, and it stays in the window until the condition holds.
+    /// Both [`Admission::Enter`] and [`Admission::Hold`]: in the store queue it waits for older
+    /// stores, and it stays in the window until the condition holds.
     EnterHeld {
         /// The condition.
         until: Until<G>,
-        /// Younger loads wait, too.
+        /// Whether younger loads wait too.
         loads: bool,
     },
-    /// The design claims it: [`crate::Design::claimed`] hears of it when it retires.
+    /// The design claims it. The machine calls [`crate::Design::claimed`] when it retires.
     Claim {
-        /// It leaves a mark in the store queue, which takes no room: [`crate::Design::departs`] is
-        /// asked for the mark when all older stores have left, and younger ones wait behind it.
+        /// It leaves a mark in the store queue, which takes no room. The machine calls
+        /// [`crate::Design::departs`] for the mark when all older stores have left. Younger ones
+        /// wait behind it.
         marks: bool,
     },
 }
@@ -159,15 +161,15 @@ impl<G> Admission<G> {
     }
 }
 
-/// What becomes of a store, flush or primitive whose turn in the store queue has come.
+/// The outcome of a store, flush or primitive at the head of the store queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure<G> {
     /// The machine performs it: the store becomes visible, the flush enters the write-back buffer; a
     /// primitive is done.
     Go,
     /// The design keeps it; it leaves the store queue. It stays pending for [`Until::Drained`]: a
-    /// flush or primitive until [`crate::Services::acknowledge`], a store until it has been
-    /// performed ([`crate::Services::perform`]).
+    /// flush or primitive until [`crate::Services::acknowledge`], a store until the machine has
+    /// performed it ([`crate::Services::perform`]).
     Keep,
     /// Ask again when the condition holds; a queue that drains in order waits behind it.
     Wait(Until<G>),
@@ -176,8 +178,8 @@ pub enum Departure<G> {
 /// Where a load's bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forward<G> {
-    /// The store queue, the caches and memory, which are looked up so long after the load has
-    /// issued.
+    /// The store queue, the caches and memory, which are looked up this many cycles after the load
+    /// issues.
     Caches {
         /// Cycles of the design's own look-up before that of the L1.
         after: Cycles,
@@ -189,7 +191,7 @@ pub enum Forward<G> {
         mask: u8,
         /// The bytes.
         value: u64,
-        /// Cycles until they are there, from when the load has issued.
+        /// Cycles from the load's issue until the bytes are available.
         after: Cycles,
     },
     /// Ask again when the condition holds.
@@ -213,7 +215,7 @@ pub enum Snoop<G, N> {
     /// Ask again when the condition holds.
     Wait(Until<G>),
     /// The snooped core is rolled back to this checkpoint ([`crate::Services::checkpoint`]), and
-    /// then asked again.
+    /// snooped again.
     RollBack(Checkpoint),
 }
 
@@ -226,30 +228,30 @@ pub enum Level {
     Llc,
 }
 
-/// What becomes of a dirty persistent line that leaves a level.
+/// The outcome of a dirty persistent line that leaves a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction<G> {
     /// It is written back to the next level or to memory.
     WriteBack,
     /// It is dropped: the design persists it another way.
     Drop,
-    /// It is held in the write-back buffer until the condition holds. Then it joins the LLC, if it
-    /// was leaving a core's caches and the LLC has the line; if not, the design is asked again, about
-    /// [`Level::Llc`].
+    /// It is held in the write-back buffer until the condition holds. A line evicted from a core's
+    /// caches then joins the LLC if the LLC has the line; otherwise the design is asked again,
+    /// about [`Level::Llc`].
     Hold(Until<G>),
 }
 
-/// What becomes of a write that a controller's write queue has room for.
+/// The outcome of a write that a controller's write queue has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance<G> {
     /// It enters the queue and is acknowledged.
     Queue,
-    /// The write stays outside of the queue, and the design is asked again when the condition holds.
+    /// The write stays outside of the queue. The design is asked again when the condition holds.
     Wait(Until<G>),
-    /// The design has taken the write over: it is acknowledged and goes no further.
+    /// The design absorbs the write: it is acknowledged and does not enter the queue.
     Absorb,
-    /// The write is refused (a NACK): it goes no further, and its sender hears nothing of it but
-    /// what the design sends.
+    /// The write is refused (a NACK) and does not enter the queue. Its sender gets no reply but the
+    /// design's own messages.
     Refuse,
 }
 
@@ -258,8 +260,8 @@ pub enum Acceptance<G> {
 pub enum Supply<G> {
     /// Memory, with the bytes that all cores see.
     Memory,
-    /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]): they are stale if a
-    /// store to the line is still on its way, and all cores see them from now on. Only for designs
+    /// Memory, with the bytes that it holds ([`crate::Services::durable_line`]). They are stale if
+    /// a store to the line is still in flight; all cores see them from now on. Only for designs
     /// with [`crate::Design::reads_durable`].
     Durable,
     /// The design, after this time, with the bytes that all cores see.

@@ -1,33 +1,34 @@
-//! What a design counts, and how long its buffers hold how much.
+//! What a design counts, and the occupancy of its buffers over time.
 
 use strandline_kernel::{counters, Adds, Counts, Cycles};
 
 counters! {
-    /// What a design has counted since the machine was switched on. `None`: it has no such thing.
+    /// What a design has counted since the run began. `None`: the design has no such counter.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Counters {
-        /// The order of persists lets a core's buffer send none of the writes that it holds and has not sent; summed
-        /// over the cores.
+        /// A core's buffer holds unsent writes, and the order of persists blocks all of them;
+        /// summed over the cores.
         blocked_cycles: Option<u64> = Sum of "cycles",
         /// Epochs begun.
         epochs: Option<u64> = Sum of "epochs",
-        /// Dependences of an epoch on one of another core.
+        /// Dependences of an epoch on an epoch of another core.
         cross_dependences: Option<u64> = Sum of "dependences",
-        /// Flushes sent before all that is ordered before them was durable.
+        /// Flushes sent before every write that is ordered before them was durable.
         early_flushes: Option<u64> = Sum of "flushes",
-        /// Undo records made in the controllers.
+        /// Undo records created in the controllers.
         undo_records: Option<u64> = Sum of "records",
-        /// Delay records made in the controllers.
+        /// Delay records created in the controllers.
         delay_records: Option<u64> = Sum of "records",
-        /// Flushes that a controller refused.
+        /// Flushes that a controller refused (NACK).
         nacks: Option<u64> = Sum of "flushes",
-        /// Speculation undone, of designs that do so.
+        /// Rollbacks of speculation.
         rollbacks: Option<u64> = Sum of "rollbacks",
-        /// Questions to Bloom filters.
+        /// Look-ups in Bloom filters.
         bloom_lookups: Option<u64> = Sum of "questions",
-        /// Those answered yes though the filter held no such line.
+        /// Look-ups that hit although the filter held no such line.
         bloom_false_positives: Option<u64> = Sum of "questions",
-        /// The most records in the recovery table of one controller at a time, over the whole run (warm-up included).
+        /// The most records that one controller's recovery table held at a time, over the whole run
+        /// (warm-up included).
         table_occupancy_max: Option<u64> = Max of "records",
     }
     beside {
@@ -50,7 +51,7 @@ pub struct Counter {
     pub unit: &'static str,
     /// How the values of several threads, cores and runs add up.
     pub adds: Adds,
-    /// What it is: one sentence.
+    /// Its description: one sentence.
     pub help: &'static str,
 }
 
@@ -79,9 +80,8 @@ impl Counters {
         (time > 0).then(|| entries as f64 / time as f64)
     }
 
-    /// Entries of a core's buffer that were enough for this share of the time: the smallest number that was not
-    /// exceeded for
-    /// that long.
+    /// The smallest number of entries of a core's buffer that was not exceeded for this share of
+    /// the time.
     #[must_use]
     pub fn buffer_occupancy_quantile(&self, share: f64) -> Option<u64> {
         let cycles = self.buffer_occupancy.as_ref()?;
@@ -94,7 +94,8 @@ impl Counters {
     }
 }
 
-/// How long something that has a level (a buffer: entries in use; a condition: 0 or 1) stood at each.
+/// How long something that has a level (a buffer: entries in use; a condition: 0 or 1) was at each
+/// level.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
     level: usize,
@@ -103,13 +104,13 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// From `now` on it is at this level.
+    /// Sets the level from `now` on.
     pub fn set(&mut self, now: Cycles, level: usize) {
         self.pass(now);
         self.level = level;
     }
 
-    /// Cycles at each level up to `now`, by level; no level above the highest that it had.
+    /// Cycles at each level up to `now`, up to the highest level that it had.
     #[must_use]
     pub fn cycles(&self, now: Cycles) -> Vec<u64> {
         let mut passed = self.clone();
@@ -123,7 +124,7 @@ impl Occupancy {
         self.cycles(now).get(level).copied().unwrap_or(0)
     }
 
-    /// Cycles at each level up to `now` of several, added up.
+    /// Cycles at each level up to `now`, summed over several.
     #[must_use]
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a Occupancy>, now: Cycles) -> Vec<u64> {
         let mut sum = Vec::new();
@@ -136,8 +137,8 @@ impl Occupancy {
         sum
     }
 
-    /// Cores may be heard of in another order than that of time, by the slack of the simulation: what is earlier takes
-    /// no time.
+    /// The slack of the simulation may report cores out of time order. A report of an earlier time
+    /// adds no cycles.
     fn pass(&mut self, now: Cycles) {
         if self.cycles.len() <= self.level {
             self.cycles.resize(self.level + 1, 0);
@@ -157,7 +158,7 @@ mod tests {
         one.set(Cycles(10), 2);
         one.set(Cycles(15), 0);
         assert_eq!(one.cycles(Cycles(18)), [10 + 3, 0, 5]);
-        // Looking changes nothing, and a moment that has passed adds nothing.
+        // A look changes nothing, and an earlier time adds nothing.
         assert_eq!(one.cycles(Cycles(12)), [10, 0, 5]);
         assert_eq!((one.cycles_at(Cycles(18), 2), one.cycles_at(Cycles(18), 9)), (5, 0));
         let other = Occupancy::default();

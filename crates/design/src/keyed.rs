@@ -1,4 +1,4 @@
-//! The one adapter between a design with types of its own and the machine, which knows keys.
+//! The one adapter between a design with types of its own and the machine, which knows only keys.
 
 use crate::{
     About, Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
@@ -30,7 +30,7 @@ impl AnyDesign {
         Ok(())
     }
 
-    /// The design itself, to read its state; none if it is another.
+    /// The design itself, to read its state; `None` if it has another type.
     #[must_use]
     pub fn downcast_ref<D: Design>(&self) -> Option<&D> {
         let keyed: Option<&Keyed<D>> = self.as_any().downcast_ref();
@@ -52,12 +52,12 @@ struct Keyed<D: Design> {
 
 /// Values of a design's own types, by key.
 struct Values<T: Types> {
-    /// Gates that somebody waits for. An opened gate loses its key.
+    /// Gates that have waiters. An opened gate loses its key.
     gates: BTreeMap<T::Gate, Key>,
     next_gate: u64,
     messages: Slab<T::Message>,
     tags: Slab<T::Tag>,
-    /// The note of each core that has granted the line which is asked for now.
+    /// The notes of the cores that have granted the line requested now.
     notes: Vec<Option<T::Note>>,
 }
 
@@ -114,7 +114,7 @@ impl<T: Types> Values<T> {
         }
     }
 
-    /// The write is no write any more: its tag is not asked for again by it.
+    /// The write has no further use: its tag is not used by it again.
     fn forget(&mut self, write: &WriteRequest<Key>) {
         if let Some(key) = write.tag {
             self.tags.drop_one(key);
@@ -157,7 +157,7 @@ impl<V: Clone> Slab<V> {
         &self.slots[key.0 as usize].as_ref().expect("a value that is in use").0
     }
 
-    /// One use is over.
+    /// Ends one use.
     fn drop_one(&mut self, key: Key) {
         _ = self.take(key);
     }
@@ -182,7 +182,7 @@ struct Typed<'a, T: Types> {
     values: &'a mut Values<T>,
 }
 
-/// What a write's tag is used for: its acknowledgement, and the write itself.
+/// The uses of a write's tag: its acknowledgement, and the write itself.
 const ACKNOWLEDGED_AND_WRITTEN: u32 = 2;
 
 impl<T: Types> Services<T> for Typed<'_, T> {
@@ -345,7 +345,7 @@ impl<T: Types> Services<T> for Typed<'_, T> {
 }
 
 impl<D: Design> Keyed<D> {
-    /// Asks the design, with the machine in its own types.
+    /// Asks the design through a machine in the design's own types.
     fn ask<A>(
         &mut self,
         hw: &mut dyn Services<Keys>,
@@ -540,7 +540,7 @@ impl<D: Design> Design for Keyed<D> {
                 Acceptance::Absorb
             }
             Acceptance::Refuse => {
-                // Neither is it written nor acknowledged.
+                // It is neither written nor acknowledged.
                 self.values.forget(write);
                 self.values.forget(write);
                 Acceptance::Refuse

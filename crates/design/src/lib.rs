@@ -1,11 +1,11 @@
 //! The seam where persistency designs differ.
 //!
 //! A design is a type that implements [`Design`]. The machine asks it a question at each of nine
-//! places and acts on the answer; every question has the plain machine's answer as its default. A
-//! design acts on the machine only through [`Services`]. Everything that is not asked here is the same
-//! for all designs.
+//! places and acts on the answer. Every question has the plain machine's answer as its default. A
+//! design acts on the machine only through [`Services`]. The rest of the machine is the same for
+//! all designs.
 //!
-//! An answer may be to wait ([`Until`]): the machine parks whatever asked until the condition holds,
+//! An answer may be to wait ([`Until`]): the machine parks the waiter until the condition holds,
 //! and then asks again.
 
 mod about;

@@ -17,9 +17,9 @@ pub type TagOf<D> = <<D as Design>::Own as Types>::Tag;
 /// The notes of a design.
 pub type NoteOf<D> = <<D as Design>::Own as Types>::Note;
 
-/// What can be looked at as the type that it is: everything.
+/// Any value, viewed as its concrete type.
 pub trait AsAny: Any {
-    /// Itself.
+    /// The value itself.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -31,9 +31,9 @@ impl<T: Any> AsAny for T {
 
 /// A persistency design: its answers at the nine places where designs differ.
 ///
-/// Every question has the plain machine's answer as its default. A hook that a design implements is
-/// called; nothing has to be switched on. (The default bodies of the frequent hooks tell the machine
-/// by [`Services::skip`] that there is nothing to ask, and it does not ask again.)
+/// Every question has the plain machine's answer as its default. The machine calls each hook that a
+/// design implements; nothing has to be enabled. (The default bodies of the frequent hooks call
+/// [`Services::skip`], after which the machine no longer calls the hook.)
 pub trait Design: AsAny {
     /// Its gates, messages, tags and notes; [`crate::Plain`] if it has none.
     type Own: Types;
@@ -46,12 +46,12 @@ pub trait Design: AsAny {
         Domain::default()
     }
 
-    /// What of it can be set: `--set design.KEY=VALUE`.
+    /// Its parameters: `--set design.KEY=VALUE`.
     fn params(&self) -> &'static [Param] {
         &[]
     }
 
-    /// Takes the values of [`Design::params`].
+    /// Sets the values of [`Design::params`].
     fn set(&mut self, params: &Params) {
         let _ = params;
     }
@@ -80,8 +80,8 @@ pub trait Design: AsAny {
         false
     }
 
-    /// Whether non-temporal stores are ordinary ones, which go through the caches: the design
-    /// combines what it persists.
+    /// Whether non-temporal stores use the caches as ordinary stores: the design combines what it
+    /// persists.
     fn plain_nt(&self) -> bool {
         false
     }
@@ -89,8 +89,8 @@ pub trait Design: AsAny {
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 
-    /// Place 2: a flush or primitive is about to be allocated in the store queue: does the design
-    /// claim it instead? (`setctx` is not asked about.)
+    /// Place 2: a flush or primitive is about to be allocated in the store queue. Does the design
+    /// claim it instead? (Not asked for `setctx`.)
     fn claim(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Claim<GateOf<Self>> {
         let _ = (core, entry);
         hw.skip(Hook::Claim);
@@ -129,11 +129,11 @@ pub trait Design: AsAny {
         Forward::Caches { after: Cycles(0) }
     }
 
-    /// Place 3: the turn of a store or locked instruction has come, before its core asks for the
-    /// line. [`Departure::Keep`]: the design keeps it as `id` and has it performed by
+    /// Place 3: a store or locked instruction is at the head of the store queue; its core has not
+    /// yet requested the line. [`Departure::Keep`]: the design keeps it as `id` and performs it by
     /// [`Services::perform`]; its own core's loads see it by [`Design::load`] only. A locked
-    /// instruction has read its word by then, from where a load would, and is asked about only while
-    /// its core has checkpoints or stores that are kept. A non-temporal store may wait, but not be
+    /// instruction has by then read its word, from where a load would, and the question comes only
+    /// while its core has checkpoints or kept stores. A non-temporal store may wait, but not be
     /// kept.
     fn keep(
         &mut self,
@@ -147,8 +147,8 @@ pub trait Design: AsAny {
         Departure::Go
     }
 
-    /// Place 3: the turn of a store or locked instruction has come, and its core owns the line. It
-    /// may become visible or wait, but not be kept.
+    /// Place 3: a store or locked instruction is at the head of the store queue, and its core owns
+    /// the line. It may become visible or wait, but not be kept.
     fn store(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Departure<GateOf<Self>> {
         let _ = (core, entry);
         hw.skip(Hook::Store);
@@ -161,7 +161,7 @@ pub trait Design: AsAny {
         Departure::Go
     }
 
-    /// Place 4: the turn of a flush or primitive in the store queue has come.
+    /// Place 4: a flush or primitive is at the head of the store queue.
     fn departs(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -179,8 +179,8 @@ pub trait Design: AsAny {
         hw.skip(Hook::Visible);
     }
 
-    /// Place 3: a store that the design has pointed at ([`Services::point_at_store`]) or kept has
-    /// become visible.
+    /// Place 3: a store that the design watches by number ([`Services::point_at_store`]) or kept
+    /// has become visible.
     fn performed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, id: StoreId) {
         let _ = (hw, core, id);
     }
@@ -195,7 +195,7 @@ pub trait Design: AsAny {
         false
     }
 
-    /// Place 5, the owner's side: `requester` asks for a line that `owner` holds (with
+    /// Place 5, the owner's side: `requester` requests a line that `owner` holds (with
     /// [`Design::snoops_all`]: whether it holds it or not).
     fn snooped(
         &mut self,
@@ -222,16 +222,15 @@ pub trait Design: AsAny {
         let _ = (hw, requester, owner, line, note);
     }
 
-    /// Place 5: whether a dirty persistent line that gets a new owner is written back to memory on
-    /// its way, so that each core's flushes need look for its stores in its own caches and the LLC
-    /// only.
+    /// Place 5: whether a dirty persistent line is written back to memory when it gets a new owner.
+    /// Then a core's flushes look for its stores only in its own caches and the LLC.
     fn hands_over_clean(&self) -> bool {
         false
     }
 
-    /// Place 6: a dirty persistent line leaves a core's private caches, or the LLC (`core` is the one
-    /// whose miss evicts it). Where it leaves both at once, both are asked, one after the other.
-    /// While it is held, requests for it wait.
+    /// Place 6: a dirty persistent line leaves a core's private caches, or the LLC (`core` is the
+    /// one whose miss evicts it). Where it leaves both at once, the design is asked for both, one
+    /// after the other. While it is held, requests for it wait.
     fn evicted(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -255,8 +254,8 @@ pub trait Design: AsAny {
         Supply::Memory
     }
 
-    /// Place 7: a write has arrived at a controller whose write queue has room for it, and every
-    /// older write to its line has been accepted, absorbed or refused.
+    /// Place 7: a write has arrived at a controller. Its write queue has room, and every older
+    /// write to its line has been accepted, absorbed or refused.
     fn arrived(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -279,14 +278,14 @@ pub trait Design: AsAny {
         true
     }
 
-    /// Place 7: may a queued write be issued to the media now? If not, it is asked about again when
-    /// the queue changes or at [`Services::look_at_queue`].
+    /// Place 7: may a queued write be issued to the media now? If not, the question is repeated
+    /// when the queue changes or at [`Services::look_at_queue`].
     fn may_issue(&self, controller: ControllerId, write: &WriteRequest<TagOf<Self>>) -> bool {
         let _ = (controller, write);
         true
     }
 
-    /// Place 7: a write has coalesced with a queued one, and is no write of its own any more.
+    /// Place 7: a write has coalesced with a queued one, and no longer exists on its own.
     fn coalesced(
         &mut self,
         hw: &mut dyn Services<Self::Own>,
@@ -306,7 +305,7 @@ pub trait Design: AsAny {
         let _ = (hw, controller, write);
     }
 
-    /// Place 7: a controller answers [`Services::commit`].
+    /// Place 7: a controller replies to [`Services::commit`].
     fn committed(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, tag: TagOf<Self>) {
         let _ = (hw, core, tag);
     }
@@ -316,39 +315,41 @@ pub trait Design: AsAny {
         let _ = (hw, message);
     }
 
-    /// Place 8: a core has been rolled back: what the design holds of the core since that checkpoint
-    /// is void, and so are the stores that it kept since then. Flushes that it kept since then it must
-    /// acknowledge, and not send.
+    /// Place 8: a core has been rolled back. Void are the design's state of the core since that
+    /// checkpoint and the stores that it has kept since. It must acknowledge the flushes that it
+    /// has kept since, and not send them.
     fn rolled_back(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, checkpoint: crate::Checkpoint) {
         let _ = (hw, core, checkpoint);
     }
 
-    /// Counters that only this design has: they reach the record, its table and the documentation.
+    /// Counters that only this design has: they appear in the record, its table and the
+    /// documentation.
     fn own_counters(&self) -> &'static [Counter] {
         &[]
     }
 
-    /// What it has counted up to `now`: asked as the timed region begins and when all is done, for the
-    /// difference. Then `now` is when the cores were done, which may lie before the last event.
+    /// What it has counted up to `now`: read as the timed region begins and at the end, for the
+    /// difference. At the end `now` is when the cores finished, which may precede the last event.
     fn counters(&self, now: Cycles) -> Counters {
         let _ = now;
         Counters::default()
     }
 
-    /// Who waits for whom inside the design, in words: for the watchdog's message.
+    /// The waiters inside the design and what each waits for, in words: for the watchdog's message.
     fn waits(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Place 9: power fails now. What of the design's state still reaches the media, or is undone
-    /// there, after the persistence domain has drained: in order, later lines over earlier ones.
+    /// Place 9: power fails now. Names what of the design's state still reaches the media, or is
+    /// undone there, after the persistence domain has drained: in order, later lines over earlier
+    /// ones.
     ///
-    /// Asked in observed runs after each write that becomes durable and after
-    /// [`Services::crash_state_changed`]. Where what a crash would leave of several lines has changed
-    /// since, the states in between count as crash states too, since a controller changes one after
-    /// the other: the line that became durable first (unless it is named, and so covered), then lines
-    /// named with other bytes than a crash would have left, in the order in which they are named, then
-    /// lines named no more, by address.
+    /// Called in observed runs after each write that becomes durable and after
+    /// [`Services::crash_state_changed`]. A controller changes one line after the other: where a
+    /// crash would leave several lines changed since the last call, the states in between count as
+    /// crash states too. Their order: the line that became durable first (unless it is named, and
+    /// so covered), then lines named with other bytes than a crash would have left, in the order in
+    /// which they are named, then lines named no more, by address.
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {
         let _ = image;
     }

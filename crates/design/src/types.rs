@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// What a design's gates, messages, tags and notes are.
+/// The types of a design's gates, messages, tags and notes.
 ///
 /// The machine never looks into them: [`crate::boxed`] hands it keys and keeps the values.
 pub trait Types: 'static {
@@ -10,7 +10,7 @@ pub trait Types: 'static {
     type Gate: Copy + Eq + Ord + Debug;
     /// A message or timer of its own ([`crate::Services::send`]).
     type Message: Clone + Debug;
-    /// What it notes on a write, flush or commit that it sends.
+    /// The tag of a write, flush or commit that it sends.
     type Tag: Clone + Debug;
     /// A note on a coherence reply ([`crate::Snoop::Grant`]).
     type Note: Clone + Debug;

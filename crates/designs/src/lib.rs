@@ -1,4 +1,5 @@
-//! The designs. A design's behaviour is in its family's folder; no family uses another, and what two of them use is in [`parts`].
+//! The designs. A design's behaviour is in its family's folder; no family uses another, and shared
+//! code is in [`parts`].
 
 mod battery;
 mod coroutines;

@@ -10,7 +10,7 @@ use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
 macro_rules! registry {
     ($($name:literal => $design:expr,)*) => {
-        /// What each registered design is, in the order of the registry.
+        /// The description of each registered design, in the order of the registry.
         #[must_use]
         pub fn abouts() -> Vec<About> {
             vec![$($design.about()),*]

@@ -1,12 +1,12 @@
-//! A design is its file in its family's folder, its line in the registry and its model's name; none may be missing. Families
-//! use parts and no other family.
+//! A design has its file in its family's folder, its line in the registry and its model's name;
+//! none may be missing. Families use parts and no other family.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use strandline_designs::abouts;
 
-/// What several families use.
+/// The modules that several families use.
 const PARTS: &str = "parts";
 
 fn src() -> PathBuf {
@@ -43,7 +43,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The files and folders in families that say what a design is: their names, with `-` for `_`.
+/// The files and folders in families that define a design: their names, with `-` for `_`.
 fn files_of_designs() -> BTreeSet<String> {
     let families = folders().into_iter().filter(|folder| stem(folder) != PARTS);
     let says_what_it_is = |path: &PathBuf| {

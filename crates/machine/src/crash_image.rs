@@ -1,21 +1,22 @@
-//! What a crash would leave, kept up to date while a run is observed.
+//! The image that a crash would leave, kept up to date while a run is observed.
 
 use crate::journal::Durable;
 use std::collections::BTreeMap;
 use strandline_isa::{Line, LineData, Memory};
 use strandline_kernel::Cycles;
 
-/// What is persisted, what the design would make of it if power failed, and how the outcome has changed so far.
+/// The persisted bytes, what the design would change of them if power failed, and how the outcome
+/// has changed so far.
 pub struct CrashImage {
     /// What the media and the persistence domain's queues hold.
     persisted: Memory,
-    /// The lines that the design named when it was asked last.
+    /// The lines that the design named in its latest answer.
     overlay: BTreeMap<Line, LineData>,
     changes: Vec<Durable>,
 }
 
 impl CrashImage {
-    /// Before a run that finds this memory.
+    /// The image before a run on this memory.
     pub fn of(initial: &Memory) -> CrashImage {
         CrashImage {
             persisted: initial.persistent_half(),
@@ -34,10 +35,11 @@ impl CrashImage {
         self.changes
     }
 
-    /// At `at` a line is persisted, if one is, and the design now names these lines, later ones over earlier ones.
+    /// Records that at `at` a line is persisted, if one is, and that the design now names these
+    /// lines, later ones over earlier ones.
     ///
-    /// The line persisted comes first, and always, unless the design covers it; then the lines named that change, as named;
-    /// then those that the design names no more.
+    /// The persisted line comes first, and always, unless the design covers it; then the named
+    /// lines that change, as named; then those that the design no longer names.
     pub fn update(&mut self, at: Cycles, persists: Option<(Line, LineData)>, named: &[(Line, LineData)]) {
         let overlay: BTreeMap<Line, LineData> = named.iter().copied().collect();
         if let Some((line, data)) = persists {
@@ -59,7 +61,7 @@ impl CrashImage {
         }
     }
 
-    /// A line is persisted; `covered` if the design's line still lies over it, or does from now on.
+    /// Persists a line; `covered` if the design names the line, before or from now on.
     fn persist(&mut self, at: Cycles, line: Line, data: &LineData, covered: bool) {
         let left = self.left(line);
         self.persisted.set_line(line, data);
@@ -76,7 +78,8 @@ impl CrashImage {
         self.overlay.get(&line).copied().unwrap_or_else(|| self.persisted(line))
     }
 
-    /// What a request changed whose core runs ahead of its own stores is no later than what comes after it.
+    /// A change by a request of a core that runs ahead of its own stores is no later than the next
+    /// change.
     fn change(&mut self, at: Cycles, line: Line, data: &LineData) {
         self.changes
             .iter_mut()

@@ -1,7 +1,8 @@
 //! The machine: out-of-order cores, caches and coherence, memory controllers and media.
 //!
-//! Inside a core time is kept as timestamps; what other cores, the controllers or the design can see happens in global
-//! time order. Everything in which designs differ is asked through [`strandline_design::Design`].
+//! Inside a core time is kept as timestamps; what other cores, the controllers or the design can
+//! observe happens in global time order. The designs differ only in their answers to
+//! [`strandline_design::Design`].
 
 mod cache;
 pub mod config;

@@ -1,16 +1,16 @@
-//! What a run counted, over its timed region.
+//! The counts of a run's timed region.
 
 use strandline_design::Counters;
 use strandline_kernel::{counters, Cycles, Histogram};
 
 counters! {
-    /// Counts of the timed region, all cores together where not said otherwise.
+    /// Counts of the timed region, all cores together unless stated otherwise.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Stats {
         /// Tasks ended.
         tasks: u64 = Sum of "tasks",
-        /// Tasks in flight a thread, on the core with the most: 1 without coroutines; of `--window auto` the number on
-        /// which it settled.
+        /// Tasks in flight a thread, on the core with the most: 1 without coroutines; with
+        /// `--window auto` the number that it chose.
         window: u32 = Max of "tasks",
         /// Instructions of all threads.
         instructions: u64 = Sum of "instructions",
@@ -24,11 +24,12 @@ counters! {
         flushes: u64 = Sum of "instructions",
         /// Fences and other ordering primitives executed.
         fences: u64 = Sum of "instructions",
-        /// Dispatch stood still behind a fence, summed over the cores.
+        /// Dispatch stalled behind a fence, summed over the cores.
         fence_stall_cycles: u64 = Sum of "cycles",
-        /// Likewise behind a full store queue or a design's buffer.
+        /// Dispatch stalled behind a full store queue or a design's buffer, summed over the cores.
         buffer_stall_cycles: u64 = Sum of "cycles",
-        /// Likewise for any back-pressure: a fence, a full store queue or buffer, a full window, a full load queue.
+        /// Dispatch stalled by any back-pressure (a fence, a full store queue or buffer, a full window
+        /// or load queue), summed over the cores.
         fetch_stall_cycles: u64 = Sum of "cycles",
         /// Instructions of the coroutine library, which starts, switches and ends tasks; null without coroutines.
         switch_instructions: Option<u64> = Sum of "instructions",
@@ -38,11 +39,11 @@ counters! {
         pm_writes: u64 = Sum of "lines",
         /// Bytes written to the media.
         pm_write_bytes: u64 = Sum of "bytes",
-        /// Writes that a queued write to the same line absorbed.
+        /// Writes that coalesced with a queued write to the same line.
         coalesced: u64 = Sum of "writes",
     }
     beside {
-        /// Cycles from a task's beginning to its acknowledgement.
+        /// Cycles from a task's start to its acknowledgement.
         #[serde(skip)]
         task_latency: Histogram = Derived,
         /// Instructions of the whole run, warm-up included: what the host simulated.

@@ -1,4 +1,5 @@
-//! What the cores executed and in which order their stores became visible: an execution to hold against a memory model.
+//! What the cores executed and in which order their stores became visible: an execution to check
+//! against a memory model.
 
 use crate::core::Kind;
 use std::cell::RefCell;
@@ -8,8 +9,8 @@ use strandline_isa::{Addr, CoreId, Flush, Line, Primitive};
 
 /// What the cores executed, and in which order their stores became visible.
 ///
-/// Replaying the first `n` entries of `visible` over the initial memory gives the memory that all cores saw then; all of
-/// them give the final one.
+/// The first `n` entries of `visible`, applied to the initial memory, give the memory that all
+/// cores saw then; all of them give the final one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Each core's operations, in program order. Arithmetic, branches and the start line are left out.
@@ -37,7 +38,7 @@ pub enum Op {
         addr: Addr,
         /// How many bytes (1, 2, 4 or 8).
         size: u8,
-        /// The bytes that the program was given, little-endian; those beyond `size` are zero.
+        /// The value that the program got, little-endian; bytes beyond `size` are zero.
         value: u64,
         /// Where its value came from.
         from: Seen,
@@ -69,10 +70,10 @@ pub enum Op {
         old: u64,
         /// What it wrote.
         new: u64,
-        /// Where `old` came from: always memory, as it was just before this instruction's own entry.
+        /// The source of `old`: always memory, as it was just before this instruction's own entry.
         from: Seen,
     },
-    /// A line is written back by this instruction.
+    /// A flush of a line.
     Flush {
         /// An address in the line.
         addr: Addr,
@@ -81,12 +82,12 @@ pub enum Op {
     },
     /// A persist primitive; also one that the machine has no work for.
     Primitive(Primitive),
-    /// The program told its watcher something: the index in the core's notes of the journal.
+    /// A note of the program: its index in the core's notes of the journal.
     Note(u32),
 }
 
 impl Op {
-    /// What enters the store queue.
+    /// An operation that enters the store queue.
     pub(crate) fn entering(addr: Addr, kind: Kind) -> Op {
         let low = |size: u8, value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size)));
         match kind {
@@ -106,26 +107,29 @@ impl Op {
     }
 }
 
-/// Where the bytes of a load came from.
+/// The source of a load's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
     /// All from one store of its own core, of this index, that was still in the store queue.
     Own(u32),
     /// All from memory after the first so many entries of [`Trace::visible`].
     Memory(u32),
-    /// From several places: from memory after the first so many entries of [`Trace::visible`], and over it, in program
-    /// order, from the older stores of its own core that were in the store queue: those that are not among these
-    /// entries. Happens only where accesses of different sizes overlap.
+    /// From several places: from memory after the first so many entries of [`Trace::visible`], and
+    /// over it, in program order, from the older stores of its own core that were in the store
+    /// queue: those that are not among these entries. Happens only where accesses of different
+    /// sizes overlap.
     Merged(u32),
-    /// Some of them from a line that was filled from memory while a store to these bytes was on its way there.
+    /// Some of them from a line that was filled from memory while a store to these bytes was in
+    /// flight.
     Stale,
 }
 
-/// A trace that is being written. Kept out of the callers' code, which is hot and mostly not traced.
+/// A trace under construction. Kept out of the callers' code, which is hot and mostly not traced.
 #[derive(Default)]
 pub struct Tracer {
     trace: RefCell<Trace>,
-    /// Bytes of lines, one bit each, that the cores see as they were before they were last stored.
+    /// Stale bytes of lines, one bit each: the cores see them as they were before their latest
+    /// store.
     stale: RefCell<BTreeMap<Line, u64>>,
 }
 
@@ -151,34 +155,34 @@ impl Tracer {
         index(program.len() - 1)
     }
 
-    /// How many operations of a core there are so far.
+    /// Operations of a core so far.
     pub fn len(&self, core: CoreId) -> usize {
         self.trace.borrow().programs[core.index()].len()
     }
 
-    /// All but the first so many operations of a core never happened.
+    /// Removes all but the first so many operations of a core.
     pub fn truncate(&self, core: CoreId, len: usize) {
         self.trace.borrow_mut().programs[core.index()].truncate(len);
     }
 
-    /// A core's store has become visible.
+    /// Records that a core's store has become visible.
     #[cold]
     #[inline(never)]
     pub fn visible(&self, core: CoreId, index: u32) {
         self.trace.borrow_mut().visible.push(OpId { core, index });
     }
 
-    /// These bytes of a line are stale from now on, too.
+    /// Marks these bytes of a line as stale.
     pub fn stale(&self, line: Line, bytes: u64) {
         *self.stale.borrow_mut().entry(line).or_default() |= bytes;
     }
 
-    /// No byte of a line is stale any more.
+    /// Marks all bytes of a line as fresh.
     pub fn fresh(&self, line: Line) {
         self.stale.borrow_mut().remove(&line);
     }
 
-    /// Where an access finds these bytes that does not find them in its core.
+    /// The source of an access that finds these bytes outside of its core.
     pub fn in_memory(&self, addr: Addr, size: u8) -> Seen {
         let stale = self.stale.borrow().get(&addr.line()).copied().unwrap_or(0);
         match stale & ByteMask::of(addr, size).0 {
@@ -187,12 +191,12 @@ impl Tracer {
         }
     }
 
-    /// How many stores have become visible so far.
+    /// Visible stores so far.
     pub fn count(&self) -> u32 {
         index(self.trace.borrow().visible.len())
     }
 
-    /// Takes what has been written.
+    /// Takes the finished trace.
     pub fn take(&self) -> Trace {
         self.trace.take()
     }

@@ -1,14 +1,16 @@
 //! BBB: battery-backed buffers beside the caches.
 //!
-//! What: each core has a buffer of lines beside its private caches, saved by a battery when power fails. A store to persistent
-//! memory enters it as it becomes visible, so it is durable then, as under eADR, and neither flushes nor fences are needed. A
-//! line is in one buffer at most: it joins an entry that has not been sent, and moves to the buffer of a core that asks to
-//! write it. The oldest entries are sent to the controllers while more than three quarters of a buffer wait; a store that
-//! finds no room waits. Dirty persistent lines that the LLC evicts are dropped, since a buffer has persisted them.
+//! What: each core has a buffer of lines beside its private caches, saved by a battery when power
+//! fails. A store to persistent memory enters it as it becomes visible, so it is durable then, as
+//! under eADR, and neither flushes nor fences are needed. A line is in one buffer at most: a store
+//! coalesces with an unsent entry, and the entry moves to the buffer of a core that requests to
+//! write the line. The oldest entries are sent to the controllers while more than three quarters of
+//! a buffer wait; a store that finds no room waits. Dirty persistent lines that the LLC evicts are
+//! dropped, since a buffer has persisted them.
 //! Source: ASAP (HPCA 2022), sections II-C and VI-B; BBB (HPCA 2021), whose buffers start to drain at three quarters.
-//! Simplified, and optimistic as ASAP's: moving an entry takes no time, and one that finds the other buffer full is sent to
-//! its controller instead. A line that is missed in every cache while a buffer holds it is there when memory would have
-//! answered. The battery never fails.
+//! Simplified, and optimistic as ASAP's: moving an entry costs no time, and one that finds the
+//! other buffer full is sent to its controller instead. A line that misses in every cache while a
+//! buffer holds it arrives when memory would have answered. The battery never fails.
 
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
@@ -30,7 +32,7 @@ pub struct Bbb {
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Room in a core's buffer.
+/// A gate that opens when a core's buffer has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Room(CoreId);
 
@@ -41,7 +43,8 @@ impl Types for Own {
     type Note = Never;
 }
 
-/// A core's buffer. Its entries hold no bytes: a line in it has those that all cores see, since another core's store would have
+/// A core's buffer. Its entries hold no bytes: a line in it has the bytes that all cores see, since
+/// another core's store would have moved the entry.
 /// moved the entry.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
@@ -114,7 +117,7 @@ impl Bbb {
         hw.write(core, line, hw.visible_line(line), ());
     }
 
-    /// Moves the owner's entry of a line to the buffer of a core that requests to own it.
+    /// Moves the owner's entry of a line to the buffer of a core that requests ownership.
     fn hand_over(&mut self, hw: &mut dyn Services<Own>, owner: CoreId, requester: CoreId, line: Line) {
         if !self.buffer(owner).remove(line) {
             return;
@@ -127,7 +130,7 @@ impl Bbb {
         }
     }
 
-    /// Releases a store that waits for room, of which there is some.
+    /// Releases a store that waits for room, once there is room.
     fn release_store(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         if std::mem::take(&mut self.buffer(core).store_waits) {
             hw.open(Room(core));
@@ -175,7 +178,8 @@ impl Design for Bbb {
         self.entries = params.get(BUFFER_ENTRIES.name) as usize;
     }
 
-    /// An entry is a line, its number and whether it is on its way. Physical addresses have 48 bits.
+    /// An entry has a line, its number and whether it is in flight. Physical addresses have 48
+    /// bits.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let of_a_core = (self.entries as u64 * (8 * LINE_BYTES + 42 + 1)).div_ceil(8);
         vec![("persist buffers", machine.cores * of_a_core)]
@@ -186,7 +190,7 @@ impl Design for Bbb {
         machine.cores * self.entries as u64 * LINE_BYTES
     }
 
-    /// As under eADR: what has retired may still wait in the store queue.
+    /// As under eADR: retired stores may still wait in the store queue.
     fn lowering(&self) -> Lowering {
         Lowering {
             log: true,

@@ -4,7 +4,7 @@ use strandline_design::{Admission, Never, Plain, Services, Sizes, Until};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive, Tasking};
 use strandline_kernel::Param;
 
-/// The contexts of each core: how many there are, and which one is current.
+/// The contexts of each core: their number, and the current one.
 #[derive(Clone, Debug)]
 pub struct Contexts {
     count: u64,
@@ -21,9 +21,9 @@ pub const CONTEXTS: Param = Param {
     help: "contexts that a core tells apart",
 };
 
-/// What an intent to order persists becomes.
+/// The primitives of an intent to order persists.
 const FENCE: &[Primitive] = &[Primitive::Cfence(0)];
-/// What a task executes first when it is resumed.
+/// The first instruction of a task after it is resumed.
 const RESUMED: &[Primitive] = &[Primitive::Setctx(0)];
 
 impl Default for Contexts {
@@ -42,7 +42,7 @@ impl Contexts {
         }
     }
 
-    /// What intents become: clwb, and a fence for the task's own context (Figure 4(b)).
+    /// The primitives of intents: clwb, and a fence for the task's own context (Figure 4(b)).
     #[must_use]
     pub fn lowering(tasking: Tasking) -> Lowering {
         Lowering {

@@ -1,6 +1,7 @@
 //! FreeSwitch: COSPlay with a coroutine library that costs nothing. An upper bound of performance.
 //!
-//! What: the `cosplay` program and hardware, with the library's instructions left out: those that start, end and switch tasks.
+//! What: the `cosplay` program and hardware, without the library's instructions: those that start,
+//! end and switch tasks.
 //! Source: COSPlay (MICRO 2021), section 5, "FreeSwitch".
 //! Simplified: nothing.
 

@@ -1,6 +1,7 @@
 //! Software batching: coroutines on plain x86, one fence for all tasks of a window.
 //!
-//! What: tasks yield where they would fence, and whenever the window has gone round one `sfence` serves them all.
+//! What: tasks yield where they would fence; after each round of the window one `sfence` serves
+//! them all.
 //! Source: COSPlay (MICRO 2021), section 5, "SBatch", and Figure 7(b).
 //! Simplified: nothing.
 
@@ -11,7 +12,7 @@ use strandline_isa::{Flush, Lowering, Primitive, Tasking};
 #[derive(Clone, Debug, Default)]
 pub struct Sbatch;
 
-/// What an intent becomes in a program whose tasks do not share a core.
+/// The primitives of an intent in a program whose tasks do not share a core.
 const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for Sbatch {

@@ -1,17 +1,20 @@
 //! HOPS: delegated ordering by persist buffers, with epoch (`hops-ep`) or release persistency (`hops-rp`).
 //!
-//! What: stores to persistent memory enter a buffer beside their core's caches as they become visible. An `ofence` begins a
-//! new epoch and does not stall the core; a `dfence` waits until all epochs so far are durable, with those of other cores that they
-//! depend on. Buffers flush conservatively: an epoch when the one before it is durable and those of other cores that it depends on
-//! are (ASAP II and Figure 1), of which cores learn by polling a global register. With release persistency only acquires of what
-//! another core has released make epochs depend on one another. Dirty persistent lines that the LLC evicts are dropped, since the
-//! buffers persist them. Tasks that share a core wait at a `dfence` for their own epochs.
+//! What: stores to persistent memory enter a buffer beside their core's caches as they become
+//! visible. An `ofence` begins a new epoch and does not stall the core. A `dfence` waits until all
+//! epochs so far are durable, with those of other cores that they depend on. Buffers flush
+//! conservatively: an epoch is flushed when its predecessor and the epochs of other cores that it
+//! depends on are durable (ASAP II and Figure 1). Cores learn of that by polling a global register.
+//! With release persistency only acquires of another core's release create dependences. Dirty
+//! persistent lines that the LLC evicts are dropped, since the buffers persist them. Tasks that
+//! share a core wait at a `dfence` for their own epochs.
 //! Source: StrandWeaver (ISCA 2020), section VI-A; ASAP (HPCA 2022), sections II, IV-E, V-A and VI-B.
-//! Not in the papers: writes of an epoch that has not ended gather (`design.gather`), so that stores coalesce with them.
-//! Simplified: a core's epochs that are not durable are not limited in number. A line that is missed in every cache while
-//! a buffer holds it is there when memory would have answered (HOPS keeps the read until the write has been done). Instructions
-//! of other ISAs that wait for flushes or order them are executed as the `dfence` or `ofence` that does the same, and flushes
-//! write nothing back.
+//! Not in the papers: writes of an epoch that has not ended are held back (`design.gather`), so
+//! that stores coalesce with them.
+//! Simplified: a core's epochs that are not durable are not limited in number. A line that misses
+//! in every cache while a buffer holds it arrives when memory would have answered (HOPS delays the
+//! read until the write has completed). Instructions of other ISAs that wait for flushes or order
+//! them are executed as the equivalent `dfence` or `ofence`, and flushes write nothing back.
 
 use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
@@ -49,17 +52,18 @@ pub struct Hops {
     register: Register,
 }
 
-/// The global register in which each core publishes its last complete epoch, and looks for others'.
+/// The global register in which each core publishes its last complete epoch, and which it polls for
+/// others'.
 #[derive(Clone, Copy, Debug)]
 struct Register {
-    /// Cycles between two looks.
+    /// Cycles between two polls.
     period: u64,
     /// Cycles of an access.
     access: u64,
 }
 
 impl Register {
-    /// When other cores know that an epoch is durable which became so `now`.
+    /// When other cores learn that an epoch became durable `now`.
     fn known_at(self, now: Cycles) -> Cycles {
         let published = now.0 + self.access;
         Cycles(published.next_multiple_of(self.period) + self.access)
@@ -111,7 +115,8 @@ impl Hops {
         }
     }
 
-    /// Flushes what is safe and commits what is complete, in buffers that have changed. An epoch that is safe and complete is durable.
+    /// Flushes what is safe and commits what is complete, in buffers that have changed. An epoch
+    /// that is safe and complete is durable.
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
         let safe = |epochs: &EpochTable, number| epochs.is_safe(number).then_some(Flush::Safe);
         while let Some(core) = self.buffers.next_changed() {
@@ -155,8 +160,8 @@ impl Design for Hops {
         };
     }
 
-    /// Epochs have no table: an entry of a buffer holds whether it is in flight, and the epoch of another core that its own depends
-    /// on. There are twice as many numbers of epochs as entries.
+    /// Epochs have no table: a buffer's entry holds whether it is in flight, and the epoch of
+    /// another core on which its own depends. There are twice as many epoch numbers as entries.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let settings = self.buffers.settings();
         let epoch = bits(2 * settings.entries as u64);

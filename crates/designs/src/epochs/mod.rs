@@ -1,7 +1,8 @@
 //! Designs that delegate the order of persists to persist buffers: HOPS flushes epochs in order, ASAP eagerly.
 //!
-//! Both have the same [`buffers`]: stores enter them in epochs, and epochs depend on one another. They differ in what they decide:
-//! when an entry is flushed, what the commit of an epoch takes, and how other cores learn of it.
+//! Both have the same [`buffers`]: stores enter them in epochs, and epochs depend on one another.
+//! The designs decide when an entry is flushed, how an epoch commits, and how other cores learn of
+//! it.
 
 mod asap;
 mod buffers;

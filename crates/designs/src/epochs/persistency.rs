@@ -2,7 +2,8 @@
 
 use strandline_isa::{Lowering, Primitive};
 
-/// A persistency model: which accesses make an epoch depend on another core's, and what programs say.
+/// A persistency model: which accesses make an epoch depend on another core's, and the primitives
+/// of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistency {
     /// Epoch persistency: any access to a line that another core has written (ASAP IV-A).
@@ -10,8 +11,8 @@ pub enum Persistency {
     /// Release persistency: an access to a line that another core's release has written (ASAP IV-A and IV-E); and a write to a
     /// persistent line that another core has written, since flushes are of whole lines, with that core's bytes.
     Release,
-    /// Strand persistency: a write to a persistent line that another core or another strand has written, which is strong persist
-    /// atomicity alone (ASAP II-A).
+    /// Strand persistency: a write to a persistent line that another core or another strand has
+    /// written, which is strong persist atomicity alone (ASAP II-A).
     Strand,
 }
 
@@ -41,7 +42,7 @@ const STRANDS: Lowering = Lowering {
 };
 
 impl Persistency {
-    /// Which primitives an ordering intent becomes.
+    /// The primitives of an ordering intent.
     #[must_use]
     pub fn lowering(self) -> Lowering {
         match self {

@@ -10,11 +10,12 @@ pub const COUNTERS: usize = 512;
 /// Storage of a filter.
 pub const FILTER_BYTES: u64 = COUNTERS as u64;
 
-/// Lines, forgotten as often as they were added. It may say that it holds a line that it does not, never the opposite.
+/// Lines, removed as often as they were added. A look-up may hit without the line, but never misses
+/// a line that the filter holds.
 #[derive(Clone, Debug)]
 pub struct CountingBloom {
     counters: Vec<u8>,
-    /// What it does hold, to tell its errors.
+    /// The lines that it holds, to detect its errors.
     lines: BTreeMap<Line, u32>,
     lookups: u64,
     false_positives: u64,
@@ -39,7 +40,7 @@ fn places(line: Line) -> [usize; 2] {
 }
 
 impl CountingBloom {
-    /// Adds a line. Counters that are full stay so.
+    /// Adds a line. Saturated counters stay so.
     pub fn add(&mut self, line: Line) {
         for place in places(line) {
             self.counters[place] = self.counters[place].saturating_add(1);
@@ -47,7 +48,7 @@ impl CountingBloom {
         *self.lines.entry(line).or_default() += 1;
     }
 
-    /// Takes a line away that was added.
+    /// Removes a line that was added.
     pub fn remove(&mut self, line: Line) {
         let Some(count) = self.lines.get_mut(&line) else {
             return;
@@ -71,7 +72,7 @@ impl CountingBloom {
         says_so
     }
 
-    /// Look-ups so far, and how many said wrongly that it may hold the line.
+    /// Look-ups so far, and how many were false positives.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.lookups, self.false_positives)

@@ -1,4 +1,4 @@
-//! Parts that designs of several families are built of. They know no design.
+//! Parts shared by several families of designs. They depend on no design.
 
 pub mod bloom;
 pub mod persist_buffer;

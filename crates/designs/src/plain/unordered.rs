@@ -2,7 +2,8 @@
 //!
 //! What: the `x86` program with every `sfence` removed; persist latency is never waited for.
 //! Source: COSPlay (MICRO 2021), section 5, "Unordered".
-//! Simplified: nothing. Locked instructions wait for no flush, whatever the machine says: that too would order persists.
+//! Simplified: nothing. Locked instructions wait for no flush, whatever the machine's setting: that
+//! too would order persists.
 
 use strandline_design::{About, Design, Needs, Never, Plain, Until};
 use strandline_isa::{CoreId, Flush, Lowering};

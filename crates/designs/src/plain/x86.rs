@@ -12,7 +12,7 @@ use strandline_isa::{Flush, Lowering, Primitive};
 #[derive(Clone, Debug, Default)]
 pub struct X86;
 
-/// What every intent that orders persists becomes.
+/// The primitive of every intent that orders persists.
 const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Design for X86 {

@@ -1,7 +1,8 @@
 //! x86 with `pcommit`: synchronous ordering that waits for the media.
 //!
-//! What: `sfence; pcommit; sfence` at every ordering point (a *sync barrier*). A `pcommit` is done when every write that
-//! the controllers have accepted, from whichever core, has reached the media; each controller answers for itself.
+//! What: `sfence; pcommit; sfence` at every ordering point (a *sync barrier*). A `pcommit`
+//! completes when every write that the controllers have accepted, from any core, has reached the
+//! media; each controller replies for itself.
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
@@ -12,7 +13,7 @@ use strandline_isa::{CoreId, Flush, Lowering, Primitive};
 /// Synchronous ordering with `pcommit`.
 #[derive(Clone, Debug, Default)]
 pub struct X86Pcommit {
-    /// Commits in flight: the context to acknowledge and the controllers that have not answered.
+    /// Commits in flight: the context to acknowledge and the number of controllers without a reply.
     waiting: BTreeMap<CommitId, (u8, usize)>,
     next: CommitId,
 }

@@ -3,7 +3,7 @@
 use super::paths::Stamp;
 use strandline_isa::{CoreId, Line};
 
-/// A line that was written lately.
+/// A recently written line.
 #[derive(Clone, Debug)]
 struct Written {
     line: Line,
@@ -11,13 +11,13 @@ struct Written {
     newest: Stamp,
 }
 
-/// A line that the LLC has dropped lately.
+/// A line that the LLC has recently dropped.
 #[derive(Clone, Debug)]
 struct Dropped {
     line: Line,
     /// When it was dropped.
     since: Stamp,
-    /// Who has fetched it since.
+    /// The cores that have fetched it since.
     fetched: Vec<CoreId>,
 }
 
@@ -34,7 +34,7 @@ impl Buffer {
         self.written.len() + self.dropped.len()
     }
 
-    /// Forgets what is over.
+    /// Removes expired entries.
     pub fn forget(&mut self, is_over: impl Fn(Stamp) -> bool) {
         self.written.retain(|entry| !is_over(entry.newest));
         self.dropped.retain(|entry| !is_over(entry.since));
@@ -52,7 +52,7 @@ impl Buffer {
         self.written.iter().any(|entry| entry.line == line)
     }
 
-    /// When a line was dropped, if it has an entry for that.
+    /// When a line was dropped, if it has an entry for the drop.
     pub fn dropped_since(&self, line: Line) -> Option<Stamp> {
         let entry = self.dropped.iter().find(|entry| entry.line == line);
         entry.map(|entry| entry.since)
@@ -64,7 +64,7 @@ impl Buffer {
         of_line.any(|entry| entry.newest.order > order)
     }
 
-    /// A store to a line has arrived.
+    /// Records that a store to a line has arrived.
     pub fn write(&mut self, line: Line, stamp: Stamp) {
         match self.written.iter_mut().find(|entry| entry.line == line) {
             Some(entry) if entry.newest.order > stamp.order => {}
@@ -73,7 +73,8 @@ impl Buffer {
         }
     }
 
-    /// A line is dropped. Who has fetched it after an earlier time may have read stale bytes all the same.
+    /// Records that a line is dropped. Cores that have fetched it after an earlier drop may still
+    /// have read stale bytes.
     pub fn drop_line(&mut self, line: Line, since: Stamp) {
         match self.dropped.iter_mut().find(|entry| entry.line == line) {
             Some(entry) => entry.since = since,
@@ -85,20 +86,20 @@ impl Buffer {
         }
     }
 
-    /// A core fetches a line.
+    /// Records that a core fetches a line.
     pub fn fetch(&mut self, line: Line, core: CoreId) {
         if let Some(entry) = self.dropped.iter_mut().find(|entry| entry.line == line) {
             entry.fetched.push(core);
         }
     }
 
-    /// Whether what a core has fetched may still be found stale, and since when that counts.
+    /// Whether a core's fetches may still prove stale, and since when that counts.
     pub fn speculates(&self, core: CoreId) -> Option<Stamp> {
         let mut fetched = self.dropped.iter().filter(|entry| entry.fetched.contains(&core));
         fetched.next().map(|entry| entry.since)
     }
 
-    /// A store arrives: whether its line was fetched without it. That is found once.
+    /// A store arrives: whether its line was fetched without it. Each such load is found once.
     pub fn finds_stale(&mut self, line: Line, order: u64) -> bool {
         let entry = self.dropped.iter_mut().find(|entry| entry.line == line);
         let Some(entry) = entry.filter(|entry| order <= entry.since.order) else {

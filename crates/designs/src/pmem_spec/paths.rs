@@ -1,19 +1,19 @@
-//! What is on its way from the cores to the controllers.
+//! The stores in flight from the cores to the controllers.
 
 use std::collections::VecDeque;
 use strandline_isa::{CoreId, Line};
 use strandline_kernel::Cycles;
 
-/// A moment: how many stores of all cores had become visible by then, and when it was.
+/// A moment: how many stores of all cores had become visible by then, and the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The number of the newest store; a store's own number if it is that store's stamp.
     pub order: u64,
-    /// When.
+    /// The time.
     pub at: Cycles,
 }
 
-/// A store on its way.
+/// A store in flight.
 #[derive(Clone, Debug)]
 struct Sent {
     order: u64,
@@ -58,7 +58,7 @@ impl Paths {
         }
     }
 
-    /// Stores of a core that are on their way.
+    /// Stores of a core that are in flight.
     pub fn len(&self, core: CoreId) -> usize {
         self.of.get(core.index()).map_or(0, VecDeque::len)
     }
@@ -69,7 +69,7 @@ impl Paths {
         next.is_some_and(|sent| sent.order == order)
     }
 
-    /// A controller has accepted a store.
+    /// Records that a controller has accepted a store.
     pub fn accept(&mut self, core: CoreId, order: u64) {
         let sent = self.path(core).iter_mut().find(|sent| sent.order == order);
         if let Some(sent) = sent {
@@ -77,14 +77,14 @@ impl Paths {
         }
     }
 
-    /// A store is acknowledged: its line.
+    /// Records that a store is acknowledged: its line.
     pub fn acknowledge(&mut self, core: CoreId, order: u64) -> Option<Line> {
         let path = self.path(core);
         let index = path.iter().position(|sent| sent.order == order)?;
         path.remove(index).map(|sent| sent.line)
     }
 
-    /// Whether a store of this number or an older one, whose core's it may be, is on its way.
+    /// Whether a store of this number or an older one, of any core, is in flight.
     pub fn carry_until(&self, order: u64) -> bool {
         self.of
             .iter()
@@ -92,7 +92,7 @@ impl Paths {
             .any(|oldest| oldest.order <= order)
     }
 
-    /// Whether a store to this line is on its way.
+    /// Whether a store to this line is in flight.
     pub fn carry(&self, line: Line) -> bool {
         self.of.iter().flatten().any(|sent| sent.line == line)
     }

@@ -1,4 +1,4 @@
-//! The design: what is asked of it, and its answers.
+//! The design: its answers to the machine.
 
 use super::buffer::Buffer;
 use super::paths::{Paths, Stamp};
@@ -55,15 +55,15 @@ pub struct PmemSpec {
     paths: Paths,
     /// By controller.
     buffers: Vec<Buffer>,
-    /// The fence at the head of each core's store queue: when its turn came.
+    /// The fence at the head of each core's store queue: when it reached the head.
     fences: Vec<Option<Stamp>>,
     /// Cores that do not speculate: from an `mfence` to the next `dfence`.
     careful: BTreeSet<CoreId>,
-    /// Lines whose copies in the caches were found stale, and are until their stores have arrived.
+    /// Lines whose cached copies were found stale, until their stores have arrived.
     stale: BTreeSet<Line>,
-    /// Somebody waits for [`Gate::Progress`].
+    /// Whether [`Gate::Progress`] has waiters.
     awaited: bool,
-    /// When it is opened at the latest.
+    /// The latest time of its opening.
     timer: Option<Cycles>,
     stale_loads: u64,
     late_stores: u64,
@@ -73,7 +73,7 @@ pub struct PmemSpec {
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// What somebody waits for.
+/// A gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     /// A core's path has room.
@@ -82,11 +82,11 @@ pub enum Gate {
     Progress,
 }
 
-/// Time to look again at those who wait for [`Gate::Progress`].
+/// Time to check the waiters for [`Gate::Progress`].
 #[derive(Clone, Copy, Debug)]
 pub struct Look;
 
-/// A write is the store of this number.
+/// The write of the store with this number.
 #[derive(Clone, Copy, Debug)]
 pub struct Order(u64);
 
@@ -125,13 +125,13 @@ impl PmemSpec {
         &mut self.buffers[index]
     }
 
-    /// Whether everything that was visible at that moment has arrived, as far as a controller knows: the window has passed,
-    /// and no path is held up.
+    /// Whether everything that was visible at that moment has arrived, as far as a controller
+    /// knows: the window has passed, and no path is held up.
     fn is_over(&self, then: Stamp, now: Cycles) -> bool {
         now.0 >= then.at.0 + self.window && !self.paths.carry_until(then.order)
     }
 
-    /// The buffer of a line's controller, without what is over.
+    /// The buffer of a line's controller, without expired entries.
     fn fresh(&mut self, hw: &dyn Services<Own>, line: Line) -> ControllerId {
         let (now, controller) = (hw.now(), hw.controller_of(line));
         let mut buffer = std::mem::take(self.buffer(controller));
@@ -140,7 +140,7 @@ impl PmemSpec {
         controller
     }
 
-    /// What waits until everything that was visible at that moment has arrived, or for anything before.
+    /// The condition that everything visible at that moment, or anything before, has arrived.
     fn wait(&mut self, hw: &mut dyn Services<Own>, then: Option<Stamp>) -> Until<Gate> {
         self.awaited = true;
         let over = then.map(|then| Cycles(then.at.0 + self.window));
@@ -157,7 +157,7 @@ impl PmemSpec {
         }
     }
 
-    /// The turn of a `dfence`.
+    /// A `dfence` at the head of the store queue.
     fn durable(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Departure<Gate> {
         if self.fences.len() <= core.index() {
             self.fences.resize(core.index() + 1, None);
@@ -173,7 +173,7 @@ impl PmemSpec {
         Departure::Wait(self.wait(hw, Some(then)))
     }
 
-    /// The turn of an `mfence`.
+    /// An `mfence` at the head of the store queue.
     fn validated(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Departure<Gate> {
         let now = hw.now();
         let mut fetched = self.buffers.iter().filter_map(|buffer| buffer.speculates(core));
@@ -186,14 +186,14 @@ impl PmemSpec {
         }
     }
 
-    /// Whether there is an entry for a store, or it needs none.
+    /// Whether a store has room for an entry, or needs none.
     fn has_entry(&mut self, controller: ControllerId, line: Line, order: u64) -> bool {
         let entries = self.entries;
         let buffer = self.buffer(controller);
         buffer.holds_written(line) || buffer.len() < entries || !self.paths.carry_until(order - 1)
     }
 
-    /// A store is accepted: what becomes of it.
+    /// Accepts a store.
     fn accept(
         &mut self,
         hw: &mut dyn Services<Own>,
@@ -250,8 +250,9 @@ impl Design for PmemSpec {
         self.path_entries = params.get(PATH.name) as usize;
     }
 
-    /// An entry of a buffer is a line and a number of a store, of 16 bits, since they are compared within a window, and which
-    /// core has fetched it. Of a path, an address, a word, its bytes and its number. Physical addresses have 48 bits.
+    /// An entry of a buffer has a line, a store's number of 16 bits (numbers are compared within a
+    /// window), and the cores that have fetched the line. An entry of a path has an address, a
+    /// word, its bytes and its number. Physical addresses have 48 bits.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let of_a_buffer = (self.entries as u64 * (42 + 16 + machine.cores)).div_ceil(8);
         let of_a_path = (self.path_entries as u64 * (45 + 64 + 8 + 16)).div_ceil(8);
@@ -301,7 +302,7 @@ impl Design for PmemSpec {
         }
     }
 
-    /// A flush has nothing to do: what was stored is on its way.
+    /// A flush does nothing: the stored bytes are in flight.
     fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         match entry {
             Entry::Primitive(Primitive::Dfence) => self.durable(hw, core),

@@ -24,7 +24,7 @@ pub const ENTRIES: Param = Param {
     help: "entries of a strand buffer",
 };
 
-/// How many strand buffers a core has, and how many entries each.
+/// The number of a core's strand buffers, and of their entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Strand buffers.
@@ -73,7 +73,7 @@ pub struct Tails(Vec<u64>);
 struct Slot {
     /// The operation's number.
     id: u64,
-    /// The line that it flushes; none of a persist barrier.
+    /// The line that it flushes; `None` of a persist barrier.
     line: Option<Line>,
     has_issued: bool,
     completed: bool,
@@ -88,9 +88,10 @@ struct Buffer {
 
 /// The strand buffers of one core.
 ///
-/// A flush may issue once no persist barrier stands before it in its buffer. Buffers know nothing of each other, but that a
-/// flush waits for older flushes of its line to complete, whichever buffer they are in: otherwise it would carry the stores
-/// of their strands to memory before what those strands have to persist first (Equation 4; the paper is silent).
+/// A flush may issue once no persist barrier precedes it in its buffer. Buffers are independent,
+/// except that a flush waits for older flushes of its line, in any buffer. Otherwise it would carry
+/// the stores of their strands to memory before the persists that those strands order first
+/// (Equation 4; the paper is silent).
 #[derive(Clone, Debug)]
 pub struct StrandBuffers {
     buffers: Vec<Buffer>,
@@ -152,7 +153,7 @@ impl StrandBuffers {
         self.current = (self.current + 1) % self.buffers.len();
     }
 
-    /// Issues a flush that may be and has not: its number and line.
+    /// Issues the oldest flush that is allowed to issue: its number and line.
     pub fn issue(&mut self) -> Option<(u64, Line)> {
         let (buffer, index) = self.issuable()?;
         let slot = &mut self.buffers[buffer].slots[index];
@@ -179,8 +180,8 @@ impl StrandBuffers {
         same.all(|other| other.id >= slot.id)
     }
 
-    /// Completes a flush that is acknowledged. Entries that have completed retire in order, barriers as they become the oldest of
-    /// their buffer: the numbers of all that completed.
+    /// Completes an acknowledged flush. Completed entries retire in order, barriers as they become
+    /// the oldest of their buffer: the numbers of all that completed.
     pub fn complete(&mut self, id: u64) -> Vec<u64> {
         if let Some(slot) = self.slots_mut().find(|slot| slot.id == id) {
             slot.completed = true;
@@ -190,7 +191,7 @@ impl StrandBuffers {
         done
     }
 
-    /// Retires what may: the numbers of barriers that completed.
+    /// Retires completed entries: the numbers of barriers that completed.
     pub fn retire(&mut self) -> Vec<u64> {
         let mut done = Vec::new();
         for buffer in &mut self.buffers {
@@ -235,7 +236,8 @@ impl StrandBuffers {
             .all(|(buffer, tail)| buffer.retired >= *tail)
     }
 
-    /// What each buffer holds, oldest first: the line of a flush and whether it has issued, none for a barrier.
+    /// The content of each buffer, oldest first: the line of a flush and whether it has issued,
+    /// `None` for a barrier.
     pub fn contents(&self) -> impl Iterator<Item = Vec<Option<(Line, bool)>>> + '_ {
         let shown = |slot: &Slot| slot.line.map(|line| (line, slot.has_issued));
         self.buffers

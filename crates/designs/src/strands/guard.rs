@@ -1,5 +1,6 @@
-//! What waits for a core's strand buffers, so that neither an eviction nor another core's request overtakes its flushes (StrandWeaver,
-//! section IV, "Managing cache writebacks" and "Enabling inter-thread persist order").
+//! The waiters for a core's strand buffers, so that neither an eviction nor another core's request
+//! overtakes its flushes (StrandWeaver, section IV, "Managing cache writebacks" and "Enabling
+//! inter-thread persist order").
 
 use super::{Gate, Own, StrandBuffers, Tails};
 use strandline_design::{Eviction, Never, Services, Snoop, Until};
@@ -8,9 +9,10 @@ use strandline_rules::{broken, Rule};
 
 /// The fields that a core's write-back and snoop buffers have for its strand buffers.
 ///
-/// A dirty line that is evicted, or that another core requests, waits until the strand buffers have drained to the tail indices
-/// of that moment. It waits for flushes that are in the strand buffers only, and those wait for nothing else: there is no
-/// deadlock. While a request waits, the owner's own stores to the line wait for it: they may come after further flushes.
+/// A dirty line that is evicted, or that another core requests, waits until the strand buffers have
+/// drained to the tail indices of that moment. It waits only for flushes that are in the strand
+/// buffers, and those wait for nothing else: there is no deadlock. While a request waits, the
+/// owner's own stores to the line wait for it: later flushes may depend on them.
 #[derive(Clone, Debug)]
 pub struct Guard {
     core: CoreId,
@@ -23,7 +25,7 @@ pub struct Guard {
 struct Request {
     line: Line,
     requester: CoreId,
-    /// None: the line is granted, unless its owner stores to it before the request is repeated.
+    /// `None`: the line is granted, unless its owner stores to it before the request is repeated.
     waits: Option<(Tails, Gate)>,
 }
 
@@ -96,7 +98,7 @@ impl Guard {
         held && !broken(Rule::SnoopHoldsStores)
     }
 
-    /// Revokes what other cores were granted of a line, to which a store of the core becomes visible.
+    /// Revokes other cores' grants of a line when a store of the core to it becomes visible.
     pub fn revoke(&mut self, hw: &mut dyn Services<Own>, line: Line) {
         let core = self.core;
         self.requests.retain(|request| {
@@ -127,7 +129,7 @@ impl Guard {
         granted
     }
 
-    /// What waits, in words.
+    /// The waiters, in words.
     pub fn waits(&self) -> impl Iterator<Item = String> + '_ {
         let core = self.core;
         let evictions = self

@@ -17,8 +17,8 @@ use strandline_isa::CoreId;
 pub use strandweaver::StrandWeaver;
 use unit::StrandUnit;
 
-/// Bytes of an entry of a persist queue or strand buffer: an address of 64 bits, `CanIssue`, `HasIssued`, `Completed`, and
-/// what it is.
+/// Bytes of an entry of a persist queue or strand buffer: an address of 64 bits, `CanIssue`,
+/// `HasIssued`, `Completed`, and its kind.
 const ENTRY_BYTES: u64 = (64u64 + 3 + 2).div_ceil(8);
 
 /// The types of designs with strand buffers. A tag is the number of a flush.
@@ -32,7 +32,7 @@ impl Types for Own {
     type Note = Never;
 }
 
-/// What waits for a core's strand buffers, or its persist queue.
+/// A gate of a core's strand buffers, or of its persist queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     /// A flush, primitive or mark at the head of the store queue waits.

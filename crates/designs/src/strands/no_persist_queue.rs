@@ -1,10 +1,12 @@
-//! StrandWeaver without its persist queue: flushes, barriers, `NewStrand` and `JoinStrand` stand in the store queue.
+//! StrandWeaver without its persist queue: flushes, barriers, `NewStrand` and `JoinStrand` wait in
+//! the store queue.
 //!
-//! What: the store queue hands them in program order to the strand buffers, and stores behind them wait for their turn: for
-//! room in the ongoing strand buffer, and behind a `JoinStrand` for everything to complete. Strand buffers, write-backs and
-//! other cores' requests are as in `strandweaver`.
+//! What: the store queue passes them in program order to the strand buffers, and blocks the stores
+//! behind them: until the ongoing strand buffer has room, and behind a `JoinStrand` until
+//! everything has completed. Strand buffers, write-backs and other cores' requests are as in
+//! `strandweaver`.
 //! Source: StrandWeaver (ISCA 2020), section VI-A, "NO-PERSIST-QUEUE".
-//! Simplified: nothing; added what `strandweaver` adds.
+//! Simplified: nothing; the additions are those of `strandweaver`.
 
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
 use strandline_design::{
@@ -175,7 +177,7 @@ impl Design for NoPersistQueue {
     fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         match level {
             Level::Private => self.core(core).unit.evicted(line),
-            // It has waited when it came there.
+            // It has already waited at the head of the store queue.
             Level::Llc => Eviction::WriteBack,
         }
     }

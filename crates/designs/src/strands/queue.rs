@@ -16,7 +16,7 @@ pub const QUEUE_ENTRIES: Param = Param {
     help: "entries of a core's persist queue",
 };
 
-/// What an entry of a persist queue is.
+/// The kind of a persist queue's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A `clwb` of a line.
@@ -113,7 +113,7 @@ impl PersistQueue {
         }
     }
 
-    /// Issues what may be to the strand buffers, and retires what has completed; whether anything changed.
+    /// Issues entries to the strand buffers, and retires completed ones; whether anything changed.
     pub fn issue(&mut self, buffers: &mut StrandBuffers) -> bool {
         let mut changed = self.retire();
         let mut fenced = false;
@@ -152,8 +152,8 @@ impl PersistQueue {
         changed
     }
 
-    /// Entries that have completed leave, in whatever order ("An operation can retire from the queue when Completed is set"),
-    /// joins from the head; whether any did.
+    /// Completed entries leave, in any order ("An operation can retire from the queue when
+    /// Completed is set"), joins from the head; whether any did.
     fn retire(&mut self) -> bool {
         let before = self.entries.len();
         let mut is_head = true;
@@ -169,8 +169,8 @@ impl PersistQueue {
         before != self.entries.len()
     }
 
-    /// Passes the barrier `id`, before which all stores are visible: whether those behind it may be performed, because all flushes
-    /// before it have issued to the strand buffers.
+    /// Passes the barrier `id`, before which all stores are visible: whether the stores behind it
+    /// may be performed, because all flushes before it have issued to the strand buffers.
     pub fn pass_barrier(&mut self, id: u64) -> bool {
         self.stores_done(id);
         if broken(Rule::BarrierHoldsStores) {
@@ -208,7 +208,7 @@ impl PersistQueue {
             .any(|entry| !entry.has_issued && entry.store.is_none())
     }
 
-    /// What it holds, oldest first: the operation, `HasIssued` and `Completed`.
+    /// The content, oldest first: the operation, `HasIssued` and `Completed`.
     pub fn contents(&self) -> impl Iterator<Item = (Operation, bool, bool)> + '_ {
         self.entries
             .iter()

@@ -1,13 +1,16 @@
 //! StrandWeaver: strand persistency by a persist queue beside the load-store queue and strand buffers beside the L1.
 //!
-//! What: flushes, persist barriers, `NewStrand` and `JoinStrand` go through a persist queue of their own, so that stores need
-//! not wait in the store queue for flushes to complete: behind a barrier only until older flushes have issued to the strand
-//! buffers, behind a join until everything before it has completed. Strand buffers issue flushes of different strands
-//! concurrently; write-backs and other cores' requests for dirty lines wait for their recorded tails.
+//! What: flushes, persist barriers, `NewStrand` and `JoinStrand` have a persist queue of their own,
+//! so that stores do not wait in the store queue for flushes to complete. They wait behind a
+//! barrier only until older flushes have issued to the strand buffers, behind a join until
+//! everything before it has completed. Strand buffers issue flushes of different strands
+//! concurrently; write-backs and other cores' requests for dirty lines wait for their recorded
+//! tails.
 //! Source: StrandWeaver (ISCA 2020), section IV.
-//! Simplified: nothing. Added, where the paper is silent and Equations 1 to 4 ask for it: flushes of one line stay in order
-//! across strand buffers; a store waits for older flushes of its line to look it up; a dirty line that another core comes to
-//! own is written back on its way; a request to read a line waits as one to own it does.
+//! Simplified: nothing. Added, where the paper is silent and Equations 1 to 4 require it: flushes
+//! of one line stay in order across strand buffers; a store waits until older flushes of its line
+//! have looked it up; a dirty line that gets another owner is written back; a request to read a
+//! line waits like one for ownership.
 
 use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
 use std::collections::{BTreeSet, VecDeque};
@@ -32,7 +35,7 @@ struct Core {
     unit: StrandUnit,
     /// The marks that barriers and joins have left in the store queue, oldest first.
     marks: VecDeque<u64>,
-    /// Gates at which something waits.
+    /// Gates with waiters.
     waits: BTreeSet<Gate>,
 }
 
@@ -60,7 +63,7 @@ impl Core {
         }
     }
 
-    /// Issues and retires what may be, until nothing changes.
+    /// Issues and retires entries until nothing changes.
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
         let mut issued = false;
         loop {
@@ -112,7 +115,8 @@ impl StrandWeaver {
         &mut self.cores[core.index()]
     }
 
-    /// What the persist queue of a core holds, oldest first: the operation, `HasIssued` and `Completed`.
+    /// The content of a core's persist queue, oldest first: the operation, `HasIssued` and
+    /// `Completed`.
     #[must_use]
     pub fn persist_queue(&self, core: CoreId) -> Vec<(Operation, bool, bool)> {
         self.cores
@@ -120,8 +124,8 @@ impl StrandWeaver {
             .map_or(Vec::new(), |core| core.queue.contents().collect())
     }
 
-    /// What the strand buffers of a core hold, oldest first: the line of a flush and whether it has issued, none for a
-    /// persist barrier.
+    /// The content of a core's strand buffers, oldest first: the line of a flush and whether it has
+    /// issued, `None` for a persist barrier.
     #[must_use]
     pub fn strand_buffers(&self, core: CoreId) -> Vec<Vec<Option<(Line, bool)>>> {
         self.cores
@@ -166,8 +170,9 @@ impl Design for StrandWeaver {
         self.queue_entries = params.get(QUEUE_ENTRIES.name) as usize;
     }
 
-    /// The persist queue and the strand buffers of each core (section VI-A), and the tail indices on each entry of its
-    /// write-back buffer; the paper counts the snoop buffers' with them and does not say how many there are.
+    /// The persist queue and the strand buffers of each core (section VI-A), and the tail indices
+    /// on each entry of its write-back buffer. The paper includes the snoop buffers' indices
+    /// without a number of entries.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         let queue = PersistQueue::storage_bytes(self.queue_entries as u64);
         let tails = (machine.writeback_buffer_entries * self.shape.tail_bits()).div_ceil(8);
@@ -271,7 +276,7 @@ impl Design for StrandWeaver {
     fn evicted(&mut self, _: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         match level {
             Level::Private => self.core(core).unit.evicted(line),
-            // It has waited when it came there.
+            // It has already waited at the head of the store queue.
             Level::Llc => Eviction::WriteBack,
         }
     }

@@ -1,4 +1,4 @@
-//! A core's strand buffer unit, whatever feeds it: the persist queue, or the store queue.
+//! A core's strand buffer unit, fed by the persist queue or the store queue.
 
 use super::{Gate, Guard, Own, Shape, StrandBuffers};
 use strandline_design::{Departure, Eviction, Never, Services, Snoop, Until};
@@ -32,7 +32,8 @@ impl StrandUnit {
         }
     }
 
-    /// What intents become: the log on a strand before its update, and everything joined at the end (Figure 5).
+    /// The primitives of intents: the log on a strand before its update, and a join at the end
+    /// (Figure 5).
     #[must_use]
     pub fn lowering() -> Lowering {
         Lowering {
@@ -46,13 +47,13 @@ impl StrandUnit {
         }
     }
 
-    /// Announces a flush of this number and line, which will come to the buffers.
+    /// Announces a flush of this number and line, which will enter the buffers.
     pub fn announce(&mut self, hw: &mut dyn Services<Own>, id: u64, line: Line, context: u8) {
         self.contexts.push((id, context));
         hw.watch_stores(self.core, line);
     }
 
-    /// Completes a flush that is acknowledged: the numbers of all that completed with it.
+    /// Completes an acknowledged flush: the numbers of all that completed with it.
     pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> Vec<u64> {
         if let Some(index) = self.contexts.iter().position(|(number, _)| *number == id) {
             let (_, context) = self.contexts.swap_remove(index);
@@ -61,10 +62,11 @@ impl StrandUnit {
         self.buffers.complete(id)
     }
 
-    /// Answers a store to a watched line at the head of the store queue. `flushes_first`: an older flush of the line has not come
-    /// to the buffers yet. A store waits for the older flushes of its line, of whichever strand, to look the line
-    /// up: they would take it to memory, though its own strand may have to persist other things first (Equation 1; the
-    /// paper is silent).
+    /// Answers a store to a watched line at the head of the store queue. `flushes_first`: an older
+    /// flush of the line has not entered the buffers yet. A store waits until the older flushes of
+    /// its line, of any strand, have looked the line up. Otherwise they would take it to memory,
+    /// though its own strand may have to persist other things first (Equation 1; the paper is
+    /// silent).
     pub fn store(&mut self, hw: &mut dyn Services<Own>, line: Line, flushes_first: bool) -> Departure<Gate> {
         let flushes_first = flushes_first || self.buffers.waits_to_flush(line);
         let awaits_flush = flushes_first && !broken(Rule::StoreAwaitsFlush);
@@ -76,7 +78,7 @@ impl StrandUnit {
         Departure::Go
     }
 
-    /// Issues the flushes that may be, each of which has been announced; whether there were any.
+    /// Issues the announced flushes that are allowed to issue; whether there were any.
     pub fn issue(&mut self, hw: &mut dyn Services<Own>) -> bool {
         let mut issued = false;
         while let Some((id, line)) = self.buffers.issue() {
@@ -87,7 +89,8 @@ impl StrandUnit {
         issued
     }
 
-    /// Releases what has waited for buffers to drain and, if flushes have `issued` or requests are granted, a store that waits.
+    /// Releases the waiters for drained buffers and, if flushes have `issued` or requests are
+    /// granted, a waiting store.
     pub fn release(&mut self, hw: &mut dyn Services<Own>, issued: bool) {
         let granted = self.guard.release(hw, &self.buffers);
         if (issued || granted) && std::mem::take(&mut self.store_waits) {
@@ -105,7 +108,7 @@ impl StrandUnit {
         self.guard.snooped(hw, &self.buffers, requester, line)
     }
 
-    /// What waits for what, in words.
+    /// The waiters and what each waits for, in words.
     #[must_use]
     pub fn waits(&self) -> Vec<String> {
         let mut lines = Vec::new();

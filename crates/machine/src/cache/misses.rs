@@ -2,13 +2,13 @@
 
 use strandline_isa::Line;
 
-/// The misses that a cache has outstanding, as the times at which they are filled.
+/// The misses that a cache has outstanding, as the times of their fills.
 pub struct Misses {
     /// A ring in the order in which the registers become free.
     registers: Box<[Register]>,
-    /// Which becomes free first.
+    /// The register that becomes free first.
     first: usize,
-    /// When the last of them is filled.
+    /// When the latest of them is filled.
     last: u64,
 }
 
@@ -48,7 +48,7 @@ impl Misses {
         } else {
             place + 1
         };
-        // Misses end about in the order in which they begin: this seldom goes far.
+        // Misses end about in the order in which they begin: this loop is short.
         loop {
             let before = self.before(place);
             let other = self.registers[before];
@@ -70,7 +70,7 @@ impl Misses {
         }
     }
 
-    /// When `line`, present in the tags, really is: now, or when its miss is filled.
+    /// When `line`, present in the tags, is available: now, or when its miss is filled.
     #[inline(always)]
     pub fn filled(&self, line: Line, at: u64) -> u64 {
         if at >= self.last {

@@ -1,11 +1,11 @@
-//! Caches: tags and states, private levels, the shared last level with its directory.
+//! Caches: tags and states, private levels, the LLC with its directory.
 
-mod last;
+mod llc;
 mod misses;
 mod private;
 mod tags;
 
-pub use last::{Last, LastLine, Sharers};
+pub use llc::{Llc, LlcLine, Sharers};
 pub use misses::Misses;
 pub use private::{Fill, Private, Victim};
 pub use tags::{State, Tags};

@@ -1,4 +1,4 @@
-//! A core's private caches: the first level and, on machines that have one, the second, which includes it.
+//! A core's private caches: the L1 and, on machines that have one, the L2, which includes it.
 
 use super::{Misses, State, Tags};
 use crate::config;
@@ -10,15 +10,15 @@ pub struct Private {
     l2: Option<Tags>,
     l1_latency: u64,
     l2_latency: u64,
-    /// Misses outstanding at the first level.
+    /// Misses outstanding at the L1.
     pub misses: Misses,
-    /// Misses outstanding at the second.
+    /// Misses outstanding at the L2.
     pub misses_l2: Misses,
 }
 
-/// Where the private levels have a line.
+/// The result of a look-up in the private levels.
 pub struct Fill {
-    /// Cycles that the look-up takes.
+    /// Cycles of the look-up.
     pub latency: u64,
     /// The line's state, if it is here.
     pub state: Option<State>,
@@ -45,7 +45,7 @@ impl Private {
         }
     }
 
-    /// When a load issued at `at` has its line from the private levels; `None` if it misses there.
+    /// When a load issued at `at` gets its line from the private levels; `None` if it misses there.
     #[inline(always)]
     pub fn load_hit(&mut self, line: Line, at: u64) -> Option<u64> {
         if self.l1.touch(line).is_some() {
@@ -56,7 +56,7 @@ impl Private {
         Some(self.misses.filled(line, at) + fill.latency)
     }
 
-    /// Makes the line modified if the first level may write it at `at`; whether it could.
+    /// Makes the line modified if the L1 may write it at `at`; whether it could.
     #[inline(always)]
     pub fn store_hit(&mut self, line: Line, at: u64) -> bool {
         match self.l1.touch(line) {
@@ -68,8 +68,8 @@ impl Private {
         }
     }
 
-    /// Whether the private levels hold the line writable, its fill possibly still under way; it is in the first level
-    /// then.
+    /// Whether the private levels hold the line writable, its fill possibly still in flight; it is
+    /// then in the L1.
     #[inline(always)]
     pub fn owns(&mut self, line: Line) -> bool {
         match self.l1.touch(line) {
@@ -78,7 +78,7 @@ impl Private {
         }
     }
 
-    /// Looks the line up in both levels; a second-level hit moves into the first.
+    /// Looks the line up in both levels; an L2 hit moves the line into the L1.
     pub fn look_up(&mut self, line: Line) -> Fill {
         if let Some(state) = self.l1.touch(line) {
             return Fill {
@@ -89,7 +89,7 @@ impl Private {
         self.look_up_second(line)
     }
 
-    /// Looks up the second level for a line that the first does not hold; a hit moves into the first.
+    /// Looks up the L2 for a line that the L1 does not hold; a hit moves the line into the L1.
     fn look_up_second(&mut self, line: Line) -> Fill {
         let state = self.l2.as_mut().and_then(|l2| l2.touch(line));
         if let Some(state) = state {
@@ -101,7 +101,7 @@ impl Private {
         }
     }
 
-    /// Puts a line into the first level that is not there.
+    /// Inserts a line into the L1 that is not there.
     fn fill_l1(&mut self, line: Line, state: State) -> Option<Victim> {
         let (victim, state) = self.l1.insert_absent(line, state)?;
         let dirty = state == State::Modified;
@@ -116,7 +116,8 @@ impl Private {
         }
     }
 
-    /// Puts a line that is not here into both levels and returns what leaves the private levels for it.
+    /// Inserts a line that is not here into both levels and returns the line that it evicts from
+    /// the private levels.
     pub fn fill(&mut self, line: Line, state: State) -> Option<Victim> {
         let Some(l2) = &mut self.l2 else {
             return self.fill_l1(line, state);
@@ -132,7 +133,7 @@ impl Private {
         out
     }
 
-    /// Gives a line that is here a new state, as its latest use at both levels.
+    /// Sets the state of a line that is here, as its latest use at both levels.
     pub fn upgrade(&mut self, line: Line, state: State) {
         self.l1.insert(line, state);
         if let Some(l2) = &mut self.l2 {
@@ -140,7 +141,7 @@ impl Private {
         }
     }
 
-    /// The line's state in the private levels as others see it.
+    /// The line's state in the private levels as other cores see it.
     pub fn state(&self, line: Line) -> Option<State> {
         let inner = self.l1.peek(line);
         let outer = self.l2.as_ref().and_then(|l2| l2.peek(line));
@@ -154,7 +155,7 @@ impl Private {
         inner.max(outer) == Some(State::Modified)
     }
 
-    /// Leaves a modified line exclusive; whether it was modified.
+    /// Makes a modified line exclusive; whether it was modified.
     pub fn clean(&mut self, line: Line) -> bool {
         let was = self.state(line) == Some(State::Modified);
         if was {
@@ -170,12 +171,12 @@ impl Private {
         inner.max(outer) == Some(State::Modified)
     }
 
-    /// The latency of the first level.
+    /// The latency of the L1.
     pub fn l1_latency(&self) -> u64 {
         self.l1_latency
     }
 
-    /// Cycles until the line is found modified, or found not to be.
+    /// Cycles of a look-up for a modified line, found or not.
     pub fn modified_after(&self, line: Line) -> u64 {
         match self.l1.peek(line) {
             Some(State::Modified) => self.l1_latency,
@@ -183,7 +184,7 @@ impl Private {
         }
     }
 
-    /// What looking up a line says that is not here.
+    /// The result of a look-up of a line that is not here.
     pub fn miss(&self) -> Fill {
         Fill {
             latency: self.latency(),

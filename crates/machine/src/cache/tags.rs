@@ -6,11 +6,11 @@ use strandline_isa::{Line, LINE_BYTES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
-    /// Others may hold it too.
+    /// Other cores may hold it too.
     Shared = 1,
-    /// Nobody else holds it; clean.
+    /// No other core holds it; clean.
     Exclusive = 2,
-    /// Nobody else holds it; newer than the next level.
+    /// No other core holds it; newer than the next level.
     Modified = 3,
 }
 
@@ -24,14 +24,14 @@ impl State {
         }
     }
 
-    /// Whether a store may write the line without asking anybody.
+    /// Whether a store may write the line without a request.
     #[inline(always)]
     pub fn is_writable(self) -> bool {
         self >= State::Exclusive
     }
 }
 
-/// Tags and states. The ways of a set stand in order of use, the latest first, the empty ones last.
+/// Tags and states. The ways of a set are in order of use, the latest first, the empty ones last.
 pub struct Tags {
     ways: usize,
     sets: Sets,
@@ -45,7 +45,7 @@ fn key(line: Line) -> u64 {
     (line.0 + 1) << 2
 }
 
-/// Whether an entry is the one of a key: they differ in the state at most.
+/// Whether an entry has this key: they differ in the state at most.
 #[inline(always)]
 fn is_of(entry: u64, key: u64) -> bool {
     entry ^ key < 4
@@ -73,7 +73,7 @@ impl Tags {
         &mut self.entries[base..base + self.ways]
     }
 
-    /// The state of `line`, which becomes the latest used of its set.
+    /// The state of `line`; makes it the latest used of its set.
     #[inline(always)]
     pub fn touch(&mut self, line: Line) -> Option<State> {
         let base = self.base(line);
@@ -91,7 +91,7 @@ impl Tags {
         State::from_bits(set[0])
     }
 
-    /// The state of `line`, without using it.
+    /// The state of `line`, without a use.
     pub fn peek(&self, line: Line) -> Option<State> {
         let base = self.base(line);
         let set = &self.entries[base..base + self.ways];
@@ -100,7 +100,7 @@ impl Tags {
             .and_then(|e| State::from_bits(*e))
     }
 
-    /// Changes the state of `line`; the state that it had, if it is here.
+    /// Changes the state of `line`; its former state, if it is here.
     #[inline]
     pub fn set_state(&mut self, line: Line, state: State) -> Option<State> {
         let entry = self.set(line).iter_mut().find(|e| is_of(**e, key(line)))?;
@@ -116,7 +116,7 @@ impl Tags {
         self.entries[base] = key(line) | state as u64;
     }
 
-    /// Removes `line` and returns the state that it had.
+    /// Removes `line` and returns its former state.
     pub fn remove(&mut self, line: Line) -> Option<State> {
         let set = self.set(line);
         let way = set.iter().position(|e| is_of(*e, key(line)))?;
@@ -126,7 +126,7 @@ impl Tags {
         state
     }
 
-    /// Puts `line` in as the latest used and returns the line that it drives out, if the set is full.
+    /// Inserts `line` as the latest used and returns the line that it evicts, if the set is full.
     pub fn insert(&mut self, line: Line, state: State) -> Option<(Line, State)> {
         match self.touch(line) {
             Some(_) => {
@@ -152,7 +152,7 @@ impl Tags {
 /// The sets of a cache.
 #[derive(Clone, Copy)]
 pub struct Sets {
-    /// How many.
+    /// The number of sets.
     pub count: u64,
     /// `count - 1` if that is a mask, else zero.
     mask: u64,
@@ -180,7 +180,7 @@ impl Sets {
     }
 }
 
-/// Makes a way the first of its set; those before it move back by one.
+/// Moves a way to the front of its set; those before it move back by one.
 #[inline(always)]
 pub fn move_to_front(set: &mut [u64], way: usize) {
     let moved = set[way];

@@ -1,4 +1,4 @@
-//! Changing a machine parameter by parameter, and describing it so.
+//! Changes of a machine parameter by parameter, and its description by parameters.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! A machine's TOML file: what it gives, and on which lines.
+//! A machine's TOML file: its values, and their lines.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use toml_edit::{de::Error, ImDocument, Item, Table};
 use super::error::ConfigError;
 use super::parameter::{find, PARAMETERS};
 
-/// The keys that are no parameters.
+/// The keys that are not parameters.
 const ABOUT: [&str; 4] = ["base", "name", "paper", "summary"];
 
 /// A parameter as written: `{ value = 32, unit = "KiB", source = "Table 2" }`.
@@ -54,13 +54,13 @@ impl<'a> Document<'a> {
         Ok(Document { path, toml })
     }
 
-    /// The value of a key that is no parameter.
+    /// The value of a key that is not a parameter.
     pub fn about(&self, key: &str) -> Result<Option<String>, ConfigError> {
         let read = |item| read(item).map_err(|what| self.error(&[key], &format!("{what} (put it in quotes)")));
         self.toml.get(key).map(read).transpose()
     }
 
-    /// What is given, by parameter.
+    /// The values given, by parameter.
     pub fn given(&self) -> Result<BTreeMap<&'static str, Given>, ConfigError> {
         let mut given = BTreeMap::new();
         for (key, item) in self.toml.iter().filter(|(key, _)| !ABOUT.contains(key)) {
@@ -96,17 +96,17 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// An error of what stands at a path.
+    /// An error about the value at a path.
     pub fn error(&self, path: &[&str], text: &str) -> ConfigError {
         self.error_at(self.line(path), &path.join("."), text)
     }
 
-    /// An error of a key that stands on a line.
+    /// An error about the key on a line.
     pub fn error_at(&self, line: usize, key: &str, text: &str) -> ConfigError {
         ConfigError::new(&format!("{}:{line}: {key}", self.path), text)
     }
 
-    /// The line of what stands at a path, or of the innermost table around it that there is; from 1.
+    /// The line of the value at a path, or of the innermost enclosing table that exists; from 1.
     fn line(&self, path: &[&str]) -> usize {
         let (mut item, mut start) = (self.toml.as_item(), 0);
         for part in path.iter().chain(&["value"]) {

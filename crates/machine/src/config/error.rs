@@ -1,12 +1,12 @@
-//! Bad configuration, said in one line.
+//! Errors of a configuration, in one line.
 
 use std::fmt;
 
-/// A bad configuration: where, what is wrong, and how to mend it; one line when displayed.
+/// A bad configuration: where, what is wrong, and how to fix it; one line when displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
-/// What is wrong of some parameters, the likeliest culprit first, and in parentheses how to mend it.
+/// The fault of some parameters, the likeliest culprit first, and in parentheses how to fix it.
 pub(super) struct Fault {
     pub keys: Vec<&'static str>,
     pub text: String,

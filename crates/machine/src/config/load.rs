@@ -12,7 +12,7 @@ use super::error::{ConfigError, Fault};
 use super::machine::Machine;
 use super::parameter::PARAMETERS;
 
-/// Far beyond any machine's file; a device or a wrong file must not fill the memory.
+/// Far beyond any machine's file; a device or a wrong file must not exhaust the memory.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 const PRESETS: [(&str, &str); 5] = [
@@ -80,7 +80,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Assigns in the order of the parameters, which has the clock before the times that it converts.
+    /// Assigns in the order of the parameters: the clock precedes the times that it converts.
     fn fill(&mut self, given: &BTreeMap<&str, Given>) -> Result<(), Fault> {
         for parameter in PARAMETERS.iter() {
             if let Some(given) = given.get(&*parameter.key) {

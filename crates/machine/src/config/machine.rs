@@ -27,7 +27,7 @@ pub enum Consistency {
 /// How a miss finds the other caches' copies of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coherence {
-    /// The shared level keeps a directory and forwards to the owner or the sharers.
+    /// The LLC keeps a directory and forwards requests to the owner or the sharers.
     #[default]
     Directory,
     /// Every miss is broadcast to all private caches.
@@ -54,9 +54,9 @@ parameters! {
             pub l1: Cache,
             /// The private level-two cache; `None`: the private level is the L1 alone.
             pub l2: Option<Cache>,
-            /// The shared last level, inclusive of the private ones.
+            /// The LLC, shared and inclusive of the private caches.
             pub llc: Cache,
-            /// Between the cores, the shared level and the controllers.
+            /// Between the cores, the LLC and the controllers.
             pub interconnect: Interconnect,
             /// From each core to the controllers, beside the caches.
             pub channel: Channel,
@@ -204,7 +204,7 @@ parameters! {
 }
 
 impl Machine {
-    /// The sizes that designs are told, of a machine with so many cores.
+    /// The sizes for designs, of a machine with so many cores.
     #[must_use]
     pub fn sizes(&self, cores: u64) -> Sizes {
         Sizes {

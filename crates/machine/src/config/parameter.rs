@@ -1,4 +1,5 @@
-//! One parameter: its key, unit and range, how a text becomes its value, and the way to the field that holds it.
+//! One parameter: its key, unit and range, the conversion of a text to its value, and the access to
+//! its field.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -20,11 +21,11 @@ pub(super) struct Parameter {
     pub unit: &'static str,
     /// Its smallest and greatest value; `None` for flags and words.
     pub range: Option<RangeInclusive<f64>>,
-    /// What its values are: "a whole number", "tso or weak".
+    /// Its set of values: "a whole number", "tso or weak".
     pub values: &'static str,
     /// Its value, `None` if that part of the machine is absent.
     pub get: Box<Get>,
-    /// Sets its value; `None`, and nothing is changed, if the text is none of its values.
+    /// Sets its value; `None`, and no change, if the text is not one of its values.
     pub put: Box<Put>,
 }
 
@@ -52,7 +53,7 @@ pub(super) static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
 /// The parameter with this key.
 ///
 /// # Errors
-/// There is none: what is wrong, and the nearest key.
+/// An unknown key: the message names the nearest one.
 pub(super) fn find(key: &str) -> Result<&'static Parameter, String> {
     PARAMETERS.iter().find(|parameter| parameter.key == key).ok_or_else(|| {
         let meant = did_you_mean(key, PARAMETERS.iter().map(|parameter| &*parameter.key));
@@ -103,7 +104,7 @@ impl Parameter {
         Fault::new(&[&self.key], format!("unknown unit \"{unit}\" (give it in {known})"))
     }
 
-    /// The fault of a text that is none of the parameter's values.
+    /// The fault of a text that is not one of the parameter's values.
     pub fn wrong(&'static self, text: &str) -> Fault {
         self.fault(&format!("expected {}, found \"{text}\"", self.values))
     }
@@ -126,7 +127,7 @@ pub(super) fn cycles_of(nanoseconds: f64, clock_ghz: f64) -> f64 {
 
 /// The type of a parameter's field.
 pub(super) trait Value: Sized {
-    /// What its values are.
+    /// A description of its values.
     const VALUES: &'static str;
     fn show(&self) -> String;
     fn read(text: &str) -> Option<Self>;

@@ -1,4 +1,4 @@
-//! What must hold of a machine as a whole.
+//! The rules for a machine as a whole.
 
 use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
@@ -11,7 +11,7 @@ use super::parameter::{find, PARAMETERS};
 type Check = Result<(), Fault>;
 
 impl Machine {
-    /// Checks every parameter's range and how the parameters go together.
+    /// Checks every parameter's range and the rules between parameters.
     ///
     /// # Errors
     /// The first rule broken; the line names the `--set` that broke it if there was one.

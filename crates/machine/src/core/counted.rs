@@ -1,10 +1,10 @@
-//! Writes that others wait for: how recorded threads keep the order of their synchronisation.
+//! Writes with waiters: how recorded threads keep the order of their synchronisation.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use strandline_isa::Addr;
 
-/// How often words were written, as far as their writers count.
+/// How often words were written, where their writers count.
 #[derive(Default)]
 pub struct Counted(RefCell<HashMap<Addr, u32>>);
 

@@ -7,7 +7,7 @@ use strandline_design::Hook;
 pub struct Hooks(u8);
 
 impl Hooks {
-    /// All of them: nothing is known of the design.
+    /// All of them, before anything is known of the design.
     pub const ALL: Hooks = Hooks(u8::MAX);
 
     fn bit(hook: Hook) -> u8 {

@@ -1,15 +1,15 @@
-//! What a core's program was given, so that it can be given it again.
+//! The outcomes of a core's operations, for replay.
 
 use std::cell::{Cell, RefCell};
 
 /// The outcomes of a program's operations so far: each one's value and when it was ready.
 ///
-/// A program is a deterministic function of these: one that is begun anew and given them again comes
-/// to the same place.
+/// A program is a deterministic function of these: created anew and given the same outcomes, it
+/// reaches the same state.
 #[derive(Debug, Default)]
 pub struct Log {
     outcomes: RefCell<Vec<(u64, u64)>>,
-    /// While they are given again: the next, and the first that is not.
+    /// During a replay: the next outcome, and the first that is not replayed.
     replays: Cell<Option<(usize, usize)>>,
 }
 
@@ -24,23 +24,23 @@ impl Log {
         self.outcomes.borrow_mut().push((value, ready));
     }
 
-    /// The first `len` outcomes are given again, and the others never happened.
+    /// Replays the first `len` outcomes and drops the others.
     pub fn replay(&self, len: usize) {
         self.outcomes.borrow_mut().truncate(len);
         self.replays.set(Some((0, len)));
     }
 
-    /// All outcomes have been given again.
+    /// Ends the replay.
     pub fn end_replay(&self) {
         self.replays.set(None);
     }
 
-    /// Whether outcomes are given again.
+    /// Whether a replay is under way.
     pub fn is_replaying(&self) -> bool {
         self.replays.get().is_some()
     }
 
-    /// While outcomes are given again, the next one, or (`Some(None)`) that there is none left.
+    /// During a replay, the next outcome, or (`Some(None)`) that there is none left.
     pub fn next(&self) -> Option<Option<(u64, u64)>> {
         let (next, end) = self.replays.get()?;
         if next == end {

@@ -1,7 +1,7 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
 mod counted;
-mod front;
+mod cpu;
 mod hooks;
 mod log;
 mod notes;
@@ -11,7 +11,7 @@ mod saved;
 mod window;
 
 pub use counted::Counted;
-pub use front::SimCpu;
+pub use cpu::SimCpu;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
@@ -30,18 +30,18 @@ use strandline_design::{Admission, Hook, Key, Until};
 use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive, Rmw};
 use strandline_rules::{any_broken, broken, Rule};
 
-/// What a program asks of the system when it cannot go on by itself.
+/// A program's request to the system when it cannot continue by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// To be the earliest of all: another core or event comes first.
+    /// To be the earliest: another core or event comes first.
     Order,
-    /// That the held op retires; `blocks` if nothing at all may be dispatched before.
+    /// That the held op retires; `blocks`: nothing at all may be dispatched before.
     Released { blocks: bool },
     /// That the store queue has room.
     Room,
     /// Whether the design claims a flush or primitive.
     Claim(strandline_design::Entry),
-    /// A load that the private levels were found not to serve (`missed`), or that the design wants to see.
+    /// A load that missed in the private levels (`missed`), or that the design handles.
     Load {
         addr: Addr,
         size: u8,
@@ -59,19 +59,19 @@ pub enum Request {
     },
     /// A primitive, dispatched in this cycle.
     Primitive { primitive: Primitive, at: u64 },
-    /// The design gets an entry that it has claimed, which retires then.
+    /// To pass an entry that the design has claimed to it; the entry retires then.
     Claimed {
         entry: strandline_design::Entry,
         retires: u64,
     },
     /// That so many counted writes to a word are visible.
     Written { word: Addr, times: u32 },
-    /// That all threads have come to the start line.
+    /// That all threads have reached the start line.
     StartLine,
 }
 
 impl Request {
-    /// The request as it is made again later, when the caches may have changed.
+    /// The request as it is repeated later, when the caches may have changed.
     pub fn again(self) -> Request {
         match self {
             Request::Load { addr, size, issue, .. } => Request::Load {
@@ -85,19 +85,19 @@ impl Request {
     }
 }
 
-/// How often a core waits for one line to arrive at another core.
+/// The most times that a core waits for one line to arrive at another core.
 const MOST_WAITS: u32 = 16;
 
 /// Whether a core's program was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
-    /// The program never asks.
+    /// The program never polls.
     Unheeded,
-    /// It asks; an interrupt of which it has not heard is pending or not.
+    /// It polls; an interrupt that it has not yet seen is pending or not.
     Heeded { pending: bool },
 }
 
-/// What the system answers.
+/// The system's answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Response {
     /// The value loaded.
@@ -110,7 +110,7 @@ pub struct Response {
     pub claimed: bool,
 }
 
-/// What became of a primitive at dispatch.
+/// The outcome of a primitive at dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dispatched {
     /// It retires.
@@ -126,7 +126,7 @@ pub enum Dispatched {
     Claimed { marks: bool },
 }
 
-/// Counts of what a core did.
+/// Counts of a core.
 #[derive(Clone, Default)]
 pub struct Counts {
     pub loads: Cell<u64>,
@@ -139,7 +139,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Goes back to what was counted then.
+    /// Returns to earlier counts.
     fn restore(&self, saved: &Counts) {
         for (to, from) in self.all().into_iter().zip(saved.all()) {
             to.set(from.get());
@@ -169,15 +169,15 @@ pub struct Core {
     pub lowering: Lowering,
     pub counts: Counts,
     pub notes: Notes,
-    /// How far the program may go before somebody else comes first.
+    /// The time up to which the program may run before another core or event.
     pub horizon: Cell<u64>,
-    /// When the program touches memory next.
-    pub front: Cell<u64>,
+    /// When the program next touches memory.
+    pub next_op: Cell<u64>,
     /// When the store queue's next entry may leave; never while it is empty or blocked.
     pub drains: Cell<u64>,
-    /// When the last entry left.
+    /// When the latest entry left.
     pub drained: Cell<u64>,
-    /// Loads perform no earlier: a locked instruction or a full fence stands before them.
+    /// Loads perform no earlier: a locked instruction or a full fence precedes them.
     pub load_floor: Cell<u64>,
     /// Loads wait for the held op too.
     pub holds_loads: Cell<bool>,
@@ -185,27 +185,27 @@ pub struct Core {
     pub shut: Cell<bool>,
     /// Non-temporal stores are being combined.
     pub combines: Cell<bool>,
-    /// The context of what enters the queues from now on.
+    /// The context of entries that enter the queues from now on.
     pub context: Cell<u8>,
     /// When the context register is written: stores and flushes read it as they issue (COSPlay 4.3).
     context_ready: Cell<u64>,
-    /// Lines whose stores the design watches, once for each time that it has said so.
+    /// Lines whose stores the design watches, once for each request.
     pub watched_lines: RefCell<Vec<Line>>,
-    /// How often the program has found its line on its way to another core, one time after the other.
+    /// How many times in a row the program has found its line in flight to another core.
     pub waited: Cell<u32>,
     /// Stores that the design keeps, oldest first.
     pub kept: RefCell<VecDeque<Entry>>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
-    /// Writes of words so far, as far as they count.
+    /// Writes of words so far, where they are counted.
     pub writes: Rc<Counted>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
-    /// Where what it executes is written down, if anywhere.
+    /// The trace of what it executes, if there is one.
     pub tracer: Option<Rc<Tracer>>,
     /// Whether its program was interrupted.
     pub interrupted: Cell<Interrupt>,
-    /// What its program was given, if the design rolls back.
+    /// The log of its program, if the design rolls back.
     pub log: Option<Log>,
     pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
@@ -245,7 +245,7 @@ impl Latencies {
     }
 }
 
-/// Contexts that a core tells apart.
+/// Contexts that a core distinguishes.
 const CONTEXTS: usize = 256;
 
 impl Core {
@@ -269,7 +269,7 @@ impl Core {
             counts: Counts::default(),
             notes: Notes::new(wants.observed),
             horizon: Cell::new(0),
-            front: Cell::new(0),
+            next_op: Cell::new(0),
             drains: Cell::new(u64::MAX),
             drained: Cell::new(0),
             load_floor: Cell::new(0),
@@ -315,12 +315,12 @@ impl Core {
         self.hooks.get().has(hook)
     }
 
-    /// The design does not implement the hook.
+    /// Records that the design does not implement the hook.
     pub fn skip(&self, hook: Hook) {
         self.set_hooks(self.hooks.get().without(hook));
     }
 
-    /// The design implements the hook after all.
+    /// Records that the design implements the hook after all.
     pub fn heed(&self, hook: Hook) {
         self.set_hooks(self.hooks.get().with(hook));
     }
@@ -349,7 +349,7 @@ impl Core {
         self.pending_all.set(self.pending_all.get() + 1);
     }
 
-    /// One store, flush or primitive of the context is done.
+    /// Completes one store, flush or primitive of the context.
     #[inline(always)]
     pub fn settle(&self, context: u8) {
         let count = &self.pending[context as usize];
@@ -368,7 +368,7 @@ impl Core {
         self.allocate(addr, kind, ready, false);
     }
 
-    /// Further bytes of the store allocated last.
+    /// Further bytes of the store allocated before.
     pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
         self.allocate(addr, kind, self.window.retired(), true);
     }
@@ -397,7 +397,7 @@ impl Core {
         }
     }
 
-    /// Writes an operation into the trace, if there is one: its index there.
+    /// Adds an operation to the trace, if there is one: its index there.
     #[inline(always)]
     pub fn trace(&self, op: impl FnOnce() -> Op) -> u32 {
         match &self.tracer {
@@ -406,15 +406,15 @@ impl Core {
         }
     }
 
-    /// An operation without a value is done: into trace and log, if there are such. Its index in the
-    /// trace.
+    /// Completes an operation without a value in the trace and log, if there are such. Returns its
+    /// index in the trace.
     #[inline(always)]
     pub fn observe(&self, op: impl FnOnce() -> Op) -> u32 {
         self.log_outcome(0, 0);
         self.trace(op)
     }
 
-    /// An operation is done: into the log, if there is one.
+    /// Completes an operation in the log, if there is one.
     #[inline(always)]
     pub fn log_outcome(&self, value: u64, ready: u64) {
         if let Some(log) = &self.log {
@@ -422,18 +422,17 @@ impl Core {
         }
     }
 
-    /// Whether the program is given again what it was given before.
+    /// Whether the program replays its log.
     pub fn is_replaying(&self) -> bool {
         self.log.as_ref().is_some_and(Log::is_replaying)
     }
 
-    /// While the program is given again what it was given before: the next outcome, or (`Some(None)`)
-    /// that there is none left.
+    /// During a replay: the next outcome, or (`Some(None)`) that there is none left.
     pub fn replayed(&self) -> Option<Option<(u64, u64)>> {
         self.log.as_ref().and_then(Log::next)
     }
 
-    /// The outcome of an operation that does not suspend: this one, or what it was before.
+    /// The outcome of an operation that does not suspend: this one, or the replayed one.
     pub fn replay_or(&self, value: u64, ready: u64) -> (u64, u64) {
         if let Some(Some(outcome)) = self.replayed() {
             return outcome;
@@ -450,7 +449,7 @@ impl Core {
         }
     }
 
-    /// A load's value has just been bound: into trace and log, if there are such.
+    /// Records a load's value in the trace and log, if there are such.
     #[inline(always)]
     pub fn observe_load(&self, addr: Addr, size: u8, value: u64, ready: u64) {
         self.log_outcome(value, ready);
@@ -475,7 +474,7 @@ impl Core {
         });
     }
 
-    /// Where a load takes its bytes from: the youngest of its core's own older stores that are not
+    /// The source of a load's bytes: the youngest of its core's own older stores that are not
     /// visible, in the store queue or kept by the design, or memory.
     fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
         let (queue, kept) = (self.queue.borrow(), self.kept.borrow());
@@ -490,14 +489,16 @@ impl Core {
         first.map_or(Seen::Memory(visible), Seen::Own)
     }
 
-    /// Writes a locked instruction into the trace, if there is one, just before it writes its word: its index there.
+    /// Adds a locked instruction to the trace, if there is one, just before it writes its word: its
+    /// index there.
     pub fn trace_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let Some(tracer) = &self.tracer else { return 0 };
         let from = tracer.in_memory(addr, 8);
         tracer.enter(self.id, Op::Rmw { addr, old, new, from })
     }
 
-    /// Writes a locked instruction into the trace, if there is one, whose write the design keeps: its index there.
+    /// Adds a locked instruction whose write the design keeps to the trace, if there is one: its
+    /// index there.
     pub fn trace_kept_locked(&self, addr: Addr, old: u64, new: u64) -> u32 {
         let Some(tracer) = &self.tracer else { return 0 };
         let from = self.seen(addr, 8, tracer.count());
@@ -509,7 +510,7 @@ impl Core {
         self.queue.borrow().occupied() < self.queue_entries
     }
 
-    /// Whether a store in the queue has asked to own this line.
+    /// Whether a store in the queue has requested ownership of this line.
     pub fn awaits_own(&self, line: Line) -> bool {
         self.queue
             .borrow()
@@ -523,7 +524,7 @@ impl Core {
         self.watched_lines.borrow().contains(&line)
     }
 
-    /// Whether a store in the queue has had to ask for this line again.
+    /// Whether a store in the queue has requested this line again.
     pub fn has_lost(&self, line: Line) -> bool {
         self.queue
             .borrow()
@@ -531,25 +532,26 @@ impl Core {
             .any(|entry| entry.lost && entry.line() == line)
     }
 
-    /// Whether the program, or the oldest store, has waited so often for this line to arrive at another core that it waits no more:
-    /// that core may lose the line and have its loads bring it back without end.
+    /// Whether the program, or the oldest store, has waited too often for this line to arrive at
+    /// another core. It waits no more: that core may lose the line and fetch it again with its
+    /// loads for ever.
     pub fn has_waited(&self, line: Line) -> bool {
         let store = |entry: &Entry| entry.waited >= MOST_WAITS && entry.line() == line;
         self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
     }
 
-    /// Whether the oldest store has had to ask for its line again.
+    /// Whether the oldest store has requested its line again.
     pub fn has_lost_store(&self) -> bool {
         self.queue.borrow().front().is_some_and(|head| head.lost)
     }
 
-    /// Whether so much of this core's stores and flushes is done.
+    /// Whether this core's stores and flushes (of a context or all) have completed.
     pub fn is_drained(&self, context: Option<u8>) -> bool {
         let left = u64::from(broken(Rule::FenceWaitsForAll));
         self.pending(context) <= left
     }
 
-    /// Whether the condition holds for this core. Gates hold only at the moment at which they are opened.
+    /// Whether the condition holds for this core. Gates hold only at the moment of their opening.
     pub fn holds(&self, until: Until<Key>) -> bool {
         match until {
             Until::Drained(context) => self.is_drained(context),
@@ -557,7 +559,7 @@ impl Core {
         }
     }
 
-    /// What becomes of a primitive of the plain machine, if it waits for nothing.
+    /// The outcome of a primitive on the plain machine, if it waits for nothing.
     pub fn dispatches_at_once(&self, primitive: Primitive) -> Option<Dispatched> {
         match Admission::plain(primitive) {
             Admission::Pass => Some(Dispatched::Passed),
@@ -567,13 +569,14 @@ impl Core {
         }
     }
 
-    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it leaves `with_last`.
+    /// When an entry that is ready then may leave the queue, one a drain interval; at once if it
+    /// leaves `with_last`.
     pub fn leaves_at(&self, ready: u64, with_last: bool) -> u64 {
         let interval = if with_last { 0 } else { self.latencies.drain_interval };
         ready.max(self.drained.get() + interval)
     }
 
-    /// Lets stores that hit leave the queue up to `until`; false if something is due that the system must see.
+    /// Drains stores that hit up to `until`; false if something is due that the system must handle.
     #[inline(always)]
     pub fn drain_hits(&self, until: u64) -> bool {
         if self.drains.get() > until {
@@ -595,7 +598,7 @@ impl Core {
             let Kind::Store { size, value } = head.kind else {
                 return false;
             };
-            // What a held op waits for may come with its context's last store: the system must see that.
+            // A held op may wait for its context's last store: the system must handle that store.
             let seen = head.counted
                 || head.is_pointed
                 || self.is_watched(head.line())
@@ -615,7 +618,7 @@ impl Core {
     }
 }
 
-/// Who wants to see what a core does.
+/// What the system needs to observe of a core.
 #[derive(Clone, Default)]
 pub struct Wants {
     /// Non-temporal stores are ordinary ones.
@@ -624,15 +627,15 @@ pub struct Wants {
     pub every_store: bool,
     /// Notes are kept with their times.
     pub observed: bool,
-    /// Writes of words that somebody may wait for.
+    /// Writes of words that have waiters.
     pub writes: Rc<Counted>,
-    /// Where what the core executes is to be written down.
+    /// The trace of what the core executes.
     pub tracer: Option<Rc<Tracer>>,
-    /// What programs are given is logged.
+    /// The outcomes of programs are logged.
     pub logs: bool,
 }
 
-/// A design has acknowledged too much: a fence would wait without end, or for nothing.
+/// A design has acknowledged too much: a fence would wait for ever, or for nothing.
 #[cold]
 #[inline(never)]
 fn nothing_pending(core: CoreId, context: u8) -> ! {

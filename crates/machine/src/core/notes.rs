@@ -1,16 +1,16 @@
-//! What a program says of its tasks and regions, with the times at which it became true.
+//! A program's notes on its tasks and regions, with the times at which they became true.
 
 use std::cell::{Cell, RefCell};
 use strandline_isa::{Note, Running};
 use strandline_kernel::{Cycles, Histogram};
 
-/// A note and its time: of an acknowledgement, when the fence before it has retired; of an output, when everything before
-/// it has completed besides.
+/// A note and its time. An acknowledgement becomes true when the fence before it has retired, an
+/// output when everything before it has completed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
     /// When; [`Cycles::NEVER`] if it never became true.
     pub at: Cycles,
-    /// What.
+    /// The note.
     pub note: Note,
 }
 
@@ -20,9 +20,9 @@ pub struct Notes {
     tasks: Cell<u64>,
     /// The slot of the window whose task runs; 0 where tasks do not share the core.
     slot: Cell<usize>,
-    /// When the task of each slot began.
+    /// When each slot's task began.
     begun: RefCell<Vec<u64>>,
-    /// Instructions before the library's code that runs now, if it does.
+    /// The instruction count at the start of the library's code that runs now, if it does.
     library_since: Cell<Option<u64>>,
     library: Cell<u64>,
     window: Cell<u32>,
@@ -39,7 +39,7 @@ pub struct Notes {
     open: RefCell<Vec<u64>>,
 }
 
-/// How far the notes are at a checkpoint. Tasks that end later have not ended: their notes wait.
+/// The state of the notes at a checkpoint. Tasks that end later have not ended: their notes wait.
 #[derive(Clone)]
 pub struct SavedNotes {
     slot: usize,
@@ -53,7 +53,7 @@ pub struct SavedNotes {
     speculations: u64,
 }
 
-/// A note behind a held fence, behind a join of strands, which lets the program go on but is not done, or
+/// A note behind a held fence, behind a join of strands (which does not block the program), or
 /// behind a fence that has retired speculatively.
 struct Unsettled {
     /// Its number among those that could not be settled at once.
@@ -72,12 +72,12 @@ struct Unsettled {
     not_before: u64,
 }
 
-/// How far a core is when it takes a note.
+/// A core's progress when it takes a note.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     /// The cycle in which the next op is dispatched.
     pub cycle: u64,
-    /// When the last op retired; `None` behind a held fence.
+    /// When the latest op retired; `None` behind a held fence.
     pub retired: Option<u64>,
     /// When all ops before the note are complete, but for a held fence.
     pub complete: u64,
@@ -131,13 +131,13 @@ impl Notes {
         self.open.borrow().is_empty()
     }
 
-    /// A fence that has retired speculatively is certain.
+    /// Makes a fence that has retired speculatively certain.
     pub fn confirm(&self, number: u64, at: u64) {
         self.open.borrow_mut().retain(|open| *open != number);
         self.settle_ready(at);
     }
 
-    /// Settles the notes that wait for nothing any more.
+    /// Settles the notes that no longer wait.
     fn settle_ready(&self, at: u64) {
         let joined = self.joined.get();
         let open = self.open.borrow().iter().min().copied().unwrap_or(u64::MAX);
@@ -146,7 +146,7 @@ impl Notes {
         });
     }
 
-    /// How far the notes are.
+    /// The state of the notes, for a checkpoint.
     pub fn save(&self) -> SavedNotes {
         SavedNotes {
             slot: self.slot.get(),
@@ -161,7 +161,7 @@ impl Notes {
         }
     }
 
-    /// Goes back to where the notes were.
+    /// Restores the notes of a checkpoint.
     pub fn restore(&self, saved: &SavedNotes) {
         self.slot.set(saved.slot);
         self.begun.borrow_mut().clone_from(&saved.begun);
@@ -181,7 +181,7 @@ impl Notes {
         let retired = now.retired.filter(|_| is_joined && is_certain);
         let at = match note {
             Note::RegionDurable | Note::RegionAbort | Note::TaskEnd => retired,
-            // What is shown may have come from a load on either side of a fence that was held.
+            // An output may depend on a load on either side of a held fence.
             Note::Output { .. } => retired.and(Some(now.complete)),
             Note::TaskBegin
             | Note::RegionBegin
@@ -222,7 +222,7 @@ impl Notes {
         }
     }
 
-    /// When the task that runs began.
+    /// When the running task began.
     fn begun(&self) -> u64 {
         self.begun.borrow()[self.slot.get()]
     }
@@ -253,7 +253,7 @@ impl Notes {
         self.settle_ready(at);
     }
 
-    /// What these notes wait for has come at `at`.
+    /// Settles these notes: what they wait for came at `at`.
     fn settle_those(&self, at: u64, those: impl Fn(&Unsettled) -> bool) {
         self.unsettled.borrow_mut().retain(|note| {
             if !those(note) {
@@ -290,7 +290,7 @@ impl Notes {
         self.window.get()
     }
 
-    /// Takes the task latencies, in cycles, counted since they were last taken.
+    /// Takes the task latencies, in cycles, recorded since the last call.
     pub fn take_latencies(&self) -> Histogram {
         self.latencies.take()
     }

@@ -1,4 +1,4 @@
-//! The branch predictor: gshare, two-bit counters; and that of the targets of indirect jumps.
+//! The branch predictor (gshare, two-bit counters) and the predictor of indirect jumps' targets.
 
 use super::window::restore_all;
 use std::cell::Cell;
@@ -23,13 +23,14 @@ impl Predictor {
         }
     }
 
-    /// Goes back to what it was.
+    /// Restores an earlier state.
     pub fn restore(&self, saved: &Predictor) {
         restore_all(&self.counters, &saved.counters);
         self.history.set(saved.history.get());
     }
 
-    /// Predicts the branch at `site`, learns its outcome, and says whether the prediction was right.
+    /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
+    /// right.
     #[inline(always)]
     pub fn predict(&self, site: u32, taken: bool) -> bool {
         let history = self.history.get();
@@ -67,18 +68,19 @@ impl Targets {
         }
     }
 
-    /// Goes back to what it was.
+    /// Restores an earlier state.
     pub fn restore(&self, saved: &Targets) {
         restore_all(&self.last, &saved.last);
         self.history.set(saved.history.get());
     }
 
-    /// Predicts where the jump at `site` goes, learns that it goes `to`, and says whether the prediction was right.
+    /// Predicts the target of the jump at `site`, learns that it is `to`, and returns whether the
+    /// prediction was right.
     pub fn predict(&self, site: u32, to: u64) -> bool {
         let history = self.history.get();
         let mixed = (history ^ u64::from(site) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let index = (mixed >> 32) as usize & (self.last.len() - 1);
-        // Any few bits of the target's address tell targets apart.
+        // Any few bits of the target's address distinguish targets.
         let bits = (to ^ to >> TARGET_BITS ^ to >> (2 * TARGET_BITS)) & ((1 << TARGET_BITS) - 1);
         self.history.set(history << TARGET_BITS | bits);
         self.last[index].replace(to) == to

@@ -5,7 +5,7 @@ use strandline_design::StoreId;
 use strandline_isa::{Addr, Flush, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
-/// What a store-queue entry holds.
+/// The content of a store-queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A store of `size` bytes.
@@ -23,26 +23,26 @@ pub enum Kind {
 pub struct Entry {
     /// Its address; of a primitive zero.
     pub addr: Addr,
-    /// What it is.
+    /// Its operation.
     pub kind: Kind,
     /// The context that it belongs to.
     pub context: u8,
     /// When it has retired with its data: it may leave then.
     pub ready: u64,
-    /// When the ownership of its line that it has asked for arrives; zero if it has not asked.
+    /// When the requested ownership of its line arrives; zero before the request.
     pub owned: u64,
-    /// It has asked for its line a second time: the line was taken away before its turn came. Younger entries, and loads that
-    /// miss, wait, so that they do not drive it out for ever.
+    /// It has requested its line again: the line was lost before the entry reached the head.
+    /// Younger entries, and loads that miss, wait, so that they do not evict it for ever.
     pub lost: bool,
-    /// How often, when its turn had come, its line was on its way to another core.
+    /// How many times its line was in flight to another core when it was at the head.
     pub waited: u32,
     /// Its index in the trace, if one is written.
     pub op: u32,
-    /// Further bytes of the store before it: it takes no room and leaves right behind it.
+    /// Further bytes of the store before it: it needs no room and leaves with it.
     pub with_last: bool,
-    /// It counts as a write of its word for those who wait for that.
+    /// It is a counted write of its word.
     pub counted: bool,
-    /// The design has pointed at it, and wants to hear when it is visible.
+    /// The design watches it by number.
     pub is_pointed: bool,
     /// Its number among all entries of the queue, from 1; the queue gives it.
     pub number: u64,
@@ -84,13 +84,13 @@ impl Entry {
         }
     }
 
-    /// Whether the entry must be older entries' successor whatever the drain order.
+    /// Whether the entry stays behind older entries whatever the drain order.
     pub fn is_barrier(&self) -> bool {
         matches!(self.kind, Kind::Primitive(_) | Kind::Flush(Flush::Clflush))
     }
 }
 
-/// Entries in program order, and a filter that tells most loads that nothing here concerns them.
+/// Entries in program order, and a filter that excludes most loads from a search.
 #[derive(Default)]
 pub struct StoreQueue {
     entries: VecDeque<Entry>,
@@ -98,7 +98,7 @@ pub struct StoreQueue {
     filter: Filter,
     /// Entries so far.
     pushed: u64,
-    /// Entries that take no room.
+    /// Entries that need no room.
     without_room: usize,
 }
 
@@ -142,7 +142,7 @@ impl StoreQueue {
         self.entries.len()
     }
 
-    /// Entries that take room.
+    /// Entries that need room.
     #[inline(always)]
     pub fn occupied(&self) -> usize {
         self.entries.len() - self.without_room
@@ -188,7 +188,7 @@ impl StoreQueue {
         self.entries.iter()
     }
 
-    /// Points at the youngest store to this line: its number.
+    /// Marks the youngest store to this line as watched: its number.
     pub fn point_at(&mut self, line: Line) -> Option<StoreId> {
         let store = |e: &&mut Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
         let found = self.entries.iter_mut().rev().find(store)?;
@@ -196,7 +196,7 @@ impl StoreQueue {
         Some(StoreId(found.number))
     }
 
-    /// A number for a store that takes no entry.
+    /// A number for a store without an entry.
     pub fn take_number(&mut self) -> u64 {
         self.pushed += 1;
         self.pushed

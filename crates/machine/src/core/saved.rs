@@ -4,8 +4,8 @@ use super::notes::SavedNotes;
 use super::predictor::{Predictor, Targets};
 use super::{Core, Counts, Window};
 
-/// A core's state at a checkpoint, but for its store queue, of which the newest entry's number says
-/// enough: older entries are not speculative.
+/// A core's state at a checkpoint, without its store queue: older entries are not speculative, so
+/// the newest entry's number suffices.
 pub struct Saved {
     window: Window,
     predictor: Predictor,
@@ -52,7 +52,7 @@ impl Core {
         }
     }
 
-    /// Goes back to a checkpoint.
+    /// Restores a checkpoint.
     pub fn restore(&self, saved: &Saved) {
         self.window.restore(&saved.window);
         self.predictor.restore(&saved.predictor);
@@ -71,7 +71,7 @@ impl Core {
         }
     }
 
-    /// The program, begun anew, is given what its first operations were given before.
+    /// Starts the replay of the program's first operations.
     pub fn begin_replay(&self, operations: usize) {
         if let Some(log) = &self.log {
             log.replay(operations);
@@ -79,12 +79,12 @@ impl Core {
         self.window.release(self.window.retired());
         self.window.redirect(1);
         self.holds_loads.set(false);
-        // Every operation finds that something comes first, and looks into the log then.
+        // Every operation then stops, and looks into the log.
         self.horizon.set(0);
         self.drains.set(0);
     }
 
-    /// The program has come to its checkpoint.
+    /// Ends the replay: the program has reached its checkpoint.
     pub fn end_replay(&self) {
         if let Some(log) = &self.log {
             log.end_replay();

@@ -4,9 +4,10 @@ use std::cell::Cell;
 
 /// The reorder buffer and load queue of a core, kept as the times at which their entries become free.
 ///
-/// A micro-op costs O(1): [`Window::dispatch`] says when it enters, the caller when it completes,
-/// [`Window::retire`] when it leaves. Behind an op whose retirement nobody knows yet (a fence that waits, see
-/// [`Window::hold`]) completion times are kept in place of retirement times until [`Window::release`].
+/// A micro-op costs O(1): [`Window::dispatch`] returns when it enters, the caller provides when it
+/// completes, [`Window::retire`] returns when it leaves. Behind an op of unknown retirement time (a
+/// fence that waits, see [`Window::hold`]) completion times are kept in place of retirement times
+/// until [`Window::release`].
 #[derive(Clone)]
 pub struct Window {
     dispatch_width: u64,
@@ -40,16 +41,17 @@ const NONE: u64 = u64::MAX;
 /// Cycles in which nothing could be dispatched, by cause.
 #[derive(Clone, Default)]
 pub struct Stalls {
-    /// Behind a fence: a store that may not enter its queue, or a window full behind the fence.
+    /// Behind a fence: a store blocked from its queue, or a window full behind the fence.
     pub fence: Cell<u64>,
     /// Behind a full store queue.
     pub buffer: Cell<u64>,
-    /// All back-pressure: the above and a window or load queue full for other reasons.
+    /// All back-pressure: the above, and a window or load queue full for other reasons.
     pub all: Cell<u64>,
 }
 
-/// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it: arithmetic cannot
-/// suspend. A longer run of arithmetic is dispatched as if the window were larger.
+/// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it:
+/// arithmetic cannot suspend. A longer run of arithmetic is dispatched as if the window were
+/// larger.
 const SPARE: u64 = 48;
 
 impl Window {
@@ -74,7 +76,7 @@ impl Window {
         }
     }
 
-    /// Goes back to what it was.
+    /// Restores an earlier state.
     pub fn restore(&self, saved: &Window) {
         restore_all(&self.leaves, &saved.leaves);
         restore_all(&self.loads, &saved.loads);
@@ -85,7 +87,7 @@ impl Window {
         }
     }
 
-    /// All that is one number.
+    /// The scalar fields.
     fn times(&self) -> [&Cell<u64>; 11] {
         [
             &self.cycle,
@@ -102,7 +104,7 @@ impl Window {
         ]
     }
 
-    /// Enters the next op: the cycle of its dispatch.
+    /// Dispatches the next op: the cycle of its dispatch.
     #[inline(always)]
     pub fn dispatch(&self) -> u64 {
         let free = self.leaves[self.next.get()].get();
@@ -117,7 +119,7 @@ impl Window {
         self.cycle.get()
     }
 
-    /// Enters the next op, a load: the cycle of its dispatch.
+    /// Dispatches the next op, a load: the cycle of its dispatch.
     #[inline(always)]
     pub fn dispatch_load(&self) -> u64 {
         let slot = self.next_load.get();
@@ -164,7 +166,7 @@ impl Window {
         self.advance(free);
     }
 
-    /// The cycle that the next op would be dispatched in if nothing stood in its way.
+    /// The cycle in which the next op would be dispatched without back-pressure.
     fn next_cycle(&self) -> u64 {
         self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
     }
@@ -176,7 +178,8 @@ impl Window {
         stall
     }
 
-    /// Dispatch goes on at `at` at the earliest: the front end was redirected after a misprediction.
+    /// Resumes dispatch at `at` at the earliest: the front end was redirected after a
+    /// misprediction.
     #[inline(always)]
     pub fn redirect(&self, at: u64) {
         if at > self.cycle.get() {
@@ -185,17 +188,18 @@ impl Window {
         }
     }
 
-    /// Dispatch was blocked until `at` by a fence.
+    /// Dispatch was stalled until `at` by a fence.
     pub fn stall_fence(&self, at: u64) {
         self.stalls.fence.set(self.stalls.fence.get() + self.advance(at));
     }
 
-    /// Dispatch was blocked until `at` by a full store queue.
+    /// Dispatch was stalled until `at` by a full store queue.
     pub fn stall_buffer(&self, at: u64) {
         self.stalls.buffer.set(self.stalls.buffer.get() + self.advance(at));
     }
 
-    /// Completes the op just dispatched at `complete`: when it retires, or, behind a held op, when it could.
+    /// Completes the op just dispatched at `complete`. Returns when it retires, or, behind a held
+    /// op, when it could.
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
         if self.is_held() {
@@ -237,14 +241,14 @@ impl Window {
         self.retired.get()
     }
 
-    /// The op just dispatched retires at a time not known yet.
+    /// Holds the op just dispatched: its retirement time is not yet known.
     pub fn hold(&self) {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.held.set(self.count.get());
         self.step();
     }
 
-    /// The held op retires at `at`, and what waits behind it in order.
+    /// Retires the held op at `at`, and the ops behind it in order.
     pub fn release(&self, at: u64) {
         let held = self.held.replace(NONE);
         if held == NONE {
@@ -294,7 +298,7 @@ impl Window {
         self.cycle.get()
     }
 
-    /// When the last op retired; without meaning behind a held op.
+    /// When the latest op retired; without meaning behind a held op.
     #[inline(always)]
     pub fn retired(&self) -> u64 {
         self.retired.get()

@@ -1,4 +1,4 @@
-//! A persistent-memory controller: its write queue and what it sends to the media when.
+//! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
 use super::media::Media;
 use crate::config::Machine;
@@ -9,18 +9,19 @@ use strandline_rules::{broken, Rule};
 
 /// A controller.
 pub struct Controller {
-    /// Accepted writes that have not been sent to the media, oldest first.
+    /// Accepted writes that have not been issued to the media, oldest first.
     queue: VecDeque<Queued>,
-    /// Accepted writes that the media are busy with.
+    /// Accepted writes that are in progress at the media.
     issued: Vec<Queued>,
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     accepted: u64,
-    /// Until when the write port is busy.
+    /// The time until which the write port is busy.
     port: u64,
     commits: Vec<Commit>,
-    /// For when a look at the queue is ordered; never if for no time. Looks ordered for other times are void.
+    /// The time for which a look at the queue is scheduled; never if for none. Looks scheduled for
+    /// other times are void.
     pub look_at: u64,
     /// The media.
     pub media: Media,
@@ -41,9 +42,9 @@ struct Commit {
     left: usize,
 }
 
-/// A write that a controller has sent to the media.
+/// A write that a controller has issued to the media.
 pub struct Issued {
-    /// Which.
+    /// The write.
     pub write: WriteId,
     /// When it is on the media.
     pub done: u64,
@@ -66,8 +67,9 @@ impl Controller {
         }
     }
 
-    /// Whether a write that has arrived can be decided on now: there is room for it and, unless it has waited itself, no older
-    /// write to its line waits. If not, it waits. `may_coalesce` says whether it may take over a queued write to its line.
+    /// Whether a write that has arrived can be decided now: there is room for it and, unless it has
+    /// waited itself, no older write to its line waits. Otherwise it waits. `may_coalesce`: whether
+    /// it may coalesce with a queued write to its line.
     pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
         let behind = !again && self.waiting.iter().any(|w| w.1 == line);
         if behind || self.is_full() && self.joins(line, may_coalesce).is_none() {
@@ -77,7 +79,7 @@ impl Controller {
         true
     }
 
-    /// The write to the same line that one takes over.
+    /// The queued write to the same line with which a write coalesces.
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let mut queued = self.queue.iter().rev().filter(|q| q.line == line);
         let newest = queued.next().filter(|queued| may_coalesce(queued.write));
@@ -90,7 +92,8 @@ impl Controller {
         None
     }
 
-    /// Takes a write that it has room for: the queued write that it takes over, if there is one.
+    /// Accepts a write that it has room for. Returns the queued write with which it coalesces, if
+    /// any.
     pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let joined = self.joins(line, may_coalesce);
         if joined.is_none() {
@@ -126,7 +129,7 @@ impl Controller {
         self.waiting.pop_front().map(|w| w.0)
     }
 
-    /// Sends the oldest write that can go to the media at `now`, or says when to look again.
+    /// Issues the oldest write that the media can accept at `now`, or returns when to look again.
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
         if self.queue.is_empty() {
             return Err(u64::MAX);
@@ -174,7 +177,8 @@ impl Controller {
         }
     }
 
-    /// The write is on the media; commits that it completes are taken out with [`Controller::take_commits`].
+    /// Completes a write at the media; [`Controller::take_commits`] returns the commits that it
+    /// completes.
     pub fn complete(&mut self, write: WriteId) {
         let Some(index) = self.issued.iter().position(|q| q.write == write) else {
             return;
@@ -187,7 +191,7 @@ impl Controller {
         }
     }
 
-    /// A core asks to be told when every write accepted by now is on the media.
+    /// A core requests a reply when every write accepted by now is on the media.
     pub fn commit(&mut self, core: CoreId, tag: Key) {
         self.commits.push(Commit {
             core,
@@ -197,7 +201,7 @@ impl Controller {
         });
     }
 
-    /// Takes the commits that wait for nothing any more.
+    /// Takes the commits that no longer wait.
     pub fn take_commits(&mut self) -> Vec<(CoreId, Key)> {
         let mut done = Vec::new();
         let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();

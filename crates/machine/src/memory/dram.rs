@@ -24,7 +24,7 @@ impl Dram {
         self.channel.book(Cycles(at), self.line).0 + self.latency
     }
 
-    /// A write-back occupies the channel; nobody waits for it.
+    /// A write-back occupies the channel; nothing waits for it.
     pub fn write(&mut self, at: u64) {
         self.channel.book(Cycles(at), self.line);
     }

@@ -4,10 +4,10 @@ use crate::config::Machine;
 use strandline_isa::Line;
 use strandline_kernel::{Calendar, Cycles};
 
-/// Persistent media: what a read or write of a line costs and how many go on at once.
+/// Persistent media: the cost of a read or write of a line, and their concurrency.
 pub struct Media {
     banks: Vec<Bank>,
-    /// Reads book their bandwidth here.
+    /// The bandwidth of reads.
     read_port: Calendar,
     /// When the reads in the read queue leave it.
     read_queue: Vec<u64>,
@@ -17,14 +17,14 @@ pub struct Media {
     times: Times,
     row_lines: u64,
     block_lines: u64,
-    /// Lines that follow one another in a bank, as a power of two: a row or a block.
+    /// Consecutive lines in a bank, as a power of two: a row or a block.
     unit_bits: u32,
     block_entries: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Bank {
-    /// Busy with writes until then.
+    /// The time until which writes keep it busy.
     busy: u64,
     /// The open row, plus one; zero if none.
     row: u64,
@@ -39,12 +39,12 @@ struct Times {
     write_line: u64,
 }
 
-/// A write that the media have taken.
+/// A write that the media have accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// When it is on the media.
     pub done: u64,
-    /// Until when the write port is busy.
+    /// The time until which the write port is busy.
     pub port: u64,
     /// Bytes that were written to the media for it.
     pub bytes: u64,
@@ -75,7 +75,8 @@ impl Media {
     }
 
     fn bank_of(&self, line: Line) -> usize {
-        // Higher bits take part, as controllers do it, so that strides of whole rows do not meet in a few banks.
+        // Higher bits enter the index, as in controllers, so that strides of whole rows spread over
+        // the banks.
         let unit = line.0 >> self.unit_bits;
         let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);
         (folded % self.banks.len() as u64) as usize
@@ -105,12 +106,12 @@ impl Media {
         start + latency
     }
 
-    /// When the bank of the line can take a write: now or later.
+    /// When the bank of the line can accept a write: now or later.
     pub fn free_at(&self, line: Line) -> u64 {
         self.banks[self.bank_of(line)].busy
     }
 
-    /// Writes a line at `at`, its bank and the port being free.
+    /// Writes a line at `at`; its bank and the port are free.
     pub fn write(&mut self, line: Line, at: u64) -> Taken {
         if self.block_lines > 0 {
             return self.combine(line, at);
@@ -131,7 +132,8 @@ impl Media {
         }
     }
 
-    /// Writes a line into the write-combining buffer; a new block may drive an old one out to the media.
+    /// Writes a line into the write-combining buffer; a new block may evict an old one to the
+    /// media.
     fn combine(&mut self, line: Line, at: u64) -> Taken {
         let block = line.0 / self.block_lines;
         if let Some(place) = self.open_blocks.iter().position(|b| *b == block) {

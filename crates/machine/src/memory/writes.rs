@@ -6,7 +6,7 @@ use strandline_design::{Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
-/// Who waits for a write's acceptance.
+/// A waiter for a write's acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A flush in a core's write-back buffer, by its number there.
@@ -15,16 +15,16 @@ pub enum Origin {
     Design { core: CoreId, tag: Key },
 }
 
-/// A write from its look-up until it has reached the media.
+/// A write, from its look-up until it has reached the media.
 #[derive(Clone, Debug)]
 pub struct Write {
-    /// What controllers and designs see of it.
+    /// The part of it that controllers and designs see.
     pub request: WriteRequest<Key>,
-    /// Who waits for its acceptance.
+    /// The waiters for its acceptance.
     pub waiting: Waiting,
 }
 
-/// Who waits for a write: the flush itself, and flushes that found the line clean behind it.
+/// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     /// The first; there is rarely another.
@@ -34,7 +34,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// One more waits.
+    /// Adds a waiter.
     pub fn push(&mut self, origin: Origin) {
         match self.first {
             None => self.first = Some(origin),
@@ -70,7 +70,8 @@ impl Hasher for LineHasher {
 pub struct Writes {
     slots: Vec<Option<Write>>,
     free: Vec<u32>,
-    /// Lines with writes that no controller has accepted: how many, the latest, and when it arrives.
+    /// Lines with writes that no controller has accepted: their number, the latest, and its
+    /// arrival.
     unaccepted: HashMap<Line, Tail, BuildHasherDefault<LineHasher>>,
 }
 
@@ -86,7 +87,8 @@ impl Writes {
         Writes { ..Writes::default() }
     }
 
-    /// Adds a write that arrives at its controller at `arrives`, whatever else is on its way to its line.
+    /// Adds a write that arrives at its controller at `arrives`, whatever else is in flight to its
+    /// line.
     pub fn add_unordered(&mut self, request: WriteRequest<Key>, arrives: u64) -> WriteId {
         let line = request.line;
         let id = self.insert(request);
@@ -142,7 +144,7 @@ impl Writes {
         self.unaccepted.get(&line).map(|t| t.last)
     }
 
-    /// A controller has accepted the write: those who waited for it.
+    /// Records that a controller has accepted the write: its waiters.
     pub fn accept(&mut self, id: WriteId) -> Waiting {
         let line = self.get(id).request.line;
         if let Some(tail) = self.unaccepted.get_mut(&line) {
@@ -164,7 +166,7 @@ impl Writes {
         self.slots[id.0 as usize].as_mut().expect("a write in flight")
     }
 
-    /// The write is done: it has reached the media, or a queued write has taken its bytes over.
+    /// Removes the write: it has reached the media, or has coalesced with a queued one.
     pub fn remove(&mut self, id: WriteId) -> Write {
         self.free.push(id.0);
         self.slots[id.0 as usize].take().expect("a write in flight")

@@ -1,20 +1,20 @@
-//! A request for a line below a core's first level: the private second level, the directory, memory.
+//! A request for a line that misses a core's L1: the private L2, the directory, memory.
 
 use super::run::System;
 use super::waiters::{Condition, Waiter};
-use crate::cache::{Fill, LastLine, Sharers, State, Victim};
+use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
-/// Why a request for a line must be made again.
+/// Why a request for a line must be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
     /// The design wants the condition to hold first.
     Until(Until<Key>),
-    /// The line is on its way to its owner until then. It stays there for one access at least: two cores that write one
-    /// line would else take it from each other for ever.
+    /// The line is in flight to its owner until then. It stays there for one access at least;
+    /// otherwise two cores that write one line could steal it from each other for ever (livelock).
     Filling(u64),
 }
 
@@ -25,10 +25,10 @@ impl From<Until<Key>> for Blocked {
 }
 
 impl System {
-    /// Brings `line` into the caches of `core`, for a request made at `at`: when it is there. Fails if it must be made
-    /// again; nothing has changed then.
+    /// Brings `line` into the caches of `core`, for a request made at `at`. Returns when the line
+    /// is there. Fails, and changes nothing, if the request must be repeated.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
-        self.hw.last.expect(line);
+        self.hw.llc.expect(line);
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
@@ -38,7 +38,8 @@ impl System {
         self.miss(core, line, access, at, &fill)
     }
 
-    /// As [`System::access`], for a line that the private levels were found not to hold as wanted.
+    /// As [`System::access`], for a line that missed in the private levels or lacks write
+    /// permission.
     pub(super) fn miss(
         &mut self,
         core: CoreId,
@@ -57,7 +58,7 @@ impl System {
         Ok(done)
     }
 
-    /// The shared level and beyond. `held`: the core has a shared copy and only wants to own it.
+    /// The LLC and memory. `held`: the core has a shared copy and requests only ownership.
     fn beyond(&mut self, core: CoreId, line: Line, access: Access, at: u64, held: bool) -> Result<u64, Blocked> {
         if let Some(until) = self.hw.held_until(line) {
             return Err(until.into());
@@ -71,12 +72,12 @@ impl System {
             self.ask_others(core, line, access)?;
         }
         let hop = self.hw.hop();
-        let mut t = at + hop + self.hw.last.latency;
-        let entry = match self.hw.last.touch(line) {
+        let mut t = at + hop + self.hw.llc.latency;
+        let entry = match self.hw.llc.touch(line) {
             Some(entry) => entry,
             None => {
                 t = self.fetch(core, line, supply, victim, t);
-                LastLine::default()
+                LlcLine::default()
             }
         };
         if let Some(other) = entry.sharers.others(core).next() {
@@ -99,20 +100,20 @@ impl System {
         Ok(t)
     }
 
-    /// Fails while the line is on its way to another core that will own it, and until that core's store has written it: the
-    /// store is due, but a core that runs ahead asks first.
+    /// Fails while the line is in flight to its next owner, and until that core's store has written
+    /// it: the store is due, but a core that runs ahead may issue its request first.
     fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
         let Some(sharers) = self
             .hw
-            .last
+            .llc
             .peek(line)
             .filter(|entry| entry.owned)
             .map(|entry| entry.sharers)
         else {
             return Ok(());
         };
-        // A load asks as it is dispatched, for a time to come; a store as it drains.
-        let now = at.min(self.hw.harts[core.index()].core.front.get());
+        // A load is requested at dispatch, for a later cycle; a store as it drains.
+        let now = at.min(self.hw.harts[core.index()].core.next_op.get());
         let has_waited = self.hw.harts[core.index()].core.has_waited(line);
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
@@ -121,7 +122,8 @@ impl System {
                 return Some(filled);
             }
             let due = owner.drains.get();
-            // One that has lost the line before has it now whoever asks for a later time: loads that ask ahead could take it for ever.
+            // A store that has already lost its line once wins over requests for a later cycle;
+            // otherwise loads requested ahead of time could steal the line for ever (livelock).
             let is_due = due < now && owner.awaits_own(line) || due <= at && owner.has_lost(line);
             is_due.then_some(due)
         };
@@ -131,16 +133,17 @@ impl System {
             .map_or(Ok(()), |until| Err(Blocked::Filling(until)))
     }
 
-    /// The line that must leave the shared level for this one, if there must be one: the least recently used that no store waits for
-    /// which has lost it before. Stores of several cores whose lines share a set would else drive each other out without end. Fails
-    /// until one of those stores is due if all ways are theirs.
+    /// The LLC line to evict for this one, if its set is full: the least recently used that no
+    /// store waits for after losing it. Otherwise stores of several cores whose lines share a set
+    /// would evict each other for ever. Fails until one of those stores is due if they hold all
+    /// ways.
     fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
-        let last = &self.hw.last;
-        if last.peek(line).is_some() || last.has_room_for(line) {
+        let llc = &self.hw.llc;
+        if llc.peek(line).is_some() || llc.has_room_for(line) {
             return Ok(None);
         }
         let mut first = u64::MAX;
-        for (victim, known) in last.victims_for(line) {
+        for (victim, known) in llc.victims_for(line) {
             match known
                 .sharers
                 .cores()
@@ -154,18 +157,18 @@ impl System {
         Err(Blocked::Filling(first))
     }
 
-    /// When a core's store is due that has had to ask for this line again, if there is one that waits for nothing else.
+    /// When a core's store is due that has requested this line again, if it waits for nothing else.
     fn due_again(&self, core: CoreId, line: Line) -> Option<u64> {
         let core = &self.hw.harts[core.index()].core;
         let due = core.drains.get();
         (due != u64::MAX && core.has_lost(line)).then_some(due)
     }
 
-    /// Place 5: snoops the cores that hold the line (or all) and hands their notes over.
+    /// Place 5: snoops the cores that hold the line (or all) and passes their notes to the design.
     fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Blocked> {
         let holders = match self.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
-            false => self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers),
+            false => self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers),
         };
         let mut notes = Vec::new();
         for other in holders.others(core) {
@@ -179,8 +182,8 @@ impl System {
         Ok(())
     }
 
-    /// Place 5: one core's reply to a request for a line: its note, if any. A core that must be rolled back is, and
-    /// snooped again.
+    /// Place 5: one core's reply to a request for a line: its note, if any. Where the design
+    /// requires it, the core is rolled back and snooped again.
     pub(super) fn snoop(
         &mut self,
         owner: CoreId,
@@ -200,8 +203,8 @@ impl System {
         }
     }
 
-    /// Cycles to hear from another core's private caches: through the directory, or with the snoop that went out
-    /// together with the look-up of the shared level.
+    /// Cycles of a snoop of another core's private caches: through the directory, or broadcast
+    /// together with the look-up of the LLC.
     fn consult(&self, other: CoreId, for_data: bool) -> u64 {
         let hop = self.hw.hop();
         let look_up = if for_data {
@@ -215,8 +218,9 @@ impl System {
         }
     }
 
-    /// Changes the directory and the other cores' states; the state that the requester gets.
-    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LastLine) -> State {
+    /// Updates the directory and the other cores' states. Returns the state that the requester
+    /// gets.
+    fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
         let alone = entry.sharers.others(core).next().is_none();
         for other in entry.sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
@@ -242,13 +246,13 @@ impl System {
             (true, true) => State::Modified,
         };
         entry.dirty &= !entry.owned;
-        self.hw.last.set_latest(line, entry);
+        self.hw.llc.set_latest(line, entry);
         state
     }
 
     /// Place 6: who supplies a line that is in no cache.
     fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
-        if !line.is_persistent() || self.hw.last.peek(line).is_some() {
+        if !line.is_persistent() || self.hw.llc.peek(line).is_some() {
             return Ok(Supply::Memory);
         }
         match self.design.missed(&mut self.hw, core, line, access) {
@@ -257,7 +261,7 @@ impl System {
         }
     }
 
-    /// Brings a line into the LLC, over `victim` if it is full; when it is there.
+    /// Brings a line into the LLC, over `victim` if it is full. Returns when the line is there.
     fn fetch(&mut self, core: CoreId, line: Line, supply: Supply<Key>, victim: Option<Line>, at: u64) -> u64 {
         if let Some(victim) = victim {
             self.drive_out(core, victim, at);
@@ -267,18 +271,18 @@ impl System {
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
-                let start = self.hw.last.misses.start(at);
+                let start = self.hw.llc.misses.start(at);
                 let done = self.hw.read_memory(line, start);
-                self.hw.last.misses.keep(line, done);
+                self.hw.llc.misses.keep(line, done);
                 done
             }
             Supply::Design(latency) => at + latency.0,
         };
-        self.hw.last.insert(line);
+        self.hw.llc.insert(line);
         done
     }
 
-    /// A line leaves a core's private caches for the shared level; silently if it is clean.
+    /// Evicts a line from a core's private caches to the LLC; silently if it is clean.
     fn leaves_private(&mut self, core: CoreId, victim: Victim, at: u64) {
         if !victim.dirty {
             return;
@@ -289,7 +293,7 @@ impl System {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
-        let here = self.hw.last.change(victim.line, |entry| {
+        let here = self.hw.llc.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
             entry.dirty |= goes;
@@ -302,9 +306,9 @@ impl System {
         }
     }
 
-    /// A line leaves the shared level, and with it all private caches; if it is dirty, it is written back.
+    /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back.
     pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
-        let Some(entry) = self.hw.last.peek(line) else {
+        let Some(entry) = self.hw.llc.peek(line) else {
             return;
         };
         let mut dirty = entry.dirty;
@@ -315,7 +319,7 @@ impl System {
                 dirty |= !broken(Rule::BackInvalidationWritesBack);
             }
         }
-        self.hw.last.remove(line);
+        self.hw.llc.remove(line);
         if !dirty {
             return;
         }
@@ -328,11 +332,11 @@ impl System {
                 return self.hold_eviction(until, Level::Private, owner, line);
             }
         }
-        self.leaves_last(core, line, at);
+        self.leaves_llc(core, line, at);
     }
 
-    /// A dirty persistent line leaves the shared level.
-    fn leaves_last(&mut self, core: CoreId, line: Line, at: u64) {
+    /// Evicts a dirty persistent line from the LLC.
+    fn leaves_llc(&mut self, core: CoreId, line: Line, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
             Eviction::WriteBack => self.write_back(line, at),
             Eviction::Drop => {}
@@ -354,12 +358,12 @@ impl System {
         self.hw.waiters.park(condition, Waiter::Eviction { level, core, line });
     }
 
-    /// A line that the design held goes on: to the LLC, or to memory.
+    /// Releases an evicted line that the design held: to the LLC, or to memory.
     pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
         let now = self.hw.now;
-        let joins = level == Level::Private && self.hw.last.change(line, |entry| entry.dirty = true);
+        let joins = level == Level::Private && self.hw.llc.change(line, |entry| entry.dirty = true);
         if !joins {
-            self.leaves_last(core, line, now);
+            self.leaves_llc(core, line, now);
         }
     }
 }

@@ -8,15 +8,14 @@ use strandline_kernel::{Calendar, Cycles};
 /// The channels of all cores, and the bus that they share.
 #[derive(Default)]
 pub struct Channels {
-    /// When what each core sent last arrives.
+    /// When each core's latest packet arrives.
     last: Vec<u64>,
     bus: Calendar,
 }
 
 impl Hardware {
-    /// When a packet that a core sends now arrives at a controller: behind all that it has sent before,
-    /// to whichever controller. `more` cycles are those of the packet's own, such as a backend
-    /// operation.
+    /// When a packet that a core sends now arrives at a controller: behind all its earlier packets,
+    /// to whichever controller. `more` adds the packet's own cycles, such as a backend operation.
     pub fn through_channel(&mut self, core: CoreId, controller: ControllerId, more: u64) -> u64 {
         let channel = &self.machine.channel;
         let latency = match channel.latency.0 {
@@ -33,7 +32,8 @@ impl Hardware {
         self.keep_channel_order(core, arrives)
     }
 
-    /// The packet that a core sent last arrives at `at` or behind the one before it: when it does.
+    /// Delivers a core's latest packet at `at` or behind the one before it. Returns when it
+    /// arrives.
     pub fn keep_channel_order(&mut self, core: CoreId, at: u64) -> u64 {
         let last = &mut self.channels.last;
         last.resize(last.len().max(core.index() + 1), 0);

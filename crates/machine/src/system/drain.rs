@@ -2,7 +2,7 @@
 
 use super::access::Blocked;
 use super::events::Event;
-use super::hardware::Front;
+use super::hardware::ProgramState;
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind};
@@ -12,7 +12,7 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl System {
-    /// Lets the entry whose turn has come leave, or says when to look again.
+    /// Drains the entry at the head of the queue, or sets when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
         let wants_room =
@@ -60,7 +60,8 @@ impl System {
         }
     }
 
-    /// Asks the design whether it leaves a store to the machine; if not, it keeps the store or has it wait.
+    /// Asks the design whether the machine performs a store; if not, the design keeps it or the
+    /// store waits.
     fn leaves_it(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) -> bool {
         let (asked, id) = (design::Entry::Store(store_of(entry)), StoreId(entry.number));
         match self.design.keep(&mut self.hw, core, asked, id) {
@@ -74,7 +75,7 @@ impl System {
         false
     }
 
-    /// A store whose turn has come does not own its line: it asks for it.
+    /// Requests the line of the store at the head of the queue, which its core does not own.
     fn request_line(&mut self, core: CoreId, shared: &Core, index: usize, line: Line, at: u64) {
         let answer = self.access(core, line, Access::Own, at);
         if let Err(Blocked::Until(until)) = answer {
@@ -96,7 +97,8 @@ impl System {
         shared.drains.set(next_time(shared));
     }
 
-    /// Asks the design whether a store or locked instruction may become visible, whose line its core owns.
+    /// Asks the design whether a store or locked instruction may become visible; its core owns the
+    /// line.
     pub(super) fn may_become_visible(&mut self, core: CoreId, entry: design::Entry, line: Line) -> Departure<Key> {
         let shared = self.hw.hart(core).core.clone();
         if shared.is_watched(line) {
@@ -121,7 +123,8 @@ impl System {
         self.maybe_evict(core, entry, at);
     }
 
-    /// Asks the design about a primitive, which leaves the queue unless it waits; true if it is done.
+    /// Asks the design about a primitive, which leaves the queue unless it waits; true if it is
+    /// done.
     fn primitive_departs(&mut self, core: CoreId, entry: &Entry, primitive: Primitive, index: usize, at: u64) -> bool {
         let asked = design::Entry::Primitive(primitive);
         let departure = self.design.departs(&mut self.hw, core, asked, entry.context);
@@ -133,7 +136,7 @@ impl System {
         departure == Departure::Go
     }
 
-    /// Performs a store that the design kept, or has it wait.
+    /// Performs a store that the design kept, or makes it wait.
     pub(super) fn perform_kept(&mut self, core: CoreId, id: StoreId) {
         let shared = self.hw.hart(core).core.clone();
         let found = shared.kept.borrow().iter().find(|e| e.number == id.0).copied();
@@ -193,10 +196,10 @@ impl System {
         }
     }
 
-    /// Behind a fence that waits, for a locked instruction, or when the program has ended, the buffers are sent once the last
-    /// non-temporal store before it has joined them.
+    /// Sends the write-combining buffers if a fence or locked instruction waits for them, or the
+    /// program has ended, once the last non-temporal store before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
-        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).front, Front::Ended);
+        let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).state, ProgramState::Ended);
         let hart = self.hw.hart(core);
         let more = hart
             .core
@@ -209,7 +212,7 @@ impl System {
         }
     }
 
-    /// A store's bytes become what every core sees.
+    /// Makes a store's bytes visible to every core.
     pub(super) fn visible(&mut self, core: CoreId, entry: &Entry, at: u64) {
         let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
             return;
@@ -237,7 +240,7 @@ impl System {
         self.hw.note_recent(core, entry.line());
     }
 
-    /// On shaken machines, drives a recently stored line out of the caches now and then.
+    /// On shaken machines, evicts a recently stored line from the caches now and then.
     fn maybe_evict(&mut self, core: CoreId, entry: &Entry, at: u64) {
         let one_in = self.hw.machine.simulation.evict_one_in;
         if one_in == 0 || !entry.addr.is_persistent() || !self.hw.rng.one_in(one_in) {
@@ -248,7 +251,7 @@ impl System {
         self.drive_out(core, line, at);
     }
 
-    /// An entry leaves the queue; who waits for room goes on.
+    /// Removes an entry from the queue and wakes the waiters for room.
     pub(super) fn leave(&mut self, core: CoreId, index: usize, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
@@ -259,7 +262,7 @@ impl System {
         self.has_room(core, at);
     }
 
-    /// An entry has left the queue: a program that waits for room, or for an empty queue, goes on.
+    /// Wakes a program that waits for room in the queue, or for an empty queue.
     fn has_room(&mut self, core: CoreId, at: u64) {
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
@@ -272,18 +275,18 @@ impl System {
         };
         match then {
             Then::Ask(request) => {
-                shared.front.set(shared.front.get().max(at));
-                self.hw.hart(core).front = Front::Again(request);
+                shared.next_op.set(shared.next_op.get().max(at));
+                self.hw.hart(core).state = ProgramState::Again(request);
             }
             Then::GoOn { .. } | Then::Count(_) => {
                 shared.window.stall_buffer(at);
-                shared.front.set(shared.window.cycle());
-                self.hw.hart(core).front = Front::Runnable;
+                shared.next_op.set(shared.window.cycle());
+                self.hw.hart(core).state = ProgramState::Runnable;
             }
         }
     }
 
-    /// Stores have left the queue by themselves; who waits for that goes on.
+    /// Wakes the waiters for stores that have drained without the system.
     fn drained_hits(&mut self, core: CoreId) {
         let hart = self.hw.hart(core);
         let at = hart.core.drained.get();
@@ -302,7 +305,7 @@ impl System {
         self.hw.waiters.park(condition, Waiter::StoreQueue(core));
     }
 
-    /// The queue's head is looked at again now.
+    /// Looks at the queue's head again now.
     pub(super) fn retry_drain(&mut self, core: CoreId) {
         let now = self.hw.now;
         _ = self.hw.waiters.wake_store_queue(core, |_| true);
@@ -314,7 +317,7 @@ impl System {
     }
 }
 
-/// The store that an entry is.
+/// The store in an entry.
 pub fn store_of(entry: &Entry) -> Store {
     let (Kind::Store { size, value } | Kind::StoreNt { size, value }) = entry.kind else {
         unreachable!("a store's entry")
@@ -323,15 +326,15 @@ pub fn store_of(entry: &Entry) -> Store {
     Store { addr, size, value }
 }
 
-/// Whether a store finds its line in the first level, or in the second when it has waited for it to come from there before: its own
-/// core's loads could take its place in the first level each time.
+/// Whether a store finds its line in the L1, or in the L2 if it has lost the line before: its own
+/// core's loads could evict the line from the L1 each time.
 fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
     let mut private = core.private.borrow_mut();
     let line = entry.line();
     private.store_hit(line, at) || entry.lost && private.owns(line) && private.store_hit(line, at)
 }
 
-/// The entry whose turn it is at `at`.
+/// The entry that drains at `at`.
 fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
     let queue = core.queue.borrow();
     if core.drains_in_order {
@@ -344,7 +347,7 @@ fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
         .and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
 }
 
-/// A flush that is ready before its turn and leaves all the same: a broken rule.
+/// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
 fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
     if !broken(Rule::FlushBehindStores) {
         return None;
@@ -353,7 +356,7 @@ fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
     core.queue.borrow().iter().position(flush)
 }
 
-/// When an entry's turn comes, as far as the queue alone decides.
+/// When the next entry drains, as far as the queue alone decides.
 fn next_time(core: &Core) -> u64 {
     if core.drains_in_order {
         let queue = core.queue.borrow();
@@ -368,8 +371,8 @@ fn next_time(core: &Core) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// On machines that drain out of order: the entries with no older barrier and no older entry to their line, and when
-/// each may leave.
+/// On machines that drain out of order: the entries with no older barrier and no older entry to
+/// their line, and the earliest time at which each drains.
 fn eligible(core: &Core) -> Vec<(usize, u64)> {
     let queue = core.queue.borrow();
     let mut found = Vec::new();

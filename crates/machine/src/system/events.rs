@@ -1,6 +1,6 @@
-//! What happens at controllers and in write-back buffers, in time order.
+//! Events at controllers and in write-back buffers, in time order.
 
-use super::hardware::{Command, Front};
+use super::hardware::{Command, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::memory::{Origin, Waiting};
@@ -22,19 +22,19 @@ pub enum Event {
     },
     /// A controller looks for a write to issue.
     Look { controller: ControllerId },
-    /// A request to commit arrives at a controller.
+    /// A commit request arrives at a controller.
     CommitArrives {
         controller: ControllerId,
         core: CoreId,
         tag: Key,
     },
-    /// A flush in a write-back buffer that wrote nothing is done.
+    /// A flush in a write-back buffer that wrote nothing completes.
     BufferDone { core: CoreId, slot: u64 },
-    /// A flush of the design's that wrote nothing is done.
+    /// A flush of the design's that wrote nothing completes.
     DesignFlushed { core: CoreId, tag: Key },
-    /// A store that the design kept has its line.
+    /// A store that the design kept gets its line.
     Perform { core: CoreId, id: StoreId },
-    /// The design's own.
+    /// The design's own event.
     Message(Key),
 }
 
@@ -67,7 +67,7 @@ impl System {
         self.obey();
     }
 
-    /// A write arrives; `again` if it has waited for room.
+    /// A write arrives; `again` if it was parked for want of room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let request = self.hw.writes.get(write).request;
         let (design, writes) = (&*self.design, &self.hw.writes);
@@ -98,7 +98,7 @@ impl System {
         }
     }
 
-    /// A write enters the queue, or the bytes of one that is there.
+    /// Inserts a write into the queue, or coalesces it with a queued one.
     fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest<Key>) {
         let (design, writes) = (&*self.design, &self.hw.writes);
         let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
@@ -120,13 +120,13 @@ impl System {
         self.hw.writes.remove(write);
     }
 
-    /// Whether a write that joins a queued one leaves it as it is: never, unless a rule is broken.
+    /// Whether a write leaves the queued write with which it coalesces as it is: a broken rule.
     fn keeps_queued_bytes(&self, controller: ControllerId, queued: WriteId) -> bool {
         let issued = || self.hw.controllers[controller.0 as usize].has_issued(queued);
         broken(Rule::CoalescingTakesNewer) || broken(Rule::CoalescingBeforeIssue) && issued()
     }
 
-    /// A write is in the write queue (or in the bytes of one that is): with ADR it is durable.
+    /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
     fn accepted(&mut self, write: WriteId) {
         let now = self.hw.now;
         let request = self.hw.writes.get(write).request;
@@ -145,7 +145,7 @@ impl System {
         self.acknowledge(waiting);
     }
 
-    /// Tells those who wait for a write's acceptance.
+    /// Notifies the waiters for a write's acceptance.
     fn acknowledge(&mut self, waiting: Waiting) {
         for origin in waiting.first.into_iter().chain(waiting.others) {
             match origin {
@@ -169,7 +169,8 @@ impl System {
         self.crash_image_changes(at, Some((line, data)));
     }
 
-    /// Place 9, asked in observed runs whenever the image that a crash would leave may have changed.
+    /// Place 9, called in observed runs whenever the image that a crash would leave may have
+    /// changed.
     fn crash_image_changes(&mut self, at: u64, persists: Option<(Line, LineData)>) {
         let Some(image) = &mut self.hw.crash_image else { return };
         let mut named = Vec::new();
@@ -254,7 +255,7 @@ impl System {
         self.retry_drain(core);
     }
 
-    /// One store, flush or primitive of a core is done.
+    /// Completes one store, flush or primitive of a core.
     pub(super) fn settle(&mut self, core: CoreId, context: u8) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
@@ -263,7 +264,7 @@ impl System {
         self.look_at_waits(core);
     }
 
-    /// Wakes those of a core's that wait for its stores and flushes.
+    /// Wakes a core's waiters for its stores and flushes.
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
@@ -281,7 +282,7 @@ impl System {
         }
     }
 
-    /// The held fence of a core retires now.
+    /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
         let core = self.hw.hart(id).core.clone();
@@ -298,23 +299,24 @@ impl System {
             if fenced {
                 core.window.stall_fence(now);
             }
-            core.front.set(core.window.cycle());
-            self.hw.hart(id).front = Front::Runnable;
+            core.next_op.set(core.window.cycle());
+            self.hw.hart(id).state = ProgramState::Runnable;
         }
     }
 
-    /// A core's program has waited for a design's gate, or for its own stores and flushes.
+    /// Resumes a core's program that has waited for a design's gate, or for its own stores and
+    /// flushes.
     fn go_on(&mut self, core: CoreId, then: Then) {
         let now = self.hw.now;
         let hart = self.hw.hart(core);
-        hart.core.front.set(hart.core.front.get().max(now));
-        hart.front = match then {
-            Then::Ask(request) => Front::Again(request),
-            Then::GoOn { .. } | Then::Count(_) => Front::Runnable,
+        hart.core.next_op.set(hart.core.next_op.get().max(now));
+        hart.state = match then {
+            Then::Ask(request) => ProgramState::Again(request),
+            Then::GoOn { .. } | Then::Count(_) => ProgramState::Runnable,
         };
     }
 
-    /// Carries out the services that the design has called and that are deferred.
+    /// Carries out the deferred services that the design has called.
     #[inline]
     pub(super) fn obey(&mut self) {
         if !self.hw.commands.is_empty() {

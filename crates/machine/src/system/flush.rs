@@ -1,4 +1,5 @@
-//! Flushes: from the store queue's head to the write-back buffer, the look-up, and off to the controller.
+//! Flushes: from the store queue's head through the write-back buffer and the look-up to the
+//! controller.
 
 use super::events::Event;
 use super::hardware::{Buffered, Combining};
@@ -31,8 +32,8 @@ struct Found {
 }
 
 impl System {
-    /// Moves a flush into its core's write-back buffer and sends it off; false if the buffer is full or holds a flush
-    /// of the same line (COSPlay, section 4.3).
+    /// Moves a flush into its core's write-back buffer and sends it. Returns false if the buffer is
+    /// full or holds a flush of the same line (COSPlay, section 4.3).
     pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until<Key>> {
         let line = entry.line();
         let entries = self.hw.machine.core.writeback_buffer_entries as usize;
@@ -66,7 +67,7 @@ impl System {
         Ok(true)
     }
 
-    /// A flush that the design sends: as a `clwb`, its acknowledgement goes to the design.
+    /// Performs a flush that the design sends, as a `clwb`; the design gets its acknowledgement.
     pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: Key) {
         let now = self.hw.now;
         let found = match self.design.hands_over_clean() {
@@ -88,8 +89,8 @@ impl System {
         }
     }
 
-    /// Sends a dirty line to its controller, or lets a flush of a clean one wait for the line's write in flight, any
-    /// core's; false if there is nothing to wait for.
+    /// Sends a dirty line to its controller. A flush of a clean line waits for the line's write in
+    /// flight, from any core; false if there is none.
     fn write_found(&mut self, core: CoreId, line: Line, found: &Found, origin: Origin) -> bool {
         if !line.is_persistent() {
             return false;
@@ -116,7 +117,8 @@ impl System {
         }
     }
 
-    /// Looks a line up in the core's private levels, then in the shared level and whoever owns it, and leaves it clean.
+    /// Looks a line up in the core's private levels, then in the LLC and its owner's caches, and
+    /// leaves it clean.
     fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let own = at + private.modified_after(line);
@@ -124,7 +126,7 @@ impl System {
             return Ok(Found { dirty: true, at: own });
         }
         drop(private);
-        let sharers = self.hw.last.peek(line).map_or(Sharers::default(), |l| l.sharers);
+        let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;
         }
@@ -141,19 +143,19 @@ impl System {
         }
         if !broken(Rule::FlushFindsSharedLevel) {
             self.hw
-                .last
+                .llc
                 .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
         }
         if kind != Flush::Clwb {
-            self.hw.last.remove(line);
+            self.hw.llc.remove(line);
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
-        let at = own + 2 * self.hw.hop() + self.hw.last.latency;
+        let at = own + 2 * self.hw.hop() + self.hw.llc.latency;
         Ok(Found { dirty, at })
     }
 
-    /// Looks a line up in the core's private levels, among what is held on its way out of them, and in the shared level, and
-    /// leaves it clean. Others hold nothing of the core's stores: lines are handed over clean.
+    /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
+    /// leaves it clean. Other cores hold none of the core's stores: lines are handed over clean.
     fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let at = at + private.modified_after(line);
@@ -166,13 +168,14 @@ impl System {
         }
         let mut dirty = false;
         self.hw
-            .last
+            .llc
             .change(line, |entry| dirty = std::mem::take(&mut entry.dirty));
-        let at = at + 2 * self.hw.hop() + self.hw.last.latency;
+        let at = at + 2 * self.hw.hop() + self.hw.llc.latency;
         Found { dirty, at }
     }
 
-    /// Puts a non-temporal store into a write-combining buffer; false if all are on their way to memory.
+    /// Puts a non-temporal store into a write-combining buffer; false if all are in flight to
+    /// memory.
     pub(super) fn combine(&mut self, core: CoreId, entry: &Entry, size: u8, at: u64) -> bool {
         let line = entry.line();
         let most = self.hw.machine.core.write_combining_buffers as usize;

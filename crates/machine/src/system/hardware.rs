@@ -4,7 +4,7 @@ use super::channel::Channels;
 use super::events::Event;
 use super::rollback::Checkpoints;
 use super::waiters::{Condition, Then, Waiter, Waiters};
-use crate::cache::Last;
+use crate::cache::Llc;
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
@@ -19,15 +19,17 @@ use strandline_kernel::{Cycles, Events, Rng};
 /// Everything but the design and the programs.
 pub struct Hardware {
     pub machine: Machine,
-    /// The earliest time that anything may be posted for: the event's own under way, or the furthest that a core has come since
-    /// the last event. It goes back at an event, since a core may be ahead of the next one: its program runs ahead of its store
-    /// queue, and within `simulation.slack`.
+    /// The earliest time for which anything may be posted: that of the current event, or the
+    /// furthest that a core has reached since the last event. It decreases at an event, since a
+    /// core may be ahead of the next one: its program runs ahead of its store queue, and within
+    /// `simulation.slack`.
     pub now: u64,
-    /// The time of the event, of the store queue's departure or of the request that is looked at; never after `now`.
+    /// The time of the current event, of the store queue's departure or of the current request;
+    /// never after `now`.
     pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
-    pub last: Last,
+    pub llc: Llc,
     pub controllers: Vec<Controller>,
     pub dram: Dram,
     pub channels: Channels,
@@ -40,42 +42,42 @@ pub struct Hardware {
     pub durable: Option<Memory>,
     /// When a line was first filled with other bytes than the cores had stored.
     pub stale_since: Option<Cycles>,
-    /// Deferred services: carried out when the design has returned.
+    /// Deferred services: carried out after the design has returned.
     pub commands: VecDeque<Command>,
-    /// All that wait.
+    /// Everything that waits.
     pub waiters: Waiters,
-    /// Persistent lines stored to last, for forced evictions.
+    /// Recently stored persistent lines, for forced evictions.
     pub recent: VecDeque<(CoreId, Line)>,
     /// Writes that programs wait for.
     pub writes_counted: Rc<Counted>,
     pub tally: Tally,
 }
 
-/// A core, and what the system knows of it.
+/// A core, and the system's state for it.
 pub struct Hart {
     pub core: Rc<Core>,
-    pub front: Front,
+    pub state: ProgramState,
     /// Flushes in its write-back buffer.
     pub buffer: Vec<Buffered>,
     pub next_slot: u64,
     /// Non-temporal stores being combined, oldest first.
     pub combining: Vec<Combining>,
-    /// When its last store or flush was done.
+    /// When its last store or flush completed.
     pub settled: u64,
-    /// The number of the store queue's entry whose turn came last.
+    /// The number of the store-queue entry that reached the head last.
     pub at_turn: u64,
-    /// Where it can be rolled back to.
+    /// The checkpoints to which it can be rolled back.
     pub checkpoints: Checkpoints,
 }
 
-/// What a core's program is doing.
+/// The state of a core's program.
 #[derive(Clone, Copy, Debug)]
-pub enum Front {
-    /// It goes on at its core's front time.
+pub enum ProgramState {
+    /// It runs at its core's next dispatch.
     Runnable,
-    /// Its request is looked at again at its core's front time.
+    /// Its request is repeated at its core's next dispatch.
     Again(Request),
-    /// It waits: [`Waiters`] knows for what.
+    /// It waits: [`Waiters`] has the condition.
     Waits,
     /// It has ended.
     Ended,
@@ -87,7 +89,7 @@ pub struct Buffered {
     pub slot: u64,
     pub line: Line,
     pub context: u8,
-    /// It is a `clflush`, which stays at the head of the store queue until it is done.
+    /// It is a `clflush`, which stays at the head of the store queue until it completes.
     pub is_head: bool,
 }
 
@@ -100,7 +102,7 @@ pub struct Combining {
     pub mask: u64,
     /// The contexts of the stores in it.
     pub contexts: Vec<u8>,
-    /// On its way to memory; it stays until it is accepted.
+    /// In flight to memory; it stays until it is accepted.
     pub sent: bool,
 }
 
@@ -117,7 +119,7 @@ pub enum Command {
     CrashStateChanged,
 }
 
-/// Counts of what happened outside of the cores.
+/// Counts of events outside of the cores.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub pm_reads: u64,
@@ -146,7 +148,7 @@ impl Hardware {
         ControllerId((line.addr().0 / c.interleave_bytes % c.count) as u16)
     }
 
-    /// The time from a core to the controller and back, without the backend operation.
+    /// The round trip from a core to the controller, without the backend operation.
     pub fn to_controller(&self) -> u64 {
         self.machine.pm.write_to_controller.0
     }
@@ -183,7 +185,8 @@ impl Hardware {
         id
     }
 
-    /// A read of a line from memory that leaves the last level at `at`: when the data is back there.
+    /// A read of a line from memory that leaves the LLC at `at`. Returns when the data is back
+    /// there.
     pub fn read_memory(&mut self, line: Line, at: u64) -> u64 {
         if !line.is_persistent() {
             return self.dram.read(at);
@@ -193,8 +196,8 @@ impl Hardware {
         self.controllers[controller.0 as usize].media.read(line, at)
     }
 
-    /// A counted write to the word that holds `addr` became visible at `at`: programs that wait for it
-    /// go on.
+    /// A counted write to the word that holds `addr` became visible at `at`: wakes the programs
+    /// that wait for it.
     pub fn count_write(&mut self, addr: Addr, at: u64) {
         self.writes_counted.add(addr);
         let word = Addr(addr.0 & !7);
@@ -206,8 +209,8 @@ impl Hardware {
             if self.writes_counted.reached(word, times) {
                 let hart = self.hart(core);
                 hart.core.window.redirect(at);
-                hart.core.front.set(hart.core.front.get().max(at));
-                hart.front = Front::Runnable;
+                hart.core.next_op.set(hart.core.next_op.get().max(at));
+                hart.state = ProgramState::Runnable;
             } else {
                 self.waiters.park(condition, waiter);
             }
@@ -221,13 +224,13 @@ impl Hardware {
         self.waiters.of_fence(core).is_some() || program.is_some_and(waits)
     }
 
-    /// What a line on its way out, which the design holds, waits for.
+    /// The condition for which the design holds an evicted line.
     pub fn held_until(&self, line: Line) -> Option<Until<Key>> {
         let held = self.waiters.held_lines().find(|(_, _, held)| *held == line);
         held.map(|(condition, ..)| condition.until())
     }
 
-    /// The bytes of a line once this write is durable: those that it writes over those that are there.
+    /// The bytes of a line once this write is durable: those that it writes, over the present ones.
     pub fn persisted(&self, write: &WriteRequest<Key>) -> LineData {
         if write.bytes.is_all() {
             return write.data;
@@ -237,7 +240,7 @@ impl Hardware {
         data
     }
 
-    /// What the persistence domain holds of a line, as far as it is kept.
+    /// The bytes of a line in the persistence domain, as far as the machine keeps them.
     pub fn durable_bytes(&self, line: Line) -> LineData {
         match &self.crash_image {
             Some(image) => image.persisted(line),
@@ -245,7 +248,7 @@ impl Hardware {
         }
     }
 
-    /// A line is filled with what the persistence domain holds of it, which all cores see from now on.
+    /// Fills a line with the persistence domain's bytes, which all cores see from now on.
     pub fn fill(&mut self, line: Line) {
         let (seen, data) = (self.memory.line(line), self.durable_bytes(line));
         let mut stale = 0;
@@ -264,7 +267,7 @@ impl Hardware {
         }
     }
 
-    /// All cores see what was stored in a line, which memory holds now.
+    /// Makes the stored bytes of a line visible to all cores; memory holds them now.
     pub fn reload(&mut self, line: Line) {
         let data = self.durable_bytes(line);
         self.memory.set_line(line, &data);
@@ -277,7 +280,7 @@ impl Hardware {
         self.harts.first().and_then(|hart| hart.core.tracer.as_deref())
     }
 
-    /// The design does not implement the hook: no core asks for it any more.
+    /// Records that the design does not implement the hook: no core asks for it again.
     pub fn skip_hook(&mut self, hook: Hook) {
         for hart in &self.harts {
             hart.core.skip(hook);
@@ -300,7 +303,7 @@ impl Hart {
     pub fn new(core: Rc<Core>) -> Hart {
         Hart {
             core,
-            front: Front::Runnable,
+            state: ProgramState::Runnable,
             buffer: Vec::new(),
             next_slot: 0,
             combining: Vec::new(),
@@ -310,10 +313,10 @@ impl Hart {
         }
     }
 
-    /// When its program goes on, as far as it knows.
-    pub fn next_front(&self) -> u64 {
-        match self.front {
-            Front::Runnable | Front::Again(_) => self.core.front.get(),
+    /// When its program runs next, as far as it knows.
+    pub fn next_op_at(&self) -> u64 {
+        match self.state {
+            ProgramState::Runnable | ProgramState::Again(_) => self.core.next_op.get(),
             _ => u64::MAX,
         }
     }

@@ -1,4 +1,4 @@
-//! A core looked at from outside, at a moment of a run: its store queue, its buffers, and what is pending.
+//! A view of a core at a moment of a run: its store queue, its buffers, and what is pending.
 
 use super::hardware::Hart;
 use super::run::System;
@@ -9,24 +9,24 @@ use strandline_design as design;
 use strandline_design::{Key, Store, Until};
 use strandline_isa::{CoreId, Line};
 
-/// What a core holds at a moment. Looking changes nothing.
+/// The state of a core at a moment. A look changes nothing.
 ///
-/// A store or flush may stand in its queue one dispatch ahead: entries are allocated as soon as everything up to the cycle
-/// before their dispatch has happened.
+/// A store or flush may be in its queue one dispatch early: an entry is allocated once everything
+/// up to the cycle before its dispatch has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreView {
-    /// The context register: what stores and flushes that enter from now on belong to.
+    /// The context register: the context of stores and flushes that enter from now on.
     pub context: u8,
     /// The store queue, in program order.
     pub store_queue: Vec<Queued>,
-    /// The write-back buffer, in the order in which its flushes came.
+    /// The write-back buffer, in the order in which its flushes arrived.
     pub writeback_buffer: Vec<Flushing>,
     /// The write-combining buffers, oldest first.
     pub combining: Vec<Joined>,
     /// Stores not yet visible and flushes not yet acknowledged, by context: contexts that have any, in order (COSPlay's
     /// Store-Clwb Tracker, section 4.3).
     pub pending: Vec<(u8, u64)>,
-    /// What the fence that may not retire yet waits for. Nothing enters the store queue meanwhile.
+    /// What the held fence waits for. Nothing enters the store queue meanwhile.
     pub held: Option<Until<Key>>,
     /// Instructions dispatched so far.
     pub instructions: u64,
@@ -48,7 +48,7 @@ pub struct Flushing {
     pub line: Line,
     /// The context that it belongs to.
     pub context: u8,
-    /// It is a `clflush`, which stands at the head of the store queue too until it is done.
+    /// It is a `clflush`, which also stays at the head of the store queue until it completes.
     pub at_head: bool,
 }
 
@@ -59,16 +59,17 @@ pub struct Joined {
     pub line: Line,
     /// The contexts of the non-temporal stores in it, oldest first.
     pub contexts: Vec<u8>,
-    /// Whether it is on its way to memory; it takes no further stores then.
+    /// Whether it is in flight to memory; it accepts no further stores then.
     pub sent: bool,
 }
 
 impl System {
-    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as it is then: false if all is done.
-    /// [`System::run`] finishes the run and gives its outcome.
+    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as of then. Returns
+    /// false when everything is done. [`System::run`] finishes the run and returns its outcome.
     ///
-    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run of one core is the same
-    /// however often it is stopped; of several cores, another may come first of those that go on in one cycle.
+    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run
+    /// of one core does not depend on where it is stopped. With several cores, a stop may change
+    /// their order within one cycle.
     ///
     /// # Errors
     /// No progress.
@@ -91,7 +92,7 @@ impl System {
         }
     }
 
-    /// What a core holds now.
+    /// The present state of a core.
     pub fn look(&self, core: CoreId) -> CoreView {
         CoreView::of(&self.hw.harts[core.index()], &self.hw.waiters)
     }

@@ -1,7 +1,7 @@
-//! What programs ask of the system.
+//! The requests of programs to the system.
 
 use super::access::Blocked;
-use super::hardware::Front;
+use super::hardware::ProgramState;
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Dispatched, Kind, Request, Response};
@@ -10,7 +10,7 @@ use strandline_isa::{Addr, CoreId, Line, Primitive, Rmw};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
-/// What the design has of a load's bytes.
+/// The bytes of a load that the design has.
 #[derive(Clone, Copy, Debug)]
 pub struct Supplied {
     /// Which bytes, one bit each.
@@ -28,22 +28,22 @@ impl Supplied {
         after: 0,
     };
 
-    /// Whether it has all bytes of a load of this size.
+    /// Whether these are all bytes of a load of this size.
     fn has_all(self, size: u8) -> bool {
         u64::from(self.mask) >= (1u64 << size) - 1
     }
 }
 
 impl System {
-    /// Looks at a core's request at its front time; true if its program can go on at once.
+    /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);
-        let at = hart.core.front.get();
+        let at = hart.core.next_op.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         let hart = self.hw.hart(core);
         match request {
             Request::Order => {
-                hart.front = Front::Runnable;
+                hart.state = ProgramState::Runnable;
                 return false;
             }
             Request::Released { blocks } => {
@@ -60,7 +60,7 @@ impl System {
                 self.maybe_start();
                 return false;
             }
-            // In a cache with few ways, a loop of loads could take the place of a store's line for ever.
+            // In a cache with few ways, a loop of loads could evict a store's line for ever.
             Request::Load { .. } if hart.core.has_lost_store() => {
                 return self.wait(core, Condition::Empty(core), Then::Ask(request.again()));
             }
@@ -74,7 +74,8 @@ impl System {
                 missed,
             } => self.load(core, addr, size, issue.max(at), missed),
             Request::Own { addr, issue } => {
-                // A store that cannot have its line ahead of its turn asks for it then; the program does not wait for that.
+                // A store that cannot get its line early requests it again at the head of the
+                // queue; the program does not wait for it.
                 _ = self.access(core, addr.line(), Access::Own, issue.max(at));
                 Ok(Response::default())
             }
@@ -112,17 +113,17 @@ impl System {
             Ok(response) => {
                 hart.core.response.set(response);
                 hart.core.waited.set(0);
-                hart.front = Front::Runnable;
+                hart.state = ProgramState::Runnable;
                 true
             }
             Err(Blocked::Filling(filled)) => {
-                hart.core.front.set(filled + 1);
+                hart.core.next_op.set(filled + 1);
                 hart.core.waited.set(hart.core.waited.get() + 1);
-                hart.front = Front::Again(again);
+                hart.state = ProgramState::Again(again);
                 false
             }
             Err(Blocked::Until(until)) if hart.core.holds(until) => {
-                hart.front = Front::Again(again);
+                hart.state = ProgramState::Again(again);
                 true
             }
             Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(again)),
@@ -131,9 +132,9 @@ impl System {
         go
     }
 
-    /// A core's program waits; always false: it does not go on.
+    /// Parks a core's program; always returns false.
     fn wait(&mut self, core: CoreId, condition: Condition, then: Then) -> bool {
-        self.hw.hart(core).front = Front::Waits;
+        self.hw.hart(core).state = ProgramState::Waits;
         self.hw.waiters.park(condition, Waiter::Program(core, then));
         false
     }
@@ -162,13 +163,14 @@ impl System {
         })
     }
 
-    /// What a load gets, and when: from the design, the caches and memory, and the core's own store queue over them.
+    /// A load's value and time: from the design, the caches and memory, under the core's own store
+    /// queue.
     pub(super) fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
         let supplied = match self.hw.hart(core).core.asks(Hook::Load) {
             true => self.supplied(core, load)?,
             false => Supplied::NOTHING,
         };
-        // Read first, so that the host's own miss goes on during the look-up.
+        // Read first: the host's own cache miss overlaps the look-up.
         _ = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
         let done = self.loads_line(core, load, supplied, issue, missed)?;
         let below = self.below_queue(load, supplied);
@@ -181,7 +183,7 @@ impl System {
         })
     }
 
-    /// What the design has of a load's bytes.
+    /// The bytes of a load that the design has.
     fn supplied(&mut self, core: CoreId, load: Load) -> Result<Supplied, Blocked> {
         match self.design.load(&mut self.hw, core, load) {
             Forward::Caches { after } => Ok(Supplied {
@@ -197,13 +199,13 @@ impl System {
         }
     }
 
-    /// A load's bytes as all cores see them, with those that the design has over them.
+    /// A load's bytes as all cores see them, under the design's.
     fn below_queue(&self, load: Load, supplied: Supplied) -> u64 {
         let memory = self.hw.memory.read(load.addr, load.size);
         over(memory, supplied.value, supplied.mask)
     }
 
-    /// When the bytes below the store queue are there, of a load that issues at `issue`.
+    /// When the bytes below the store queue are available, for a load that issues at `issue`.
     fn loads_line(
         &mut self,
         core: CoreId,
@@ -219,17 +221,18 @@ impl System {
         }
     }
 
-    /// Brings a load's line into the core's caches: when it is there.
+    /// Brings a load's line into the core's caches. Returns when it is there.
     fn load_line(&mut self, core: CoreId, line: Line, issue: u64, missed: bool) -> Result<u64, Blocked> {
         if !missed {
             return self.access(core, line, Access::Read, issue);
         }
-        self.hw.last.expect(line);
+        self.hw.llc.expect(line);
         let fill = self.hw.harts[core.index()].core.private.borrow().miss();
         self.miss(core, line, Access::Read, issue, &fill)
     }
 
-    /// A locked instruction performs at the head of the window with the store queue empty; `None` if it waits.
+    /// Performs a locked instruction at the head of the window with the store queue empty; `None`
+    /// if it waits.
     fn locked(
         &mut self,
         core: CoreId,
@@ -246,9 +249,9 @@ impl System {
             return None;
         }
         let at = issue.max(shared.window.retired()).max(shared.drained.get());
-        if at > shared.front.get() {
-            shared.front.set(at);
-            hart.front = Front::Again(request);
+        if at > shared.next_op.get() {
+            shared.next_op.set(at);
+            hart.state = ProgramState::Again(request);
             return None;
         }
         self.send_all_combined(core, at);
@@ -259,7 +262,7 @@ impl System {
                 }
             }
         }
-        let now = at.max(self.hw.now.min(shared.front.get()));
+        let now = at.max(self.hw.now.min(shared.next_op.get()));
         if self.hw.hart(core).speculates() {
             if let Some(kept) = self.keep_locked(core, addr, op, operand, now) {
                 return Some(kept);
@@ -310,7 +313,7 @@ impl System {
     }
 
     fn primitive(&mut self, core: CoreId, primitive: Primitive, at: u64) -> Response {
-        // A change of context is no fence.
+        // A change of context is not a fence.
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.send_all_combined(core, at);
         }
@@ -325,7 +328,7 @@ impl System {
         }
     }
 
-    /// What becomes of a primitive that was given this answer.
+    /// The outcome of a primitive after this answer.
     fn dispatched(&mut self, core: CoreId, admission: Admission<Key>) -> Dispatched {
         let shared = self.hw.hart(core).core.clone();
         match admission {
@@ -343,7 +346,7 @@ impl System {
         }
     }
 
-    /// A primitive stays in its core's window until the condition holds.
+    /// Holds a primitive in its core's window until the condition holds.
     fn hold(&mut self, core: CoreId, until: Until<Key>, loads: bool, dispatched: Dispatched) -> Dispatched {
         self.hw.hart(core).core.holds_loads.set(loads);
         self.hw.waiters.park(Condition::of(core, until), Waiter::Fence(core));
@@ -351,7 +354,7 @@ impl System {
     }
 }
 
-/// A load's bytes with those of `mask` from `over`.
+/// A load's bytes, with those of `mask` replaced by `over`'s.
 fn over(under: u64, over: u64, mask: u8) -> u64 {
     let mut bits = 0;
     if mask == 0 {

@@ -1,8 +1,8 @@
-//! Speculation: checkpoints of cores, the way back, and what waits until it is certain.
+//! Speculation: checkpoints of cores, roll-backs, and notes that wait until it is certain.
 
 use super::access::Blocked;
 use super::drain::store_of;
-use super::hardware::{Front, Hardware, Hart};
+use super::hardware::{Hardware, Hart, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
@@ -10,13 +10,13 @@ use std::task::Poll;
 use strandline_design::{self as design, Checkpoint, Departure, Key, Load, StoreId, Until};
 use strandline_isa::{Addr, CoreId, Rmw};
 
-/// Where a core can be rolled back to.
+/// The checkpoints to which a core can be rolled back.
 #[derive(Default)]
 pub struct Checkpoints {
     next: u64,
     kept: Vec<(Checkpoint, Saved)>,
-    /// The length of the log at the checkpoint that the core was rolled back to last, until the core
-    /// has passed it.
+    /// The length of the log at the checkpoint of the latest roll-back, until the core has passed
+    /// it.
     passes: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl Hart {
 }
 
 impl Hardware {
-    /// Takes a checkpoint of a core just before the instruction that is being asked about.
+    /// Takes a checkpoint of a core just before the instruction about which the design is asked.
     pub fn take_checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
         let hart = self.hart(core);
         let saved = hart.core.save();
@@ -49,7 +49,8 @@ impl Hardware {
 }
 
 impl System {
-    /// A core has retired a fence speculatively: what it announces from now on waits for the condition.
+    /// Records a speculatively retired fence: what the core announces from now on waits for the
+    /// condition.
     pub(super) fn speculate(&mut self, core: CoreId, until: Until<Key>) {
         if self.hw.hart(core).core.holds(until) {
             return;
@@ -59,15 +60,16 @@ impl System {
         self.hw.waiters.park(condition, Waiter::Speculation { core, number });
     }
 
-    /// What a speculatively retired fence waited for has come.
+    /// Makes a speculatively retired fence certain: its condition holds.
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
         let now = self.hw.now;
         self.hw.hart(core).core.notes.confirm(number, now);
         self.maybe_start();
     }
 
-    /// A locked instruction of a core that speculates: if the design keeps its write, what it has read; or it waits. It
-    /// reads its word where a load would, whose line the core has then: another core's store is a conflict from now on.
+    /// Performs a locked instruction of a core that speculates: its old value if the design keeps
+    /// the write, or it waits. It reads its word where a load would and brings the line into its
+    /// core's caches, so that another core's store is a conflict from now on.
     pub(super) fn keep_locked(
         &mut self,
         core: CoreId,
@@ -107,7 +109,8 @@ impl System {
         }))
     }
 
-    /// Rolls a core back: its program goes on from the checkpoint. Whether there still was one.
+    /// Rolls a core back: its program resumes at the checkpoint. Returns whether the checkpoint
+    /// exists.
     pub(super) fn roll_back(&mut self, core: CoreId, checkpoint: Checkpoint) -> bool {
         let hart = self.hw.hart(core);
         let Some(index) = hart.checkpoints.kept.iter().position(|(kept, _)| *kept == checkpoint) else {
@@ -125,16 +128,16 @@ impl System {
         let hart = self.hw.hart(core);
         hart.core.restore(&saved);
         hart.core.window.redirect(now);
-        hart.core.front.set(hart.core.window.cycle());
-        hart.front = Front::Runnable;
+        hart.core.next_op.set(hart.core.window.cycle());
+        hart.state = ProgramState::Runnable;
         self.retry_drain(core);
         self.look_at_waits(core);
         self.design.rolled_back(&mut self.hw, core, checkpoint);
         true
     }
 
-    /// Interrupts a core's program, which hears of it when it asks. One that never asks whether it was interrupted ends there, and
-    /// with it the run, as by a power failure.
+    /// Interrupts a core's program, which learns of it when it polls. A program that never polls
+    /// ends there, and with it the run, as by a power failure.
     pub(super) fn interrupt(&mut self, core: CoreId) {
         let core = &self.hw.hart(core).core;
         match core.interrupted.get() {
@@ -143,7 +146,8 @@ impl System {
         }
     }
 
-    /// Takes the stores out that the core has made since: from the store queue, and those that the design keeps.
+    /// Removes the stores that the core has made since: from the store queue, and from the design's
+    /// kept stores.
     fn void_stores(&mut self, core: CoreId, saved: &Saved) -> Vec<Entry> {
         let shared = &self.hw.hart(core).core;
         let mut void = shared.queue.borrow_mut().remove_younger(saved.newest_entry());
@@ -157,7 +161,7 @@ impl System {
         void
     }
 
-    /// Begins a core's program anew and gives it what it was given up to the checkpoint.
+    /// Restarts a core's program and replays its log up to the checkpoint.
     fn begin_anew(&mut self, core: CoreId, saved: &Saved) {
         let factory = self.factories[core.index()].clone();
         let factory = factory.expect("a design that rolls back runs programs that can be begun anew");

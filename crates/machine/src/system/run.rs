@@ -1,10 +1,10 @@
 //! The run: cores and events in global time order.
 
 use super::channel::Channels;
-use super::hardware::{Front, Hardware, Hart, Tally};
+use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::stuck::{describe, Stuck};
 use super::waiters::{Condition, Waiters};
-use crate::cache::Last;
+use crate::cache::Llc;
 use crate::config::Machine;
 use crate::core::{Core, Counted, SimCpu, Wants};
 use crate::crash_image::CrashImage;
@@ -27,7 +27,7 @@ use strandline_kernel::{Counts, Cycles, Events, Rng};
 /// The program of one hardware thread.
 pub type Program = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Begins a program, each time anew.
+/// Creates a program; each call creates it anew.
 pub type Factory = Rc<dyn Fn(SimCpu) -> Program>;
 
 /// How to run.
@@ -45,17 +45,18 @@ pub struct Options {
     pub heartbeat: Heartbeat,
 }
 
-/// By what the watchdog sees that a run gets on.
+/// What the watchdog counts as progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
-    /// Tasks end. A program that spins executes instructions and gets nowhere.
+    /// Tasks end. (A program that spins executes instructions without progress.)
     Tasks,
-    /// Instructions are dispatched: of a program that has so many and no loop, which need not have tasks.
+    /// Instructions are dispatched: for programs of fixed length without loops, which need not have
+    /// tasks.
     Instructions,
 }
 
 impl Heartbeat {
-    /// How far the cores have come.
+    /// The progress of the cores so far.
     fn of(self, hw: &Hardware) -> u64 {
         let cores = hw.harts.iter().map(|hart| &hart.core);
         match self {
@@ -77,15 +78,16 @@ impl Default for Options {
     }
 }
 
-/// What a run yields.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Counts of the timed region.
     pub stats: Stats,
-    /// What became durable when, if the journal was kept.
+    /// The durable events, if the journal was kept.
     pub journal: Option<Journal>,
-    /// The run ended early: the design interrupted a core ([`strandline_design::Services::interrupt`]) whose program does
-    /// not heed that. What is durable is what a power failure at that moment leaves.
+    /// The run ended early: the design interrupted a core
+    /// ([`strandline_design::Services::interrupt`]) whose program does not poll. The durable state
+    /// is that of a power failure at that moment.
     pub halted: bool,
 }
 
@@ -93,16 +95,16 @@ pub struct Outcome {
 pub struct System {
     pub(super) hw: Hardware,
     pub(super) design: Box<AnyDesign>,
-    /// Every core is snooped for a line, holder of it or not.
+    /// Whether every core is snooped for a line, holder of it or not.
     pub(super) snoops_all: bool,
     pub(super) programs: Vec<Option<Program>>,
-    /// How a core's program is begun anew, if it can be.
+    /// Creates a core's program anew, if that is possible.
     pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
     start: Start,
     pub(super) watch: Watch,
-    /// A core was interrupted whose program does not heed it: the run is over.
+    /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
 }
 
@@ -111,7 +113,7 @@ pub struct System {
 struct Start {
     at: u64,
     stats: Stats,
-    /// The design has not been asked yet what it had counted by then: something still happens before.
+    /// The design's counters at the start are still to be read: events precede it.
     asks_design: bool,
 }
 
@@ -149,7 +151,7 @@ impl System {
             step: 0,
             memory,
             harts,
-            last: Last::new(&machine.llc),
+            llc: Llc::new(&machine.llc),
             controllers: (0..machine.controllers.count)
                 .map(|_| Controller::new(machine))
                 .collect(),
@@ -187,8 +189,8 @@ impl System {
         SimCpu::new(self.hw.harts[core.index()].core.clone())
     }
 
-    /// Puts a program on a core. It is begun anew whenever the design rolls the core back, and must do the
-    /// same each time as far as it is given the same values.
+    /// Puts a program on a core. It is created anew whenever the design rolls the core back, and
+    /// must do the same each time if it is given the same values.
     pub fn start(&mut self, core: CoreId, factory: Factory) {
         self.programs[core.index()] = Some(factory(self.cpu(core)));
         self.factories[core.index()] = Some(factory);
@@ -197,13 +199,13 @@ impl System {
     /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
     pub fn warm(&mut self, addresses: Range<u64>) {
         for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
-            if self.hw.last.peek(Line(line)).is_none() {
-                self.hw.last.insert(Line(line));
+            if self.hw.llc.peek(Line(line)).is_none() {
+                self.hw.llc.insert(Line(line));
             }
         }
     }
 
-    /// The design, to read its state.
+    /// The design, for its state.
     pub fn design(&self) -> &AnyDesign {
         &*self.design
     }
@@ -213,12 +215,13 @@ impl System {
         &self.hw.memory
     }
 
-    /// Has the run write to `ended`, now and then, how many tasks have ended. No result depends on it.
+    /// Makes the run write to `ended`, now and then, how many tasks have ended. No result depends
+    /// on it.
     pub fn tell(&mut self, ended: Arc<AtomicU64>) {
         self.watch.ended = ended;
     }
 
-    /// Runs until every program has ended and every store and flush is done.
+    /// Runs until every program has ended and every store and flush has completed.
     ///
     /// # Errors
     /// No progress.
@@ -234,12 +237,13 @@ impl System {
     pub(super) fn end_idle_cores(&mut self) {
         for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
             if program.is_none() {
-                hart.front = Front::Ended;
+                hart.state = ProgramState::Ended;
             }
         }
     }
 
-    /// Lets the earliest event or core go on, a core no further than `last`; false when all is done.
+    /// Runs the earliest event or core, a core no further than `last`; false when everything is
+    /// done.
     pub(super) fn step(&mut self, last: u64) -> Result<bool, Stuck> {
         if self.halted {
             return Ok(false);
@@ -258,8 +262,8 @@ impl System {
         };
         let others = second.min(next_event.saturating_sub(1)).min(last);
         if self.hw.harts[core.index()].core.drains.get() == at {
-            let front = self.hw.harts[core.index()].next_front();
-            self.drain(core, others.min(front));
+            let next_op = self.hw.harts[core.index()].next_op_at();
+            self.drain(core, others.min(next_op));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
             self.go(core, others.saturating_add(slack).min(last), slack);
@@ -268,11 +272,10 @@ impl System {
     }
 
     fn finished(&self) -> Result<bool, Stuck> {
-        let done = self
-            .hw
-            .harts
-            .iter()
-            .all(|h| matches!(h.front, Front::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0);
+        let done =
+            self.hw.harts.iter().all(|h| {
+                matches!(h.state, ProgramState::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0
+            });
         if done {
             Ok(false)
         } else {
@@ -280,11 +283,12 @@ impl System {
         }
     }
 
-    /// The core that goes on first and when, and when the next one does; ties go to the lower number.
+    /// The core that runs next and when, and when the one after it does; ties go to the lower
+    /// number.
     pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
         let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
         for hart in &self.hw.harts {
-            let at = hart.next_front().min(hart.core.drains.get());
+            let at = hart.next_op_at().min(hart.core.drains.get());
             if at < first.0 {
                 second = first.0;
                 first = (at, hart.core.id);
@@ -295,13 +299,13 @@ impl System {
         ((first.0 != u64::MAX).then_some(first), second)
     }
 
-    /// Lets a core's program go on up to `horizon`.
+    /// Runs a core's program up to `horizon`.
     fn go(&mut self, id: CoreId, horizon: u64, slack: u64) {
         let core = self.hw.harts[id.index()].core.clone();
         core.horizon.set(horizon);
         loop {
-            let request = match self.hw.harts[id.index()].front {
-                Front::Again(request) => request,
+            let request = match self.hw.harts[id.index()].state {
+                ProgramState::Again(request) => request,
                 _ => match self.poll(id) {
                     Poll::Ready(()) => return self.ended(id),
                     Poll::Pending => core.request.take().expect("a program suspends with a request"),
@@ -310,7 +314,7 @@ impl System {
             let goes_on = self.request(id, request);
             let event = self.hw.events.next_at().0.saturating_sub(1).saturating_add(slack);
             core.horizon.set(core.horizon.get().min(event));
-            if !goes_on || core.front.get() > core.horizon.get() {
+            if !goes_on || core.next_op.get() > core.horizon.get() {
                 return;
             }
         }
@@ -325,20 +329,20 @@ impl System {
 
     fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
-        let now = self.hw.harts[id.index()].core.front.get();
+        let now = self.hw.harts[id.index()].core.next_op.get();
         self.send_all_combined(id, now);
-        self.hw.hart(id).front = Front::Ended;
+        self.hw.hart(id).state = ProgramState::Ended;
         self.maybe_start();
     }
 
-    /// Starts the timed region once every program stands at the start line.
+    /// Starts the timed region once every program has reached the start line.
     pub(super) fn maybe_start(&mut self) {
         let waiters = &self.hw.waiters;
         let stands = |h: &Hart| {
             let waits = waiters.of_program(h.core.id).map(|(condition, _)| condition);
             waits == Some(Condition::Started) && h.core.notes.is_certain()
         };
-        let has_ended = |h: &Hart| matches!(h.front, Front::Ended);
+        let has_ended = |h: &Hart| matches!(h.state, ProgramState::Ended);
         let harts = &self.hw.harts;
         if !harts.iter().all(|h| stands(h) || has_ended(h)) || !harts.iter().any(stands) {
             return;
@@ -362,8 +366,8 @@ impl System {
                 .is_some()
             {
                 hart.core.window.redirect(at);
-                hart.core.front.set(at);
-                hart.front = Front::Runnable;
+                hart.core.next_op.set(at);
+                hart.state = ProgramState::Runnable;
             }
         }
     }
@@ -374,7 +378,7 @@ impl System {
         self.start.stats.design = self.design.counters(Cycles(self.start.at));
     }
 
-    /// Counts since the machine was switched on.
+    /// Counts since the run began.
     fn totals(&self) -> Stats {
         let cores = || self.hw.harts.iter().map(|h| &*h.core);
         let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
@@ -442,21 +446,21 @@ impl System {
     }
 }
 
-/// Looks now and then whether there is progress.
+/// Checks now and then for progress.
 #[derive(Default)]
 pub(super) struct Watch {
     steps: u64,
-    /// What counts as progress, so far.
+    /// The progress so far.
     done: u64,
-    /// The furthest that the run has come, in cycles: `Hardware::now` goes back, patience does not.
+    /// The furthest cycle that the run has reached: `Hardware::now` may decrease, this does not.
     reached: u64,
-    /// How far the run had come when there was last more of it.
+    /// The furthest cycle at the latest progress.
     since: u64,
     /// The tasks that have ended, for other threads to read.
     ended: Arc<AtomicU64>,
 }
 
-/// Steps between two looks.
+/// Steps between two checks.
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {

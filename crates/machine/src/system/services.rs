@@ -201,7 +201,7 @@ impl Services<Keys> for Hardware {
 }
 
 impl Hardware {
-    /// A write of the design's own arrives at its controller at `arrives`.
+    /// Posts the arrival of a design's write at its controller at `arrives`.
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
         let controller = Hardware::controller_of(self, self.writes.get(write).request.line);
         self.events.post(Cycles(arrives), Event::Arrives { controller, write });

@@ -1,19 +1,19 @@
-//! The watchdog: no progress is an error that says who waits for whom.
+//! The watchdog: no progress is an error that names the waiters.
 
-use super::hardware::{Front, Hardware, Hart};
+use super::hardware::{Hardware, Hart, ProgramState};
 use super::waiters::{Condition, Then, Waiters};
 use crate::core::Request;
 use std::fmt;
 use strandline_design::AnyDesign;
 
-/// A run that cannot go on, or goes on without getting anywhere.
+/// A run without progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// When, in cycles.
     pub at: u64,
-    /// Whether nothing can happen any more (or there is no progress, however much happens).
+    /// Whether no event is left (otherwise events continue without progress).
     pub dead: bool,
-    /// Who waits for whom, a line a core.
+    /// The waiters, one line a core.
     pub waits: Vec<String>,
 }
 
@@ -30,12 +30,12 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// Describes every core that has not ended, or has something pending, and what the design knows.
+/// Describes every core that has not ended, or has something pending, and the design's waiters.
 pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
     let waits = hw
         .harts
         .iter()
-        .filter(|h| !matches!(h.front, Front::Ended) || h.core.pending(None) > 0)
+        .filter(|h| !matches!(h.state, ProgramState::Ended) || h.core.pending(None) > 0)
         .map(|hart| describe_hart(hart, &hw.waiters))
         .chain(design.waits())
         .collect();
@@ -47,11 +47,11 @@ pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
 }
 
 fn describe_hart(hart: &Hart, waiters: &Waiters) -> String {
-    let what = match hart.front {
-        Front::Runnable => "runs".to_owned(),
-        Front::Again(request) => describe_request(request),
-        Front::Waits => waiters.of_program(hart.core.id).map_or_else(String::new, describe_wait),
-        Front::Ended => "has ended".to_owned(),
+    let what = match hart.state {
+        ProgramState::Runnable => "runs".to_owned(),
+        ProgramState::Again(request) => describe_request(request),
+        ProgramState::Waits => waiters.of_program(hart.core.id).map_or_else(String::new, describe_wait),
+        ProgramState::Ended => "has ended".to_owned(),
     };
     let mut text = format!("{}: {what}", hart.core.id);
     if let Some(condition) = waiters.of_fence(hart.core.id) {

@@ -1,11 +1,11 @@
-//! All that wait: one table, woken by the condition that they wait for.
+//! One table of all waiters, woken by their conditions.
 
 use crate::core::Request;
 use std::collections::BTreeMap;
 use strandline_design::{ControllerId, Key, Level, StoreId, Until, WriteId};
 use strandline_isa::{Addr, CoreId, Line};
 
-/// What something waits for.
+/// A condition that something waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// A core's older stores are visible and its older flushes acknowledged: of one context, or all.
@@ -16,16 +16,16 @@ pub enum Condition {
     Room(CoreId),
     /// A core's store queue is empty.
     Empty(CoreId),
-    /// All programs stand at the start line.
+    /// All programs have reached the start line.
     Started,
-    /// So many counted writes to this word are visible, as the waiter says.
+    /// So many counted writes to this word are visible; the waiter has the number.
     Written(Addr),
     /// The design opens a gate.
     Open(Key),
 }
 
 impl Condition {
-    /// The condition of an answer to a question about this core.
+    /// The condition in an answer to a question about this core.
     pub fn of(core: CoreId, until: Until<Key>) -> Condition {
         match until {
             Until::Drained(context) => Condition::Drained(core, context),
@@ -33,7 +33,7 @@ impl Condition {
         }
     }
 
-    /// What an answer said that waits for it; of a condition of the machine's own, that all is done.
+    /// The answer that has this condition; for a condition of the machine's own, that all is done.
     pub fn until(self) -> Until<Key> {
         match self {
             Condition::Open(gate) => Until::Open(gate),
@@ -42,36 +42,37 @@ impl Condition {
         }
     }
 
-    /// Whether it concerns one core, whose slots say who waits.
+    /// Whether it concerns one core, whose slots hold the waiters.
     fn is_local(self) -> bool {
         !matches!(self, Condition::Written(_) | Condition::Open(_))
     }
 }
 
-/// What waits.
+/// A waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiter {
     /// The fence that is held in a core's window.
     Fence(CoreId),
-    /// A core's program; then it does this.
+    /// A core's program, and how it resumes.
     Program(CoreId, Then),
-    /// The entry whose turn in a core's store queue has come.
+    /// The entry at the head of a core's store queue.
     StoreQueue(CoreId),
-    /// What a core has announced since it retired a fence speculatively, by the fence's number.
+    /// A core's notes since it retired a fence speculatively, by the fence's number.
     Speculation { core: CoreId, number: u64 },
-    /// A dirty line that the design holds on its way out of this level.
+    /// A dirty line that the design holds on its eviction from this level.
     Eviction { level: Level, core: CoreId, line: Line },
     /// A flush that the design sent.
     Flush { core: CoreId, line: Line, tag: Key },
-    /// A store that the design kept and has performed.
+    /// A store that the design kept and performs.
     Perform { core: CoreId, id: StoreId },
-    /// A write that the design leaves outside of the write queue.
+    /// A write that the design holds outside of the write queue.
     Arrival { controller: ControllerId, write: WriteId },
 }
 
 impl Waiter {
     /// The order in which the waiters for one gate are woken: the cores, each with its fence, its
-    /// program and its store queue; then lines, flushes, stores and writes, each in order of arrival.
+    /// program and its store queue; then lines, flushes, stores and writes, each in order of
+    /// arrival.
     fn rank(&self) -> (u8, u16, u8) {
         match self {
             Waiter::Fence(core) => (0, core.0, 0),
@@ -86,18 +87,18 @@ impl Waiter {
     }
 }
 
-/// What a program does when it has waited.
+/// How a program resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It goes on; dispatch has stood still behind a fence if `fenced`.
+    /// It continues; `fenced`: dispatch has stalled behind a fence.
     GoOn { fenced: bool },
-    /// Its request is looked at again.
+    /// Its request is repeated.
     Ask(Request),
-    /// It goes on if so many counted writes are visible.
+    /// It continues if so many counted writes are visible.
     Count(u32),
 }
 
-/// What a core's fence, program and store queue wait for.
+/// The conditions of a core's fence, program and store queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slots {
     fence: Option<Condition>,
@@ -109,13 +110,13 @@ struct Slots {
 #[derive(Debug, Default)]
 pub struct Waiters {
     cores: Vec<Slots>,
-    /// Those whose condition is no core's own. A core's waiter is listed in its slot too, which says
-    /// whether it still waits.
+    /// Waiters whose condition is not of one core. A core's waiter is listed in its slot too, which
+    /// tells whether it still waits.
     others: BTreeMap<Condition, Vec<Waiter>>,
 }
 
 impl Waiters {
-    /// For so many cores.
+    /// A table for so many cores.
     pub fn new(cores: usize) -> Waiters {
         Waiters {
             cores: vec![Slots::default(); cores],
@@ -123,7 +124,7 @@ impl Waiters {
         }
     }
 
-    /// `waiter` waits for `condition`.
+    /// Parks `waiter` until `condition`.
     pub fn park(&mut self, condition: Condition, waiter: Waiter) {
         match waiter {
             Waiter::Fence(core) => self.cores[core.index()].fence = Some(condition),
@@ -136,7 +137,7 @@ impl Waiters {
         }
     }
 
-    /// Takes those out that wait for a condition that is no core's own, in the order in which they are
+    /// Removes the waiters for a condition that is not of one core, in the order in which they are
     /// woken.
     pub fn wake(&mut self, condition: Condition) -> Vec<Waiter> {
         let mut woken = self.others.remove(&condition).unwrap_or_default();
@@ -145,7 +146,7 @@ impl Waiters {
         woken
     }
 
-    /// Takes a core's fence out if what it waits for `is_met`.
+    /// Removes a core's fence if its condition `is_met`.
     #[inline]
     pub fn wake_fence(&mut self, core: CoreId, is_met: impl Fn(Condition) -> bool) -> bool {
         self.cores[core.index()]
@@ -154,7 +155,7 @@ impl Waiters {
             .is_some()
     }
 
-    /// Takes a core's program out if what it waits for `is_met`: what it does then.
+    /// Removes a core's program if its condition `is_met`. Returns how it resumes.
     #[inline]
     pub fn wake_program(&mut self, core: CoreId, is_met: impl Fn(Condition) -> bool) -> Option<Then> {
         let program = &mut self.cores[core.index()].program;
@@ -163,14 +164,14 @@ impl Waiters {
             .map(|(_, then)| then)
     }
 
-    /// Takes a core's store queue out if what it waits for `is_met`.
+    /// Removes a core's store queue if its condition `is_met`.
     #[inline]
     pub fn wake_store_queue(&mut self, core: CoreId, is_met: impl Fn(Condition) -> bool) -> bool {
         let store_queue = &mut self.cores[core.index()].store_queue;
         store_queue.take_if(|condition| is_met(*condition)).is_some()
     }
 
-    /// Takes a waiter's slot if it still waits for this.
+    /// Clears a waiter's slot if it still waits for this.
     fn takes(&mut self, condition: Condition, waiter: &Waiter) -> bool {
         match waiter {
             Waiter::Fence(core) => self.wake_fence(*core, |awaited| awaited == condition),
@@ -183,17 +184,17 @@ impl Waiters {
         }
     }
 
-    /// What a core's held fence waits for.
+    /// The condition of a core's held fence.
     pub fn of_fence(&self, core: CoreId) -> Option<Condition> {
         self.cores[core.index()].fence
     }
 
-    /// What a core's program waits for, and what it does then.
+    /// The condition of a core's program, and how it resumes.
     pub fn of_program(&self, core: CoreId) -> Option<(Condition, Then)> {
         self.cores[core.index()].program
     }
 
-    /// The lines that the design holds on their way out, with what each waits for.
+    /// The evicted lines that the design holds, each with its condition.
     pub fn held_lines(&self) -> impl Iterator<Item = (Condition, CoreId, Line)> + '_ {
         let held = |waiter: &Waiter| match waiter {
             Waiter::Eviction { core, line, .. } => Some((*core, *line)),
@@ -207,7 +208,7 @@ impl Waiters {
         })
     }
 
-    /// Takes out a line of this core that the design holds on its way out; whether there was one.
+    /// Removes an evicted line of this core that the design holds; whether there was one.
     pub fn take_held_line(&mut self, core: CoreId, line: Line) -> bool {
         let is_it =
             |waiter: &Waiter| matches!(waiter, Waiter::Eviction { core: c, line: l, .. } if (*c, *l) == (core, line));
@@ -220,7 +221,7 @@ impl Waiters {
         false
     }
 
-    /// A core's fence, program and store queue wait for nothing any more.
+    /// Removes a core's fence, program and store queue.
     pub fn forget_core(&mut self, core: CoreId) {
         self.cores[core.index()] = Slots::default();
     }

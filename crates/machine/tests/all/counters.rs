@@ -1,4 +1,4 @@
-//! What a design counts is asked at both ends of the timed region.
+//! A design's counters are read at both ends of the timed region.
 
 use crate::common::{memory, preset, put};
 use strandline_design::{boxed, About, Counters, Design, Occupancy, Plain, Services, Store};
@@ -6,7 +6,7 @@ use strandline_isa::{CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Options, Stats, System};
 
-/// Counts visible stores as epochs, and as entries of a buffer that nothing ever leaves.
+/// Counts visible stores as epochs, and as entries of a buffer that never drains.
 #[derive(Default)]
 struct Counts {
     stores: u64,
@@ -81,7 +81,7 @@ fn occupancy_covers_exactly_the_timed_region() {
     let stats = stores(2, 3);
     let cycles = stats.design.buffer_occupancy.expect("counted");
     assert_eq!(cycles.iter().sum::<u64>(), stats.cycles.0);
-    // Two entries are there from the beginning; each of the three others has its time.
+    // Two entries are there from the start; each of the three others has its time.
     assert_eq!(&cycles[..2], [0, 0]);
     assert!(
         cycles.len() == 6 && cycles[2..].iter().all(|time| *time > 0),

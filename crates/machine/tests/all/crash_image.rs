@@ -1,5 +1,5 @@
-//! What a crash would leave, told by the journal: which changes it has, in which order, and that they make the image that a
-//! design with undo records of its own works out beside the machine.
+//! The image that a crash would leave, from the journal: its changes, their order, and that they
+//! yield the image that a design with undo records of its own computes beside the machine.
 
 use crate::common::{memory, preset, put, random_machine};
 use proptest::prelude::*;
@@ -28,17 +28,17 @@ fn words(durable: &Durable) -> (u64, u64) {
     (durable.line.0 - line(0).0, durable.data[0])
 }
 
-/// What a design says when it is asked, a list a moment: lines and their first words.
+/// A design's answers when it is asked, one list a moment: lines and their first words.
 type Said = Vec<Vec<(u64, u64)>>;
 
-/// Names what it was told to name; goes on to the next list by a timer, 10 cycles after the other.
+/// Names the lists that it was given, one after the other, 10 cycles apart by a timer.
 struct Scripted {
     said: Said,
     at: usize,
     seen: Rc<RefCell<Vec<LineData>>>,
 }
 
-/// When the first list goes.
+/// When it names the first list.
 const FIRST: u64 = 10_000;
 
 /// Messages are numbers of lists.
@@ -87,8 +87,8 @@ impl Design for Scripted {
     }
 }
 
-/// Stores a 5 to line 0, which is persisted while the first list is said: the durable events, and what was persisted of the
-/// line when the store was visible.
+/// Stores a 5 to line 0, which is persisted while the first list is named. Returns the durable
+/// events, and the persisted bytes of the line when the store was visible.
 fn scripted(said: &[&[(u64, u64)]], journal: bool) -> (Vec<Durable>, LineData) {
     let seen = Rc::default();
     let design = Scripted {
@@ -165,7 +165,7 @@ fn what_is_persisted_is_known_where_crashes_are_looked_at_and_elsewhere_what_cor
 /// Lines that random programs store to.
 const LINES: u64 = 5;
 
-/// What the test's own books say: each change, and when it was.
+/// The test's own books: each change, and when it was.
 #[derive(Default)]
 struct Ledger {
     persisted: BTreeMap<Line, LineData>,
@@ -174,7 +174,7 @@ struct Ledger {
 
 enum Change {
     Persisted(Line, LineData),
-    /// All that the design names from now on.
+    /// All lines that the design names from now on.
     Named(Vec<(Line, LineData)>),
 }
 
@@ -189,19 +189,19 @@ impl Ledger {
     }
 }
 
-/// Writes every store to memory by itself, sometimes speculatively: then it keeps the old bytes to undo it, and gives them up
-/// later. Names random other lines, too.
+/// Writes every store to memory by itself, sometimes speculatively: then it keeps the old bytes to
+/// undo it, and drops them later. Names random other lines, too.
 struct Undo {
     rng: Rng,
     domain: Domain,
     adr: bool,
-    /// Bytes on their way, by tag.
+    /// Bytes in flight, by tag.
     sent: Vec<(Line, LineData)>,
     named: Vec<(Line, LineData)>,
     ledger: Rc<RefCell<Ledger>>,
 }
 
-/// It names other lines, or no more.
+/// It names other lines, or stops.
 #[derive(Clone, Debug)]
 struct Rename;
 
@@ -222,7 +222,7 @@ impl Undo {
         line(self.rng.below(LINES))
     }
 
-    /// Says what it names from now on, and sometimes that it will change its mind.
+    /// Sets what it names from now on, and sometimes schedules a change.
     fn say(&mut self, hw: &mut Hw<'_>) {
         let named = Change::Named(self.named.clone());
         self.ledger.borrow_mut().changes.push((hw.now(), named));
@@ -256,7 +256,7 @@ impl Design for Undo {
         self.domain
     }
 
-    /// What leaves the caches is on its way already.
+    /// Evicted bytes are in flight already.
     fn evicted(&mut self, _: &mut Hw<'_>, _: CoreId, _: Level, _: Line) -> Eviction<Never> {
         Eviction::Drop
     }
@@ -386,7 +386,7 @@ impl Expected {
     }
 }
 
-/// After every cycle in which anything happened, the journal's image is what the books say.
+/// After every cycle with an event, the journal's image equals the books.
 fn check_cycles(seed: u64, durable: &[Durable], ledger: &Ledger) {
     let changed = ledger.changes.iter().map(|(at, _)| *at);
     let cycles: BTreeSet<Cycles> = durable.iter().map(|durable| durable.at).chain(changed).collect();
@@ -405,7 +405,7 @@ fn check_cycles(seed: u64, durable: &[Durable], ledger: &Ledger) {
     }
 }
 
-/// A line holds one after the other what the books say, without anything in between.
+/// A line's contents are those of the books, one after the other, without others in between.
 fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
     let mut expected = Expected::default();
     let mut said = vec![expected.left(line)];
@@ -414,20 +414,20 @@ fn check_line(seed: u64, line: Line, durable: &[Durable], ledger: &Ledger) {
         said.push(expected.left(line));
     }
     let events = durable.iter().filter(|event| event.line == line);
-    let mut told: Vec<LineData> = [LineData::default()]
+    let mut named: Vec<LineData> = [LineData::default()]
         .into_iter()
         .chain(events.map(|event| event.data))
         .collect();
     said.dedup();
-    told.dedup();
-    assert_eq!(told, said, "seed {seed}: {line:?}");
+    named.dedup();
+    assert_eq!(named, said, "seed {seed}: {line:?}");
 }
 
 fn check(seed: u64, cores: u16) {
     let (domain, durable, ledger) = run(seed, cores);
     assert!(durable.is_sorted_by_key(|durable| durable.at), "seed {seed}: in order");
     (0..LINES).for_each(|number| check_line(seed, line(number), &durable, &ledger));
-    // When a store is visible `Services::now` may be ahead: then the books do not know the cycle.
+    // When a store is visible `Services::now` may be ahead: then the books do not have the cycle.
     if domain == Domain::Controllers {
         check_cycles(seed, &durable, &ledger);
     }

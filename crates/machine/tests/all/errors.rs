@@ -1,4 +1,4 @@
-//! What a user reads when a machine's file or a `--set` is wrong.
+//! The messages for a faulty machine file or `--set`.
 
 use strandline_machine::Machine;
 
@@ -9,7 +9,7 @@ fn file_error(text: &str) -> String {
         .to_string()
 }
 
-/// The error of a file that begins with a base and goes on with this text, on line 2.
+/// The error of a file that begins with a base and continues with this text, on line 2.
 fn based_error(text: &str) -> String {
     file_error(&format!("base = \"cosplay\"\n{text}"))
 }

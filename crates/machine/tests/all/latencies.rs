@@ -10,7 +10,8 @@ use strandline_machine::{Machine, Options, System};
 
 const PRESETS: [&str; 5] = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
 
-/// Cycles a round of `rounds` equal rounds after the start line; `prepare` lines are loaded before it.
+/// Cycles a round of `rounds` equal rounds after the start line; `prepare` lines are loaded before
+/// it.
 fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u64) -> u64 {
     let outcome = run_one(machine, 1 << 17, move |cpu| async move {
         for line in 0..lines {
@@ -32,7 +33,8 @@ fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u
     outcome.stats.cycles.0 / rounds
 }
 
-/// From the store's dispatch to the acknowledgement of its flush, and the next round's store is dispatched then.
+/// From the store's dispatch to the acknowledgement of its flush, when the next round's store is
+/// dispatched.
 fn round_trip(m: &Machine) -> u64 {
     2 + m.core.store_drain_interval.0 + m.l1.latency.0 + m.pm.write_to_controller.0 + m.controllers.bmo_latency.0
 }
@@ -168,7 +170,8 @@ fn a_core_takes_another_cores_line_through_the_directory() {
         let hop = m.interconnect.hop_latency.0;
         let private = m.l1.latency.0 + m.l2.as_ref().map_or(0, |l2| l2.latency.0);
         let shared = private + 2 * hop + m.llc.latency.0 + 1;
-        // The owner's caches are asked by the directory (two hops more) or have been snooped meanwhile.
+        // The owner's caches are reached by the directory (two hops more) or have been snooped
+        // meanwhile.
         let owner = private + if name == "dpo" { 0 } else { 2 * hop };
         assert_eq!(outcome.stats.cycles.0 / lines, shared + owner, "{name}");
     }

@@ -1,4 +1,5 @@
-//! When the world outside sees an output: not before what it may depend on.
+//! When an output becomes visible to the outside world: not before the fences on which it may
+//! depend.
 
 use crate::common::preset;
 use std::future::Future;
@@ -9,7 +10,7 @@ use strandline_machine::{Machine, SimCpu};
 
 /// A line that is not in any cache.
 const COLD: u64 = PM_BASE + 4096;
-/// Longer by far than the fences here wait.
+/// Far longer than the waits of the fences here.
 const READ: u64 = 50_000;
 
 const SHOWN: Note = Note::Output { location: 1, value: 2 };

@@ -1,4 +1,5 @@
-//! What replays of recorded code ask of a core beyond what programs do: stores of many pieces, and waiting for writes.
+//! Replays of recorded code need more of a core than programs do: stores of many pieces, and waits
+//! for writes.
 
 use crate::common::{memory, preset, put, run_one, Plain};
 use std::cell::Cell;
@@ -101,8 +102,8 @@ fn many_pieces_of_one_word_are_forwarded_and_leave() {
     assert_eq!(system.memory().read(Addr(PM_BASE), 8), expected);
 }
 
-/// When the second core goes on that waits for writes of the first, which come after so much work, and how many instructions
-/// both had.
+/// When the second core resumes that waits for writes of the first, which follow so much work, and
+/// the instructions of both.
 fn waited(times: u32, work: u64) -> (Outcome, u64) {
     let went_on = Rc::new(Cell::new(0));
     let kept = went_on.clone();
@@ -116,7 +117,7 @@ fn waited(times: u32, work: u64) -> (Outcome, u64) {
             cpu.count_next();
             cpu.store(Addr(64), busy, 8, 0, 0).await;
         }
-        // One that does not count.
+        // A write that is not counted.
         cpu.store(Addr(64), 0, 8, 0, 0).await;
     });
     put(&mut system, 1, move |cpu| async move {

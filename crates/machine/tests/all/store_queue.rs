@@ -1,4 +1,5 @@
-//! What leaves the store queue when: entries that lose their lines, and flushes that hold others back.
+//! The order and times of departures from the store queue: entries that lose their lines, and
+//! flushes that delay others.
 
 use crate::common::{memory, preset, put, Plain};
 use std::cell::RefCell;
@@ -9,7 +10,7 @@ use strandline_kernel::Cycles;
 use strandline_machine::config::Consistency;
 use strandline_machine::{Options, System};
 
-/// As the plain machine; writes down when each entry's turn comes.
+/// As the plain machine; records when each entry reaches the head.
 struct Watching(Rc<RefCell<Vec<(u64, Entry)>>>);
 
 type Hw<'a> = dyn Services<strandline_design::Plain> + 'a;
@@ -68,8 +69,8 @@ fn stores_that_drain_out_of_order_do_not_take_each_others_lines_for_ever() {
     }
 }
 
-/// When the store after a flush of another line becomes visible, on a machine where a flush takes 200 cycles to the
-/// controller and back.
+/// When the store after a flush of another line becomes visible, on a machine where a flush takes
+/// 200 cycles to the controller and back.
 fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     let mut machine = preset("cosplay");
     machine.core.consistency = consistency;
@@ -77,7 +78,7 @@ fn store_after(flush: Flush, consistency: Consistency) -> (u64, u64) {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let mut system = System::new(&machine, boxed(Watching(seen.clone())), 1, memory(), Options::default());
     put(&mut system, 0, move |cpu| async move {
-        // Both lines are owned before the flush, so that nothing but the flush can hold the store back.
+        // Both lines are owned before the flush, so that only the flush can delay the store.
         cpu.word(PM_BASE).store(cpu.word(1)).await;
         cpu.word(PM_BASE + 64).store(cpu.word(1)).await;
         cpu.primitive(Primitive::Sfence).await;

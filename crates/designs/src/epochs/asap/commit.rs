@@ -9,7 +9,8 @@ use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
 impl Asap {
-    /// Commits an epoch: the controllers that got early writes of it have to free its records first (ASAP V-C).
+    /// Commits an epoch: the controllers that got its early writes free its records first (ASAP
+    /// V-C).
     pub(super) fn commit(&mut self, hw: &mut dyn Services<Own>, commit: Commit) {
         let Commit { epoch, early } = commit;
         for controller in &early {
@@ -21,14 +22,14 @@ impl Asap {
         }
     }
 
-    /// An epoch is durable: cores with epochs that depend on it are sent word.
+    /// Removes a durable epoch and notifies the cores with epochs that depend on it.
     fn durable(&mut self, hw: &mut dyn Services<Own>, done: EpochId) {
         self.refused.retain(|epoch| *epoch != done);
         let known = hw.now() + hw.to_core();
         self.buffers.durable(hw, done, known);
     }
 
-    /// A controller has done what an epoch's commit takes.
+    /// Counts a controller's acknowledgement of an epoch's commit.
     pub(super) fn commit_acknowledged(&mut self, hw: &mut dyn Services<Own>, epoch: EpochId) {
         if self.buffers.epochs(epoch.core).acknowledge_commit(epoch.number) {
             self.durable(hw, epoch);
@@ -36,7 +37,7 @@ impl Asap {
         }
     }
 
-    /// Takes a message.
+    /// Handles a message.
     pub(super) fn take_message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         match message {
             Message::Buffers(message) => self.buffers.message(hw, message),
@@ -49,8 +50,9 @@ impl Asap {
         }
     }
 
-    /// A controller commits an epoch: its undo records are freed, and the values of its delay records enter the write queue, or a
-    /// later epoch's undo record, as safe writes (ASAP V-C).
+    /// A controller commits an epoch: it frees the epoch's undo records, and moves the values of
+    /// its delay records, as safe writes, into the write queue or a later epoch's undo record (ASAP
+    /// V-C).
     fn commit_arrives(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, epoch: EpochId) {
         let delayed = self.controllers.table(controller).commit(epoch);
         hw.crash_state_changed();
@@ -64,7 +66,8 @@ impl Asap {
         self.commit_acknowledged(hw, epoch);
     }
 
-    /// A write was refused: until its epoch is durable the core flushes conservatively (ASAP V-D).
+    /// A write was refused (NACK): until its epoch is durable the core flushes conservatively (ASAP
+    /// V-D).
     fn refuse(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: u64) {
         if broken(Rule::RefusedComesAgain) {
             return self.buffers.acknowledged(hw, core, id);
@@ -96,7 +99,8 @@ impl Asap {
             }
             Handling::Record => {
                 hw.crash_state_changed();
-                // If it is a new value to undo to, the old one need not be read before the line is written.
+                // If it is a new value to undo to, the old one need not be read before the line is
+                // written.
                 hw.look_at_queue(controller);
                 Acceptance::Absorb
             }
@@ -109,7 +113,7 @@ impl Asap {
         }
     }
 
-    /// Reads the value of an undo record, before which its line is not written.
+    /// Reads the value of an undo record; the line is not written before.
     fn read_undo_value(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, line: Line) {
         let at = hw.read_line(line);
         if at > hw.now() {

@@ -1,4 +1,4 @@
-//! What ASAP adds to the memory controllers: recovery tables, and filters of refused lines.
+//! ASAP's additions to the memory controllers: recovery tables, and filters of refused lines.
 
 use super::recovery_table::{Handling, RecoveryTable};
 use super::Gate;
@@ -14,18 +14,18 @@ pub struct Controllers {
     entries: usize,
     /// By number; grown on demand.
     all: Vec<Controller>,
-    /// What happened so far.
+    /// Counts of events so far.
     pub counts: Counts,
 }
 
-/// What happened so far.
+/// Counts of events so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Undo records.
     pub undo: u64,
     /// Delay records.
     pub delay: u64,
-    /// Writes refused.
+    /// Writes refused (NACKs).
     pub refused: u64,
     /// The most records in a table.
     pub most: usize,
@@ -44,7 +44,7 @@ pub struct Arriving {
     pub owner: EpochId,
     /// How it was flushed.
     pub flush: Flush,
-    /// It was refused before.
+    /// Whether it was refused before.
     pub was_refused: bool,
     /// Its line.
     pub line: Line,
@@ -96,8 +96,9 @@ impl Controllers {
         self.known(controller).is_none_or(|c| c.table.may_write(line))
     }
 
-    /// Handles a write that arrives where memory holds `old` (Table I). A refused line enters the filter, and leaves it when its
-    /// write comes again and is accepted; meanwhile early writes of the line are refused, so that none overtakes an older one.
+    /// Handles a write that arrives where memory holds `old` (Table I). A refused line enters the
+    /// filter, and leaves it when its write is repeated and accepted. Meanwhile early writes of the
+    /// line are refused, so that none overtakes an older one.
     pub fn handle(&mut self, id: ControllerId, write: Arriving, old: LineData) -> Handling {
         let Arriving { owner, line, data, .. } = write;
         let Controller { table, refused } = self.controller(id);
@@ -118,24 +119,25 @@ impl Controllers {
         handling
     }
 
-    /// What the eviction of a line waits for while a write of it may have been refused and wait to be sent again (V-F).
+    /// What the eviction of a line waits for while a refused write of it may have to be repeated
+    /// (V-F).
     pub fn await_refused(&mut self, id: ControllerId, line: Line) -> Option<Gate> {
         let may_wait = self.controller(id).refused.look_up(line);
         may_wait.then_some(Gate::Accepted(id))
     }
 
-    /// Whether a value of the line may be in the table that is newer than memory's.
+    /// Whether the table may hold a value of the line that is newer than memory's.
     #[must_use]
     pub fn delays(&self, id: ControllerId, line: Line) -> bool {
         self.known(id).is_some_and(|c| c.table.delays(line))
     }
 
-    /// What power failure writes to memory.
+    /// The lines that power failure writes to memory.
     pub fn undone(&self) -> impl Iterator<Item = (Line, LineData)> + '_ {
         self.all.iter().flat_map(|c| c.table.undone())
     }
 
-    /// Look-ups in the filters, and how many said wrongly that the line was refused.
+    /// Look-ups in the filters, and how many were false positives.
     #[must_use]
     pub fn filter_counts(&self) -> (u64, u64) {
         let counts = self.all.iter().map(|c| c.refused.counts());
@@ -144,7 +146,7 @@ impl Controllers {
 }
 
 impl Counts {
-    /// Counts a write that was handled so, by a new record or none, after which a table has so many.
+    /// Counts a write by its handling (a new record or none), and the table's new size.
     fn add(&mut self, handling: Handling, is_new: bool, occupied: usize) {
         self.most = self.most.max(occupied);
         match handling {

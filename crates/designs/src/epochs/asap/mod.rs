@@ -1,23 +1,30 @@
-//! ASAP: persist buffers that flush eagerly, and memory that can be brought back, with epoch (`asap-ep`), release (`asap-rp`) or
-//! strand persistency (`asap-strand`).
+//! ASAP: persist buffers that flush eagerly, and memory that can be undone, with epoch (`asap-ep`),
+//! release (`asap-rp`) or strand persistency (`asap-strand`).
 //!
-//! What: as HOPS, but buffers flush eagerly: no write waits for an epoch, and one whose epoch is not safe is marked as early. The
-//! controllers write early ones to memory, too, and keep in a recovery table what power failure brings back (undo records) and values
-//! that arrive behind newer ones of their line (delay records). An epoch that is safe and complete commits: the controllers that got
-//! early writes of it free its records; it is durable when they have acknowledged that, and then the cores with epochs that depend on
-//! it are sent word. A table without room refuses the write, and the core flushes conservatively until that epoch is durable. The
-//! private caches evict a line when the writes buffered by then are acknowledged, and the LLC when no write of it is refused.
-//! Source: ASAP (HPCA 2022), sections IV and V. `asap-strand` is named there as possible (IV-A): persist barriers order within a strand,
-//! an `ofence` orders all strands, two strands that write one line follow each other, and only such conflicts make epochs of
-//! different cores depend on one another.
-//! Beyond the paper's text: a safe flush replaces the records that its own epoch has made of the line when it was not safe yet; a
-//! controller that has refused a write refuses early ones of its line, so that they stay in order; with release persistency a write
-//! to a line that another core has written and that is not durable is a dependence, since flushes are of whole lines; a request for
-//! a line waits for room in the epoch tables of both cores; the directory remembers the last writer of a line, as HOPS's does, since
-//! a line that has left the caches of its writer may be flushed and not yet durable. An early write is accepted when its record is
-//! made, and stays in the write queue until its old value has been read.
-//! Simplified: instructions of other ISAs as in HOPS. The value of a line that is missed in every cache comes from
-//! its controller even if a persist buffer holds a newer one, which the simulated load sees.
+//! What: as HOPS, but buffers flush eagerly: no write waits for an epoch, and a write whose epoch
+//! is not safe is marked as early. The controllers write early ones to memory, too. A recovery
+//! table keeps the values that power failure restores (undo records), and values that arrive behind
+//! newer ones of their line (delay records). An epoch that is safe and complete commits: the
+//! controllers that got its early writes free its records. It is durable when they have
+//! acknowledged that. Then the cores with epochs that depend on it are notified. A full table
+//! refuses the write (NACK), and the core flushes conservatively until that epoch is durable. The
+//! private caches evict a line when the writes buffered by then are acknowledged, and the LLC when
+//! no write of it is refused.
+//! Source: ASAP (HPCA 2022), sections IV and V. `asap-strand` is named there as possible (IV-A):
+//! persist barriers order within a strand, an `ofence` orders all strands, two strands that write
+//! one line are ordered, and only such conflicts make epochs of different cores depend on one
+//! another.
+//! Beyond the paper's text: a safe flush replaces the records that its own epoch created for the
+//! line before it was safe. A controller that has refused a write refuses early ones of its line,
+//! so that they stay in order. With release persistency a write to a line that another core has
+//! written and that is not durable is a dependence, since flushes are of whole lines. A request for
+//! a line waits for room in the epoch tables of both cores. The directory remembers the last writer
+//! of a line, as HOPS's does, since a line that its writer has evicted may be flushed and not yet
+//! durable. An early write is accepted when its record is created, and stays in the write queue
+//! until its old value has been read.
+//! Simplified: instructions of other ISAs as in HOPS. The value of a line that misses in every
+//! cache comes from its controller even if a persist buffer holds a newer one, which the simulated
+//! load sees.
 
 mod commit;
 mod controllers;
@@ -114,12 +121,12 @@ impl Asap {
         }
     }
 
-    /// Whether a core flushes before epochs are safe.
+    /// Whether a core flushes before its epochs are safe.
     fn is_eager(&self, core: CoreId) -> bool {
         self.refused.iter().all(|epoch| epoch.core != core)
     }
 
-    /// Flushes what may be and commits what is complete, in buffers that have changed.
+    /// Flushes and commits what is allowed, in buffers that have changed.
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
         while let Some(core) = self.buffers.next_changed() {
             loop {
@@ -135,7 +142,7 @@ impl Asap {
         }
     }
 
-    /// Flushes a core's buffer: with everything in it, or if a write was refused only what is safe (ASAP IV-C).
+    /// Flushes a core's buffer: all of it, or after a NACK only what is safe (ASAP IV-C).
     fn flush(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let eager = self.is_eager(core);
         let how = |epochs: &EpochTable, number| match epochs.is_safe(number) {
@@ -237,8 +244,8 @@ impl Design for Asap {
         self.advance(hw);
     }
 
-    /// The buffers persist the line. The private caches evict it when what is in their buffer now is acknowledged, and the LLC when no
-    /// write of it waits to be sent again (ASAP V-F).
+    /// The buffers persist the line. The private caches evict it when the present content of their
+    /// buffer is acknowledged, and the LLC when no write of it waits to be repeated (ASAP V-F).
     fn evicted(&mut self, hw: &mut dyn Services<Own>, core: CoreId, level: Level, line: Line) -> Eviction<Gate> {
         let controller = hw.controller_of(line);
         let gate = match level {
@@ -253,7 +260,8 @@ impl Design for Asap {
         }
     }
 
-    /// A controller that holds a delay record of the line answers without its media, since the newest value may be there alone.
+    /// A controller that holds a delay record of the line replies without its media, since only the
+    /// record may hold the newest value.
     fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, _: Access) -> Supply<Gate> {
         match self.controllers.delays(hw.controller_of(line), line) {
             true => Supply::Design(hw.draw_controller_delay()),
@@ -270,7 +278,7 @@ impl Design for Asap {
         self.arrives(hw, controller, write)
     }
 
-    /// A value to undo to is read before its line is written to the media.
+    /// The value for an undo record is read before its line is written to the media.
     fn may_issue(&self, controller: ControllerId, write: &WriteRequest<Tag>) -> bool {
         self.controllers.may_write(controller, write.line)
     }

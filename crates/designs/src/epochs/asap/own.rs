@@ -16,12 +16,12 @@ impl Types for Own {
     type Note = EpochId;
 }
 
-/// What waits for ASAP's buffers and controllers.
+/// A gate of ASAP's buffers or controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     /// The buffers'.
     Buffers(buffers::Gate),
-    /// The eviction of a line waits for a write that was refused at the controller to be accepted.
+    /// The eviction of a line waits until the controller has accepted a refused write.
     Accepted(ControllerId),
 }
 
@@ -32,13 +32,13 @@ pub enum Message {
     Buffers(buffers::Message),
     /// To a controller: the epoch commits.
     Commit(ControllerId, EpochId),
-    /// To a core: a controller has refused the write of this entry.
+    /// To a core: a controller has refused the write of this entry (NACK).
     Refused(CoreId, u64),
-    /// Within a controller: the value to undo to has been read.
+    /// Within a controller: the value for an undo record has been read.
     Read(ControllerId, Line),
 }
 
-/// What ASAP's writes are tagged with.
+/// The tag of an ASAP write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// The write of a buffer's entry.

@@ -1,4 +1,5 @@
-//! A controller's recovery table: it undoes values that arrived early, and keeps those that arrived out of order.
+//! A controller's recovery table: it undoes values that arrived early, and keeps those that arrived
+//! out of order.
 
 use crate::parts::persist_buffer::EpochId;
 use strandline_isa::{Line, LineData};
@@ -6,8 +7,9 @@ use strandline_rules::{broken, Rule};
 
 /// Undo and delay records (ASAP, HPCA 2022, sections IV-D, IV-F, V-A to V-E and Table I).
 ///
-/// An undo record holds the value that its line has if power fails, while memory holds a later one already; a delay record holds
-/// a value that reaches memory, or the undo record, when its epoch commits.
+/// An undo record holds the value that its line has if power fails, while memory already holds a
+/// later one. A delay record holds a value that reaches memory, or the undo record, when its epoch
+/// commits.
 #[derive(Clone, Debug)]
 pub struct RecoveryTable {
     capacity: usize,
@@ -24,7 +26,7 @@ struct Record {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// `unread`: its value is still being read from the media.
+    /// `unread`: its value is not yet read from the media.
     Undo {
         unread: bool,
     },
@@ -36,9 +38,9 @@ enum Kind {
 pub enum Handling {
     /// It is written to memory.
     Write,
-    /// It is written to memory, of whose value there is an undo record.
+    /// It is written to memory; an undo record holds the old value.
     Speculate,
-    /// A record has taken its value.
+    /// A record absorbs its value.
     Record,
     /// There is no room for a record.
     Refuse,
@@ -56,8 +58,9 @@ impl RecoveryTable {
 
     /// Handles a safe flush that arrives, or the value of a delay record whose epoch commits.
     pub fn safe(&mut self, owner: EpochId, line: Line, data: LineData) -> Handling {
-        // The paper has a later epoch's value in memory wherever there is an undo record. It may be this very epoch's, from when it
-        // was not safe yet: this one is newer, and nothing of a safe epoch needs to be undone.
+        // In the paper memory holds a later epoch's value wherever there is an undo record. The
+        // value may also be this epoch's own, from before it was safe. Then this write is newer,
+        // and a safe epoch needs no undo.
         if !broken(Rule::SafeReplacesOwnRecords) {
             self.records.retain(|r| r.owner != owner || r.line != line);
         }
@@ -73,8 +76,8 @@ impl RecoveryTable {
 
     /// Handles an early flush that arrives where memory holds `old`.
     pub fn early(&mut self, owner: EpochId, line: Line, data: LineData, old: LineData) -> Handling {
-        // Behind a delay record of its own epoch, even where the undo record has gone that made that one wait: when the epoch
-        // commits, the older value must not come last.
+        // It stays behind a delay record of its own epoch, even if the undo record is gone that
+        // caused the delay. Otherwise the commit of the epoch would write the older value last.
         let mut delays = self.records.iter_mut().filter(|r| r.kind == Kind::Delay);
         if let Some(own) = delays.find(|r| r.owner == owner && r.line == line) {
             if !broken(Rule::EpochsDelaysCoalesce) {
@@ -103,8 +106,8 @@ impl RecoveryTable {
         }
     }
 
-    /// Commits an epoch: frees its records. The values of its delay records, oldest first, are to be handled as safe flushes that
-    /// arrive now (V-C).
+    /// Commits an epoch: frees its records. Returns the values of its delay records, oldest first,
+    /// to be handled as safe flushes that arrive now (V-C).
     pub fn commit(&mut self, owner: EpochId) -> Vec<(Line, LineData)> {
         let kept = broken(Rule::CommitForgetsUndo);
         let mut delayed = Vec::new();
@@ -145,13 +148,13 @@ impl RecoveryTable {
         !self.records.iter().any(|r| r.line == line && r.kind == unread)
     }
 
-    /// Whether a value of the line waits here, newer than the one in memory or not.
+    /// Whether a record holds a value of the line, newer than memory's or not.
     #[must_use]
     pub fn delays(&self, line: Line) -> bool {
         self.records.iter().any(|r| r.line == line && r.kind == Kind::Delay)
     }
 
-    /// What is written to memory when power fails (V-E).
+    /// The lines written to memory when power fails (V-E).
     pub fn undone(&self) -> impl Iterator<Item = (Line, LineData)> + '_ {
         let undo = self.records.iter().filter(|r| r.kind != Kind::Delay);
         undo.map(|r| (r.line, r.data))

@@ -11,7 +11,7 @@ use strandline_isa::LINE_BYTES;
 pub fn parts(settings: &Settings, records: usize, machine: &Sizes) -> Vec<(&'static str, u64)> {
     let epochs = settings.epochs.unwrap_or_default() as u64;
     let epoch = bits(epochs);
-    // Beside what every buffer has: how far the entry is.
+    // Beyond the fields of every buffer: the entry's state.
     let buffers = settings.buffer_bytes(machine, epoch, 2);
     let tables = machine.cores * (epochs * epoch_entry_bits(settings, epoch, machine)).div_ceil(8);
     let recovery = machine.controllers * (records as u64 * record_bits(epoch, machine)).div_ceil(8);
@@ -23,14 +23,14 @@ pub fn parts(settings: &Settings, records: usize, machine: &Sizes) -> Vec<(&'sta
     ]
 }
 
-/// An epoch, its writes that are not acknowledged, one other core's epoch that it awaits, a bit for each core that awaits it and for
-/// each controller with early writes of it, and how far it is.
+/// An epoch, its unacknowledged writes, the one epoch of another core that it awaits, a bit for
+/// each core that awaits it and for each controller with early writes of it, and its state.
 fn epoch_entry_bits(settings: &Settings, epoch: u64, machine: &Sizes) -> u64 {
     let awaits = 1 + bits(machine.cores) + epoch;
     epoch + bits(settings.entries as u64) + 1 + awaits + machine.cores + machine.controllers + 2
 }
 
-/// A line, its number, the core and epoch that made the record, and its kind.
+/// A line, its number, the core and epoch that created the record, and its kind.
 fn record_bits(epoch: u64, machine: &Sizes) -> u64 {
     8 * LINE_BYTES + LINE_NUMBER_BITS + bits(machine.cores) + epoch + 2
 }

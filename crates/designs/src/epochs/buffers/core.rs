@@ -1,4 +1,4 @@
-//! What persist buffers keep of one core.
+//! The state of persist buffers for one core.
 
 use super::{EpochTable, Follows};
 use crate::parts::persist_buffer::Buffer;
@@ -7,7 +7,7 @@ use strandline_design::Occupancy;
 use strandline_isa::CoreId;
 use strandline_kernel::Cycles;
 
-/// A core's buffer and epochs, and what waits for them.
+/// A core's buffer and epochs, and their waiters.
 #[derive(Clone, Debug)]
 pub struct CoreState {
     /// Its writes.
@@ -20,11 +20,11 @@ pub struct CoreState {
     pub epoch_waits: bool,
     /// A fence waits for this epoch and all before it to be durable.
     pub fence: Option<u64>,
-    /// For each of these entries something waits until it and all before it are acknowledged.
+    /// For each of these entries a waiter until it and all before it are acknowledged.
     pub drains: Vec<u64>,
     /// The newest entry that has waited long enough for stores that coalesce with it.
     pub gathered: Option<u64>,
-    /// A timer runs at whose end that is a newer one.
+    /// A timer runs; this is the newest entry at its end.
     pub gathers: bool,
     /// The next store is a release.
     pub releases: bool,
@@ -37,13 +37,13 @@ pub struct CoreState {
     blocked: Occupancy,
 }
 
-/// What the tasks that share the core have written.
+/// The writes of the tasks that share the core.
 #[derive(Clone, Debug, Default)]
 struct Contexts {
     current: u8,
     /// The current one has written since it was resumed.
     wrote: bool,
-    /// The epochs in which the others wrote last.
+    /// The epochs of the other tasks' last writes.
     last: BTreeMap<u8, u64>,
 }
 
@@ -79,7 +79,7 @@ impl CoreState {
         self.dependent = Some(self.epochs.current());
     }
 
-    /// Switches to another context: what it writes is of later epochs than what the last one wrote.
+    /// Switches to another context: its writes are in later epochs than those of the last one.
     pub fn switch(&mut self, to: u8) {
         let contexts = &mut self.contexts;
         if std::mem::take(&mut contexts.wrote) {
@@ -89,8 +89,8 @@ impl CoreState {
         contexts.current = to;
     }
 
-    /// Ends the current epoch for a fence of the current context: the epoch that it waits for. It need not wait for what other
-    /// contexts have written since its own last write.
+    /// Ends the current epoch for a fence of the current context: the epoch that the fence waits
+    /// for. It excludes writes of other contexts since its own last write.
     pub fn end_for_fence(&mut self) -> Option<u64> {
         let current = self.epochs.current();
         let newest = match self.epochs.begin(Follows::Current) {
@@ -105,8 +105,8 @@ impl CoreState {
         own.max(self.dependent).min(newest)
     }
 
-    /// The oldest entry that is held back for stores that coalesce with it, if fewer than `most` are: those of the current epoch,
-    /// while nothing waits for them.
+    /// The oldest entry that is held back for stores that coalesce with it, if fewer than `most`
+    /// are: those of the current epoch, while nothing waits for them.
     #[must_use]
     pub fn held_back(&self, most: usize) -> Option<u64> {
         if self.store_waits || !self.drains.is_empty() {
@@ -116,13 +116,14 @@ impl CoreState {
         (waiting < most).then_some(oldest)
     }
 
-    /// Notes how full the buffer is from now on, and whether it is blocked: it holds writes that wait and may flush none of them.
+    /// Notes the buffer's occupancy from now on, and whether it is blocked: it holds unsent writes
+    /// and may flush none of them.
     pub fn note(&mut self, now: Cycles, blocked: bool) {
         self.occupancy.set(now, self.buffer.occupied());
         self.blocked.set(now, usize::from(blocked));
     }
 
-    /// How long so many entries were in use.
+    /// The time at each occupancy.
     #[must_use]
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy

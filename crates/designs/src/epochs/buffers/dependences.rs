@@ -1,4 +1,4 @@
-//! Epochs depend on other cores' epochs.
+//! Dependences on other cores' epochs.
 
 use super::{EpochId, Gate, PersistBuffers, Persistency};
 use strandline_design::{Snoop, Until};
@@ -6,9 +6,11 @@ use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// Where reads carry no dependence, a write to a line that another core or another strand has written makes what follows depend
-    /// on that write (StrandWeaver, Equation 3): what to wait for if an epoch table is full. The dependence is the store's and not the
-    /// request's: a line may arrive before a younger strand has begun, and a load may bring it to be stored to without another request.
+    /// Where reads create no dependence, a write to a line that another core or another strand has
+    /// written orders later writes behind that write (StrandWeaver, Equation 3): what to wait for
+    /// if an epoch table is full. The store creates the dependence, not the request: a line may
+    /// arrive before a younger strand has begun, or a load may fetch it before the store without
+    /// another request.
     pub(super) fn follow_last_writer(&mut self, core: CoreId, line: Line) -> Option<Gate> {
         let rule = match self.persistency {
             Persistency::Epoch => return None,
@@ -30,7 +32,7 @@ impl PersistBuffers {
         None
     }
 
-    /// Whether a core's current epoch need not be made to depend on this one.
+    /// Whether a core's current epoch needs no dependence on this one.
     fn is_ordered_after(&mut self, core: CoreId, last: EpochId) -> bool {
         let epochs = &self.core(core).epochs;
         let follows = match last.core == core {
@@ -53,8 +55,9 @@ impl PersistBuffers {
         });
     }
 
-    /// Answers another core's request for a line: if this core's epochs carry a dependence there that is not durable, the reply
-    /// names the epoch that the requester's next one awaits. Where an epoch table is full, the request waits.
+    /// Replies to another core's request for a line: if this core's epochs carry a dependence there
+    /// that is not durable, the reply names the epoch that the requester's next one awaits. Where
+    /// an epoch table is full, the request waits.
     pub fn snooped<G: From<Gate>>(&mut self, owner: CoreId, requester: CoreId, line: Line) -> Snoop<G, EpochId> {
         let carried = self.carried(owner, line);
         if carried.is_none_or(|number| self.core(owner).epochs.is_durable(number)) {
@@ -65,14 +68,14 @@ impl PersistBuffers {
                 return Snoop::Wait(Until::Open(gate.into()));
             }
         }
-        // A core answers with its current epoch and begins a new one (ASAP IV-E).
+        // A core replies with its current epoch and begins a new one (ASAP IV-E).
         let number = self.core(owner).epochs.current();
         let epoch = EpochId { core: owner, number };
         self.end_for(epoch, requester);
         Snoop::Grant(Some(epoch))
     }
 
-    /// The owner's epoch that makes the requester's next one wait, if the access is such a one.
+    /// The owner's epoch that the requester's next one awaits, if the access creates a dependence.
     fn carried(&self, owner: CoreId, line: Line) -> Option<u64> {
         match self.persistency {
             Persistency::Epoch => self.writers.write_of(owner, line),
@@ -81,7 +84,7 @@ impl PersistBuffers {
         }
     }
 
-    /// Begins an epoch of the requester that depends on the one which the owner's reply names.
+    /// Begins an epoch of the requester that depends on the one in the owner's reply.
     pub fn replied(&mut self, requester: CoreId, on: EpochId) {
         self.dependences += 1;
         self.depend(requester, on);

@@ -1,4 +1,4 @@
-//! Entries leave persist buffers, and epochs become durable.
+//! Flushes of persist buffers' entries, and commits of epochs.
 
 use super::{EpochId, EpochTable, Gate, Message, PersistBuffers, Wraps};
 use crate::parts::persist_buffer::{Commit, Flush, Write};
@@ -8,7 +8,8 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// Flushes the oldest entry of a core that may be, if there is one: `how` says whether a write of an epoch may be flushed now, and how.
+    /// Flushes the oldest entry of a core that is allowed, if there is one: `how` returns whether a
+    /// write of an epoch may be flushed now, and how.
     pub fn flush<T: Wraps>(
         &mut self,
         hw: &mut dyn Services<T>,
@@ -35,7 +36,8 @@ impl PersistBuffers {
         self.core(core).epochs.start_commit()
     }
 
-    /// Removes an epoch that is durable, and sends word to the cores with epochs that depend on it, which have it at `known`.
+    /// Removes a durable epoch, and notifies the cores with epochs that depend on it, which learn
+    /// of it at `known`.
     pub fn durable<T: Wraps>(&mut self, hw: &mut dyn Services<T>, done: EpochId, known: Cycles) {
         self.writers.forget(done);
         let state = self.core(done.core);
@@ -48,8 +50,9 @@ impl PersistBuffers {
         }
     }
 
-    /// Releases a core's fence if its epochs are durable, and notes how full the buffer is and whether it is blocked. `may`: whether a
-    /// write of an epoch may be flushed. To be called when nothing more is flushed or committed.
+    /// Releases a core's fence if its epochs are durable, and notes the buffer's occupancy and
+    /// whether it is blocked. `may`: whether a write of an epoch may be flushed. To be called after
+    /// the last flush and commit.
     pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, may: impl Fn(&EpochTable, u64) -> bool) {
         let state = self.core(core);
         if state
@@ -63,7 +66,7 @@ impl PersistBuffers {
         state.note(hw.now(), blocked);
     }
 
-    /// Frees the entry of a write that is acknowledged, and releases what waits for it.
+    /// Frees the entry of an acknowledged write, and releases its waiters.
     pub fn acknowledged<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, id: u64) {
         let state = self.core(core);
         if let Some(number) = state.buffer.acknowledge(id) {
@@ -85,14 +88,14 @@ impl PersistBuffers {
         self.note_changed(core);
     }
 
-    /// Makes a write that was refused wait again: its epoch.
+    /// Requeues a refused write: its epoch.
     pub fn refused(&mut self, core: CoreId, id: u64) -> Option<EpochId> {
         self.note_changed(core);
         let number = self.core(core).buffer.refuse(id)?;
         Some(EpochId { core, number })
     }
 
-    /// Drains a core's buffer of what is in it now: what to wait for, if there is anything.
+    /// Drains the present content of a core's buffer: what to wait for, if anything.
     pub fn drain(&mut self, core: CoreId) -> Option<Gate> {
         let state = self.core(core);
         let newest = state.buffer.newest()?;
@@ -101,7 +104,8 @@ impl PersistBuffers {
         Some(Gate::Drained(core, newest))
     }
 
-    /// Starts the timer after which a core's entries are no longer held back for stores that coalesce with them.
+    /// Starts the timer after which a core's entries are no longer held back for stores that
+    /// coalesce with them.
     pub(super) fn gather<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId) {
         let settings = self.settings;
         let state = self.core(core);
@@ -115,7 +119,7 @@ impl PersistBuffers {
         }
     }
 
-    /// The entries of a core's buffer up to this one have waited for long enough.
+    /// Stops holding back the entries of a core's buffer up to this one.
     fn gathered<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, newest: u64) {
         let state = self.core(core);
         state.gathered = Some(newest);
@@ -125,7 +129,7 @@ impl PersistBuffers {
         }
     }
 
-    /// Takes a message to a core.
+    /// Handles a message to a core.
     pub fn message<T: Wraps>(&mut self, hw: &mut dyn Services<T>, message: Message) {
         let (Message::Resolved(core, _) | Message::Gathered(core, _)) = message;
         match message {

@@ -1,7 +1,8 @@
 //! The persist buffers of all cores, and the epochs that order what is in them.
 //!
-//! [`PersistBuffers`] inserts stores, begins epochs and notes on what they depend. It says which cores have changed
-//! ([`PersistBuffers::next_changed`]); a design then flushes what it decides to, and commits epochs.
+//! [`PersistBuffers`] inserts stores, begins epochs and notes their dependences. It names the cores
+//! that have changed ([`PersistBuffers::next_changed`]); a design then decides what to flush, and
+//! commits epochs.
 
 mod core;
 mod dependences;
@@ -22,10 +23,10 @@ use strandline_kernel::{Cycles, Params};
 
 /// The persist buffers of all cores.
 ///
-/// A store to persistent memory enters its core's buffer as it becomes visible, in the core's current epoch. Entries of an epoch
-/// that has not ended are held back, since a store that follows may be to their line, until so many wait ([`GATHER`]) or some
-/// time has passed. The papers speak of coalescing and of flushing in the background, and not of when. What is in a buffer when
-/// power fails is lost.
+/// A store to persistent memory enters its core's buffer as it becomes visible, in the core's
+/// current epoch. Entries of an epoch that has not ended are held back for stores to their lines,
+/// until so many wait ([`GATHER`]) or some time has passed. The papers describe coalescing and
+/// background flushes, but not their timing. Power failure loses the buffers' contents.
 #[derive(Clone, Debug)]
 pub struct PersistBuffers {
     persistency: Persistency,
@@ -72,7 +73,8 @@ impl PersistBuffers {
         self.settings.set(params);
     }
 
-    /// A core whose entries or epochs have changed since it was last named here: its design flushes and commits what may be now.
+    /// A core whose entries or epochs have changed since its last call: its design then flushes and
+    /// commits what is allowed.
     pub fn next_changed(&mut self) -> Option<CoreId> {
         self.changed.pop_front()
     }
@@ -95,7 +97,7 @@ impl PersistBuffers {
         &mut self.cores[core.index()]
     }
 
-    /// Does something that may begin epochs of a core, and counts them.
+    /// Runs a step that may begin epochs of a core, and counts them.
     fn counting(&mut self, core: CoreId, does: impl FnOnce(&mut CoreState)) {
         let state = self.core(core);
         let before = state.epochs.current();
@@ -104,7 +106,7 @@ impl PersistBuffers {
         self.epochs += begun;
     }
 
-    /// What was counted by `now`.
+    /// The counts by `now`.
     #[must_use]
     pub fn counters(&self, now: Cycles) -> Counters {
         Counters {
@@ -116,7 +118,7 @@ impl PersistBuffers {
         }
     }
 
-    /// Which core waits for which, in words.
+    /// The waiting cores and what each waits for, in words.
     #[must_use]
     pub fn waits(&self) -> Vec<String> {
         let all = self.cores.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Stores enter persist buffers, and primitives order them.
+//! Inserts stores into persist buffers, and applies the order of primitives.
 
 use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
 use strandline_design::{Admission, Departure, Entry, Services, Store, Until};
@@ -6,8 +6,9 @@ use strandline_isa::{CoreId, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// What a dispatched primitive waits for: a `dfence`, and that for which buffers have nothing weaker, for its epochs, and younger
-    /// stores with it; one that only orders does so when it leaves the store queue.
+    /// What a dispatched primitive waits for. A `dfence`, and any primitive without a weaker
+    /// equivalent in buffers, waits for its epochs and blocks younger stores. One that only orders
+    /// takes effect when it leaves the store queue.
     #[must_use]
     pub fn admission<G: From<Gate>>(core: CoreId, primitive: Primitive) -> Admission<G> {
         match primitive {
@@ -25,8 +26,8 @@ impl PersistBuffers {
         }
     }
 
-    /// Answers a store or locked instruction that is about to become visible: what it waits for, if anything. One to persistent
-    /// memory waits if its core's buffer has no room for it.
+    /// Answers a store or locked instruction that is about to become visible: what it waits for, if
+    /// anything. One to persistent memory waits for room in its core's buffer.
     pub fn store(&mut self, core: CoreId, entry: Entry) -> Option<Gate> {
         match entry {
             Entry::Store(store) | Entry::StoreNt(store) | Entry::Locked(store) if store.addr.is_persistent() => {
@@ -72,7 +73,7 @@ impl PersistBuffers {
         }
     }
 
-    /// Orders what came before a primitive and what follows it: what it waits for, if anything.
+    /// Orders the stores before a primitive and those after it: what it waits for, if anything.
     fn order<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, primitive: Primitive) -> Option<Gate> {
         if let Some(gate) = self.request_epoch(core) {
             return Some(gate);
@@ -108,7 +109,8 @@ impl PersistBuffers {
         Some(Gate::Epoch(core))
     }
 
-    /// A store has become visible: it enters the buffer if it is persistent. Volatile lines may carry dependences, too.
+    /// Inserts a visible store into the buffer if it is persistent. Volatile lines may carry
+    /// dependences, too.
     pub fn visible<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, store: Store) {
         let line = store.line();
         let state = self.core(core);
@@ -122,7 +124,7 @@ impl PersistBuffers {
         self.note_changed(core);
     }
 
-    /// Records in whose epoch a line was written last, and released last.
+    /// Records the epochs in which a line was last written, and last released.
     fn record_writer(&mut self, core: CoreId, number: u64, store: Store) {
         let epoch = EpochId { core, number };
         let releases = std::mem::take(&mut self.core(core).releases);
@@ -136,7 +138,7 @@ impl PersistBuffers {
     }
 }
 
-/// What a fence for all of a core's stores follows.
+/// The epochs that a fence for all of a core's stores waits for.
 fn all(persistency: Persistency) -> Follows {
     match persistency {
         Persistency::Strand => Follows::All,
@@ -157,7 +159,7 @@ fn release(state: &mut CoreState, persistency: Persistency) {
     }
 }
 
-/// Of another core's release the core learns with the line; its own may be in this very epoch.
+/// A core learns of another core's release with the line; its own may be in this very epoch.
 fn acquire(state: &mut CoreState, persistency: Persistency) {
     if state.released == Some(state.epochs.current()) {
         state.epochs.begin(all(persistency));

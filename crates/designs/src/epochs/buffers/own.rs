@@ -15,7 +15,7 @@ impl Types for Own {
     type Note = EpochId;
 }
 
-/// What waits for a core's persist buffer.
+/// A gate of a core's persist buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     /// A store waits for room in the buffer.
@@ -33,11 +33,12 @@ pub enum Gate {
 pub enum Message {
     /// An epoch, on which one of the core's depends, is durable.
     Resolved(CoreId, EpochId),
-    /// The core's entries up to this one have waited for long enough for stores that coalesce with them.
+    /// The core's entries up to this one have waited long enough for stores that coalesce with
+    /// them.
     Gathered(CoreId, u64),
 }
 
-/// The types of a design that has persist buffers, and maybe gates, messages and tags beside theirs.
+/// The types of a design with persist buffers, and maybe gates, messages and tags of its own.
 pub trait Wraps: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}
 
 impl<T> Wraps for T where T: Types<Gate: From<Gate>, Message: From<Message>, Tag: From<Sent>, Note = EpochId> {}

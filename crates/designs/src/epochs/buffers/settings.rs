@@ -1,4 +1,4 @@
-//! How large persist buffers are, and when entries stop to wait for stores.
+//! The sizes of persist buffers, and how long entries wait for stores.
 
 use crate::parts::persist_buffer::{BUFFER_ENTRIES, LINE_NUMBER_BITS};
 use strandline_design::Sizes;
@@ -14,8 +14,8 @@ pub const EPOCH_ENTRIES: Param = Param {
     help: "entries of a core's epoch table",
 };
 
-/// `--set design.gather=N`: not in the papers. ASAP's public artifact has 16 for HOPS and 2 for ASAP; one for both, so that neither
-/// wins by it.
+/// `--set design.gather=N`: not in the papers. ASAP's public artifact has 16 for HOPS and 2 for
+/// ASAP; here one value for both, so that neither gains by it.
 pub const GATHER: Param = Param {
     name: "gather",
     default: 16,
@@ -38,11 +38,11 @@ pub const GATHER_TIME: Param = Param {
 pub struct Settings {
     /// Entries of a core's persist buffer.
     pub entries: usize,
-    /// Entries of a core's epoch table; none: it is not limited.
+    /// Entries of a core's epoch table; `None`: it is not limited.
     pub epochs: Option<usize>,
     /// Entries of an epoch that has not ended are flushed when so many wait.
     pub gather: usize,
-    /// They are flushed when they have waited for so long.
+    /// Cycles after which they are flushed.
     pub gather_time: Cycles,
 }
 
@@ -58,7 +58,7 @@ impl Settings {
         }
     }
 
-    /// Takes the values of the parameters: of epoch tables only if they are limited.
+    /// Sets the values of the parameters: those of epoch tables only if they are limited.
     pub fn set(&mut self, params: &Params) {
         self.entries = params.get(BUFFER_ENTRIES.name) as usize;
         self.gather = params.get(GATHER.name) as usize;
@@ -68,8 +68,8 @@ impl Settings {
         }
     }
 
-    /// Bytes of all cores' persist buffers. An entry has a line, its number, its epoch and so many bits more; a core its current and
-    /// its last complete epoch.
+    /// Bytes of all cores' persist buffers. An entry has a line, its number, its epoch and so many
+    /// bits more; a core has its current and its last complete epoch.
     #[must_use]
     pub fn buffer_bytes(&self, machine: &Sizes, epoch_bits: u64, more: u64) -> u64 {
         let entry = 8 * LINE_BYTES + LINE_NUMBER_BITS + epoch_bits + more;
@@ -77,7 +77,7 @@ impl Settings {
     }
 }
 
-/// Bits that tell so many things apart.
+/// Bits that distinguish so many things.
 #[must_use]
 pub fn bits(things: u64) -> u64 {
     u64::from(things.next_power_of_two().ilog2())

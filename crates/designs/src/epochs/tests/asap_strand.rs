@@ -7,7 +7,7 @@ fn both() -> Both<Asap> {
     Both::of(asap_strand())
 }
 
-/// How many of the writes sent were sent early.
+/// How many of the writes sent were early.
 fn early(both: &Both<Asap>) -> u64 {
     let counters = both.counters();
     counters.early_flushes.unwrap_or(0)

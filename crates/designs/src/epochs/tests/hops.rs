@@ -161,7 +161,7 @@ fn a_core_hears_of_another_core_when_it_polls() {
     both.store(ZERO, X);
     both.ask(ZERO, ONE, X);
     both.acknowledge();
-    // Published 50 cycles later, looked for at 500, read in 50.
+    // Published 50 cycles later, polled at 500, read in 50.
     let at: Vec<u64> = both.hw.messages.iter().map(|(at, _)| at.0).collect();
     assert_eq!(at, [550]);
 }

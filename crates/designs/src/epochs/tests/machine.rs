@@ -18,17 +18,17 @@ const READ: u64 = 300;
 
 pub struct Machine<T: Types> {
     pub now: u64,
-    /// What every line holds as cores see it.
+    /// The bytes of every line as cores see them.
     pub value: u64,
-    /// Writes on their way, in the order in which they were sent.
+    /// Writes in flight, in the order in which they were sent.
     pub sent: Vec<WriteRequest<T::Tag>>,
     pub messages: Vec<(Cycles, T::Message)>,
     pub opened: Vec<T::Gate>,
-    /// What the controllers have accepted.
+    /// The bytes that the controllers have accepted.
     pub memory: BTreeMap<Line, u64>,
     /// Reads of memory for undo records.
     pub reads: u64,
-    /// Controllers whose write queues were looked at again.
+    /// Controllers that were asked to look at their write queues again.
     pub looked_at: Vec<ControllerId>,
 }
 
@@ -198,7 +198,7 @@ impl<D: Design> Both<D> {
         }
     }
 
-    /// The `index`-th write that was sent arrives: whether it is accepted.
+    /// Delivers the `index`-th write that was sent: whether it is accepted.
     pub fn arrive(&mut self, index: usize) -> bool {
         let write = self.hw.sent.remove(index);
         let controller = self.hw.controller_of(write.line);
@@ -215,7 +215,7 @@ impl<D: Design> Both<D> {
         true
     }
 
-    /// The oldest write that was sent arrives: whose it was, and its line.
+    /// Delivers the oldest write that was sent: its core, and its line.
     pub fn acknowledge(&mut self) -> (CoreId, Line) {
         let WriteRequest { core, line, .. } = self.hw.sent[0];
         assert!(self.arrive(0));
@@ -233,7 +233,7 @@ impl<D: Design> Both<D> {
         count
     }
 
-    /// Lets everything arrive, in this order, until nothing is under way.
+    /// Delivers everything, in this order, until nothing is in flight.
     pub fn settle(&mut self) {
         while !self.hw.sent.is_empty() || self.deliver() > 0 {
             if !self.hw.sent.is_empty() {

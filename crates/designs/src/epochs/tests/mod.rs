@@ -1,4 +1,4 @@
-//! HOPS and ASAP against a machine that records what it is asked for.
+//! HOPS and ASAP on a machine that records their requests.
 
 mod asap;
 mod asap_strand;

@@ -44,11 +44,11 @@ pub struct Write {
     pub line: Line,
     /// Its bytes.
     pub data: LineData,
-    /// What it is tagged with.
+    /// Its tag.
     pub tag: Sent,
 }
 
-/// What the write of an entry is tagged with.
+/// The tag of an entry's write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// The entry's number.
@@ -57,19 +57,19 @@ pub struct Sent {
     pub epoch: u64,
     /// How it was flushed.
     pub flush: Flush,
-    /// Its controller had refused it before.
+    /// Whether its controller had refused it before.
     pub was_refused: bool,
 }
 
-/// How far an entry is.
+/// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It waits to be flushed.
     Waiting {
-        /// Its controller has refused it before.
+        /// Whether its controller has refused it before.
         refused: bool,
     },
-    /// It is flushed so and not acknowledged.
+    /// It is flushed in this way and not acknowledged.
     InFlight(Flush),
 }
 
@@ -78,7 +78,7 @@ enum State {
 pub enum Flush {
     /// Everything ordered before its epoch is durable.
     Safe,
-    /// Something is not.
+    /// Something ordered before it is not durable.
     Early,
 }
 
@@ -112,7 +112,8 @@ impl Buffer {
         }
     }
 
-    /// Whether it has room for a store to this line in this epoch: an entry to coalesce with, or a free one.
+    /// Whether it has room for a store to this line in this epoch: an entry to coalesce with, or a
+    /// free one.
     #[must_use]
     pub fn has_room(&self, line: Line, epoch: u64) -> bool {
         self.entries.len() < self.capacity || self.coalesces_with(line, epoch).is_some()
@@ -143,11 +144,13 @@ impl Buffer {
         self.entries[youngest].is_waiting().then_some(youngest)
     }
 
-    /// Flushes the oldest waiting entry that may be: `how` says whether a write of an epoch may be flushed now, and how. The entry
-    /// `held` and younger ones are held back, so that later stores coalesce with them.
+    /// Flushes the oldest waiting entry that is allowed: `how` returns whether a write of an epoch
+    /// may be flushed now, and how. The entry `held` and younger ones are held back, so that later
+    /// stores coalesce with them.
     ///
-    /// Writes of one line arrive in the order in which they are sent, and controllers refuse an early one behind one that they have
-    /// refused. So a write waits for an older one of its line and epoch that waits, and a safe one for an early one.
+    /// Writes of one line arrive in the order in which they are sent, and controllers refuse an
+    /// early one behind one that they have refused. So a write waits for an older waiting one of
+    /// its line and epoch, and a safe one for an early one.
     pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
         for index in 0..self.entries.len() {
             let entry = self.entries[index];
@@ -173,8 +176,8 @@ impl Buffer {
         older.any(|e| e.line == entry.line && e.epoch == entry.epoch && !comes_first(e))
     }
 
-    /// Of the entries of an epoch that wait for stores to coalesce with them, `after` this one: the oldest, and how many they are.
-    /// A refused one is not among them: others may wait for it already.
+    /// Among the entries of an epoch that wait for stores to coalesce with them, `after` this one:
+    /// the oldest, and their number. A refused one is excluded: others may already wait for it.
     #[must_use]
     pub fn gathering(&self, epoch: u64, after: Option<u64>) -> Option<(u64, usize)> {
         let mut waiting = self.entries.iter().rev().take_while(|e| e.epoch == epoch);
@@ -188,7 +191,7 @@ impl Buffer {
         )
     }
 
-    /// Whether entries wait and no epoch of theirs may be flushed.
+    /// Whether entries wait and none of their epochs may be flushed.
     #[must_use]
     pub fn is_blocked(&self, may: impl Fn(u64) -> bool) -> bool {
         let mut waiting = self.entries.iter().filter(|e| e.is_waiting()).peekable();
@@ -201,7 +204,7 @@ impl Buffer {
         self.entries.remove(index).map(|entry| entry.epoch)
     }
 
-    /// Makes a write that was refused wait again: its epoch, if there was such a write in flight.
+    /// Requeues a refused write: its epoch, if there was such a write in flight.
     pub fn refuse(&mut self, id: u64) -> Option<u64> {
         let index = self.in_flight(id)?;
         self.entries[index].state = State::Waiting { refused: true };

@@ -16,14 +16,14 @@ pub struct EpochId {
 
 /// A core's epochs from the oldest that is not durable to the current one: its epoch table (ASAP V-A).
 ///
-/// Two rules keep dependences from going round in circles (ASAP IV-E): an epoch that another depends on has ended, so that it
-/// never gets a write or a dependence again; and a dependence is the current epoch's. So each epoch depends on epochs that
-/// ended before it did.
+/// Two rules prevent cycles of dependences (ASAP IV-E). An epoch that another depends on has ended,
+/// so that it never gets a write or a dependence again. A dependence is the current epoch's. So
+/// each epoch depends on epochs that ended before it did.
 #[derive(Clone, Debug)]
 pub struct EpochTable {
     core: CoreId,
     epochs: VecDeque<Epoch>,
-    /// The epochs before this one come before every strand (the last join).
+    /// The epochs before this one precede every strand (the last join).
     joined: u64,
 }
 
@@ -40,7 +40,7 @@ struct Epoch {
     dependents: Vec<CoreId>,
     /// The controllers to which writes of it were flushed early.
     early: BTreeSet<ControllerId>,
-    /// While it commits: acknowledgements of controllers that are outstanding.
+    /// While it commits: the outstanding acknowledgements of controllers.
     commits: Option<u64>,
 }
 
@@ -94,8 +94,9 @@ impl EpochTable {
         self.epochs.len()
     }
 
-    /// Ends the current epoch and begins the next; true if that is another one. An epoch without a write, which awaits no other
-    /// core's and is awaited by none, is not ended: it becomes the next one.
+    /// Ends the current epoch and begins the next; true if that is another one. An epoch without a
+    /// write, which awaits no other core's and is awaited by none, is not ended: it becomes the
+    /// next one.
     pub fn begin(&mut self, follows: Follows) -> bool {
         let current = self.current();
         let Some(last) = self.epochs.back() else { return false };

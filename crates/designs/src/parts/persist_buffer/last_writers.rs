@@ -6,8 +6,9 @@ use strandline_isa::{CoreId, Line};
 
 /// The last writer of each line that was written in an epoch that is not durable.
 ///
-/// In hardware this is the directory's owner of the line, which it remembers when the owner's caches have evicted the line (the
-/// "sticky" state of HOPS); it answers as long as it has writes in its buffer.
+/// In hardware this is the directory's owner of the line, remembered after the owner's caches have
+/// evicted the line (the "sticky" state of HOPS); it replies as long as it has writes in its
+/// buffer.
 #[derive(Clone, Debug, Default)]
 pub struct LastWriters {
     writes: BTreeMap<Line, EpochId>,
@@ -45,15 +46,15 @@ impl LastWriters {
         }
     }
 
-    /// The epoch of `core`'s release of the line, if no other core has released it since and the epoch is not durable. What
-    /// others have stored there since may be to another word.
+    /// The epoch of `core`'s release of the line, if no other core has released it since and the
+    /// epoch is not durable. Later stores there by others may be to another word.
     #[must_use]
     pub fn release_of(&self, core: CoreId, line: Line) -> Option<u64> {
         let last = self.releases.get(&line).filter(|last| last.core == core)?;
         Some(last.number)
     }
 
-    /// Forgets an epoch that is durable.
+    /// Removes an epoch that is durable.
     pub fn forget(&mut self, epoch: EpochId) {
         for line in self.lines.remove(&epoch).unwrap_or_default() {
             for lines in [&mut self.writes, &mut self.releases] {

@@ -1,8 +1,10 @@
-//! Persist buffers beside the caches: writes to persistent memory wait there, in epochs, while their core goes on (HOPS, ASPLOS
-//! 2017, as StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022) II, IV and V describe it).
+//! Persist buffers beside the caches: writes to persistent memory wait there, in epochs, while
+//! their core continues (HOPS, ASPLOS 2017, as StrandWeaver (ISCA 2020) VI-A and ASAP (HPCA 2022)
+//! II, IV and V describe it).
 //!
-//! A core's [`Buffer`] has its writes and an [`EpochTable`] knows which epochs come before which; [`LastWriters`] is what the
-//! directory remembers. When an entry is flushed, and what the end of an epoch takes, is a design's own.
+//! A core's [`Buffer`] has its writes, an [`EpochTable`] the order of its epochs, and
+//! [`LastWriters`] the directory's memory of writers. A design decides when an entry is flushed,
+//! and how an epoch commits.
 
 mod buffer;
 mod epoch_table;

@@ -11,7 +11,7 @@ use strandline_isa::{CoreId, Flush, Lowering, Memory, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Machine, Options, Outcome, Program, SimCpu, System};
 
-/// `clwb` and `sfence`, every place answered by the machine.
+/// `clwb` and `sfence`; the machine answers at every place.
 pub struct Plain;
 
 impl Design for Plain {
@@ -45,7 +45,7 @@ pub fn memory() -> Memory {
     Memory::new(1 << 20, 1 << 20)
 }
 
-/// A preset with nothing running ahead.
+/// A preset in which nothing runs ahead.
 pub fn preset(name: &str) -> Machine {
     let mut machine = Machine::preset(name).expect("a preset");
     machine.simulation.slack = Cycles(0);

@@ -1,7 +1,7 @@
 //! The simulator as a program's back end.
 //!
-//! Each operation is a small future written by hand. It goes straight through while nobody else comes first; where it
-//! cannot go on it leaves a [`Request`] for the system and suspends.
+//! Each operation is a small future written by hand. It completes at once unless another core or
+//! event comes first. Otherwise it leaves a [`Request`] for the system and suspends.
 
 use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
 use crate::trace::Op;
@@ -12,13 +12,14 @@ use std::task::Poll;
 use strandline_design::{Entry, Hook};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Scheduling, Site, W};
 
-/// A simulated core as the program on it sees it. A register value's tag is the cycle in which it is ready.
+/// A simulated core as its program sees it. A register value's tag is the cycle in which it is
+/// ready.
 #[derive(Clone)]
 pub struct SimCpu {
     core: Rc<Core>,
 }
 
-/// How far an operation has come.
+/// The stage of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It has not been dispatched.
@@ -27,7 +28,7 @@ enum Stage {
     Claiming,
     /// It has been dispatched in this cycle.
     Dispatched(u64),
-    /// It has retired, and enters the store queue when its request is answered.
+    /// It has retired, and enters the store queue once its request is granted.
     Retired(u64),
     /// Its request is with the system.
     Asked,
@@ -40,7 +41,7 @@ impl SimCpu {
     }
 }
 
-/// Whether an operation may go on now, or what it has to request first.
+/// Whether an operation may continue now, or its request.
 type Go = Result<(), Request>;
 
 impl Core {
@@ -50,14 +51,14 @@ impl Core {
         Poll::Pending
     }
 
-    /// An operation cannot go on: it leaves the request; or, while the core replays its log, its
-    /// outcome is there.
+    /// Stops an operation: it leaves the request or, while the core replays its log, takes its
+    /// outcome from there.
     #[cold]
     #[inline(never)]
     fn stop(&self, stage: &mut Stage, request: Request) -> Poll<(u64, u64)> {
         match self.replayed() {
             Some(Some(outcome)) => return Poll::Ready(outcome),
-            // The log ends before this operation, which begins anew.
+            // The log ends before this operation, which restarts.
             Some(None) => *stage = Stage::New,
             None => {}
         }
@@ -71,10 +72,10 @@ impl Core {
         self.stop(stage, request).map(|_| ())
     }
 
-    /// Lets every store that is due before `at` drain.
+    /// Drains every store that is due before `at`.
     #[inline(always)]
     fn catch_up(&self, at: u64) -> Go {
-        self.front.set(at);
+        self.next_op.set(at);
         match at <= self.horizon.get() && self.drain_hits(at) {
             true => Ok(()),
             false => Err(Request::Order),
@@ -90,7 +91,7 @@ impl Core {
         }
     }
 
-    /// Whether no held fence keeps the store queue shut.
+    /// Whether no held fence blocks the store queue.
     #[inline(always)]
     fn may_store(&self) -> Go {
         match self.window.is_held() {
@@ -99,7 +100,8 @@ impl Core {
         }
     }
 
-    /// Whether the store queue takes another entry, after all that is due before it has drained.
+    /// Whether the store queue has room for another entry, after all that is due before it has
+    /// drained.
     #[inline(always)]
     fn find_room(&self) -> Go {
         self.may_store()?;
@@ -110,7 +112,7 @@ impl Core {
         }
     }
 
-    /// Whether the design claims a flush or primitive (true), or the store queue takes it.
+    /// Whether the design claims a flush or primitive (true), or the store queue allocates it.
     #[inline(always)]
     fn find_place(&self, stage: &mut Stage, entry: Entry) -> Result<bool, Request> {
         if *stage == Stage::Claiming && self.response.get().claimed {
@@ -177,7 +179,7 @@ impl Core {
         Poll::Ready(())
     }
 
-    /// Hands an entry that the design has claimed over to it.
+    /// Passes an entry that the design has claimed to it.
     fn hand_over(&self, stage: &mut Stage, entry: Entry, retires: u64) -> Poll<()> {
         if let Entry::Flush(..) = entry {
             self.add_pending(self.context.get());
@@ -217,12 +219,12 @@ impl Core {
         Poll::Ready(())
     }
 
-    /// Dispatches a primitive that has not been dispatched.
+    /// Dispatches a primitive, unless it has been dispatched.
     fn dispatch_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Go {
         if matches!(stage, Stage::Dispatched(_)) {
             return Ok(());
         }
-        // A change of context takes no entry of the store queue.
+        // A change of context needs no entry of the store queue.
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.find_place(stage, Entry::Primitive(primitive))?;
         }
@@ -230,7 +232,7 @@ impl Core {
         Ok(())
     }
 
-    /// The system has said what becomes of a primitive.
+    /// Acts on the system's answer to a primitive.
     fn primitive_answered(&self, stage: &mut Stage, primitive: Primitive, at: u64) -> Poll<()> {
         let dispatched = self.response.get().dispatched;
         self.end_primitive(primitive, at, dispatched);
@@ -249,7 +251,7 @@ impl Core {
             Dispatched::Passed => {
                 self.observe(|| Op::Primitive(primitive));
                 if let Primitive::Setctx(_) = primitive {
-                    // It executes as any instruction that writes a register does.
+                    // It executes as any instruction that writes a register.
                     self.context_ready.set(at + 2);
                     self.window.retire(at + 2);
                 } else {
@@ -324,7 +326,7 @@ impl Core {
         Poll::Ready((value, done))
     }
 
-    /// The op that was requested completes as the system has said.
+    /// Completes the requested op with the system's answer.
     fn retire_response(&self) -> (u64, u64) {
         let response = self.response.get();
         self.window.retire(response.done);

@@ -1,4 +1,4 @@
-//! The last level: shared, inclusive, with the directory of who holds what.
+//! The LLC: shared, inclusive, with the directory of the lines' sharers.
 
 use super::tags::{move_to_front, Sets};
 use super::Misses;
@@ -53,10 +53,11 @@ impl Sharers {
     }
 }
 
-/// What the last level knows of a line.
+/// The LLC's state of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LastLine {
-    /// Whether it is newer than memory. Of an owned line its owner knows: giving a line away hands this on.
+pub struct LlcLine {
+    /// Whether it is newer than memory. The owner of an owned line knows; a change of owner passes
+    /// this on.
     pub dirty: bool,
     /// Whether its single sharer may have written it.
     pub owned: bool,
@@ -64,14 +65,14 @@ pub struct LastLine {
     pub sharers: Sharers,
 }
 
-/// The last level's lines.
+/// The lines of the LLC.
 ///
-/// A way is one word: the line, what is known of it, and the place in `sharers` that is used while several cores share
-/// it. Most look-ups so touch one set of words and nothing else.
-pub struct Last {
+/// A way is one word: the line, its state, and the place in `sharers` that is used while several
+/// cores share it. So most look-ups touch one set of words and nothing else.
+pub struct Llc {
     ways: usize,
     sets: Sets,
-    /// The ways of a set stand in order of use, the latest first, the empty ones last.
+    /// The ways of a set in order of use, the latest first, the empty ones last.
     tags: Box<[u64]>,
     sharers: Box<[Sharers]>,
     /// Cycles of a look-up.
@@ -80,7 +81,7 @@ pub struct Last {
     pub misses: Misses,
 }
 
-/// Bits of a tag that say which place: as many as the most ways that a machine may have need.
+/// Bits of a tag for the place: enough for the most ways that a machine may have.
 const PLACE_BITS: u32 = 16;
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
 /// The single sharer, if there is one.
@@ -97,17 +98,17 @@ fn key(line: Line) -> u64 {
     (line.0 + 1) << LINE_SHIFT
 }
 
-/// The place that a tag names.
+/// The place in a tag.
 #[inline(always)]
 fn place(tag: u64) -> usize {
     (tag & PLACE) as usize
 }
 
-impl Last {
-    pub fn new(cache: &config::Cache) -> Last {
+impl Llc {
+    pub fn new(cache: &config::Cache) -> Llc {
         let sets = Sets::new(cache.bytes, cache.ways);
         let tags = (0..sets.count).flat_map(|_| 0..cache.ways);
-        Last {
+        Llc {
             ways: cache.ways as usize,
             sets,
             tags: tags.collect(),
@@ -117,7 +118,7 @@ impl Last {
         }
     }
 
-    /// Where the set of a line begins.
+    /// The start of a line's set.
     #[inline(always)]
     fn base(&self, line: Line) -> usize {
         self.sets.of(line) * self.ways
@@ -130,20 +131,20 @@ impl Last {
             .position(|tag| tag ^ key(line) < 1 << LINE_SHIFT)
     }
 
-    fn decode(&self, base: usize, tag: u64) -> LastLine {
+    fn decode(&self, base: usize, tag: u64) -> LlcLine {
         let sharers = match tag & (ONE_SHARER | MANY_SHARERS) {
             0 => Sharers::default(),
             ONE_SHARER => Sharers::only(CoreId((tag >> CORE_SHIFT & 63) as u16)),
             _ => self.sharers[base + place(tag)],
         };
-        LastLine {
+        LlcLine {
             dirty: tag & DIRTY != 0,
             owned: tag & OWNED != 0,
             sharers,
         }
     }
 
-    fn encode(&mut self, base: usize, way: usize, line: LastLine) {
+    fn encode(&mut self, base: usize, way: usize, line: LlcLine) {
         let old = self.tags[base + way];
         let mut tag = old >> LINE_SHIFT << LINE_SHIFT | old & PLACE;
         if line.dirty {
@@ -163,7 +164,8 @@ impl Last {
         self.tags[base + way] = tag;
     }
 
-    /// Has the host fetch the line's set: it will be looked up soon, and the host's caches rarely hold it.
+    /// Prefetches the line's set on the host: it will be looked up soon, and the host's caches
+    /// rarely hold it.
     #[inline]
     pub fn expect(&self, line: Line) {
         let base = self.base(line);
@@ -171,30 +173,30 @@ impl Last {
         std::hint::black_box(self.tags[base + self.ways - 1]);
     }
 
-    /// The line, which becomes the latest used of its set.
-    pub fn touch(&mut self, line: Line) -> Option<LastLine> {
+    /// The line's state; makes it the latest used of its set.
+    pub fn touch(&mut self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
         move_to_front(&mut self.tags[base..base + self.ways], way);
         Some(self.decode(base, self.tags[base]))
     }
 
-    /// The line, without using it.
-    pub fn peek(&self, line: Line) -> Option<LastLine> {
+    /// The line's state, without a use.
+    pub fn peek(&self, line: Line) -> Option<LlcLine> {
         let base = self.base(line);
         let way = self.way(base, line)?;
         Some(self.decode(base, self.tags[base + way]))
     }
 
-    /// Changes what is known of the latest used line of its set.
-    pub fn set_latest(&mut self, line: Line, known: LastLine) {
+    /// Sets the state of the latest used line of its set.
+    pub fn set_latest(&mut self, line: Line, known: LlcLine) {
         let base = self.base(line);
         debug_assert!(self.tags[base] ^ key(line) < 1 << LINE_SHIFT, "the latest of its set");
         self.encode(base, 0, known);
     }
 
-    /// Changes what is known of a line, without using it; whether it is here.
-    pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LastLine)) -> bool {
+    /// Changes the state of a line, without a use; whether it is here.
+    pub fn change(&mut self, line: Line, change: impl FnOnce(&mut LlcLine)) -> bool {
         let base = self.base(line);
         let Some(way) = self.way(base, line) else { return false };
         let mut known = self.decode(base, self.tags[base + way]);
@@ -203,19 +205,20 @@ impl Last {
         true
     }
 
-    /// Whether `line`, which is not here, finds an empty way.
+    /// Whether the set of `line`, which is not here, has an empty way.
     pub fn has_room_for(&self, line: Line) -> bool {
         self.tags[self.base(line) + self.ways - 1] >> LINE_SHIFT == 0
     }
 
-    /// The lines that `line` could drive out, the least recently used first.
-    pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LastLine)> + '_ {
+    /// The lines that `line` could evict, the least recently used first.
+    pub fn victims_for(&self, line: Line) -> impl Iterator<Item = (Line, LlcLine)> + '_ {
         let base = self.base(line);
         let held = self.tags[base..base + self.ways].iter().rev();
         held.filter_map(move |tag| Some((Line((tag >> LINE_SHIFT).checked_sub(1)?), self.decode(base, *tag))))
     }
 
-    /// Puts a clean line that is not here in as the latest used, over an empty way or the least recently used line.
+    /// Inserts a clean line that is not here as the latest used, in an empty way or over the least
+    /// recently used line.
     pub fn insert(&mut self, line: Line) {
         let base = self.base(line);
         let set = &mut self.tags[base..base + self.ways];
@@ -238,8 +241,8 @@ impl Last {
 mod tests {
     use super::*;
 
-    fn last() -> Last {
-        Last::new(&config::Cache {
+    fn llc() -> Llc {
+        Llc::new(&config::Cache {
             bytes: 64 * 4,
             ways: 2,
             mshrs: 1,
@@ -249,40 +252,40 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_line_is_kept_for_none_one_and_many_sharers() {
-        let mut last = last();
-        last.insert(Line(8));
-        assert_eq!(last.peek(Line(8)), Some(LastLine::default()));
-        let mut known = LastLine {
+        let mut llc = llc();
+        llc.insert(Line(8));
+        assert_eq!(llc.peek(Line(8)), Some(LlcLine::default()));
+        let mut known = LlcLine {
             dirty: true,
             owned: true,
             sharers: Sharers::only(CoreId(63)),
         };
-        last.set_latest(Line(8), known);
-        last.insert(Line(10));
-        assert_eq!(last.touch(Line(8)), Some(known));
+        llc.set_latest(Line(8), known);
+        llc.insert(Line(10));
+        assert_eq!(llc.touch(Line(8)), Some(known));
         known.sharers.add(CoreId(5));
         known.owned = false;
-        assert!(last.change(Line(8), |line| *line = known));
-        assert_eq!(last.peek(Line(8)), Some(known));
+        assert!(llc.change(Line(8), |line| *line = known));
+        assert_eq!(llc.peek(Line(8)), Some(known));
         assert_eq!(
-            last.peek(Line(10)),
-            Some(LastLine::default()),
+            llc.peek(Line(10)),
+            Some(LlcLine::default()),
             "each way has its own place"
         );
-        assert!(!last.change(Line(12), |_| ()));
+        assert!(!llc.change(Line(12), |_| ()));
     }
 
     #[test]
     fn the_least_recently_used_line_is_the_victim_and_holes_are_filled_first() {
-        let mut last = last();
-        last.insert(Line(0));
-        assert!(last.has_room_for(Line(2)));
-        last.insert(Line(2));
-        last.touch(Line(0));
-        assert!(!last.has_room_for(Line(4)));
-        let victims: Vec<Line> = last.victims_for(Line(4)).map(|(line, _)| line).collect();
+        let mut llc = llc();
+        llc.insert(Line(0));
+        assert!(llc.has_room_for(Line(2)));
+        llc.insert(Line(2));
+        llc.touch(Line(0));
+        assert!(!llc.has_room_for(Line(4)));
+        let victims: Vec<Line> = llc.victims_for(Line(4)).map(|(line, _)| line).collect();
         assert_eq!(victims, [Line(2), Line(0)]);
-        last.remove(Line(0));
-        assert!(last.has_room_for(Line(4)));
+        llc.remove(Line(0));
+        assert!(llc.has_room_for(Line(4)));
     }
 }
