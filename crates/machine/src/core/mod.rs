@@ -1,20 +1,24 @@
 //! An out-of-order core: its window, its store queue, its predictor, and the program's view of it.
 
 mod counted;
+mod counts;
 mod cpu;
 mod hooks;
 mod log;
 mod notes;
 mod predictor;
 mod queue;
+mod request;
 mod saved;
 mod window;
 
 pub use counted::Counted;
+pub use counts::Counts;
 pub use cpu::SimCpu;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, StoreQueue};
+pub use request::{Dispatched, Request, Response};
 pub use saved::Saved;
 pub use window::Window;
 
@@ -27,63 +31,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{Admission, Hook, Key, Until};
-use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive, Rmw};
+use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
-
-/// A program's request to the system when it cannot continue by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// To be the earliest: another core or event comes first.
-    Order,
-    /// That the held op retires; `blocks`: nothing at all may be dispatched before.
-    Released { blocks: bool },
-    /// That the store queue has room.
-    Room,
-    /// Whether the design claims a flush or primitive.
-    Claim(strandline_design::Entry),
-    /// A load that missed in the private levels (`missed`), or that the design handles.
-    Load {
-        addr: Addr,
-        size: u8,
-        issue: u64,
-        missed: bool,
-    },
-    /// Ownership of a store's line, ahead of the store.
-    Own { addr: Addr, issue: u64 },
-    /// A locked instruction.
-    Locked {
-        addr: Addr,
-        op: Rmw,
-        operand: u64,
-        issue: u64,
-    },
-    /// A primitive, dispatched in this cycle.
-    Primitive { primitive: Primitive, at: u64 },
-    /// To pass an entry that the design has claimed to it; the entry retires then.
-    Claimed {
-        entry: strandline_design::Entry,
-        retires: u64,
-    },
-    /// That so many counted writes to a word are visible.
-    Written { word: Addr, times: u32 },
-    /// That all threads have reached the start line.
-    StartLine,
-}
-
-impl Request {
-    /// The request as it is repeated later, when the caches may have changed.
-    pub fn again(self) -> Request {
-        match self {
-            Request::Load { addr, size, issue, .. } => Request::Load {
-                addr,
-                size,
-                issue,
-                missed: false,
-            },
-            other => other,
-        }
-    }
-}
 
 /// The most times that a core waits for one line to arrive at another core.
 const MOST_WAITS: u32 = 16;
@@ -95,68 +44,6 @@ pub enum Interrupt {
     Unheeded,
     /// It polls; an interrupt that it has not yet seen is pending or not.
     Heeded { pending: bool },
-}
-
-/// The system's answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Response {
-    /// The value loaded.
-    pub value: u64,
-    /// When the op completes.
-    pub done: u64,
-    /// Whether a primitive is held, or enters the store queue.
-    pub dispatched: Dispatched,
-    /// Whether the design claims the entry.
-    pub claimed: bool,
-}
-
-/// The outcome of a primitive at dispatch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dispatched {
-    /// It retires.
-    #[default]
-    Passed,
-    /// It is held in the window.
-    Held,
-    /// It enters the store queue.
-    Entered,
-    /// It enters the store queue, and is held in the window.
-    EnteredHeld,
-    /// The design has claimed it; with a mark in the store queue or without.
-    Claimed { marks: bool },
-}
-
-/// Counts of a core.
-#[derive(Clone, Default)]
-pub struct Counts {
-    pub loads: Cell<u64>,
-    pub stores: Cell<u64>,
-    pub flushes: Cell<u64>,
-    pub fences: Cell<u64>,
-    pub mispredictions: Cell<u64>,
-    pub jumps: Cell<u64>,
-    pub jumps_mispredicted: Cell<u64>,
-}
-
-impl Counts {
-    /// Returns to earlier counts.
-    fn restore(&self, saved: &Counts) {
-        for (to, from) in self.all().into_iter().zip(saved.all()) {
-            to.set(from.get());
-        }
-    }
-
-    fn all(&self) -> [&Cell<u64>; 7] {
-        [
-            &self.loads,
-            &self.stores,
-            &self.flushes,
-            &self.fences,
-            &self.mispredictions,
-            &self.jumps,
-            &self.jumps_mispredicted,
-        ]
-    }
 }
 
 /// A core as its program and the system share it.

@@ -1,0 +1,87 @@
+//! What a program requests of the system, and the answers.
+
+use strandline_isa::{Addr, Primitive, Rmw};
+
+/// A program's request to the system when it cannot continue by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// To be the earliest: another core or event comes first.
+    Order,
+    /// That the held op retires; `blocks`: nothing at all may be dispatched before.
+    Released { blocks: bool },
+    /// That the store queue has room.
+    Room,
+    /// Whether the design claims a flush or primitive.
+    Claim(strandline_design::Entry),
+    /// A load that missed in the private levels (`missed`), or that the design handles.
+    Load {
+        addr: Addr,
+        size: u8,
+        issue: u64,
+        missed: bool,
+    },
+    /// Ownership of a store's line, ahead of the store.
+    Own { addr: Addr, issue: u64 },
+    /// A locked instruction.
+    Locked {
+        addr: Addr,
+        op: Rmw,
+        operand: u64,
+        issue: u64,
+    },
+    /// A primitive, dispatched in this cycle.
+    Primitive { primitive: Primitive, at: u64 },
+    /// To pass an entry that the design has claimed to it; the entry retires then.
+    Claimed {
+        entry: strandline_design::Entry,
+        retires: u64,
+    },
+    /// That so many counted writes to a word are visible.
+    Written { word: Addr, times: u32 },
+    /// That all threads have reached the start line.
+    StartLine,
+}
+
+impl Request {
+    /// The request as it is repeated later, when the caches may have changed.
+    pub fn again(self) -> Request {
+        match self {
+            Request::Load { addr, size, issue, .. } => Request::Load {
+                addr,
+                size,
+                issue,
+                missed: false,
+            },
+            other => other,
+        }
+    }
+}
+
+/// The system's answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Response {
+    /// The value loaded.
+    pub value: u64,
+    /// When the op completes.
+    pub done: u64,
+    /// Whether a primitive is held, or enters the store queue.
+    pub dispatched: Dispatched,
+    /// Whether the design claims the entry.
+    pub claimed: bool,
+}
+
+/// The outcome of a primitive at dispatch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dispatched {
+    /// It retires.
+    #[default]
+    Passed,
+    /// It is held in the window.
+    Held,
+    /// It enters the store queue.
+    Entered,
+    /// It enters the store queue, and is held in the window.
+    EnteredHeld,
+    /// The design has claimed it; with a mark in the store queue or without.
+    Claimed { marks: bool },
+}
