@@ -71,7 +71,8 @@ impl Scheduling for Counting<'_> {
     }
 }
 
-/// What a library executes to start and end a task, for a task's first yield and for its second.
+/// The instructions of a library to start and end a task, for a task's first yield and for its
+/// second.
 fn costs(library: Library) -> (u64, u64, u64) {
     let memory = Memory::new(1 << 16, 0);
     let cpu = Counting {
@@ -83,7 +84,7 @@ fn costs(library: Library) -> (u64, u64, u64) {
         task: Heap::block(0),
         slot: 0,
     };
-    // The second task of a slot: the first one's memory is taken from nowhere.
+    // The second task of a slot allocates nothing: it reuses the first one's memory.
     for _ in 0..2 {
         cpu.counted(library.start(&cpu, place, cpu.word(place.task.0)));
         cpu.counted(library.end(&cpu, place));
