@@ -73,7 +73,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     }
 
     /// The stamp that this lane leaves in volatile memory that it passes on without a lock of its
-    /// log's, if any. The lane that receives the memory calls [`Log::depends`] with it.
+    /// log's, if any. The lane that receives the memory calls [`Log::takes`] with it.
     #[inline]
     pub fn stamp(&self) -> Option<W<'c, C>> {
         match self {

@@ -76,8 +76,9 @@ impl Lines {
         self.places[core].strand += 1;
     }
 
-    /// The core whose flushes come before a line that another writes or that is written back: of strands, those of the core that
-    /// stored to it last (StrandWeaver IV: coherence and evictions overtake no older flush).
+    /// The core whose flushes precede a line that another core writes or that is written back: with
+    /// strands, those of the core that stored to it last (StrandWeaver IV: coherence and evictions
+    /// overtake no older flush).
     pub fn before(&self, line: Line) -> Option<usize> {
         let writer = *self.writers.get(&line)?;
         (self.dirty.contains(&line) && self.places[writer] != Place::default()).then_some(writer)

@@ -115,7 +115,7 @@ fn the_papers_library_costs_what_its_table_3_implies() {
 #[test]
 fn the_lean_library_costs_what_its_machine_code_does() {
     // docs/coroutines.md: a switch of 10 instructions (11 at the first yield, which saves six values), after each of which
-    // three are taken up again; 9 to end a task and start the next. A return is two micro-ops and a call through memory three
+    // three are reloaded; 9 to end a task and start the next. A return is two micro-ops and a call through memory three
     // (a direct one two), a switch has one of each, an end and a start a return and a direct call.
     let (around, first, second) = costs(Library::Lean);
     assert_eq!(second, 10 + 1 + 2 + 3);

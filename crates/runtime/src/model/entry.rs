@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     TxBegin = 2,
     /// A transaction has ended.
     TxEnd = 3,
-    /// A lock was taken; holds the stamp found in it.
+    /// A lock was acquired; holds the stamp found in it.
     Acquire = 4,
     /// A lock is about to be released, or a region has ended; holds the stamp left there.
     Release = 5,
