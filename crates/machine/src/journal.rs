@@ -20,7 +20,7 @@ pub struct Durable {
 /// A run's durable events and notes, and its trace if requested.
 ///
 /// A crash just after the n-th durable event leaves the image that the first n make of the initial persistent memory,
-/// with what the design says of a power failure then ([`strandline_design::Design::power_fails`]). Until the next event the
+/// with what the design names at a power failure then ([`strandline_design::Design::power_fails`]). Until the next event the
 /// image stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {

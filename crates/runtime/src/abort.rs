@@ -1,12 +1,13 @@
-//! Abort and restart of a failure-atomic region, while the machine is up: what designs need that speculate and treat a
-//! misspeculation as a power failure (PMEM-Spec, ASPLOS 2021).
+//! Abort and restart of a failure-atomic region while the machine is up, for designs that speculate
+//! and treat a misspeculation as a power failure (PMEM-Spec, ASPLOS 2021).
 //!
-//! The places at which a region looks for an interrupt are its own operations. There the program goes no further: its task is
-//! dropped, the log undoes the region as recovery would, locks are released, rows that the task has allocated are given back,
-//! and the task starts again. No other thread has seen anything of the region, as its locks are held until it is durable.
+//! A region polls for an interrupt in its own operations. An interrupted region stops there: its
+//! task is dropped, the log undoes the region as recovery would, locks are released, rows that the
+//! task has allocated are freed, and the task restarts. No other thread has seen any of the
+//! region's writes, as its locks are held until it is durable.
 //!
-//! What unwinding has to know (locks held, rows allocated) costs no instruction before: compiled programs keep it in tables of
-//! the code. What the abort itself executes is timed.
+//! The state that unwinding needs (locks held, rows allocated) costs no instruction before:
+//! compiled programs keep it in tables of the code. The instructions of the abort itself are timed.
 
 use crate::alloc::Taken;
 use crate::layout::{field, Meta};
@@ -24,11 +25,11 @@ sites! {
     RECORD_IS_UNDONE = 0xc963_cfe0;
 }
 
-/// What an abort undoes besides the words that are logged.
+/// The state that an abort undoes besides the logged words.
 pub(crate) struct Unwinding<'c, C: Cpu> {
-    /// The open region goes no further.
+    /// Whether the open region is interrupted.
     abandoned: Rc<Cell<bool>>,
-    /// Locks held, in the order in which they were taken.
+    /// Locks held, in the order of their acquisition.
     locks: Vec<W<'c, C>>,
     /// Rows that the open region has allocated.
     rows: Vec<Taken<'c, C>>,
@@ -45,19 +46,20 @@ impl<C: Cpu> Default for Unwinding<'_, C> {
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
-    /// Set while the open region goes no further, so that the task must be dropped and the region aborted.
+    /// Set while the open region is interrupted, so that the task must be dropped and the region
+    /// aborted.
     pub(crate) fn abandoned(&self) -> Rc<Cell<bool>> {
         self.unwinding.abandoned.clone()
     }
 
-    /// From here on the program heeds interrupts.
+    /// From here on the program polls for interrupts.
     pub(crate) fn heed(&self) {
         if self.cpu.lowering().speculates() {
             self.cpu.interrupted();
         }
     }
 
-    /// A lock was taken.
+    /// Records that a lock was acquired.
     #[inline(always)]
     pub(crate) fn holds(&mut self, lock: W<'c, C>) {
         if self.cpu.lowering().speculates() {
@@ -65,7 +67,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// A lock is freed.
+    /// Records that a lock is released.
     #[inline(always)]
     pub(crate) fn frees(&mut self, lock: W<'c, C>) {
         if self.cpu.lowering().speculates() {
@@ -73,7 +75,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// The region that is open, or is about to begin, has allocated a row.
+    /// Records a row that the open region, or the one about to begin, has allocated.
     #[inline(always)]
     pub(crate) fn allocates(&mut self, row: Taken<'c, C>) {
         if self.cpu.lowering().speculates() {
@@ -81,7 +83,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// The region is acknowledged: there is nothing to be undone.
+    /// The region is acknowledged: an abort has nothing to undo.
     #[inline(always)]
     pub(crate) fn acknowledged(&mut self) {
         if self.cpu.lowering().speculates() {
@@ -89,7 +91,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Where the core was interrupted, the region goes no further.
+    /// Stops the region if the core was interrupted.
     #[inline(always)]
     pub(crate) async fn look_for_interrupt(&self) {
         if self.cpu.lowering().speculates() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
@@ -98,7 +100,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// As [`UndoLog::look_for_interrupt`], when all fences before have retired.
+    /// As [`UndoLog::look_for_interrupt`], once all earlier fences have retired.
     #[inline(always)]
     pub(crate) async fn look_behind_fence(&self) {
         if self.cpu.lowering().speculates() {
@@ -107,7 +109,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// What the region has read must be confirmed before its last trailer is written, which commits it.
+    /// Validates the region's reads before its last trailer, which commits it, is written.
     #[inline(always)]
     pub(crate) async fn validate(&self) {
         if broken(Rule::ValidateBeforeCommit) {
@@ -117,14 +119,17 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.look_behind_fence().await;
     }
 
-    /// Aborts the open region: nothing of it is left, now and after any crash, and another may begin.
+    /// Aborts the open region: none of its effects is left, now and after any crash, and another
+    /// may begin.
     pub(crate) async fn abort(&mut self) {
-        // What was sent before it must not arrive after what undoes it, and no load of what follows may be misled.
+        // Earlier stores must not arrive after those that undo them, and no later load may be
+        // stale.
         self.cpu.intent(Intent::Durable).await;
         self.cpu.fenced().await;
         self.undo().await;
         self.cpu.intent(Intent::Durable).await;
-        // A later recovery must not undo it once more: other regions may have written the same lines by then.
+        // A later recovery must not undo it again: other regions may have written the same lines by
+        // then.
         let settled = self.cpu.word(self.own.0);
         settled.store(self.region).await;
         settled.flush().await;
@@ -133,7 +138,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.cpu.note(Note::RegionAbort);
         self.forget().await;
         self.unwind().await;
-        // From here to its next durable intent hardware does not speculate: the task gets on.
+        // From here to its next durable intent hardware does not speculate: the task makes
+        // progress.
         self.cpu.intent(Intent::Validate).await;
     }
 
@@ -145,7 +151,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         while !left.is(0).branch(ALL_UNDONE) {
             left = left - 1;
             slot = self.before(slot);
-            // The step of a record without a number has updated nothing.
+            // A step whose record has no number has updated nothing.
             if !slot.at(field::SEQUENCE).load().await.is(0).branch(RECORD_IS_OPEN) {
                 self.undo_record(slot, std::mem::take(&mut is_newest)).await;
             }
@@ -160,8 +166,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Writes back what a record holds: the trailer first, so that a crash finds the last step without it before it finds
-    /// anything undone.
+    /// Writes back a record's old bytes: the trailer first, so that a crash finds the last step
+    /// without it before it finds anything undone.
     async fn undo_record(&mut self, slot: W<'c, C>, is_newest: bool) {
         let target = slot.at(field::TARGET).load().await;
         let trailer = (target | (LINE_BYTES - 1)) - (LINE_BYTES - 1 - TRAILER);
@@ -183,7 +189,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         trailer.flush().await;
     }
 
-    /// The log is as it was before the region, but that its numbers go on.
+    /// Restores the log's state before the region, except that its numbers continue.
     async fn forget(&mut self) {
         self.stepped = false;
         self.logged.clear();
@@ -191,7 +197,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.lists.lines.clear(self.cpu).await;
     }
 
-    /// Gives rows back and frees locks, the newest first.
+    /// Frees rows and releases locks, the newest first.
     async fn unwind(&mut self) {
         while let Some(row) = self.unwinding.rows.pop() {
             row.give_back(self.cpu).await;

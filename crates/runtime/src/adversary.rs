@@ -1,10 +1,11 @@
 //! A back end that persists as badly as the hardware may, to test recovery without a timed machine.
 //!
-//! Threads interleave at random. Stores are visible at once; a dirty persistent line may be written back at any time,
-//! as it is then or, once it was flushed, as it was at the flush, but never older than before. Only a fence makes the
-//! core's flushed lines durable, a fence for one context only those flushed in it. A persist barrier orders what its strand flushes
-//! ([`STRANDS`]); nothing orders strands but a join. After every change of the durable image an inspector sees it: a crash at
-//! that point.
+//! Threads interleave at random. Stores are visible at once. A dirty persistent line may be written
+//! back at any time, with its present bytes or, once flushed, with those at the flush, but never
+//! with older ones than before. Only a fence makes the core's flushed lines durable, a fence for
+//! one context only those flushed in it. A persist barrier orders the flushes of its strand
+//! ([`STRANDS`]); only a join orders strands. After every change of the durable image an inspector
+//! sees it: a crash at that point.
 
 mod cpu;
 mod lines;
@@ -22,7 +23,7 @@ use strandline_kernel::Rng;
 pub use cpu::AdversaryCpu;
 pub use watch::Watch;
 
-/// The lowering of x86: `clwb`, and `sfence` between log and update and where something must be durable.
+/// The lowering of x86: `clwb`, and `sfence` between log and update and at durable intents.
 pub const FENCED: Lowering = Lowering {
     log: true,
     flush: Some(Flush::Clwb),
@@ -32,8 +33,8 @@ pub const FENCED: Lowering = Lowering {
     ..Lowering::NOTHING
 };
 
-/// The lowering of strands: `clwb`, a persist barrier between log and update, a new strand behind it, and a join where something must
-/// be durable.
+/// The lowering of strands: `clwb`, a persist barrier between log and update, a new strand behind
+/// it, and a join at durable intents.
 pub const STRANDS: Lowering = Lowering {
     log: true,
     flush: Some(Flush::Clwb),
@@ -44,18 +45,19 @@ pub const STRANDS: Lowering = Lowering {
     ..Lowering::NOTHING
 };
 
-/// [`FENCED`] on hardware that speculates, without a fence behind each step: a load may see what is durable in place of what was stored, which is found by the
-/// time at which the region validates; then, and now and then without a reason, the core is interrupted.
+/// [`FENCED`] on hardware that speculates, without a fence behind each step. A load may see durable
+/// bytes in place of stored ones, which is detected by the time at which the region validates.
+/// Then, and now and then without a reason, the core is interrupted.
 pub const SPECULATING: Lowering = Lowering {
     validate: &[Primitive::Mfence],
     commit: &[],
     ..FENCED
 };
 
-/// Polls without an end of the program after which it is taken to hang.
+/// Polls of the program without an end after which it counts as hung.
 const PATIENCE: u64 = 1 << 24;
 
-/// How the adversary plays.
+/// The adversary's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Play {
     /// Seed of its choices.
@@ -64,7 +66,7 @@ pub struct Play {
     pub evict_one_in: u64,
 }
 
-/// The program does not end.
+/// Error: the program does not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hang;
 
@@ -76,25 +78,26 @@ impl fmt::Display for Hang {
 
 impl std::error::Error for Hang {}
 
-/// How far a core's speculation has come.
+/// The state of a core's speculation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Speculation {
-    /// What it has loaded since the last region is right.
+    /// Its loads since the last region are right.
     #[default]
     Right,
-    /// It has loaded something else than was stored.
+    /// It has loaded stale bytes.
     Misled,
-    /// It has been interrupted: it aborts its region, and is left alone then in most cases, so that it gets on.
+    /// It has been interrupted: it aborts its region. In most cases it is not disturbed again until
+    /// then, so that it makes progress.
     Aborts,
 }
 
-/// A load is misled, and an interrupt comes before it must, once in so many.
+/// One load in so many is stale, or is interrupted earlier than necessary.
 const MISLED_ONE_IN: u64 = 3;
 const INTERRUPTED_ONE_IN: u64 = 32;
-/// A region that starts again is misled or interrupted again once in so many.
+/// One region in so many is made stale or interrupted again after a restart.
 const AGAIN_ONE_IN: u64 = 4;
 
-/// A machine with volatile caches over durable memory, shared by the cores that [`Adversary::cpu`] gives.
+/// A machine with volatile caches over durable memory, shared by the cores of [`Adversary::cpu`].
 pub struct Adversary<'m> {
     memory: &'m Memory,
     lowering: Lowering,
@@ -112,8 +115,8 @@ struct State<'m> {
 }
 
 impl<'m> Adversary<'m> {
-    /// A machine of so many cores over `memory`, all of it durable. `inspect` sees each durable image, and what the
-    /// program was promised by then.
+    /// A machine of so many cores over `memory`, all of it durable. `inspect` sees each durable
+    /// image, and the program's guarantees by then.
     pub fn new(
         memory: &'m Memory,
         cores: usize,
@@ -165,7 +168,7 @@ impl State<'_> {
         }
     }
 
-    /// Writes back a flushed line, or a dirty one behind the flushes that come before it.
+    /// Writes back a flushed line, or a dirty one behind the flushes that precede it.
     fn evict(&mut self, memory: &Memory) {
         let changed = match self.lines.choose(&mut self.rng) {
             None => return,

@@ -1,4 +1,4 @@
-//! The volatile state of an allocator of equal rows: which are free.
+//! The volatile state of an allocator of equal rows: the free ones.
 
 use crate::{lock, unlock, Heap, Log, Runtime, Table};
 use std::ops::Range;
@@ -10,8 +10,8 @@ sites! {
 
 const COUNT: u64 = 8;
 
-/// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas); who finds his own empty looks into
-/// the others'. After a crash they are rebuilt from what is reachable.
+/// A stack of free rows for each thread, in DRAM, with a lock (as malloc's arenas). A thread whose
+/// own stack is empty searches the others'. After a crash they are rebuilt from the reachable rows.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeLists<const PAYLOAD: u64> {
     base: Addr,
@@ -59,9 +59,9 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         self.base.0..self.base.0 + self.lists * self.stride
     }
 
-    /// Takes a free row, of the thread's own list if there is one; none if all lists are empty. What is done with it depends on
-    /// the region that gave it back, which may not be acknowledged yet: the log must hear of it by [`Log::takes`] or
-    /// [`crate::Region::takes`].
+    /// Allocates a free row, from the thread's own list if possible; `None` if all lists are empty.
+    /// Its use depends on the region that freed it, which may not be acknowledged yet: the log must
+    /// be notified by [`Log::takes`] or [`crate::Region::takes`].
     pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, thread: usize) -> Option<Taken<'c, C>> {
         let mut next = thread as u64;
         for _ in 0..self.lists {
@@ -86,7 +86,8 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         None
     }
 
-    /// Gives a row back to the thread's own list. It must not be reachable any more once the log's regions are durable.
+    /// Frees a row to the thread's own list. It must not be reachable once the log's regions are
+    /// durable.
     pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
         let list = cpu.word(self.list(thread as u64));
         lock(cpu, list).await;
@@ -100,10 +101,10 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         unlock(cpu, list).await;
     }
 
-    /// Deals the rows that are not `reachable` (by number) out to the lists in turn.
+    /// Distributes the rows that are not `reachable` (by number) over the lists in turn.
     pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
         let mut counts = vec![0; self.lists as usize];
-        // The lowest rows are dealt last, so they are taken first.
+        // The lowest rows are pushed last, so they are allocated first.
         let free = (0..self.table.rows()).rev().filter(|row| !reachable(*row));
         for (i, row) in free.enumerate() {
             let thread = i as u64 % self.lists;
@@ -122,11 +123,11 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     }
 }
 
-/// A row that has been taken.
+/// An allocated row.
 pub struct Taken<'c, C: Cpu> {
     row: W<'c, C>,
     stamp: Option<W<'c, C>>,
-    /// The list that it comes from.
+    /// Its list.
     list: W<'c, C>,
 }
 
@@ -145,12 +146,13 @@ impl<'c, C: Cpu> Taken<'c, C> {
         self.row
     }
 
-    /// What its last owner's log has left with it.
+    /// The stamp that its last owner's log left with it.
     pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
         self.stamp
     }
 
-    /// Gives it back where it comes from, as if it had never been taken: a row without a stamp, which an undo log leaves.
+    /// Returns it to its list, as if it had never been allocated: a row without a stamp, as an undo
+    /// log leaves it.
     pub(crate) async fn give_back(&self, cpu: &'c C) {
         lock(cpu, self.list).await;
         let count = self.list.at(COUNT).load().await;

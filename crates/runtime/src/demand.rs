@@ -1,4 +1,4 @@
-//! What a failure-atomic region asks of its log, and how much a log holds.
+//! The demand of a failure-atomic region on its log, and the capacity of logs.
 
 use crate::model::set::MOST_ITEMS;
 use crate::{Logging, Runtime};
@@ -13,17 +13,17 @@ pub struct Demand {
     pub words: u64,
 }
 
-/// A region writes more than its log holds.
+/// Error: a region writes more than its log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// What is too many: `lines` or `words`.
+    /// The unit that exceeds the limit: `lines` or `words`.
     pub what: &'static str,
-    /// How many there are; unknown where the region was cut short.
+    /// Their number; unknown where the region was cut short.
     pub needed: Option<u64>,
 }
 
 impl TooLarge {
-    /// The most that there may be.
+    /// The limit.
     pub const MOST: u64 = MOST_ITEMS;
 }
 
@@ -44,11 +44,11 @@ impl fmt::Display for TooLarge {
 }
 
 impl Logging {
-    /// Whether a region that writes so much fits into the log. The undo log has a limit for steps only, which no setting changes;
-    /// redo keeps words, the others lines.
+    /// Whether the largest region fits into the log. The undo log has a limit for steps only, which
+    /// no setting changes; redo keeps words, the others lines.
     ///
     /// # Errors
-    /// It does not.
+    /// It does not fit.
     pub fn admits(&self, demand: Demand) -> Result<(), TooLarge> {
         let (what, needed) = match self.runtime {
             Runtime::Undo => return Ok(()),

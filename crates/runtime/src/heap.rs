@@ -1,4 +1,4 @@
-//! Where things lie: regions of persistent memory and DRAM, allotted when a workload is built.
+//! The layout of memory: regions of persistent memory and DRAM, allotted when a workload is built.
 
 use crate::{BuildPlan, Logging};
 use std::ops::Range;
@@ -27,11 +27,11 @@ pub const fn place(byte: u64) -> u64 {
 pub struct Heap {
     dram: u64,
     pm: u64,
-    /// Bytes allotted that the program does not all use.
+    /// Bytes allotted, including those that the program does not use.
     spare: u64,
     /// The runtime whose logs are allotted.
     pub(crate) logging: Logging,
-    /// Words that are not zero at first.
+    /// Words with initial values other than zero.
     filled: Vec<(Addr, u64)>,
 }
 
@@ -72,8 +72,8 @@ impl Heap {
         heap
     }
 
-    /// Where a block lies, with which a library of coroutines does as it likes: [`BLOCK_BYTES`] of DRAM. There is one for
-    /// each lane, then one for each thread.
+    /// The address of a block, for a library of coroutines: [`BLOCK_BYTES`] of DRAM. There is one
+    /// for each lane, then one for each thread.
     #[must_use]
     pub fn block(number: usize) -> Addr {
         Addr(LINE_BYTES + number as u64 * BLOCK_BYTES)
@@ -105,7 +105,7 @@ impl Heap {
         Table { base, rows }
     }
 
-    /// Says what a word holds at first.
+    /// Sets the initial value of a word.
     pub(crate) fn fill(&mut self, addr: Addr, word: u64) {
         self.filled.push((addr, word));
     }
@@ -116,13 +116,13 @@ impl Heap {
         self.dram + self.pm
     }
 
-    /// Those of them that the program uses: the host gives no memory for what is never touched.
+    /// The bytes of them that the program uses: the host allocates no memory for untouched pages.
     #[must_use]
     pub fn used_bytes(&self) -> u64 {
         self.bytes() - self.spare
     }
 
-    /// The memory that holds all that was allotted: zeroed, but for what its allotter has filled in.
+    /// The memory that holds all allotted regions: zeroed, except for initial values.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let memory = Memory::new(self.dram, self.pm);
@@ -137,7 +137,7 @@ impl<const PAYLOAD: u64> Table<PAYLOAD> {
     /// Bytes from row to row.
     const STRIDE: u64 = PAYLOAD.div_ceil(PAYLOAD_BYTES) * LINE_BYTES;
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows

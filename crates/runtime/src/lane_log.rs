@@ -1,4 +1,4 @@
-//! A lane's log, whatever the runtime, and its regions: what workloads are written to.
+//! A lane's log, for any runtime, and its regions: the interface for workloads.
 
 use crate::alloc::Taken;
 use crate::model::batches::Batches as _;
@@ -21,7 +21,7 @@ pub enum Log<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> Log<'c, C> {
-    /// Opens the log of `lane` where it ends.
+    /// Opens the log of `lane` at its end.
     pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let Some(model) = &layout.model else {
             return Log::Undo(UndoLog::open(cpu, layout, lane).await);
@@ -32,7 +32,7 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Takes the lock at this address. What a region reads or writes is guarded by locks taken so.
+    /// Acquires the lock at this address. Locks acquired so guard what a region reads or writes.
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
         match self {
@@ -42,7 +42,7 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Frees the lock at this address.
+    /// Releases the lock at this address.
     #[inline]
     pub async fn unlock(&mut self, lock: W<'c, C>) {
         match self {
@@ -54,8 +54,9 @@ impl<'c, C: Cpu> Log<'c, C> {
 
     /// Begins a failure-atomic region. The locks of all that it reads or writes are held until it is finished.
     ///
-    /// It is a number of steps, each [`Region::log`] or [`Region::log_row`], [`Region::order`], [`Region::update`],
-    /// [`Region::finish`], the last one ordered as [`Step::Last`]; or a number of [`Region::write`]s, and [`Region::end`].
+    /// It is a number of steps, each [`Region::log`] or [`Region::log_row`], [`Region::order`],
+    /// [`Region::update`], [`Region::finish`], the last one ordered as [`Step::Last`]; or a number
+    /// of [`Region::write`]s, and [`Region::end`].
     #[inline]
     pub fn begin(&mut self) -> Region<'_, 'c, C> {
         match self {
@@ -71,8 +72,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// What this lane leaves in volatile memory that it hands on to others without a lock of its log's, if it leaves
-    /// anything: who takes it over says so to [`Log::depends`].
+    /// The stamp that this lane leaves in volatile memory that it passes on without a lock of its
+    /// log's, if any. The lane that receives the memory calls [`Log::takes`] with it.
     #[inline]
     pub fn stamp(&self) -> Option<W<'c, C>> {
         match self {
@@ -82,7 +83,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// This lane has allocated a row for its next region, which depends on the region that gave the row back.
+    /// This lane has allocated a row for its next region, which depends on the region that freed
+    /// the row.
     #[inline]
     pub async fn takes(&mut self, row: Taken<'c, C>) {
         match (self, row.stamp()) {
@@ -93,8 +95,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Set while the open region goes no further and its task must be dropped: of logs that can abort it then
-    /// ([`Log::abort`]).
+    /// Set while the open region is interrupted and its task must be dropped: of logs that can
+    /// abort it then ([`Log::abort`]).
     pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
         match self {
             Log::Undo(log) => Some(log.abandoned()),
@@ -102,7 +104,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Aborts the open region, whose task has been dropped: nothing of it is left, and its locks are free.
+    /// Aborts the open region, whose task has been dropped: no effect of it is left, and its locks
+    /// are free.
     pub(crate) async fn abort(&mut self) {
         if let Log::Undo(log) = self {
             log.abort().await;
@@ -120,7 +123,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Acknowledges all regions, waiting for other lanes where these depend on theirs. The lane holds no lock.
+    /// Acknowledges all regions, and waits for other lanes on which they depend. The lane holds no
+    /// lock.
     pub async fn close(&mut self) {
         match self {
             Log::Undo(log) => log.close().await,
@@ -166,7 +170,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// Orders what was logged before the step's updates; says whether more steps follow.
+    /// Orders the log before the step's updates; `step` tells whether more steps follow.
     #[inline]
     pub async fn order(&mut self, step: Step) {
         match self {
@@ -195,7 +199,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// Loads `size` bytes at `at` as the region sees them: with what it has written.
+    /// Loads `size` bytes at `at` as the region sees them: with its own writes.
     #[inline]
     pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
         match self {
@@ -205,8 +209,9 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged first. Any number of
-    /// these, and then [`Region::end`], make a region whose writes are not known beforehand.
+    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged
+    /// first. Any number of these, and then [`Region::end`], form a region whose writes are not
+    /// known beforehand.
     #[inline]
     pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         match self {

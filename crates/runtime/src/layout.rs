@@ -1,4 +1,4 @@
-//! Where undo-log records lie, and how a record's line is laid out.
+//! The layout of undo logs, and of a record's line.
 
 use crate::list::List;
 use crate::model::layout::ModelLayout;
@@ -16,19 +16,20 @@ pub(crate) mod field {
     pub const SEQUENCE: u64 = 56;
 }
 
-/// The offset in the line of the settled region that a region's last step is about if it writes nothing else.
+/// The offset, in the line of the settled region, of the word that a region's last step updates if
+/// it writes nothing else.
 pub(crate) const OWN_WORD: u64 = 8;
 
 /// The most payload words that one record holds.
 pub(crate) const RECORD_WORDS: u64 = 4;
 
-/// The most lanes: they are told apart by the low bits of their sequence numbers.
+/// The most lanes: the low bits of their sequence numbers distinguish them.
 pub const MAX_LANES: usize = 1 << 11;
 
-/// What a step of a region keeps in volatile memory until it is finished.
+/// The volatile state of a region's open step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepLists {
-    /// The records: the address of each, and what its meta word says of it alone.
+    /// The records: the address of each, and the part of its meta word that is its own.
     pub records: List<2>,
     /// The addresses of the lines.
     pub lines: List<1>,
@@ -47,16 +48,16 @@ impl StepLists {
     }
 }
 
-/// The logs of all lanes (a thread, or one of the tasks that share it). Undo logs have for each a line that says which regions
-/// recovery has settled, and a ring of records; in volatile memory the lists of the open step. Where the runtime is another one, its
-/// logs are allotted instead.
+/// The logs of all lanes (a thread, or one of the tasks that share it). An undo log has a line with
+/// the newest region that recovery has settled, and a ring of records; in volatile memory the lists
+/// of the open step. Another runtime has its own logs allotted instead.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayout {
     base: Addr,
     lists: Addr,
     records: u64,
     lanes: u64,
-    /// The logs in place of these, where the runtime is another.
+    /// The logs in place of these, for another runtime.
     pub(crate) model: Option<ModelLayout>,
 }
 
@@ -75,7 +76,7 @@ impl LogLayout {
             logging if logging.runtime == Runtime::Undo => None,
             logging => Some(ModelLayout::allot(heap, lanes, records, logging)),
         };
-        // There is either these logs or those.
+        // A layout has either these logs or those.
         let lanes = if model.is_some() { 0 } else { lanes as u64 };
         LogLayout {
             base: heap.pm(lanes * (records + 1) * LINE_BYTES),
@@ -86,7 +87,7 @@ impl LogLayout {
         }
     }
 
-    /// How many logs there are.
+    /// The number of logs.
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.model.map_or(self.lanes as usize, |model| model.lanes())
@@ -133,8 +134,8 @@ impl LogLayout {
     }
 }
 
-/// The parameter that every undo-logging workload has: the size of a ring. Two regions of the largest size must fit: the
-/// workload says how small it may be.
+/// The parameter of every undo-logging workload: the size of a ring. Two regions of the largest
+/// size must fit: the workload sets the minimum.
 #[must_use]
 pub const fn log_records(min: u64) -> Param {
     Param {
@@ -146,7 +147,7 @@ pub const fn log_records(min: u64) -> Param {
     }
 }
 
-/// What a record says of itself: its meta word.
+/// The content of a record's meta word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
     /// Payload words, 1 to 4.
@@ -168,7 +169,7 @@ const _: () = assert!(List::<2>::ITEM == 1 << INDEX_SHIFT);
 /// Position of the number of records in a meta word.
 const COUNT_SHIFT: u64 = 14;
 
-/// From the length of the list of the step's records to the number of records at its place in a meta word.
+/// The shift from the length of the list of the step's records to their number in a meta word.
 pub(crate) const LENGTH_TO_COUNT: u64 = COUNT_SHIFT - INDEX_SHIFT;
 
 /// Position of the region number in a meta word.
@@ -183,7 +184,7 @@ impl Meta {
         region: 0,
     };
 
-    /// The bits of a meta word that say how many payload words there are.
+    /// The bits of a meta word for the number of payload words.
     pub const WORDS: u64 = 7;
 
     pub const fn pack(self) -> u64 {
@@ -213,7 +214,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record in the line at `at`; none if the line was never sealed.
+    /// The record in the line at `at`; `None` if the line was never sealed.
     pub fn read(image: &dyn Image, at: u64) -> Option<Record> {
         let word = |offset| image.word(Addr(at + offset));
         let sequence = word(field::SEQUENCE);
@@ -226,7 +227,7 @@ impl Record {
         })
     }
 
-    /// The word that holds the sequence number of the line that the record is about.
+    /// The word with the sequence number of the record's line.
     pub fn trailer(&self) -> Addr {
         Addr(self.target.line().addr().0 + crate::TRAILER)
     }

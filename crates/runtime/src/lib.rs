@@ -1,7 +1,8 @@
-//! What a persistent program is made of: memory layout, undo log and recovery, locks, threads.
+//! The parts of a persistent program: memory layout, undo log and recovery, locks, threads.
 //!
-//! The log is undo logging as in COSPlay (MICRO 2021), Figure 4(a): log, flush, fence; update, flush, fence. Two fences
-//! commit a failure-atomic region; [`recover`] says how a crash image tells committed regions from others.
+//! The log is undo logging as in COSPlay (MICRO 2021), Figure 4(a): log, flush, fence; update,
+//! flush, fence. Two fences commit a failure-atomic region; [`recover`] distinguishes the committed
+//! regions in a crash image.
 //!
 //! Two back ends run programs without simulated time: [`Plain`], and the crash-testing [`adversary`].
 

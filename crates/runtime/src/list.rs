@@ -5,13 +5,13 @@ use strandline_isa::{Addr, Cpu, W};
 /// The most items: records, or lines, of one step. A record's meta word could count up to 1023.
 pub(crate) const MOST_ITEMS: u64 = 64;
 
-/// At most [`MOST_ITEMS`] items of `WORDS` words each, and how many bytes of them are in use. Memory of zeros is an empty list.
-///
-/// What it costs is what a compiled loop over an array costs. An item's address is no micro-op of its own: the array's
-/// address and the offset in it are the two parts of an x86 address.
+/// At most [`MOST_ITEMS`] items of `WORDS` words each, and the bytes in use. Zeroed memory is an
+/// empty list.
+/// It costs what a compiled loop over an array costs. An item's address needs no micro-op of its
+/// own: the array's address and the offset in it are the two parts of an x86 address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List<const WORDS: usize> {
-    /// The word that says how many bytes are in use.
+    /// The word with the number of bytes in use.
     length: Addr,
     items: Addr,
 }
@@ -55,7 +55,7 @@ impl<const WORDS: usize> List<WORDS> {
         self.word(offset, i).load().await
     }
 
-    /// Takes all items off: one store.
+    /// Removes all items: one store.
     #[inline(always)]
     pub async fn clear<C: Cpu>(&self, cpu: &C) {
         cpu.word(self.length.0).store(cpu.word(0)).await;

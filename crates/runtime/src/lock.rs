@@ -29,8 +29,9 @@ impl Locks {
     }
 }
 
-/// Takes the lock at this address: test, then test-and-set, until it was free. A task that finds it held lets the other
-/// tasks of its core go on first, where tasks share it: one of them may hold the lock (COSPlay 4.4).
+/// Acquires the lock at this address: test, then test-and-set, until it was free. A task that finds
+/// it held yields to the other tasks of its core, if it shares one: one of them may hold the lock
+/// (COSPlay 4.4).
 #[inline]
 pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
@@ -42,9 +43,10 @@ pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     cpu.intent(Intent::Acquire).await;
 }
 
-/// Frees the lock at this address.
+/// Releases the lock at this address.
 ///
-/// The store barrier keeps the critical section's stores before the freeing one where stores drain out of order.
+/// The store barrier orders the critical section's stores before the release where stores drain out
+/// of order.
 #[inline]
 pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     cpu.intent(Intent::Release).await;
@@ -52,8 +54,9 @@ pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     lock.store(cpu.word(0)).await;
 }
 
-/// Takes the lock at this address, as [`lock`] does, for a log that keeps a stamp in it; the stamp that the last holder left.
-/// The intent follows the locked instruction at once: it is that which acquires.
+/// Acquires the lock at this address, as [`lock`] does, for a log that keeps a stamp in it. Returns
+/// the stamp of the last holder. The intent directly follows the locked instruction, which
+/// acquires.
 #[inline]
 pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c, C> {
     loop {
@@ -72,7 +75,7 @@ pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c
     }
 }
 
-/// Frees the lock at this address, as [`unlock`] does, and leaves a stamp in it.
+/// Releases the lock at this address, as [`unlock`] does, and leaves a stamp in it.
 #[inline]
 pub(crate) async fn unlock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>, stamp: W<'c, C>) {
     cpu.intent(Intent::Release).await;

@@ -1,15 +1,18 @@
-//! The undo log of one lane (a thread, or one of the tasks that share it), as the program writes it: COSPlay (MICRO 2021), Figure 4(a).
+//! The undo log of one lane (a thread, or one of the tasks that share it), as the program writes
+//! it: COSPlay (MICRO 2021), Figure 4(a).
 //!
-//! A failure-atomic region is one or more steps; a step writes log records, flushes them, orders them before its
-//! updates, updates, flushes and waits until that is durable. Nothing is written to commit: the lines themselves tell.
+//! A failure-atomic region is one or more steps. A step writes log records, flushes them, orders
+//! them before its updates, updates, flushes and waits until that is durable. No commit record is
+//! written: the lines' trailers commit.
 //!
 //! - The last word of every persistent line is its trailer, the sequence number of the step that wrote it. A step
 //!   writes a line's payload first and its trailer last, so a durable line with the trailer has the payload.
-//! - A record is a line that holds up to 32 old bytes and the old trailer of one line. Its own sequence number is
-//!   written last, and zeroed first when the ring comes round to it again, so it is never a mixture.
+//! - A record is a line that holds up to 32 old bytes and the old trailer of one line. Its own
+//!   sequence number is written last, and zeroed first when the ring reuses it, so it is never a
+//!   mixture.
 //! - A step's number is greater than the lane's last and than all trailers that it logged (a Lamport clock).
 //!
-//! Both rest on stores of one core to one line becoming visible in program order.
+//! Both require that stores of one core to one line become visible in program order.
 
 use crate::abort::Unwinding;
 use crate::alloc::Taken;
@@ -41,9 +44,9 @@ pub struct UndoLog<'c, C: Cpu> {
     /// Records of the open region, and of the one before it.
     pub(crate) used: (u64, u64),
     pub(crate) lists: StepLists,
-    /// The lines of the open step once more, for assertions only: empty where there are none.
+    /// The lines of the open step again, for assertions only: empty without assertions.
     pub(crate) logged: Vec<Line>,
-    /// The region before has not been waited for: a broken rule.
+    /// The wait for the previous region was skipped: a broken rule.
     pub(crate) owes: bool,
     /// The open region has ordered a step that is not its last.
     pub(crate) stepped: bool,
@@ -51,12 +54,13 @@ pub struct UndoLog<'c, C: Cpu> {
     pub(crate) begun: W<'c, C>,
     /// The line of the settled region.
     pub(crate) own: Addr,
-    /// What an abort has to undo besides.
+    /// The state that an abort undoes besides.
     pub(crate) unwinding: Unwinding<'c, C>,
 }
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
-    /// Opens the log of `lane` where it begins; regions are counted on from those that recovery has settled.
+    /// Opens the log of `lane` at its start; region numbers continue after those that recovery has
+    /// settled.
     pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
         let ring = layout.ring(lane);
         let region = match cpu.lowering().log {
@@ -84,14 +88,14 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         log
     }
 
-    /// Takes the lock at this address ([`crate::lock`]).
+    /// Acquires the lock at this address ([`crate::lock`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
         crate::lock(self.cpu, lock).await;
         self.holds(lock);
     }
 
-    /// Frees the lock at this address ([`crate::unlock`]).
+    /// Releases the lock at this address ([`crate::unlock`]).
     #[inline]
     pub async fn unlock(&mut self, lock: W<'c, C>) {
         self.frees(lock);
@@ -104,7 +108,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// [`UndoRegion::finish`]. The step that ends the region is ordered as [`Step::Last`].
     #[inline]
     pub fn begin(&mut self) -> UndoRegion<'_, 'c, C> {
-        // A region that owes the wait for the one before begins once it has waited.
+        // A region that has skipped the wait for the previous one begins after that wait.
         if !(broken(Rule::DurableBeforeRelease) && self.owes) {
             self.cpu.note(Note::RegionBegin);
         }
@@ -119,7 +123,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Waits for the region before, which should have been waited for: a broken rule. The open region begins here.
+    /// Waits for the previous region late: a broken rule. The open region begins here.
     pub(crate) async fn pay(&mut self) {
         self.cpu.intent(strandline_isa::Intent::Durable).await;
         self.cpu.note(Note::RegionDurable);
@@ -127,8 +131,9 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         self.owes = false;
     }
 
-    /// A line with this trailer is about to be logged. Where steps are on strands of their own, and an earlier step of the region
-    /// has written the line, that step comes first: the new record holds what it wrote.
+    /// Prepares to log a line with this trailer. Where steps are on strands of their own, and an
+    /// earlier step of the region has written the line, that step must persist first: the new
+    /// record holds its writes.
     #[inline]
     pub(crate) async fn follow_own_step(&mut self, trailer: W<'c, C>) {
         if !self.stepped || self.cpu.lowering().new_strand.is_empty() {
@@ -153,7 +158,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         slot
     }
 
-    /// Writes the record of up to four words at `at`, all but what only the whole step knows.
+    /// Writes the record of up to four words at `at`, except for the fields of the whole step.
     #[inline]
     pub(crate) async fn record(&mut self, at: W<'c, C>, offset: u64, words: u64, trailer: W<'c, C>) {
         let slot = self.advance();
@@ -171,16 +176,17 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
         let list = self.lists.records;
         let index = list.end(self.cpu).await;
-        // Its words, and its index: where it is in the list.
+        // Its words, and its index: its place in the list.
         let own = index + Meta { words, ..Meta::NOTHING }.pack();
         list.push(self.cpu, index, [slot, own]).await;
     }
 
-    /// Gives the step its number and writes it, with the rest, into each record; flushes them.
+    /// Numbers the step and writes the number, with the remaining fields, into each record; flushes
+    /// them.
     #[inline]
     pub(crate) async fn seal(&mut self, step: Step) {
-        // A record that overwrote one of the region before, while none of its own region is durable yet, would make
-        // a committed region look unfinished; the step has updated nothing yet.
+        // If a record overwrites one of the previous region while this region has no durable
+        // record, a committed region looks unfinished. This step has updated nothing yet.
         let (before, now) = (self.used.1, self.used.0);
         if before + now > self.capacity {
             ring_too_small(before, now);
@@ -205,7 +211,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         list.clear(self.cpu).await;
     }
 
-    /// What the meta words of all records of the step have in common; `end` is the end of their list.
+    /// The common part of the meta words of the step's records; `end` is the end of their list.
     #[inline(always)]
     fn common(&self, step: Step, end: W<'c, C>) -> W<'c, C> {
         let common = (self.region << REGION_SHIFT) + (end << LENGTH_TO_COUNT);
@@ -222,7 +228,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Flushes the step's records behind the fence that should have waited for that: a broken rule.
+    /// Flushes the step's records behind the fence that should have waited for them: a broken rule.
     async fn flush_late(&self, end: W<'c, C>) {
         self.cpu.intent(strandline_isa::Intent::LogBeforeUpdate).await;
         let mut at = self.cpu.word(0);
@@ -232,7 +238,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         }
     }
 
-    /// Whether the program needs to know which lines the step writes: it writes their trailers, or flushes them.
+    /// Whether the program needs the lines of the step: it writes their trailers, or flushes them.
     #[inline(always)]
     fn keeps_lines(&self) -> bool {
         let lowering = self.cpu.lowering();
@@ -283,14 +289,16 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         list.clear(self.cpu).await;
     }
 
-    /// What the lane leaves in what it hands on: nothing, as its regions are acknowledged when they end.
+    /// The stamp of memory that the lane passes on: none, as its regions are acknowledged when they
+    /// end.
     #[inline]
     #[must_use]
     pub fn stamp(&self) -> Option<W<'c, C>> {
         None
     }
 
-    /// The region that is open, or is about to begin, has allocated a row. Nothing is to be depended on.
+    /// Records a row that the open region, or the one about to begin, has allocated. It creates no
+    /// dependence.
     #[inline]
     pub async fn takes(&mut self, row: Taken<'c, C>) {
         self.allocates(row);

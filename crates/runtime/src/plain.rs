@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
 
-/// Loads in a row, without any store or note, after which a program is taken to spin for ever.
+/// Consecutive loads, without any store or note, after which a program counts as spinning endlessly.
 const SPINS: u32 = 1 << 20;
 
 /// One core over plain memory. Everything is ready at once; flushes and fences do nothing.
@@ -19,7 +19,7 @@ pub struct Plain<'m> {
     spins: Cell<u32>,
 }
 
-/// A program on plain memory waits for something that nobody will do.
+/// Error: a program on plain memory waits for an event that no other thread can cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck;
 
@@ -34,7 +34,7 @@ impl std::error::Error for Stuck {}
 /// Runs a program on [`Plain`] to its end.
 ///
 /// # Errors
-/// If it waits for something that no other thread is there to do.
+/// If it waits for an event that no other thread can cause.
 pub fn block_on<T>(program: impl Future<Output = T>) -> Result<T, Stuck> {
     match pin!(program).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),
@@ -43,7 +43,7 @@ pub fn block_on<T>(program: impl Future<Output = T>) -> Result<T, Stuck> {
 }
 
 impl<'m> Plain<'m> {
-    /// A core over `memory`, whose intents become what `lowering` says.
+    /// A core over `memory` with the primitives of `lowering`.
     #[must_use]
     pub fn new(memory: &'m Memory, core: CoreId, lowering: Lowering) -> Self {
         Plain {

@@ -1,9 +1,11 @@
-//! What undo logging does after a crash.
+//! Undo logging's recovery after a crash.
 //!
-//! For each lane (a thread, or one of the tasks that share it) only its newest region matters: the lane finished the one before before it began this one. The
-//! region is committed if its last step is completely logged and every line of that step has a trailer at least as
-//! great as the step's number: greater is a later region's, which took the lock only after this one was durable.
-//! Otherwise its steps are undone, newest first; a step that is not completely logged has updated nothing.
+//! For each lane (a thread, or one of the tasks that share it) only its newest region matters: the
+//! lane finished the previous one before it began this one. The region is committed if its last
+//! step is completely logged and every line of that step has a trailer at least as great as the
+//! step's number. A greater one is a later region's, which acquired the lock only after this one
+//! was durable. Otherwise its steps are undone, newest first. A step that is not completely logged
+//! has updated nothing.
 
 use crate::layout::Record;
 use crate::model::{replay::replay, rollback::roll_back};
@@ -18,10 +20,11 @@ struct Newest {
     steps: BTreeMap<u64, Vec<Record>>,
 }
 
-/// Undoes what was not committed, or what else the runtime does after a crash. Crashing while it runs and running it again gives the same result, if the words
-/// that it sets become durable in that order.
+/// Undoes what was not committed, or runs the runtime's own recovery. Recovery is idempotent: after
+/// a crash during recovery it runs again from the start with the same result, if the words that it
+/// sets become durable in their order.
 ///
-/// The last thing it writes for each lane is which regions are settled, so a later recovery leaves them alone.
+/// Its last write for each lane is the newest settled region, so that a later recovery skips it.
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
     if let Some(model) = &logs.model {
         return match model.logging.runtime {

@@ -69,7 +69,8 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         }
     }
 
-    /// Flushes the step's records and orders them before its updates; says whether more steps follow.
+    /// Flushes the step's records and orders them before its updates; `step` tells whether more
+    /// steps follow.
     #[inline]
     pub async fn order(&mut self, step: Step) {
         self.log.look_for_interrupt().await;
@@ -90,15 +91,16 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             .await;
     }
 
-    /// Loads `size` bytes at `at` as the region sees them: with what it has written.
+    /// Loads `size` bytes at `at` as the region sees them: with its own writes.
     #[inline]
     pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
         self.log.look_for_interrupt().await;
         at.load_sized(size).await
     }
 
-    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged first. Any number of
-    /// these, and then [`UndoRegion::end`], make a region whose writes are not known beforehand.
+    /// Stores the low `size` bytes of `value` at `at`, which no step has logged: the word is logged
+    /// first. Any number of these, and then [`UndoRegion::end`], form a region whose writes are not
+    /// known beforehand.
     #[inline]
     pub async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         self.log_word(at).await;
@@ -113,7 +115,8 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         self.log.takes(row).await;
     }
 
-    /// Commits a region of [`UndoRegion::write`]s: a last step that writes nothing but a line of the log's own.
+    /// Commits a region of [`UndoRegion::write`]s: a last step that writes only a line of the log's
+    /// own.
     #[inline]
     pub async fn end(&mut self) {
         let own = self.log.cpu.word(self.log.own.0);
@@ -189,7 +192,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     }
 }
 
-/// The low bytes of a value, which are what a store of this size writes.
+/// The low bytes of a value: those that a store of this size writes.
 pub(crate) fn low_bytes(value: u64, size: u8) -> u64 {
     value & (u64::MAX >> (64 - 8 * u32::from(size)))
 }

@@ -1,4 +1,4 @@
-//! Runs a task to its end: once more whenever its region was aborted.
+//! Runs a task to its end, with a restart after each abort of its region.
 
 use crate::{ThreadState, Workload};
 use std::cell::Cell;
@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::task::Poll;
 use strandline_isa::Cpu;
 
-/// Runs a task. Where its region has to be aborted, the task is dropped, the log aborts the region, and the task starts
-/// again with the random numbers that it had.
+/// Runs a task. If its region must be aborted, the task is dropped, the log aborts the region, and
+/// the task restarts with the same random numbers.
 pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
     let random = state.random;
     let Some(abandoned) = state.log.abandoned() else {
@@ -20,7 +20,7 @@ pub(crate) async fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut Thre
     }
 }
 
-/// Whether the task comes to its end before it is abandoned.
+/// Whether the task ends before it is abandoned.
 async fn finishes(task: impl Future<Output = ()>, abandoned: &Cell<bool>) -> bool {
     let mut task = pin!(task);
     poll_fn(|context| match task.as_mut().poll(context) {

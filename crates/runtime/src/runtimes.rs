@@ -18,16 +18,16 @@ pub enum Runtime {
     Redo,
 }
 
-/// What is to be known of a runtime.
+/// The description of a runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeAbout {
-    /// Which one.
+    /// The runtime.
     pub runtime: Runtime,
     /// Its name, as `--runtime` takes it.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub paper: &'static str,
-    /// What it does, in one line.
+    /// Its description, in one line.
     pub line: &'static str,
 }
 
@@ -85,7 +85,7 @@ impl Runtime {
     }
 }
 
-/// What every run can set of its runtime, as `runtime.KEY=VALUE`.
+/// The runtime parameters of every run, as `runtime.KEY=VALUE`.
 pub const RUNTIME_PARAMS: &[Param] = &[
     Param {
         name: "log_batch",
@@ -131,8 +131,8 @@ impl Logging {
         }
     }
 
-    /// The same for tasks that share a thread: each region is committed by itself, since a lane that has no task for a
-    /// while would keep those waiting that depend on it.
+    /// The same for tasks that share a thread: each region is committed by itself, since a lane
+    /// without a task would delay lanes that depend on it.
     #[must_use]
     pub fn in_window(self, window: Option<usize>) -> Logging {
         Logging {

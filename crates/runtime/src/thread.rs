@@ -1,9 +1,9 @@
-//! What a thread of a program does: its tasks, one after the other.
+//! A thread of a program: it runs its tasks, one after the other.
 
 use crate::{Log, Random, Workload};
 use strandline_isa::{Cpu, Note};
 
-/// What one thread has to do.
+/// The work of one thread.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadPlan {
     /// Which thread this is, from 0.
@@ -18,7 +18,7 @@ pub struct ThreadPlan {
     pub seed: u64,
 }
 
-/// The tasks of a timed region that are not worth more warming.
+/// The most tasks of a timed region for which warm-up grows.
 const MOST_WARM_TASKS: u64 = 20_000;
 
 impl ThreadPlan {
@@ -28,14 +28,15 @@ impl ThreadPlan {
         tasks / threads + u64::from(thread < tasks % threads)
     }
 
-    /// How many tasks each thread runs before the timed region of `tasks` tasks unless the user says: a tenth of its share.
+    /// How many tasks each thread runs before the timed region of `tasks` tasks by default: a tenth
+    /// of its share.
     #[must_use]
     pub fn usual_warm_tasks(tasks: u64, threads: u64) -> u64 {
         (tasks / threads / 10).min(MOST_WARM_TASKS)
     }
 }
 
-/// What a thread carries from task to task.
+/// A thread's state across tasks.
 pub struct ThreadState<'c, C: Cpu> {
     /// The back end that the thread runs on.
     pub cpu: &'c C,
@@ -43,7 +44,8 @@ pub struct ThreadState<'c, C: Cpu> {
     pub thread: usize,
     /// How many there are.
     pub threads: usize,
-    /// Its number among all tasks that can run at once: which log is its own, and whatever else a task needs for itself.
+    /// Its number among all tasks that can run at once, which selects its log and other resources
+    /// of its own.
     pub lane: usize,
     /// Its random numbers.
     pub random: Random<'c, C>,
@@ -62,7 +64,7 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         log: Log::open(cpu, &workload.logs(), plan.thread).await,
     };
     run_tasks(workload, &mut state, plan.warm_tasks).await;
-    // Nobody waits at the start line with regions that others wait for.
+    // No lane may wait at the start line with regions for which others wait.
     state.log.close().await;
     cpu.start_line().await;
     run_tasks(workload, &mut state, plan.tasks).await;

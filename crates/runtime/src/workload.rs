@@ -1,4 +1,4 @@
-//! What a workload is.
+//! The interface of workloads.
 
 use crate::{recover, Demand, Heap, LogLayout, Logging, ThreadState};
 use std::future::Future;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{ParamError, Params};
 
-/// For whom a workload is built.
+/// The parameters of a run that a workload is built for.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildPlan {
     /// How many threads will run it.
     pub threads: usize,
-    /// The most tasks that share a thread at once; none if each runs alone.
+    /// The most tasks that share a thread at once; `None` if each runs alone.
     pub window: Option<usize>,
-    /// The seed of what it is filled with.
+    /// The seed of its initial content.
     pub seed: u64,
     /// How its regions are made failure-atomic.
     pub logging: Logging,
@@ -29,9 +29,9 @@ impl BuildPlan {
 
 /// A program: a structure in persistent memory, the task that its threads repeat, its invariant and its recovery.
 ///
-/// The threads share it; what they change is in memory.
+/// The threads share it; their changes are in memory.
 pub trait Workload: Sized + Sync {
-    /// Lays the structure out, without any memory for it.
+    /// Lays the structure out, without allocating memory for it.
     ///
     /// # Errors
     /// If the parameters do not go together.
@@ -51,37 +51,40 @@ pub trait Workload: Sized + Sync {
         Ok((workload, memory))
     }
 
-    /// The most that a region writes; nothing where that fits whatever is set, or is not known before it runs.
+    /// The largest write demand of a region; `None` if any log has room for it, or before it is
+    /// known.
     #[must_use]
     fn region(_params: &Params) -> Demand {
         Demand::default()
     }
 
-    /// One operation or transaction.
+    /// Runs one operation or transaction.
     fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) -> impl Future<Output = ()>;
 
-    /// The invariant, on memory at rest or on a recovered image.
+    /// Checks the invariant, on memory at rest or on a recovered image.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The fault, and its address.
     fn check(&self, image: &dyn Image) -> Result<(), String>;
 
     /// The logs of its lanes.
     fn logs(&self) -> LogLayout;
 
-    /// Address ranges, volatile and persistent, that the program uses again and again: what a warm shared cache would
-    /// hold as far as it fits, most useful last.
+    /// Address ranges, volatile and persistent, that the program uses repeatedly: the content of a
+    /// warm LLC as far as it fits, most useful last.
     fn footprint(&self) -> Vec<Range<u64>>;
 
-    /// Makes a crash image consistent. Crashing while it runs and running it again must do.
+    /// Makes a crash image consistent. Recovery must be idempotent: after a crash during recovery
+    /// it runs again from the start.
     fn recover(&self, image: &dyn Image) {
         recover(image, &self.logs());
         self.repair(image);
     }
 
-    /// What of recovery is the program's own, after that of its logs: nothing where logs say all.
+    /// The program's own part of recovery, after that of its logs: none if the logs suffice.
     fn repair(&self, _image: &dyn Image) {}
 
-    /// Fills volatile memory, zero after a crash, of a recovered image, so that threads can run on it.
+    /// Rebuilds volatile memory, zero after a crash, from a recovered image, so that threads can
+    /// run on it.
     fn restart(&self, _image: &dyn Image) {}
 }

@@ -78,11 +78,10 @@ impl<'a> Document<'a> {
     }
 
     fn parameter(&self, path: &[&str], item: &Item) -> Result<Given, ConfigError> {
-        let mend = "write a value, or { value = ..., unit = ..., source = ... }";
+        let fix = "write a value, or { value = ..., unit = ..., source = ... }";
         let alone = || Item::Table(Table::from_iter([("value", item.clone())]));
         let item = if item.is_table_like() { item.clone() } else { alone() };
-        let Entry { value, unit, source } =
-            read(&item).map_err(|what| self.error(path, &format!("{what} ({mend})")))?;
+        let Entry { value, unit, source } = read(&item).map_err(|what| self.error(path, &format!("{what} ({fix})")))?;
         let value = match value {
             Scalar::Flag(flag) => flag.to_string(),
             Scalar::Number(number) => number.to_string(),

@@ -103,9 +103,9 @@ fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<
         [_] => String::new(),
         [_, others @ ..] => format!(", as are {}", others.join(", ")),
     };
-    let mend = "give it, or begin the file with base = \"cosplay\" and give only what differs";
+    let fix = "give it, or begin the file with base = \"cosplay\" and give only what differs";
     let path: Vec<_> = missing[0].split('.').collect();
-    Err(document.error(&path, &format!("missing{also} ({mend})")))
+    Err(document.error(&path, &format!("missing{also} ({fix})")))
 }
 
 fn read(path: &str) -> Result<String, ConfigError> {
@@ -116,8 +116,8 @@ fn read(path: &str) -> Result<String, ConfigError> {
         Ok(_) => Err(ConfigError::new(path, "longer than 1 MiB (give a machine's TOML file)")),
         Err(error) => {
             let (meant, presets) = (did_you_mean(path, preset_names()), preset_names().join(", "));
-            let mend = format!("give a file, or one of {presets}");
-            let what = format!("neither a preset nor a file that can be read: {error}{meant} ({mend})");
+            let fix = format!("give a file, or one of {presets}");
+            let what = format!("neither a preset nor a file that can be read: {error}{meant} ({fix})");
             Err(ConfigError::new(path, &what))
         }
     }

@@ -127,7 +127,7 @@ impl Core {
         self.find_room().map(|()| false)
     }
 
-    /// A non-temporal store is an ordinary one if the design says so.
+    /// A non-temporal store is an ordinary one if the design requires it.
     #[inline(always)]
     fn as_the_design_wants(&self, kind: Kind) -> Kind {
         match kind {

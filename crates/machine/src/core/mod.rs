@@ -421,7 +421,7 @@ impl Core {
 
     /// Whether the program, or the oldest store, has waited too often for this line to arrive at
     /// another core. It waits no more: that core may lose the line and fetch it again with its
-    /// loads for ever.
+    /// loads endlessly.
     pub fn has_waited(&self, line: Line) -> bool {
         let store = |entry: &Entry| entry.waited >= MOST_WAITS && entry.line() == line;
         self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
@@ -522,7 +522,7 @@ pub struct Wants {
     pub logs: bool,
 }
 
-/// A design has acknowledged too much: a fence would wait for ever, or for nothing.
+/// A design has acknowledged too much: a fence would wait endlessly, or for nothing.
 #[cold]
 #[inline(never)]
 fn nothing_pending(core: CoreId, context: u8) -> ! {

@@ -32,7 +32,7 @@ pub struct Entry {
     /// When the requested ownership of its line arrives; zero before the request.
     pub owned: u64,
     /// It has requested its line again: the line was lost before the entry reached the head.
-    /// Younger entries, and loads that miss, wait, so that they do not evict it for ever.
+    /// Younger entries, and loads that miss, wait, so that they do not evict it endlessly.
     pub lost: bool,
     /// How many times its line was in flight to another core when it was at the head.
     pub waited: u32,

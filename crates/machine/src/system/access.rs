@@ -14,7 +14,7 @@ pub enum Blocked {
     /// The design wants the condition to hold first.
     Until(Until<Key>),
     /// The line is in flight to its owner until then. It stays there for one access at least;
-    /// otherwise two cores that write one line could steal it from each other for ever (livelock).
+    /// otherwise two cores that write one line could steal it from each other endlessly (livelock).
     Filling(u64),
 }
 
@@ -123,7 +123,7 @@ impl System {
             }
             let due = owner.drains.get();
             // A store that has already lost its line once wins over requests for a later cycle;
-            // otherwise loads requested ahead of time could steal the line for ever (livelock).
+            // otherwise loads requested ahead of time could steal the line endlessly (livelock).
             let is_due = due < now && owner.awaits_own(line) || due <= at && owner.has_lost(line);
             is_due.then_some(due)
         };
@@ -135,7 +135,7 @@ impl System {
 
     /// The LLC line to evict for this one, if its set is full: the least recently used that no
     /// store waits for after losing it. Otherwise stores of several cores whose lines share a set
-    /// would evict each other for ever. Fails until one of those stores is due if they hold all
+    /// would evict each other endlessly. Fails until one of those stores is due if they hold all
     /// ways.
     fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
         let llc = &self.hw.llc;

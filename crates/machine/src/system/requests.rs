@@ -60,7 +60,7 @@ impl System {
                 self.maybe_start();
                 return false;
             }
-            // In a cache with few ways, a loop of loads could evict a store's line for ever.
+            // In a cache with few ways, a loop of loads could evict a store's line endlessly.
             Request::Load { .. } if hart.core.has_lost_store() => {
                 return self.wait(core, Condition::Empty(core), Then::Ask(request.again()));
             }

@@ -76,14 +76,14 @@ fn missing_keys() {
         whole.lines().filter(kept).map(|line| format!("{line}\n")).collect()
     };
     let section = 1 + whole.lines().position(|line| line == "[core]").expect("a section");
-    let mend = "(give it, or begin the file with base = \"cosplay\" and give only what differs)";
+    let fix = "(give it, or begin the file with base = \"cosplay\" and give only what differs)";
     assert_eq!(
         file_error(&without(&["rob_entries"])),
-        format!("m.toml:{section}: core.rob_entries: missing {mend}")
+        format!("m.toml:{section}: core.rob_entries: missing {fix}")
     );
     assert_eq!(
         file_error(&without(&["rob_entries", "adr"])),
-        format!("m.toml:{section}: core.rob_entries: missing, as are controllers.adr {mend}")
+        format!("m.toml:{section}: core.rob_entries: missing, as are controllers.adr {fix}")
     );
     assert!(file_error("").starts_with("m.toml:1: cores: missing, as are core.clock_ghz, "));
     assert_eq!(

@@ -10,10 +10,10 @@ use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Plain, Primi
 pub struct AdversaryCpu<'a, 'm> {
     machine: &'a Adversary<'m>,
     core: CoreId,
-    /// Of the flushes from here on.
+    /// The context of the flushes from here on.
     context: Cell<u8>,
     speculation: Cell<Speculation>,
-    /// What it was misled by has been found, and the program has not been interrupted yet.
+    /// A stale load has been detected, and the program has not been interrupted yet.
     found: Cell<bool>,
 }
 
@@ -32,7 +32,7 @@ impl<'m> Adversary<'m> {
 }
 
 impl AdversaryCpu<'_, '_> {
-    /// Lets other threads go first, sometimes, and lets lines be written back, sometimes.
+    /// Sometimes yields to other threads, and sometimes writes lines back.
     async fn turn(&self) {
         let mut waited = false;
         poll_fn(move |_| {
@@ -59,7 +59,8 @@ impl AdversaryCpu<'_, '_> {
         state.lines.stored(own, addr);
     }
 
-    /// What a load sees: on hardware that speculates, in place of what was stored also what is durable.
+    /// The bytes of a load: on hardware that speculates, the durable ones may replace the stored
+    /// ones.
     fn seen(&self, addr: Addr, size: u8) -> u64 {
         let stored = self.machine.memory.read(addr, size);
         let is_open = self.machine.lowering.speculates() && self.speculation.get() != Speculation::Aborts;

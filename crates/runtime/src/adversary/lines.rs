@@ -1,10 +1,10 @@
-//! What of each line is durable.
+//! The durable part of each line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::{Addr, Line, LineData, Memory};
 use strandline_kernel::Rng;
 
-/// A line's bytes at a flush, how old they are, and the context in which it was flushed.
+/// A line's bytes at a flush, their age, and the context in which it was flushed.
 struct Flushed {
     context: u8,
     place: Place,
@@ -13,14 +13,15 @@ struct Flushed {
     version: u64,
 }
 
-/// Where in a core's strands something is flushed: persist barriers part a strand into epochs. Without strands all are one.
+/// The place of a flush in a core's strands: persist barriers divide a strand into epochs. Without
+/// strands all places are one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub strand: u64,
     pub epoch: u64,
 }
 
-/// Something to be written back.
+/// A candidate for a write-back.
 pub(super) enum Choice {
     /// One of this core's flushed lines.
     Flushed(usize),
@@ -34,10 +35,10 @@ pub(super) struct Lines {
     /// Stores to each line so far, and how many of them are durable.
     versions: BTreeMap<Line, (u64, u64)>,
     dirty: BTreeSet<Line>,
-    /// The core that stored last to a dirty line.
+    /// The core that last stored to a dirty line.
     writers: BTreeMap<Line, usize>,
     flushed: Vec<Vec<Flushed>>,
-    /// Where each core is.
+    /// The place of each core.
     places: Vec<Place>,
 }
 
@@ -65,18 +66,19 @@ impl Lines {
         }
     }
 
-    /// What the core flushes from here on is ordered behind what its strand has flushed so far.
+    /// Orders the core's later flushes behind the earlier flushes of its strand.
     pub fn barrier(&mut self, core: usize) {
         self.places[core].epoch += 1;
     }
 
-    /// What the core flushes from here on is ordered behind nothing.
+    /// Orders the core's later flushes behind nothing.
     pub fn new_strand(&mut self, core: usize) {
         self.places[core].strand += 1;
     }
 
-    /// The core whose flushes come before a line that another writes or that is written back: of strands, those of whoever
-    /// stored to it last (StrandWeaver IV: coherence and evictions overtake no older flush).
+    /// The core whose flushes precede a line that another core writes or that is written back: with
+    /// strands, those of the core that stored to it last (StrandWeaver IV: coherence and evictions
+    /// overtake no older flush).
     pub fn before(&self, line: Line) -> Option<usize> {
         let writer = *self.writers.get(&line)?;
         (self.dirty.contains(&line) && self.places[writer] != Place::default()).then_some(writer)
@@ -95,7 +97,7 @@ impl Lines {
         }
     }
 
-    /// What may be written back next: one of a core's flushed lines, or a dirty line; nothing if there is neither.
+    /// The next write-back: one of a core's flushed lines, or a dirty line; `None` without either.
     pub fn choose(&self, rng: &mut Rng) -> Option<Choice> {
         let core = rng.below(self.flushed.len() as u64) as usize;
         if rng.one_in(2) && !self.flushed[core].is_empty() {
@@ -109,14 +111,15 @@ impl Lines {
         Some(Choice::Dirty(line))
     }
 
-    /// Writes back a dirty line; says whether the durable image changed.
+    /// Writes back a dirty line; whether the durable image changed.
     pub fn write_back(&mut self, line: Line, memory: &Memory) -> bool {
         let version = self.versions[&line].0;
         self.persist(line, &memory.line(line), version)
     }
 
-    /// Makes one of the lines durable that the core has flushed in this context, or in any, and that no barrier keeps back: whether
-    /// the durable image changed; none if there is none.
+    /// Makes one line durable that the core has flushed in this context, or in any, and that no
+    /// barrier holds back. Returns whether the durable image changed; `None` if there is no such
+    /// line.
     pub fn accept_of(&mut self, core: usize, context: Option<u8>, rng: &mut Rng) -> Option<bool> {
         let flushed = self.flushed[core].iter().enumerate();
         let of_context: Vec<usize> = flushed
@@ -128,8 +131,9 @@ impl Lines {
         Some(self.accept_at(core, *which))
     }
 
-    /// Whether a flush waits for another: on its strand for those before a barrier; on any strand for an older one of its line, as
-    /// persists to one place keep their order (StrandWeaver, equation 3).
+    /// Whether a flush waits for another: on its strand for those before a barrier; on any strand
+    /// for an older one of its line, as persists to one address are ordered (StrandWeaver, equation
+    /// 3).
     fn is_kept_back(&self, core: usize, flushed: &Flushed) -> bool {
         let place = flushed.place;
         let older = |other: &Flushed| {

@@ -1,9 +1,9 @@
-//! What the program was promised: from its notes, what a recovered image must hold.
+//! The guarantees to the program: from its notes, the required content of a recovered image.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use strandline_isa::{Addr, CoreId, Image, Memory, Note, Running};
 
-/// Acknowledged regions and those under way.
+/// Acknowledged regions and open ones.
 pub struct Watch {
     /// Memory with the acknowledged regions' writes.
     promised: Memory,
@@ -16,7 +16,7 @@ pub struct Watch {
     aborted: u64,
 }
 
-/// A region's bytes in one word: which, and their values.
+/// A region's bytes in one word: their mask and their values.
 #[derive(Clone, Copy, Default)]
 struct Bits {
     mask: u64,
@@ -25,12 +25,13 @@ struct Bits {
 
 /// A region that is not acknowledged.
 struct Open {
-    /// Which it was to end, of all; none before that.
+    /// Its number among all regions that have ended; `None` before its end.
     ended: Option<u64>,
     writes: BTreeMap<Addr, Bits>,
 }
 
-/// A core's regions that are not acknowledged, of each slot of its window, oldest first; slot 0 where tasks do not share it.
+/// A core's regions that are not acknowledged, of each slot of its window, oldest first; slot 0
+/// where tasks do not share it.
 struct Core {
     running: Running,
     open: BTreeMap<u32, VecDeque<Open>>,
@@ -112,10 +113,11 @@ impl Watch {
         self.aborted
     }
 
-    /// Whether a recovered image holds every acknowledged region, and of each that is under way all or nothing.
+    /// Whether a recovered image holds every acknowledged region, and of each open one all or
+    /// nothing.
     ///
     /// # Errors
-    /// Which address holds what it must not.
+    /// The first address with a forbidden value.
     pub fn verify(&self, image: &Memory) -> Result<(), String> {
         let mut open: Vec<&Open> = self
             .cores
@@ -123,7 +125,8 @@ impl Watch {
             .flat_map(|core| core.open.values())
             .flatten()
             .collect();
-        // Newest first: whatever later ones do not overwrite of a region must be its own. To take one that is there is never wrong.
+        // Newest first: bytes of a region that later ones do not overwrite must be its own. To
+        // count a region that is there is never wrong.
         open.sort_by_key(|region| std::cmp::Reverse(region.ended.unwrap_or(u64::MAX)));
         let mut taken: BTreeMap<Addr, u64> = BTreeMap::new();
         for region in open {

@@ -1,4 +1,4 @@
-//! What switching between tasks costs: the instructions that a library of coroutines executes.
+//! The cost of task switches: the instructions of a library of coroutines.
 
 mod lean;
 mod paper;
@@ -13,13 +13,13 @@ pub enum Library {
     /// A stackful one, with the costs that COSPlay's Table 3 implies ([`paper`]).
     #[default]
     Paper,
-    /// Our own stackless one, as it is compiled ([`lean`]).
+    /// Our own stackless one, as compiled ([`lean`]).
     Lean,
     /// None of its instructions costs anything (COSPlay 5, "FreeSwitch").
     Free,
 }
 
-/// The blocks that a switch is about.
+/// The blocks of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// The scheduler's.
@@ -31,7 +31,7 @@ pub(super) struct Place {
 }
 
 impl Library {
-    /// Makes a coroutine for a new task and goes to its beginning.
+    /// Makes a coroutine for a new task and enters it.
     pub(super) async fn start<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         match self {
             Library::Paper => paper::start(cpu, place, block).await,
@@ -40,7 +40,7 @@ impl Library {
         }
     }
 
-    /// Leaves a task that has ended and disposes of its coroutine.
+    /// Leaves a task that has ended and frees its coroutine.
     pub(super) async fn end<C: Scheduling>(self, cpu: &C, place: Place) {
         match self {
             Library::Paper => paper::end(cpu, place).await,
@@ -49,7 +49,7 @@ impl Library {
         }
     }
 
-    /// Leaves a task that yields, to go on at its code `code`, for the scheduler.
+    /// Leaves a task that yields, to resume at its code `code`, for the scheduler.
     pub(super) async fn leave<C: Scheduling>(self, cpu: &C, place: Place, code: u64) {
         match self {
             Library::Paper => paper::leave(cpu, place, code).await,
@@ -58,8 +58,8 @@ impl Library {
         }
     }
 
-    /// Looks, in the scheduler, at the slot whose turn it is, of so many that it goes round.
-    /// Where its block lies.
+    /// Looks, in the scheduler, at the next of so many slots, in turn.
+    /// The address of its block.
     pub(super) async fn next<C: Scheduling>(self, cpu: &C, place: Place, slots: u64) -> W<'_, C> {
         match self {
             Library::Paper => paper::next(cpu, place, slots).await,
@@ -68,7 +68,7 @@ impl Library {
         }
     }
 
-    /// Goes from the scheduler to a task that had yielded.
+    /// Resumes a task that had yielded, from the scheduler.
     pub(super) async fn resume<'c, C: Scheduling>(self, cpu: &'c C, place: Place, block: W<'c, C>) {
         match self {
             Library::Paper => paper::resume(cpu, place, block).await,
@@ -78,7 +78,7 @@ impl Library {
     }
 }
 
-/// There is no library of this name.
+/// Error: there is no library of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLibrary(String);
 

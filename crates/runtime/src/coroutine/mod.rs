@@ -1,8 +1,8 @@
 //! Tasks that share a thread: a window of coroutines, switched round robin (COSPlay, MICRO 2021, sections 4 and 4.2).
 //!
-//! Each slot of the window has a lane, with a log and a context of its own, in which tasks run one after the other; a lane
-//! yields before every fence and where it finds a lock held. The scheduler goes round the lanes; what it and the library
-//! execute is part of the program.
+//! Each slot of the window has a lane, with a log and a context of its own, in which tasks run one
+//! after the other. A lane yields before every fence and where it finds a lock held. The scheduler
+//! visits the lanes in turn; its instructions and the library's are part of the program.
 
 mod library;
 mod pace;
@@ -22,7 +22,7 @@ use task::{Task, Turn, Why};
 /// The most tasks that share a thread.
 pub const MAX_WINDOW: u64 = 64;
 
-/// The most that a window found while the program runs comes to: the largest of COSPlay's Figure 9.
+/// The largest window that an automatic search chooses: the largest of COSPlay's Figure 9.
 const MAX_FOUND: u64 = 32;
 
 /// How many tasks share a thread.
@@ -30,12 +30,12 @@ const MAX_FOUND: u64 = 32;
 pub enum Window {
     /// So many.
     Fixed(u64),
-    /// As many as do best, found while the program runs.
+    /// The best number, found while the program runs.
     Auto,
 }
 
 impl Window {
-    /// The most that it comes to.
+    /// The largest number.
     #[must_use]
     pub fn most(self) -> u64 {
         match self {
@@ -45,10 +45,10 @@ impl Window {
     }
 }
 
-/// How a thread's tasks share it.
+/// The sharing of a thread by its tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
-    /// How many at once.
+    /// The number of tasks at once.
     pub window: Window,
     /// The library that switches between them. Designs may make it free ([`Tasking::Free`]).
     pub library: Library,
@@ -98,7 +98,7 @@ pub async fn run_window<W: Workload, C: Scheduling>(workload: &W, cpu: &C, plan:
     pool.run(plan.tasks).await;
 }
 
-/// One task after the other, for ever: each begins when the scheduler goes on with the lane.
+/// Runs one task after the other, endlessly: each begins when the scheduler resumes the lane.
 async fn run_lane<W: Workload, C: Scheduling>(workload: &W, mut state: ThreadState<'_, Task<'_, C>>) {
     loop {
         state.cpu.give(Why::Ended).await;
@@ -132,7 +132,7 @@ struct Pool<'a, C: Cpu, F> {
 }
 
 impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
-    /// Brings every lane to where it waits for its first task.
+    /// Runs every lane until it waits for its first task.
     async fn prime(&mut self) {
         for (lane, task) in self.lanes.iter_mut().zip(self.tasks) {
             let why = task.run(lane.as_mut()).await;
@@ -166,7 +166,8 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
         self.cpu.note(Note::Running(Running::Task(0)));
     }
 
-    /// One fence for all tasks that have yielded before one in this round, which began after so many such yields.
+    /// Executes one fence for all tasks that have yielded before one in this round, which began
+    /// after so many such yields.
     async fn fence_round(&self, before: u64) {
         let fences = self.lowering.tasking == Tasking::Batched && self.fences > before;
         if fences && !broken(Rule::RoundFenced) {
@@ -190,8 +191,8 @@ impl<C: Scheduling, F: Future<Output = ()>> Pool<'_, C, F> {
         }
     }
 
-    /// Lets the slot's task go on until it yields or, where it ends, its successor (COSPlay 4.2: in the same context). A slot that
-    /// gets no successor closes its log first.
+    /// Resumes the slot's task until it yields or, where it ends, its successor (COSPlay 4.2: in
+    /// the same context). A slot without a successor closes its log first.
     async fn turn(&mut self, slot: usize, block: W<'_, C>, left: &mut u64) {
         let (cpu, library, place) = (self.cpu, self.library, self.place(slot));
         let mut resumes = self.active[slot];

@@ -1,10 +1,10 @@
-//! How many tasks share a thread: as many as was asked, or as many as do best, found while the program runs (which
-//! COSPlay, section 4.2, names as future work).
+//! The number of tasks that share a thread: fixed, or the best one, found while the program runs
+//! (which COSPlay, section 4.2, names as future work).
 //!
-//! The measure is the time between yields before fences, each of which stands for a piece of work of its task. Windows of a
-//! ladder are tried from the smallest up until they only get worse; the best and its neighbours are tried once more, for
-//! longer; the best of these stays, until the time differs for long from what it was then: the program has come to
-//! another phase, and the search begins again.
+//! The measure is the time between yields before fences, each of which counts as one piece of work.
+//! Windows of a ladder are tried from the smallest up until they only get worse. The best and its
+//! neighbours are tried again, for longer. The best of these is kept until its time changes
+//! lastingly: the program has entered another phase, and the search restarts.
 
 use super::MAX_FOUND;
 use strandline_isa::{sites, Scheduling};
@@ -21,16 +21,18 @@ const LADDER: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, MAX_FOUND];
 const FIRST: u64 = 512;
 const AGAIN: u64 = 2048;
 
-/// Yields that pass, for each task of the window, after it has changed before it is timed.
+/// Yields that are skipped, for each task of the window, after a change before it is timed.
 const SETTLING: u64 = 4;
 
-/// Windows worse than the best by so much, in 1/16, one after the other: the search goes no further up.
+/// The search stops after this many successive windows that are worse than the best, by this much
+/// in 1/16.
 const WORSE: (u64, usize) = (2, 2);
 
-/// Timings that differ from the settled one by so much, in 1/16, one after the other: another phase.
+/// A new phase begins after this many successive timings that differ from the settled one, by this
+/// much in 1/16.
 const PHASE: (u64, u32) = (4, 4);
 
-/// How many tasks are to share a thread.
+/// The number of tasks that share a thread.
 pub(super) struct Pace {
     window: u64,
     search: Option<Search>,
@@ -44,7 +46,7 @@ struct Search {
     /// The timing that runs began at this cycle, after so many yields.
     since: u64,
     mark: u64,
-    /// It does not begin before so many, and ends after so many.
+    /// It does not begin before so many yields, and ends after so many.
     from: u64,
     until: u64,
 }
@@ -53,13 +55,13 @@ struct Search {
 enum Stage {
     /// The ladder's window of this number is tried.
     Climb(usize),
-    /// These windows are left to be tried again; the best of those that were, and its time.
+    /// The windows still to be tried again; the best of those that were, and its time.
     Compare {
         next: usize,
         last: usize,
         best: Option<(usize, u64)>,
     },
-    /// A window was chosen; its time, and how many timings differed from it one after the other.
+    /// The window is settled; its time, and how many successive timings differed from it.
     Settled { time: u64, strange: u32 },
 }
 
@@ -81,23 +83,23 @@ impl Pace {
         }
     }
 
-    /// How many tasks are to share the thread now.
+    /// The present number of tasks that share the thread.
     pub fn window(&self) -> usize {
         self.window as usize
     }
 
-    /// Timing begins anew, after so many yields before fences.
+    /// Restarts the timing, after so many yields before fences.
     pub fn restart<C: Scheduling>(&mut self, cpu: &C, fences: u64) {
         if let Some(search) = &mut self.search {
             search.begin(cpu, fences, SETTLING * self.window);
         }
     }
 
-    /// Looks, after so many yields before fences, whether the window is to change; whether it has.
+    /// Checks, after so many yields before fences, whether the window changes; whether it has.
     pub fn look<C: Scheduling>(&mut self, cpu: &C, fences: u64) -> bool {
         let Some(search) = &mut self.search else { return false };
         if cpu.word(fences).below(search.from).branch(STILL_SETTLES) {
-            // Not settled yet: the timing begins with the last yield that is passed over.
+            // Not settled yet: the timing begins with the last skipped yield.
             (search.since, search.mark) = (cpu.cycles().bits(), fences);
             return false;
         }
@@ -115,7 +117,7 @@ impl Pace {
 }
 
 impl Search {
-    /// The next timing begins when `pass` more yields have passed.
+    /// Starts the next timing after `pass` more yields.
     fn begin<C: Scheduling>(&mut self, cpu: &C, fences: u64, pass: u64) {
         (self.since, self.mark) = (cpu.cycles().bits(), fences);
         self.from = fences + pass;
@@ -126,7 +128,7 @@ impl Search {
             };
     }
 
-    /// The window that is next, given the time that this `window` took.
+    /// The next window, given the time that this `window` took.
     fn decide(&mut self, time: u64, window: u64) -> u64 {
         match self.stage {
             Stage::Climb(at) => {
@@ -191,7 +193,7 @@ impl Search {
     }
 }
 
-/// Which is the shortest, the first of equal ones.
+/// The shortest, the first of equal ones.
 fn fastest(times: &[u64]) -> usize {
     (0..times.len()).min_by_key(|at| times[*at]).unwrap_or(0)
 }
@@ -204,7 +206,8 @@ mod tests {
         Pace::new(super::super::Window::Auto).search.expect("it searches")
     }
 
-    /// Lets a search see what each window takes until it has settled: where, and how many timings that took.
+    /// Feeds a search with each window's time until it has settled: the window, and the number of
+    /// timings.
     fn settle(search: &mut Search, mut window: u64, takes: impl Fn(u64) -> u64) -> (u64, u32) {
         for timings in 1..100 {
             window = search.decide(takes(window), window);

@@ -7,21 +7,21 @@ use std::task::Poll;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Intent, Lowering, Note, Primitive, Rmw, Site, Tasking, W};
 use strandline_rules::{broken, Rule};
 
-/// Why a task lets another one go on. It goes on behind that place: to the predictor of jumps each is a target.
+/// Why a task yields. It resumes behind that place: to the predictor of jumps each is a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It has ended; it goes on with the next one.
+    /// It has ended; it resumes with the next one.
     Ended,
-    /// It stands before a fence between log and update.
+    /// It is before a fence between log and update.
     Order,
-    /// It stands before a fence that commits, or makes durable.
+    /// It is before a fence that commits, or makes durable.
     Durable,
     /// A lock is held.
     Locked,
 }
 
 impl Why {
-    /// The place in the code behind it.
+    /// The code behind it.
     pub fn code(self) -> u64 {
         self as u64 + 1
     }
@@ -32,25 +32,28 @@ impl Why {
     }
 }
 
-/// A back end as one task of several sees it: the same, but that it yields before fences and at held locks.
+/// A back end for one task of several: the same, except that it yields before fences and at held
+/// locks.
 ///
-/// A task that yields suspends, having said why; the scheduler tells that from a suspension of the back end below.
+/// A task that yields suspends with a reason; the scheduler distinguishes that from a suspension of
+/// the back end below.
 pub struct Task<'c, C: Cpu> {
     inner: &'c C,
     /// The context of its stores, flushes and fences.
     context: u8,
     yields: Cell<Option<Why>>,
-    /// What the scheduler has for its lane next, and what the lane has left behind.
+    /// The scheduler's next order to its lane, and the lane's reply.
     turn: Cell<Turn>,
     settled: Cell<bool>,
 }
 
-/// What a lane does when it goes on behind a task's end.
+/// How a lane resumes behind a task's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The next task.
     Task,
-    /// Nothing follows for now: it closes its log, so that nobody waits for regions that it never acknowledges.
+    /// Nothing follows for now: it closes its log, so that nothing waits for regions that it never
+    /// acknowledges.
     Close,
 }
 
@@ -66,12 +69,12 @@ impl<'c, C: Cpu> Task<'c, C> {
         }
     }
 
-    /// What its lane does next.
+    /// The lane's next order.
     pub fn turn(&self) -> Turn {
         self.turn.get()
     }
 
-    /// Tells the lane what to do next.
+    /// Orders the lane's next action.
     pub fn goes_on_with(&self, turn: Turn) {
         self.turn.set(turn);
     }
@@ -81,7 +84,7 @@ impl<'c, C: Cpu> Task<'c, C> {
         self.settled.get()
     }
 
-    /// Tells the scheduler so.
+    /// Reports that to the scheduler.
     pub fn leaves(&self, settled: bool) {
         self.settled.set(settled);
     }
@@ -95,7 +98,7 @@ impl<'c, C: Cpu> Task<'c, C> {
         })
     }
 
-    /// Lets others go on; then, the design's first instructions of a task that goes on.
+    /// Yields to the others; then executes the design's first instructions of a resumed task.
     pub async fn give(&self, why: Why) {
         let mut given = false;
         poll_fn(move |_| {
@@ -176,8 +179,8 @@ impl<C: Cpu> Cpu for Task<'_, C> {
         self.inner.start_line()
     }
 
-    /// Yields before each fence (COSPlay 4.2). Where one fence serves all tasks of the window, it has been executed when the
-    /// task goes on.
+    /// Yields before each fence (COSPlay 4.2). Where one fence serves all tasks of the window, it
+    /// has been executed when the task resumes.
     async fn intent(&self, intent: Intent) {
         let lowering = self.inner.lowering();
         for primitive in lowering.of(intent) {

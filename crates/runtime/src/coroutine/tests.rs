@@ -71,7 +71,8 @@ impl Scheduling for Counting<'_> {
     }
 }
 
-/// What a library executes to start and end a task, for a task's first yield and for its second.
+/// The instructions of a library to start and end a task, for a task's first yield and for its
+/// second.
 fn costs(library: Library) -> (u64, u64, u64) {
     let memory = Memory::new(1 << 16, 0);
     let cpu = Counting {
@@ -83,7 +84,7 @@ fn costs(library: Library) -> (u64, u64, u64) {
         task: Heap::block(0),
         slot: 0,
     };
-    // The second task of a slot: the first one's memory is taken from nowhere.
+    // The second task of a slot allocates nothing: it reuses the first one's memory.
     for _ in 0..2 {
         cpu.counted(library.start(&cpu, place, cpu.word(place.task.0)));
         cpu.counted(library.end(&cpu, place));
@@ -114,7 +115,7 @@ fn the_papers_library_costs_what_its_table_3_implies() {
 #[test]
 fn the_lean_library_costs_what_its_machine_code_does() {
     // docs/coroutines.md: a switch of 10 instructions (11 at the first yield, which saves six values), after each of which
-    // three are taken up again; 9 to end a task and start the next. A return is two micro-ops and a call through memory three
+    // three are reloaded; 9 to end a task and start the next. A return is two micro-ops and a call through memory three
     // (a direct one two), a switch has one of each, an end and a start a return and a direct call.
     let (around, first, second) = costs(Library::Lean);
     assert_eq!(second, 10 + 1 + 2 + 3);

@@ -6,7 +6,8 @@ use crate::{recover, Heap, LogLayout, Step, Table, TRAILER};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Image, Lowering, Memory, LINE_BYTES};
 
-/// What a region does: writes its number to the seven payload words of each line, so many lines a step.
+/// The regions: each writes its number to the seven payload words of each line, so many lines a
+/// step.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     lines: u64,
@@ -56,7 +57,8 @@ fn check(image: &Memory, table: Table<TRAILER>, lines: u64) -> Result<(), String
     }
 }
 
-/// Runs the program, with a ring of exactly two regions and `spare` records more; the first failure.
+/// Runs the program, with a ring of exactly two regions and `spare` records more; the first
+/// failure.
 fn first_failure(shape: Shape, spare: u64, play: Play) -> Option<String> {
     let mut heap = Heap::default();
     let table = heap.table(shape.lines);
@@ -120,8 +122,8 @@ fn a_ring_that_cannot_hold_two_regions_is_refused() {
     crate::block_on(program(&cpu, &layout, table, shape)).unwrap();
 }
 
-/// How many bytes the lists of records and of lines have in use, in an open step of `lines` lines of seven words and
-/// after it.
+/// The bytes in use of the lists of records and of lines, in an open step of `lines` lines of seven
+/// words and after it.
 fn lists_of_a_step(lowering: Lowering, lines: u64) -> [(u64, u64); 2] {
     let mut heap = Heap::default();
     let table = heap.table::<TRAILER>(lines);

@@ -1,8 +1,9 @@
-//! A log entry: what its line holds, and how recovery reads it.
+//! A log entry: the content of its line, and its reading by recovery.
 //!
-//! An entry is a line. Its last word is written last: its position in the log, counted from 1 and never used twice, whether it is
-//! valid, and the commit marker. Stores of one core to one line become visible in program order, so a durable line whose last word
-//! holds the position has the whole entry; a line that holds another position is an older lap's, or was not written completely.
+//! An entry is a line. Its last word is written last: its position in the log (counted from 1 and
+//! never reused), its valid bit, and the commit marker. Stores of one core to one line become
+//! visible in program order, so a durable line whose last word holds the position has the whole
+//! entry. A line with another position is an older lap's, or was not written completely.
 
 use strandline_isa::{Addr, Image};
 
@@ -14,7 +15,7 @@ pub(crate) mod field {
     pub const CLOCK: u64 = 8;
     /// Undo entries: up to four old words, or the stamps that a synchronisation found.
     pub const VALUES: u64 = 16;
-    /// The kind, and how much it holds.
+    /// The kind, and the number of its items.
     pub const INFO: u64 = 48;
     /// Position, commit marker, valid bit.
     pub const STATE: u64 = 56;
@@ -28,17 +29,17 @@ pub(crate) const ENTRY_WORDS: u64 = 4;
 /// Stamps that an entry of dependences holds.
 pub(crate) const ENTRY_STAMPS: u64 = 6;
 
-/// In the state: the entry counts.
+/// In the state: the entry is valid.
 pub(crate) const VALID: u64 = 1;
 /// In the state: the log is committed up to here.
 pub(crate) const MARKER: u64 = 2;
-/// Where in the state the position begins.
+/// The position's shift in the state.
 pub(crate) const POSITION_SHIFT: u64 = 2;
 
-/// Where in the info word the count begins.
+/// The count's shift in the info word.
 pub(crate) const COUNT_SHIFT: u64 = 8;
 
-/// What an entry is about.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Old words of an update.
@@ -47,7 +48,7 @@ pub(crate) enum Kind {
     TxBegin = 2,
     /// A transaction has ended.
     TxEnd = 3,
-    /// A lock was taken; holds the stamp found in it.
+    /// A lock was acquired; holds the stamp found in it.
     Acquire = 4,
     /// A lock is about to be released, or a region has ended; holds the stamp left there.
     Release = 5,
@@ -55,12 +56,12 @@ pub(crate) enum Kind {
     Write = 6,
     /// Redo: stamps that the region depends on.
     Depends = 7,
-    /// Redo: the region's entries before this one, counted, are all of it.
+    /// Redo: commits the region, whose entries before this one are counted in it.
     Commit = 8,
 }
 
 impl Kind {
-    /// The info word of an entry that holds so many things.
+    /// The info word of an entry with so many items.
     pub const fn info(self, count: u64) -> u64 {
         self as u64 | count << COUNT_SHIFT
     }
@@ -109,7 +110,7 @@ impl Entry {
         self.body[1]
     }
 
-    /// Puts the old words back.
+    /// Restores the old words.
     pub fn undo(&self, image: &dyn Image) {
         if self.is(Kind::Store) {
             for i in 0..self.count().min(ENTRY_WORDS) {
@@ -118,7 +119,7 @@ impl Entry {
         }
     }
 
-    /// Says that it counts no more.
+    /// Invalidates the entry.
     pub fn invalidate(&self, image: &dyn Image) {
         let state = Addr(self.at.0 + field::STATE);
         image.set_word(state, image.word(state) & !VALID);

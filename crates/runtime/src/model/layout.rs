@@ -1,7 +1,8 @@
-//! Where the language-level models' logs lie.
+//! The layout of the language-level models' logs.
 //!
-//! A lane's share of persistent memory is a line with its head, then blocks of entries, each behind a line that says which block
-//! follows. The first blocks are a ring from the start; the others are spare, and linked when the ring is full.
+//! A lane's share of persistent memory is a line with its head, then blocks of entries. Each block
+//! is preceded by a line with the address of the next block. The first blocks form a ring from the
+//! start; the others are spare, and linked when the ring is full.
 
 use super::ledger::LEDGER_ITEMS;
 use super::set::{LINE_ITEM, SET_BYTES};
@@ -19,10 +20,10 @@ pub(crate) mod head {
     pub const SETTLED: u64 = 16;
 }
 
-/// In the head's word: where the position begins, above the line's number.
+/// In the head's word: the shift of the position, above the line's number.
 pub(crate) const POSITION_SHIFT: u64 = 24;
 
-/// Blocks of a lane that are a ring from the start, and in all.
+/// Blocks of a lane that form a ring from the start, and in all.
 pub(crate) const FIRST_BLOCKS: u64 = 4;
 pub(crate) const BLOCKS: u64 = 16;
 
@@ -56,7 +57,7 @@ impl ModelLayout {
         layout
     }
 
-    /// Links a lane's first blocks into a ring, whose last entry is where the log begins.
+    /// Links a lane's first blocks into a ring; the log begins at its last entry.
     fn link(&self, heap: &mut Heap, lane: usize) {
         for number in 0..FIRST_BLOCKS {
             let next = self.block_at(lane, (number + 1) % FIRST_BLOCKS);
@@ -98,15 +99,16 @@ impl ModelLayout {
         Addr(self.base(lane).0 + LINE_BYTES + number * self.block_bytes())
     }
 
-    /// The block that holds the line of this number in a lane's share; recovery's.
+    /// The block that holds the line of this number in a lane's share; for recovery.
     pub fn block_of(&self, lane: usize, line: u64) -> Addr {
         self.block_at(lane, line.saturating_sub(1) / (self.block + 1))
     }
 
-    /// Where a lane's volatile memory begins: how far its regions are durable, for all to see; its ledger; two sets.
+    /// The start of a lane's volatile memory: the clock up to which its regions are durable, for
+    /// all lanes; its ledger; two sets.
     const DRAM_BYTES: u64 = LINE_BYTES + LEDGER_ITEMS * 16 + 2 * SET_BYTES;
 
-    /// The lane's word that says how far its regions are durable, in a line of its own.
+    /// The lane's word with the clock up to which its regions are durable, in a line of its own.
     pub fn durable(&self, lane: usize) -> Addr {
         Addr(self.dram.0 + lane as u64 * Self::DRAM_BYTES)
     }

@@ -1,9 +1,11 @@
-//! What a lane's regions depend on, and which of them may be committed.
+//! The dependences of a lane's regions, and which of them may be committed.
 //!
-//! Time is Lamport's: a lane's clock is greater than every stamp that it has found, and its low bits are the lane's number. A *stamp*
-//! is the clock that a lane leaves in what it hands on (a lock that it releases); who finds it depends on that lane's regions up to
-//! then. For each lane a word in volatile memory says up to which clock its regions are durable and stay. A region may be
-//! committed once all that it depends on stays; within a lane in order. The oldest of all uncommitted regions always may.
+//! Clocks are Lamport's: a lane's clock is greater than every stamp that it has read, and its low
+//! bits are the lane's number. A *stamp* is the clock that a lane leaves in what it passes on (a
+//! lock that it releases). A lane that reads it depends on that lane's regions up to then. For each
+//! lane a word in volatile memory holds the clock up to which its regions are durable and
+//! permanent. A region may be committed once all that it depends on is permanent; within a lane in
+//! order. The oldest of all uncommitted regions always may.
 
 use super::layout::ModelLayout;
 use crate::MAX_LANES;
@@ -31,7 +33,7 @@ pub(crate) struct Ledger<'c, C: Cpu> {
     cpu: &'c C,
     lane: u64,
     items: Addr,
-    /// The first lane's word that says how far its regions are durable.
+    /// The first lane's word with the clock up to which its regions are durable.
     durable: Addr,
     first: W<'c, C>,
     last: W<'c, C>,
@@ -74,13 +76,13 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         }
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn tick(&mut self) {
         self.clock = (self.clock | (MAX_LANES as u64 - 1)) + (1 + self.lane);
     }
 
-    /// Whether the regions of the lane of `stamp` are durable up to there, and stay: its word says so, which acquires what the lane has
-    /// released by it.
+    /// Whether the regions of the lane of `stamp` are durable and permanent up to there. The load
+    /// of its word acquires what the lane has released by it.
     async fn stays(&self, stamp: W<'c, C>) -> bool {
         let lane = stamp & (MAX_LANES as u64 - 1);
         let durable = (lane * ModelLayout::durable_stride()).at(self.durable.0).load().await;
@@ -91,7 +93,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         true
     }
 
-    /// What follows has seen what `stamp` was left in.
+    /// Records that later regions depend on `stamp`.
     pub async fn depends(&mut self, stamp: W<'c, C>) {
         if stamp.is(0).branch(HAS_NO_STAMP) {
             return;
@@ -121,17 +123,17 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         ((index & (LEDGER_ITEMS - 1)) << 4).at(self.items.0)
     }
 
-    /// Whether the open section has found something that may still be undone.
+    /// Whether the open section has read a stamp that may still be undone.
     pub fn is_bound(&self) -> bool {
         !self.last.equals(self.ended).branch(FOUND_NO_STAMP)
     }
 
-    /// Whether the open section has found a stamp of this index.
+    /// Whether the open section has a stamp of this index.
     pub fn has(&self, index: W<'c, C>) -> bool {
         index.less(self.last).branch(STAMP_EXISTS)
     }
 
-    /// A stamp that the open section has found and that may still be undone.
+    /// A stamp that the open section has read and that may still be undone.
     pub async fn found(&self, index: W<'c, C>) -> W<'c, C> {
         self.item(index).load().await
     }
@@ -141,7 +143,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         self.ended
     }
 
-    /// A section of so many regions has ended, where the log now ends.
+    /// Ends a section of so many regions at the log's present end.
     pub async fn end(&mut self, end: W<'c, C>, regions: u64) {
         self.push(self.clock, end).await;
         self.ended = self.last;
@@ -150,7 +152,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
 
     /// Whether there are sections enough for a batch.
     pub fn is_due(&self, batch: u64) -> bool {
-        // The program counts them; the count is a register's.
+        // The program counts them; the count is in a register.
         let sections = self.cpu.word(self.regions.len() as u64);
         !sections.below(batch).branch(BATCH_IS_SHORT)
     }
@@ -194,7 +196,7 @@ impl<'c, C: Cpu> Ledger<'c, C> {
         ready
     }
 
-    /// These sections are durable and stay: says so to all.
+    /// Publishes that these sections are durable and permanent.
     pub async fn settle(&mut self, ready: &Ready<'c, C>) {
         self.regions.drain(..ready.sections);
         self.first = ready.next;

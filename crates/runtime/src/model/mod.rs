@@ -1,9 +1,11 @@
 //! The language-level models' logs (StrandWeaver, ISCA 2020, section V, Figures 5 and 6): transactions, outermost critical
 //! sections, synchronization-free regions, and redo logging with group commit.
 //!
-//! Each lane (a thread, or one of the tasks that share it) has a circular log of entries in persistent memory ([`ring`]), a
-//! ledger of what its regions depend on ([`ledger`]) and sets of lines or words in volatile memory ([`set`]). [`pairs`] writes
-//! undo entries and [`redo`] new values, both committed in batches ([`batches`]); [`rollback`] and [`replay`] are what they do after a crash.
+//! Each lane (a thread, or one of the tasks that share it) has a circular log of entries in
+//! persistent memory ([`ring`]), a ledger of its regions' dependences ([`ledger`]) and sets of
+//! lines or words in volatile memory ([`set`]). [`pairs`] writes undo entries and [`redo`] new
+//! values, both committed in batches ([`batches`]); [`rollback`] and [`replay`] are their recovery
+//! after a crash.
 
 pub(crate) mod batches;
 pub(crate) mod entry;

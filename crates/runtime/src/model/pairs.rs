@@ -1,8 +1,8 @@
 //! Undo logging by log-update pairs (StrandWeaver, ISCA 2020, Figure 5): transactions, outermost critical sections and
 //! synchronization-free regions.
 //!
-//! A pair is an entry with a line's old words, flushed, ordered before the update, and then a new strand. What is undone or committed
-//! as one is a *section*:
+//! A pair is an entry with a line's old words, flushed, ordered before the update, and then a new
+//! strand. The unit of undo and commit is a *section*:
 //!
 //! - `txn`: a transaction, between an entry that begins it and one that ends it. Its lines are flushed at its end, once each.
 //!   Locks are the program's own affair: they are held until it is committed, so it depends on nothing that could be undone.
@@ -12,8 +12,9 @@
 //!   that may still be undone. That is enough: only when a section ends does anyone ask what it depends on, and a section that has
 //!   written nothing and found nothing undoable leaves no entry at all. An acquire within a section does not end it (simplified).
 //!
-//! Between the end of a section's updates and its commit all of it is durable ([`strandline_isa::Intent::Durable`]), and so is what
-//! an open section has written when it releases one of its locks: happens-before does not order persists (section III-A).
+//! Between the end of a section's updates and its commit all of it is made durable
+//! ([`strandline_isa::Intent::Durable`]). So are the writes of an open section when it releases one
+//! of its locks: happens-before does not order persists (section III-A).
 
 use super::batches::Batches;
 use super::entry::{field, Kind, ENTRY_WORDS};
@@ -38,7 +39,7 @@ sites! {
     MORE_LINES_TO_FLUSH = 0x785b_559d;
 }
 
-/// Position of the number of words in what is remembered of a line; below it is the offset of the first.
+/// The shift of the number of words in the state of a line; the offset of the first is below it.
 const WORDS_SHIFT: u64 = 8;
 
 /// One lane's log of pairs.
@@ -67,7 +68,7 @@ pub struct PairLog<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> PairLog<'c, C> {
-    /// Opens the log of `lane` where it ends.
+    /// Opens the log of `lane` at its end.
     pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         PairLog {
             cpu,
@@ -122,11 +123,12 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         if ends {
             self.end_section().await;
         } else if self.written {
-            // The next holder logs what this section wrote: that entry may not be durable before this section's own.
+            // The next holder logs this section's writes: that entry may not be durable before this
+            // section's own.
             self.ring.durable().await;
         }
         let stamp = match self.runtime {
-            // Of a section that has not ended: its clock will be no less.
+            // The clock of a section that has not ended will be no less.
             Runtime::Atlas if !ends => self.ledger.clock,
             _ => self.stamp,
         };
@@ -136,12 +138,12 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// What the lane leaves in what it hands on.
+    /// The stamp of memory that the lane passes on.
     pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
         (!self.is_bare()).then_some(self.stamp)
     }
 
-    /// What follows has seen what this stamp was left in.
+    /// Records that later regions depend on this stamp.
     pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
         self.ledger.depends(stamp).await;
     }
@@ -160,7 +162,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.fresh = true;
     }
 
-    /// The region's first entry is about to be written.
+    /// Prepares the region's first entry.
     async fn start(&mut self) {
         self.fresh = false;
         if !self.cpu.lowering().log {
@@ -178,7 +180,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// Remembers what of a line the step may update.
+    /// Remembers the words of a line that the step may update.
     pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
         if self.fresh {
             self.start().await;
@@ -187,7 +189,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         self.spans.insert(line, span, self.cpu.word(0)).await;
     }
 
-    /// Stores into a remembered line; the first of these in a row begins the line's pair.
+    /// Stores into a remembered line; the first consecutive store to it begins the line's pair.
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         let line = at & !(LINE_BYTES - 1);
         let open = match self.open {
@@ -226,8 +228,9 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         at.store_sized(value, size).await;
     }
 
-    /// Logs so many words at `at`, before an update of their line, those that the section has not logged yet. A word is logged once:
-    /// entries of two strands are not ordered, and the later one holds what the section itself has written.
+    /// Logs so many words at `at`, before an update of their line, except those that the section
+    /// has logged. A word is logged once: entries of two strands are not ordered, and a later one
+    /// would hold the section's own write.
     async fn open_pair(&mut self, line: W<'c, C>, at: W<'c, C>, words: u64) {
         self.open = Some(line);
         let wanted = self.cpu.word((1 << words) - 1) << ((at >> 3) & 7);
@@ -318,7 +321,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// Flushes what the transaction has updated, makes it durable and commits it.
+    /// Flushes the transaction's updates, makes it durable and commits it.
     async fn end_transaction(&mut self) {
         let logs = self.cpu.lowering().log;
         if logs {
@@ -352,7 +355,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// All of the section is durable. Sections of synchronization-free regions get their entry.
+    /// Makes all of the section durable. Sections of synchronization-free regions get their entry.
     async fn end_section(&mut self) {
         if self.runtime == Runtime::Sfr {
             self.combine().await;
@@ -369,7 +372,8 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// One entry with what the section has found that may still be undone, or several where there are more stamps.
+    /// Writes one entry with the section's stamps that may still be undone, or several for more
+    /// stamps.
     async fn combine(&mut self) {
         let mut index = self.ledger.open();
         loop {
@@ -396,7 +400,7 @@ impl<'c, C: Cpu> PairLog<'c, C> {
         }
     }
 
-    /// Commits the sections that may be committed, if there are some: whether there were.
+    /// Commits the sections that may be committed; whether there were any.
     async fn commit_sections(&mut self) -> bool {
         let Some(ready) = self.ledger.ready().await else {
             return false;

@@ -1,13 +1,16 @@
 //! Redo logging on strands with group commit (StrandWeaver's future work).
 //!
-//! A region's updates go to a set in volatile memory. At its end each is written to the log, with the entry that commits the region,
-//! which says how many entries belong to it: so it needs no order after them. All of them are ordered before the updates in place, on
-//! the same strand, and then a new strand begins. A group of regions becomes durable at once; only then are they acknowledged.
+//! A region's updates are kept in a set in volatile memory. At its end each is written to the log,
+//! with the entry that commits the region. That entry holds the number of the region's entries, so
+//! it needs no order after them. All of them are ordered before the updates in place, on the same
+//! strand, and then a new strand begins. A group of regions becomes durable at once; only then are
+//! they acknowledged.
 //!
-//! A region may have seen what another lane's region left in place, whose entries are not durable yet. So its entries name what it
-//! depends on, and hold old words beside the new: recovery puts them back where a dependence was lost ([`super::replay`]). A line's
-//! trailer is the clock of the region that wrote it last, so recovery knows where it was written at all: elsewhere the old word may be
-//! the lost region's own.
+//! A region may have read another lane's updates in place whose entries are not durable yet. So its
+//! entries name its dependences, and hold old words beside the new: recovery restores them where a
+//! dependence was lost ([`super::replay`]). A line's trailer is the clock of the region that wrote
+//! it last, so recovery knows where it was written at all: elsewhere the old word may be the lost
+//! region's own.
 
 use super::batches::Batches;
 use super::entry::{field, Kind, ENTRY_STAMPS};
@@ -46,12 +49,12 @@ pub struct RedoLog<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> RedoLog<'c, C> {
-    /// Opens the log of `lane` where it ends.
+    /// Opens the log of `lane` at its end.
     pub(crate) async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let ring = Ring::open(cpu, layout, lane).await;
         let mut ledger = Ledger::new(cpu, layout, lane);
         if cpu.lowering().log {
-            // Clocks go on from those that recovery has settled: it tells by them what it may forget.
+            // Clocks continue after those that recovery has settled: recovery skips settled clocks.
             ledger.clock = ring.settled().load().await;
         }
         RedoLog {
@@ -85,7 +88,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         if !self.logs() {
             return crate::unlock(self.cpu, lock).await;
         }
-        // Who has only read what may still be lost hands that on.
+        // A region that has only read what may still be lost passes the dependence on.
         if self.ledger.is_bound() {
             self.commit_region(0).await;
         }
@@ -100,12 +103,12 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         }
     }
 
-    /// What the lane leaves in what it hands on.
+    /// The stamp of memory that the lane passes on.
     pub(crate) fn stamp(&self) -> Option<W<'c, C>> {
         self.logs().then_some(self.stamp)
     }
 
-    /// What follows has seen what this stamp was left in.
+    /// Records that later regions depend on this stamp.
     pub(crate) async fn depends(&mut self, stamp: W<'c, C>) {
         self.ledger.depends(stamp).await;
     }
@@ -175,7 +178,7 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         }
     }
 
-    /// Logs the region and writes in place. It may have written nothing and found something.
+    /// Logs the region and writes in place. It may have dependences without writes.
     async fn commit_region(&mut self, regions: u64) {
         self.ledger.tick();
         let before = self.ring.position;
@@ -248,14 +251,16 @@ impl<'c, C: Cpu> RedoLog<'c, C> {
         self.writes.clear();
     }
 
-    /// Says in the line's trailer whose words it holds: recovery takes back only what was written. Flushes it.
+    /// Writes the line's trailer, the clock of this region, and flushes it: recovery restores only
+    /// lines that were written.
     async fn leave_line(&self, line: W<'c, C>) {
         line.at(TRAILER).store(self.ledger.clock).await;
         line.flush().await;
     }
 
-    /// Makes all regions durable and acknowledges those that depend on nothing that may still be lost: whether there were some. Before
-    /// others build on that, it is durable that these need no replay.
+    /// Makes all regions durable and acknowledges those that depend on nothing that may still be
+    /// lost; whether there were any. Before other lanes build on that, it is durable that these
+    /// need no replay.
     async fn acknowledge(&mut self) -> bool {
         if !broken(Rule::GroupDurable) {
             self.ring.durable().await;

@@ -1,9 +1,11 @@
-//! What redo logs do after a crash.
+//! Redo logs' recovery after a crash.
 //!
-//! A region is *complete* if its committing entry and all entries that this one counts are durable. Only complete ones can have
-//! written in place. A region *stands* if it is complete, the one before it on its lane stands, and all that it depends on stands.
-//! First the complete regions that do not stand are undone, newest first, and each is then invalidated. Then those that stand are replayed,
-//! oldest first, and settled in that order: a settled one is not replayed again, so a crash in between leaves a newer rest.
+//! A region is *complete* if its committing entry and all entries that this one counts are durable.
+//! Only complete ones can have written in place. A region *survives* if it is complete and its
+//! predecessor on its lane and all that it depends on survive. First the other complete regions are
+//! undone, newest first, and each is then invalidated. Then the survivors are replayed, oldest
+//! first, and settled in that order: a settled one is not replayed again, so a crash in between
+//! leaves the newer ones.
 
 use super::entry::{field, Entry, Kind};
 use super::layout::{head, ModelLayout};
@@ -14,7 +16,7 @@ use std::collections::BTreeSet;
 use strandline_isa::{Addr, Image};
 use strandline_rules::{broken, Rule};
 
-/// A region of which the log has the committing entry.
+/// A region whose committing entry is in the log.
 struct Region {
     lane: usize,
     clock: u64,
@@ -24,7 +26,7 @@ struct Region {
     entries: Vec<Entry>,
 }
 
-/// Replays the regions that stand and undoes the others.
+/// Replays the regions that survive and undoes the others.
 pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout) {
     let scans: Vec<Scan> = (0..layout.lanes()).map(|lane| Scan::of(image, layout, lane)).collect();
     let mut regions: Vec<Region> = Vec::new();
@@ -39,20 +41,20 @@ pub(crate) fn replay(image: &dyn Image, layout: &ModelLayout) {
         regions.extend(new);
     }
     regions.sort_unstable_by_key(|region| region.clock);
-    let stands = standing(image, layout, &regions, next);
-    let (stand, fall): (Vec<_>, Vec<_>) = regions.iter().zip(stands).partition(|(_, stands)| *stands);
-    for (region, _) in fall.iter().rev() {
+    let survival = survival(image, layout, &regions, next);
+    let (survivors, lost): (Vec<_>, Vec<_>) = regions.iter().zip(survival).partition(|(_, survives)| *survives);
+    for (region, _) in lost.iter().rev() {
         region.put_back(image);
         region.commit.invalidate(image);
     }
-    for (region, _) in &stand {
+    for (region, _) in &survivors {
         region.apply(image);
     }
-    for (region, _) in &stand {
+    for (region, _) in &survivors {
         image.set_word(settled(layout, region.lane), region.clock);
     }
-    // Clocks go on from here, behind all that trailers may still hold.
-    let newest = newest(&stand).max(newest(&fall));
+    // Clocks continue from here, beyond any in a trailer.
+    let newest = newest(&survivors).max(newest(&lost));
     for (lane, scan) in scans.iter().enumerate() {
         let settled = settled(layout, lane);
         if image.word(settled) < newest {
@@ -98,24 +100,25 @@ fn complete(scan: &Scan, lane: usize) -> Vec<Region> {
         .collect()
 }
 
-/// Which regions stand; they come by their clocks, which follow happens-before. `next` is where each lane's next region begins.
-fn standing(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut next: Vec<u64>) -> Vec<bool> {
-    let mut standing: BTreeSet<u64> = BTreeSet::new();
-    let mut stands = Vec::new();
+/// Whether each region survives; they come in the order of their clocks, which follow
+/// happens-before. `next` is where each lane's next region begins.
+fn survival(image: &dyn Image, layout: &ModelLayout, regions: &[Region], mut next: Vec<u64>) -> Vec<bool> {
+    let mut survivors: BTreeSet<u64> = BTreeSet::new();
+    let mut survival = Vec::new();
     for region in regions {
         let in_turn = next[region.lane] == region.first;
         let free = region.dependences().all(|stamp| {
             let lane = (stamp & (MAX_LANES as u64 - 1)) as usize;
             let done = lane < layout.lanes() && image.word(settled(layout, lane)) >= stamp;
-            done || standing.contains(&stamp)
+            done || survivors.contains(&stamp)
         });
         if in_turn && free {
             next[region.lane] = region.commit.position + 1;
-            standing.insert(region.clock);
+            survivors.insert(region.clock);
         }
-        stands.push((in_turn && free) || broken(Rule::ReplayAwaitsDependences));
+        survival.push((in_turn && free) || broken(Rule::ReplayAwaitsDependences));
     }
-    stands
+    survival
 }
 
 impl Region {
@@ -142,7 +145,8 @@ impl Region {
         self.writes().for_each(|(addr, new, _)| image.set_word(addr, new));
     }
 
-    /// Puts old words back in the lines that the region has written; then these are as if one just before it had.
+    /// Restores the old words of the lines that the region has written; their trailers then precede
+    /// it.
     fn put_back(&self, image: &dyn Image) {
         let trailer = |addr: Addr| Addr(addr.line().addr().0 + TRAILER);
         let written = |addr: Addr| image.word(trailer(addr)) >= self.clock;

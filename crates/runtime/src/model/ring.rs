@@ -1,8 +1,9 @@
 //! A lane's circular log of entries, as the program writes it (StrandWeaver, ISCA 2020, section V, "Log structure", and Figure 6).
 //!
-//! The head is persistent: the last entry that is committed. The tail is volatile, so that entries on different strands are not
-//! ordered by it; what a crash left of the tail shows in the entries ([`super::entry`]). The ring is made of linked blocks. A block is
-//! entered only when the durable head has left it; when the next one is not free, a spare one is linked before it.
+//! The head is persistent: the last committed entry. The tail is volatile, so that it does not
+//! order entries on different strands; after a crash the entries show it ([`super::entry`]). The
+//! ring consists of linked blocks. A block is entered only when the durable head has left it; when
+//! the next one is not free, a spare one is linked before it.
 
 use super::entry::{field, Kind, COUNT_SHIFT, MARKER, POSITION_SHIFT, VALID};
 use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT as HEAD_SHIFT};
@@ -43,7 +44,7 @@ pub(crate) struct Ring<'c, C: Cpu> {
 }
 
 impl<'c, C: Cpu> Ring<'c, C> {
-    /// Opens the log of `lane` where it ends: everything in it is committed.
+    /// Opens the log of `lane` at its end: everything in it is committed.
     pub async fn open(cpu: &'c C, layout: &ModelLayout, lane: usize) -> Self {
         let base = layout.base(lane);
         let word = match cpu.lowering().log {
@@ -52,7 +53,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         };
         let line = word & ((1 << HEAD_SHIFT) - 1);
         let tail = (line << 6) + base.0;
-        // Found by a division, once: nothing of this is timed.
+        // Found by a division, once: none of this is timed.
         let block = cpu.word(layout.block_of(lane, line.bits()).0);
         let position = word >> HEAD_SHIFT;
         Ring {
@@ -79,13 +80,13 @@ impl<'c, C: Cpu> Ring<'c, C> {
             .branch(HAS_ROOM)
     }
 
-    /// Waits until all that was written is durable ([`Intent::Durable`]).
+    /// Waits until all writes are durable ([`Intent::Durable`]).
     pub async fn durable(&mut self) {
         self.cpu.intent(Intent::Durable).await;
         self.durable_block = self.head_block;
     }
 
-    /// Takes the line for the next entry.
+    /// Allocates the line for the next entry.
     pub async fn append(&mut self) -> W<'c, C> {
         let full = self.tail.equals(self.block + self.last).branch(BLOCK_IS_FULL);
         self.tail = if full {
@@ -97,7 +98,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         self.tail
     }
 
-    /// Ends the entry: what it is, then its position. Flushes it.
+    /// Seals the entry: its kind, then its position. Flushes it.
     pub async fn seal(&self, entry: W<'c, C>, kind: Kind, count: u64) {
         self.seal_counted(entry, kind, self.cpu.word(count)).await;
     }
@@ -116,7 +117,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         }
     }
 
-    /// Goes on to the next block.
+    /// Advances to the next block.
     async fn enter(&mut self) -> W<'c, C> {
         let next = self.block.load().await;
         if next.equals(self.durable_block).branch(NEXT_IS_DURABLE_HEAD)
@@ -131,8 +132,8 @@ impl<'c, C: Cpu> Ring<'c, C> {
         self.block
     }
 
-    /// Links a spare block before `next`: it says what follows it before anything says that it follows, and that is durable before an
-    /// entry in it is.
+    /// Links a spare block before `next`. The link to its successor is durable before the link to
+    /// it, and that before an entry in it.
     async fn grow(&mut self, next: W<'c, C>) -> W<'c, C> {
         let line = self.cpu.word(self.base.0);
         let new = line.at(head::SPARE).load().await;
@@ -160,8 +161,8 @@ impl<'c, C: Cpu> Ring<'c, C> {
         ((end & ((1 << HEAD_SHIFT) - 1)) << 6) + self.base.0
     }
 
-    /// Says in the entry at `end` that the log up to there is being committed, and waits until that is durable: from then on
-    /// nothing up to there is undone (Figure 6(a), step 2).
+    /// Marks the entry at `end`: the log up to there is being committed. Waits until the marker is
+    /// durable: from then on nothing up to there is undone (Figure 6(a), step 2).
     pub async fn mark(&mut self, end: W<'c, C>) {
         let state = self.entry(end).at(field::STATE);
         state
@@ -194,7 +195,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         self.cpu.intent(Intent::NewStrand).await;
     }
 
-    /// Moves the head without looking at what it passes.
+    /// Moves the head without a look at the entries that it passes.
     pub async fn skip(&mut self, end: W<'c, C>) {
         let to = self.entry(end);
         while !self.head.equals(to).branch(SKIPPED_ALL) {
@@ -221,7 +222,7 @@ impl<'c, C: Cpu> Ring<'c, C> {
         line.flush().await;
     }
 
-    /// The word in the head's line that says up to which clock regions are settled.
+    /// The word in the head's line with the clock up to which regions are settled.
     pub fn settled(&self) -> W<'c, C> {
         self.cpu.word(self.base.0 + head::SETTLED)
     }

@@ -1,9 +1,11 @@
-//! What the logs of pairs do after a crash (StrandWeaver, ISCA 2020, Figure 6(b)).
+//! Recovery of the logs of pairs after a crash (StrandWeaver, ISCA 2020, Figure 6(b)).
 //!
-//! First a commit that was under way is finished: the entries up to the newest commit marker are invalidated, and the head is moved.
-//! Then all valid entries are undone, newest first over all lanes: by their clocks, which follow happens-before, and within a lane
-//! by position. So a section that has ended is undone with all that depends on it: a section is committed only after what it
-//! depends on. Each entry is invalidated as soon as it is undone, so that a crash in between undoes only the older ones again.
+//! First a commit that was under way is finished: the entries up to the newest commit marker are
+//! invalidated, and the head is moved. Then all valid entries are undone, newest first over all
+//! lanes: by their clocks, which follow happens-before, and within a lane by position. So a section
+//! that has ended is undone with all that depends on it: a section is committed only after its
+//! dependences. Each entry is invalidated as soon as it is undone, so that a crash in between
+//! undoes only the older ones again.
 
 use super::entry::Entry;
 use super::layout::{head, ModelLayout};
@@ -11,7 +13,7 @@ use super::scan::Scan;
 use strandline_isa::{Addr, Image};
 use strandline_rules::{broken, Rule};
 
-/// Rolls back what was not committed.
+/// Undoes the entries that were not committed.
 pub(crate) fn roll_back(image: &dyn Image, layout: &ModelLayout) {
     let mut valid: Vec<(u64, u64, Entry)> = Vec::new();
     let mut ends = Vec::new();

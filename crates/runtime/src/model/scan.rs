@@ -1,4 +1,4 @@
-//! What a crash left of a lane's log.
+//! The state of a lane's log after a crash.
 
 use super::entry::Entry;
 use super::layout::{head, ModelLayout, BLOCKS, POSITION_SHIFT};
@@ -10,7 +10,7 @@ pub(crate) struct Scan {
     pub first: u64,
     /// The entries behind the head, by position. Some may be missing: entries on different strands become durable in any order.
     pub entries: Vec<Entry>,
-    /// The head that leaves everything behind, as its word.
+    /// The head's word after the last entry.
     pub end: u64,
 }
 
@@ -29,7 +29,7 @@ impl Scan {
         for _ in 0..layout.capacity() {
             if at == block + layout.block * LINE_BYTES {
                 block = image.word(Addr(block));
-                // Of a ring of which not even the first links are durable, nothing has ever been.
+                // A ring whose first links are not durable has never had an entry.
                 if !is_block(layout, lane, block) {
                     break;
                 }

@@ -1,4 +1,4 @@
-//! A set of lines or words with what is known of each, in the program's own volatile memory.
+//! A set of lines or words with data for each, in the program's own volatile memory.
 
 use crate::TooLarge;
 use std::panic::resume_unwind;
@@ -27,20 +27,21 @@ const DATA: u64 = 8;
 const EXTRA: u64 = 16;
 const BEFORE: u64 = 24;
 
-/// A list in the order of insertion, found by hashing. A slot names its newest item; whether that is of this filling of the set shows
-/// in the item itself, so a set is emptied by forgetting its length (Briggs and Torczon, LOPLAS 1993). Zeroed memory will do.
+/// A list in the order of insertion, found by hashing. A slot names its newest item; the item
+/// itself shows whether it belongs to this filling of the set. So the set is emptied by a reset of
+/// its length (Briggs and Torczon, LOPLAS 1993). Zeroed memory suffices.
 pub(crate) struct Set<'c, C: Cpu> {
     cpu: &'c C,
     items: Addr,
     /// Bits of a key that are always zero.
     shift: u64,
-    /// What its keys are.
+    /// The kind of its keys.
     what: &'static str,
     /// The offset behind the last item.
     pub end: W<'c, C>,
 }
 
-/// Where an item is.
+/// The address of an item.
 pub(crate) struct Item<'c, C: Cpu>(W<'c, C>);
 
 impl<'c, C: Cpu> Set<'c, C> {
@@ -83,7 +84,7 @@ impl<'c, C: Cpu> Set<'c, C> {
             if found.equals(key).branch(KEY_MATCHES) {
                 return Some(item);
             }
-            // An item of another slot: the slot was written when the set was another.
+            // An item of another slot: the slot was written in an earlier filling.
             if !self.slot(found).equals(slot).branch(SLOT_MATCHES) {
                 return None;
             }
@@ -94,14 +95,16 @@ impl<'c, C: Cpu> Set<'c, C> {
 
     /// Adds an item with a key that is not there.
     ///
-    /// Where there are [`MOST_ITEMS`] already it unwinds with a [`TooLarge`], which the runner of the program catches.
+    /// If there are [`MOST_ITEMS`] already, it unwinds with a [`TooLarge`], which the runner of the
+    /// program catches.
     pub async fn insert(&mut self, key: W<'c, C>, data: W<'c, C>, extra: W<'c, C>) {
         if self.end.bits() >= MOST_ITEMS * LINE_ITEM {
             too_many(self.what);
         }
         let slot = self.slot(key);
         let before = slot.load().await;
-        // What a slot names that is not of this filling ends the chain: it is behind the newest item as well.
+        // A slot's item from an earlier filling ends the chain: it is behind the newest item as
+        // well.
         let before = match before.less(self.end).branch(SLOT_IS_USED) {
             true => before,
             false => self.cpu.word(MOST_ITEMS * LINE_ITEM),
@@ -115,7 +118,7 @@ impl<'c, C: Cpu> Set<'c, C> {
         self.end = self.end + LINE_ITEM;
     }
 
-    /// Takes all items out.
+    /// Removes all items.
     pub fn clear(&mut self) {
         self.end = self.cpu.word(0);
     }
@@ -127,17 +130,17 @@ impl<'c, C: Cpu> Item<'c, C> {
         self.0.load().await
     }
 
-    /// What is known of it.
+    /// Its first word of data.
     pub async fn data(&self) -> W<'c, C> {
         self.0.at(DATA).load().await
     }
 
-    /// What else is known of it.
+    /// Its second word of data.
     pub async fn extra(&self) -> W<'c, C> {
         self.0.at(EXTRA).load().await
     }
 
-    /// Replaces what is known of it.
+    /// Replaces its data.
     pub async fn set_data(&self, data: W<'c, C>) {
         self.0.at(DATA).store(data).await;
     }

@@ -1,4 +1,4 @@
-//! Figure 6 step by step, what lanes depend on, and regions of any shape crashed anywhere.
+//! Figure 6 step by step, dependences of lanes, and crashes anywhere in regions of any shape.
 
 use super::entry::{field, Entry, Kind};
 use super::layout::{head, ModelLayout, POSITION_SHIFT};
@@ -41,7 +41,7 @@ impl Place {
         Plain::new(&self.memory, CoreId(0), FENCED)
     }
 
-    /// What a crash leaves if everything is durable, recovered.
+    /// The recovered image of a crash after which everything is durable.
     fn recovered(&self) -> Memory {
         let image = self.memory.persistent_half();
         recover(&image, &self.logs);
@@ -110,7 +110,7 @@ fn figure_6_commit_and_recovery_with_a_crash_after_each_step() {
             place.memory.set_word(state(position), valid & !super::entry::VALID);
         }
         assert_eq!(place.head(&place.memory), 0);
-        // Recovery finishes the commit, and nothing of it is undone, also when it crashes and comes again.
+        // Recovery finishes the commit and undoes none of it, also after a crash during recovery.
         let image = place.recovered();
         for _ in 0..2 {
             assert_eq!(
@@ -279,14 +279,15 @@ fn redo_acknowledges_a_group_at_once_and_only_behind_what_it_depends_on() {
     .unwrap();
 }
 
-/// Whether redo recovery takes back what was built on a region whose entries were lost.
+/// Whether redo recovery undoes what was built on a region whose entries were lost.
 #[test]
 fn redo_undoes_what_depends_on_a_region_that_was_lost() {
     let place = place(Runtime::Redo, 8, 64);
     let cpu = place.cpu();
     block_on(two_lanes(&place, &cpu)).map(drop).unwrap();
     let image = place.memory.persistent_half();
-    // Of the first lane neither entries nor update are durable; on strands nothing orders that before the second lane's.
+    // Of the first lane neither entries nor update are durable; on strands nothing orders them
+    // before the second lane's.
     image.set_word(place.line(0), 0);
     for position in 1..=2 {
         (0..8).for_each(|word| image.set_word(Addr(place.entry(position).0 + 8 * word), 0));
@@ -297,7 +298,8 @@ fn redo_undoes_what_depends_on_a_region_that_was_lost() {
     }
 }
 
-/// What regions do: each writes its number into some lines, all seven words or, store by store, the first.
+/// The regions: each writes its number into some lines, all seven words or, store by store, the
+/// first.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     lines: u64,

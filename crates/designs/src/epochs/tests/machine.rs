@@ -28,7 +28,7 @@ pub struct Machine<T: Types> {
     pub memory: BTreeMap<Line, u64>,
     /// Reads of memory for undo records.
     pub reads: u64,
-    /// Controllers that were asked to look at their write queues again.
+    /// Controllers whose write queues the design had looked at again.
     pub looked_at: Vec<ControllerId>,
 }
 

@@ -1,8 +1,9 @@
 //! Our own stackless library, as it is compiled: `crates/native/examples/lean`, whose instructions `docs/coroutines.md` lists.
 //!
-//! A task is a chain of segments, each a function of the task's frame, which returns the address of the next one; the
-//! scheduler keeps it in the frame and calls the next frame's. Values that live across a yield are kept in the frame: how
-//! many is the task's own, here those of `pc`'s update, on which the library was counted.
+//! A task is a chain of segments, each a function of the task's frame, which returns the address of
+//! the next one. The scheduler keeps it in the frame and calls the next frame's. Values that live
+//! across a yield are kept in the frame. Their number depends on the task; here they are those of
+//! `pc`'s update, on which the library was counted.
 //!
 //! Simplified: an instruction that does several things is as many micro-ops (`ret` loads and jumps, a call through memory
 //! loads, stores and jumps).
@@ -21,10 +22,10 @@ sites! {
     END_SAYS_DONE = 0x97af_e78b;
 }
 
-/// Words of a frame: where the task goes on, and what it keeps.
+/// Words of a frame: the address at which the task resumes, and its values.
 const RESUME_POINT: u64 = 0;
 const KEPT: u64 = 8;
-/// Where the scheduler's return address lies on the one stack.
+/// The place of the scheduler's return address on the one stack.
 const RETURN: u64 = 256;
 
 /// Values that the task keeps at its first yield, and that a segment takes up again: `docs/coroutines.md`.
@@ -57,7 +58,7 @@ pub(super) async fn leave<C: Scheduling>(cpu: &C, place: Place, code: u64) {
 
 pub(super) async fn next<C: Scheduling>(cpu: &C, place: Place, slots: u64) -> W<'_, C> {
     let first = place.task.0 - place.slot * BLOCK_BYTES;
-    // From the last slot's frame on, or from the first's.
+    // Searches from the last slot's frame on, or from the first's.
     let before = if place.slot == 0 { slots } else { place.slot } - 1;
     let frame = cpu.word(first + before * BLOCK_BYTES) + BLOCK_BYTES;
     let wrapped = cpu.alu(Alu::Simple, frame.tag(), Default::default());

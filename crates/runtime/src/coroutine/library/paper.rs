@@ -1,13 +1,15 @@
 //! A stackful library with the costs that COSPlay's Table 3 implies.
 //!
-//! A yield is what such a library executes on x86-64: it saves the registers that a callee must keep (six, and the control
-//! words of SSE and x87) and the address to go on at on the task's stack and goes to the scheduler's stack, which takes the
-//! next coroutine of a ring and goes to its stack likewise: 60 instructions. Table 3 bounds a yield to 39 to 83 of them and,
-//! with two yields a task, says 448 for all that the library does in a task (the mean over sps, pc, tatp and cq); so
-//! starting and ending one comes to 328. What these do is our reading of such libraries: memory for control block and
-//! function object from lists of free ones, the object moved twice, the block zeroed, a first frame built, a task's frame
-//! entered and left, a destructor. How many words of the block are zeroed is chosen so that the sum is 328. It is an input,
-//! the same for every benchmark.
+//! A yield executes what such a library does on x86-64. It saves the registers that a callee must
+//! keep (six, and the control words of SSE and x87) and the resume address on the task's stack, and
+//! switches to the scheduler's stack. The scheduler selects the next coroutine of a ring and
+//! switches to its stack likewise: 60 instructions. Table 3 bounds a yield to 39 to 83 of them.
+//! With two yields a task, it implies 448 for all instructions of the library in a task (the mean
+//! over sps, pc, tatp and cq); so starting and ending one costs 328. Their composition is our
+//! reading of such libraries: memory for control block and function object from free lists, the
+//! object moved twice, the block zeroed, a first frame built, a task's frame entered and left, a
+//! destructor. The number of zeroed words of the block is chosen so that the sum is 328. It is an
+//! input, the same for every benchmark.
 //!
 //! Simplified: after a switch the task's own registers count as ready, though they have just been loaded.
 
@@ -32,39 +34,40 @@ mod block {
     /// Its saved stack pointer.
     pub const STACK: u64 = 0;
     pub const STATE: u64 = 8;
-    /// The next of a list of free ones.
+    /// The next of a free list.
     pub const NEXT: u64 = 16;
     /// The function object.
     pub const OBJECT: u64 = 64;
     /// Words that are zeroed.
     pub const ZEROED: u64 = OBJECT + 8 * super::OBJECT_WORDS;
-    /// Where the stack ends: it grows downwards.
+    /// The end of the stack: it grows downwards.
     pub const STACK_END: u64 = super::BLOCK_BYTES;
 }
 
 /// Words of the scheduler's block, its own saved stack pointer apart.
 mod scheduler {
-    /// The slot whose turn it is.
+    /// The current slot.
     pub const SLOT: u64 = 16;
-    /// Coroutines that there are.
+    /// Coroutines that exist.
     pub const COUNT: u64 = 24;
     /// The object that a task is made from.
     pub const OBJECT: u64 = super::block::OBJECT;
-    /// Heads of lists of free memory, two for each slot.
+    /// Heads of free lists, two for each slot.
     pub const FREE: u64 = 256;
 }
 
-/// Words of a function object: the function, what it captures, and the state that it shares with whoever started it.
+/// Words of a function object: the function, its captures, and the state that it shares with its
+/// creator.
 const OBJECT_WORDS: u64 = 16;
 /// Words of the control block that are zeroed; see above.
 const ZEROED_WORDS: u64 = 40;
 /// Registers that a callee keeps.
 const SAVED: u64 = 6;
-/// What a stack holds of a coroutine that does not run: control words, registers, the address to go on at.
+/// The content of a suspended coroutine's stack: control words, registers, the resume address.
 const FRAME_BYTES: u64 = 8 + 8 * SAVED + 8;
-/// Where in it that address lies.
+/// The offset of that address.
 const FRAME_CODE: u64 = FRAME_BYTES - 8;
-/// Bytes of a function object, as its memory is asked for.
+/// Bytes of a function object, as allocated.
 const OBJECT_BYTES: u64 = 8 * OBJECT_WORDS;
 
 /// States of a coroutine.
@@ -84,7 +87,8 @@ fn at<C: Cpu>(cpu: &C, addr: Addr) -> W<'_, C> {
     cpu.word(addr.0)
 }
 
-/// Saves what the running code needs to go on at `code` on its stack, and the stack pointer in its block.
+/// Saves the running code's state to resume at `code` on its stack, and the stack pointer in its
+/// block.
 async fn save<C: Cpu>(cpu: &C, owner: Addr, code: u64) {
     let stack = at(cpu, owner).at(block::STACK_END) - FRAME_BYTES;
     for word in [0, 4] {
@@ -97,7 +101,7 @@ async fn save<C: Cpu>(cpu: &C, owner: Addr, code: u64) {
     at(cpu, owner).at(block::STACK).store(stack).await;
 }
 
-/// Goes to the code of `owner`, an address in a register.
+/// Jumps to the code of `owner`, an address in a register.
 async fn restore<C: Scheduling>(cpu: &C, owner: W<'_, C>, site: Site) {
     let stack = owner.at(block::STACK).load().await;
     for word in [0, 4] {
@@ -197,7 +201,7 @@ pub(super) async fn end<C: Scheduling>(cpu: &C, place: Place) {
     }
 }
 
-/// The lists that the memory of this slot's coroutine comes from: of control blocks and of function objects.
+/// The free lists of this slot's coroutine: of control blocks and of function objects.
 fn free_lists(place: Place) -> [Addr; 2] {
     let first = place.scheduler.0 + scheduler::FREE + 16 * (place.slot % 32);
     [Addr(first), Addr(first + 8)]
@@ -224,7 +228,7 @@ async fn zero<'c, C: Cpu>(cpu: &'c C, from: W<'c, C>) {
     }
 }
 
-/// Takes memory off a list of free ones of its size.
+/// Allocates memory from the free list of its size.
 async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
     size_class(cpu).await;
     let head = list.load().await;
@@ -234,7 +238,7 @@ async fn take<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
     }
 }
 
-/// Puts memory back on its list.
+/// Returns memory to its list.
 async fn give<'c, C: Cpu>(cpu: &'c C, list: W<'c, C>, memory: Addr) {
     size_class(cpu).await;
     list.load().await;
