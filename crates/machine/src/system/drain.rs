@@ -100,14 +100,15 @@ impl System {
     /// Asks the design whether a store or locked instruction may become visible; its core owns the
     /// line.
     pub(super) fn may_become_visible(&mut self, core: CoreId, entry: design::Entry, line: Line) -> Departure<Key> {
-        let shared = self.hw.hart(core).core.clone();
-        if shared.is_watched(line) {
+        let shared = &self.hw.hart(core).core;
+        let (watched, asks) = (shared.is_watched(line), shared.asks(Hook::Store));
+        if watched {
             let departure = self.design.watched(&mut self.hw, core, line);
             if departure != Departure::Go {
                 return departure;
             }
         }
-        match shared.asks(Hook::Store) {
+        match asks {
             true => self.design.store(&mut self.hw, core, entry),
             false => Departure::Go,
         }
@@ -264,6 +265,9 @@ impl System {
 
     /// Wakes a program that waits for room in the queue, or for an empty queue.
     fn has_room(&mut self, core: CoreId, at: u64) {
+        if self.hw.waiters.of_program(core).is_none() {
+            return;
+        }
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
             Condition::Room(_) => shared.has_entries_free(),

@@ -157,6 +157,9 @@ impl System {
 
     /// A write has reached the persistence domain.
     fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
+        if self.hw.crash_image.is_none() && self.hw.durable.is_none() {
+            return;
+        }
         let data = self.hw.persisted(request);
         self.durable(at, request.line, data);
     }
@@ -266,6 +269,9 @@ impl System {
 
     /// Wakes a core's waiters for its stores and flushes.
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
+        if !self.hw.waiters.has_waiters(core) {
+            return;
+        }
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
             Condition::Drained(_, context) => shared.is_drained(context),
@@ -317,13 +323,15 @@ impl System {
     }
 
     /// Carries out the deferred services that the design has called.
-    #[inline]
+    #[inline(always)]
     pub(super) fn obey(&mut self) {
         if !self.hw.commands.is_empty() {
             self.obey_all();
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn obey_all(&mut self) {
         while let Some(command) = self.hw.commands.pop_front() {
             match command {

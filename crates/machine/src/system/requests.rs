@@ -166,10 +166,23 @@ impl System {
     /// A load's value and time: from the design, the caches and memory, under the core's own store
     /// queue.
     pub(super) fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
-        let supplied = match self.hw.hart(core).core.asks(Hook::Load) {
-            true => self.supplied(core, load)?,
-            false => Supplied::NOTHING,
-        };
+        if !self.hw.hart(core).core.asks(Hook::Load) {
+            return self.loaded_below(core, load, Supplied::NOTHING, issue, missed);
+        }
+        let supplied = self.supplied(core, load)?;
+        self.loaded_below(core, load, supplied, issue, missed)
+    }
+
+    /// As [`System::loaded`], once the design has supplied what it has.
+    #[inline(always)]
+    fn loaded_below(
+        &mut self,
+        core: CoreId,
+        load: Load,
+        supplied: Supplied,
+        issue: u64,
+        missed: bool,
+    ) -> Result<(u64, u64), Blocked> {
         // Read first: the host's own cache miss overlaps the look-up.
         _ = std::hint::black_box(self.hw.memory.read(load.addr, load.size));
         let done = self.loads_line(core, load, supplied, issue, missed)?;

@@ -146,6 +146,13 @@ impl Waiters {
         woken
     }
 
+    /// Whether a core's fence, program or store queue waits.
+    #[inline(always)]
+    pub fn has_waiters(&self, core: CoreId) -> bool {
+        let slots = &self.cores[core.index()];
+        slots.fence.is_some() || slots.program.is_some() || slots.store_queue.is_some()
+    }
+
     /// Removes a core's fence if its condition `is_met`.
     #[inline]
     pub fn wake_fence(&mut self, core: CoreId, is_met: impl Fn(Condition) -> bool) -> bool {
