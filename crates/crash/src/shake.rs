@@ -33,12 +33,33 @@ pub fn shake(spec: &Spec, number: usize) -> Vec<String> {
             sets.push(format!("{queue}={entries}"));
         }
     }
-    sets.extend(corners_of(spec, number));
+    let corners = corners_of(spec, number);
+    // A slow channel behind paths of one store would only make the run longer.
+    if corners.is_empty() && !spec.set.iter().any(|set| set.starts_with("design.")) {
+        sets.extend(channel_of(spec, number));
+    }
+    sets.extend(corners);
     sets.retain(|set| set.split_once('=').is_some_and(|(key, _)| !is_set(spec, key)));
     match fits(spec, &sets) {
         true => sets,
         false => those_that_fit(spec, sets),
     }
+}
+
+/// A separate random stream, so that the other settings of a seed do not depend on whether the design has a channel.
+const CHANNEL_STREAM: u64 = 0xc4a_22e1;
+
+/// The channel, for designs whose stores go to memory beside the caches: as it is, slow, and of different lengths.
+fn channel_of(spec: &Spec, number: usize) -> Vec<String> {
+    if !design(&spec.design).is_some_and(|design| design.reads_durable()) {
+        return Vec::new();
+    }
+    let mut rng = Rng::new(seed(spec, number) ^ CHANNEL_STREAM);
+    let (latency, step) = (rng.below(4), rng.below(4));
+    vec![
+        format!("machine.channel.latency={}", [0, 0, 50, 100][latency as usize]),
+        format!("machine.channel.step={}", [0, 0, 30, 100][step as usize]),
+    ]
 }
 
 /// Extreme values of the design's parameters.

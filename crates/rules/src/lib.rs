@@ -182,8 +182,6 @@ rules! {
         BufferHoldsWindow: "PMEM-Spec (ASPLOS 2021): violations are found within a window of time",
         /// A dfence waits until other cores' stores have arrived that its own core may depend on. Broken: for its own core's only.
         DurableWaitsWindow: "designs/src/pmem_spec",
-        /// Until its next dfence a core that has validated fetches no line before its stores have arrived. Broken: it may.
-        ValidatedStaysRight: "designs/src/pmem_spec",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",

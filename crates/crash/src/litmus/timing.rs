@@ -43,6 +43,7 @@ impl Timings {
         machine.simulation.slack = Cycles::ZERO;
         machine.simulation.jitter = Cycles([0, 30, 300, 3000][rng.below(4) as usize]);
         machine.simulation.evict_one_in = [0, 2, 5][rng.below(3) as usize];
+        shake_channel(&mut machine, rng.clone());
         machine
     }
 }
@@ -98,4 +99,10 @@ fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {
     machine.pm.banks = few(rng, 4);
     machine.pm.write_latency = Cycles(10 << rng.below(6));
     machine.pm.write_to_controller = Cycles(20 << rng.below(5));
+}
+
+/// Draws from a copy of the stream, so that the machines of a seed are the same for designs without a channel.
+fn shake_channel(machine: &mut Machine, mut rng: Rng) {
+    machine.channel.latency = Cycles([0, 0, 40, 400][rng.below(4) as usize]);
+    machine.channel.step = Cycles([0, 0, 30, 300][rng.below(4) as usize]);
 }

@@ -4,7 +4,6 @@ mod conformance;
 mod eager;
 mod exploration;
 mod gambler;
-mod pmem_spec;
 mod recordings;
 mod tasks;
 mod until;

@@ -28,7 +28,7 @@ const WINDOW: Param = Param {
 const PATH: Param = Param {
     name: "path_entries",
     default: 64,
-    min: 1,
+    min: 4,
     max: 1 << 16,
     help: "stores that a core's path holds",
 };
@@ -375,7 +375,7 @@ impl Design for PmemSpec {
     fn missed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line, _: Access) -> Supply<Gate> {
         let controller = self.fresh(hw, line);
         let dropped = self.buffer(controller).dropped_since(line);
-        if dropped.is_some() && self.careful.contains(&core) && !broken(Rule::ValidatedStaysRight) {
+        if dropped.is_some() && self.careful.contains(&core) {
             return Supply::Wait(self.wait(hw, dropped));
         }
         self.buffer(controller).fetch(line, core);

@@ -1,15 +1,22 @@
 //! Cases beyond the workloads: two steps of a region that write one line, with a crash in the second. And cases that no
 //! run under x86 shows: a redo-logged region is lost while a region that has read from it is kept.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use strandline_design::Design;
 use strandline_designs::X86;
-use strandline_isa::{Addr, CoreId, Cpu, Image};
+use strandline_isa::{Addr, CoreId, Cpu, Image, Memory};
+use strandline_runtime::adversary::{Adversary, Play, Watch, SPECULATING};
 use strandline_runtime::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog};
 
 /// What is not recovered.
 pub fn run() -> Option<String> {
     if !restores_a_line_of_two_steps() {
         return Some("a line of two steps is not restored".to_owned());
+    }
+    if (1..=SEEDS).any(commits_what_misled_it) {
+        return Some("a region that was misled is committed".to_owned());
     }
     (!undoes_what_builds_on_a_lost_region()).then(|| "what builds on a lost region is not undone".to_owned())
 }
@@ -76,4 +83,38 @@ async fn two_steps<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
     region.log(at, 0, 8).await;
     region.order(Step::Last).await;
     region.update(at, cpu.word(2), 8).await;
+}
+
+/// A load is misled once in three.
+const SEEDS: u64 = 32;
+
+/// Whether a region ends that has taken its own store for not done. A region that is interrupted goes no further.
+fn commits_what_misled_it(seed: u64) -> bool {
+    let mut heap = Heap::default();
+    let line = heap.pm(64);
+    let logs = LogLayout::allot(&mut heap, 1, 8);
+    let memory = heap.memory();
+    let play = Play { seed, evict_one_in: 0 };
+    let mut inspect = |_: &Memory, _: &Watch| {};
+    let machine = Adversary::new(&memory, 1, SPECULATING, play, &mut inspect);
+    let cpu = machine.cpu(0);
+    ends(counts_to_two(&cpu, &logs, line)) && memory.word(line) != 2
+}
+
+/// Whether a program ends, which needs a few turns for each operation.
+fn ends(program: impl Future<Output = ()>) -> bool {
+    let mut program = pin!(program);
+    let mut context = Context::from_waker(Waker::noop());
+    (0..10_000).any(|_| program.as_mut().poll(&mut context).is_ready())
+}
+
+async fn counts_to_two<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
+    let mut log = UndoLog::open(cpu, logs, 0).await;
+    let mut region = log.begin();
+    let at = cpu.word(line.0);
+    region.log(at, 0, 8).await;
+    region.order(Step::Last).await;
+    region.update(at, cpu.word(1), 8).await;
+    region.update(at, at.load().await + 1, 8).await;
+    region.finish().await;
 }

@@ -131,7 +131,7 @@ fn exploration(mutant: &Mutant, planted: &Planted) -> Option<Found> {
         let spec = Spec {
             threads: Some(*threads),
             runtime: mutant.runtime().map(str::to_owned),
-            set: mutant.sets.iter().map(|set| (*set).to_owned()).collect(),
+            set: mutant.sets_of(workload).map(str::to_owned).collect(),
             ..Spec::new(*workload, mutant.design)
         };
         explored(planted, &spec, Points::Count(POINTS))

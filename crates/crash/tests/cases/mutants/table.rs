@@ -6,6 +6,7 @@ use strandline_crash::Kind;
 use strandline_design::{Access, Admission, Domain, Level, Until};
 use strandline_isa::Primitive;
 use strandline_rules::{Of, Rule};
+use strandline_workloads::describe;
 
 /// What is broken.
 #[derive(Clone, Copy)]
@@ -148,6 +149,19 @@ impl Mutant {
         sets.filter_map(|set| set.split_once('='))
     }
 
+    /// Its settings that a workload has.
+    pub fn sets_of(&self, workload: &str) -> impl Iterator<Item = &'static str> {
+        let params = describe(workload).expect("a workload").params;
+        let is_known = move |key: &str| params.iter().any(|param| param.name == key);
+        let of_workload = |set: &str| {
+            set.strip_prefix("workload.")?
+                .split_once('=')
+                .map(|(key, _)| key.to_owned())
+        };
+        let sets = self.sets.iter().copied();
+        sets.filter(move |set| of_workload(set).is_none_or(|key| is_known(&key)))
+    }
+
     /// Where the rule is written down.
     pub fn source(&self) -> &'static str {
         match self.broken {
@@ -202,6 +216,16 @@ const ONE_RECORD_AT_ONCE: [&str; 4] = [ONE_RECORD[0], ONE_RECORD[1], ONE_RECORD[
 const FEW_CONTEXTS: &str = "design.contexts=2";
 const SMALL_L1: [&str; 3] = ["machine.l2.bytes=0", "machine.l1.bytes=512", "machine.l1.ways=1"];
 
+/// Regions of several operations, whose lines leave the last level soon.
+const STALE: [&str; 6] = [
+    "workload.operations=3",
+    "machine.l2.bytes=0",
+    "machine.l1.bytes=512",
+    "machine.l1.ways=2",
+    "machine.llc.bytes=2048",
+    "machine.llc.ways=4",
+];
+
 use Broken::{Design as D, Rule as B};
 use Catcher::{Exploration as E, Litmus as T, Program as P, Random as R};
 
@@ -211,6 +235,7 @@ const SW: &str = "StrandWeaver III";
 const HOPS: &str = "StrandWeaver VI-A; ASAP IV-A";
 const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
+const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
 /// All of them.
@@ -352,6 +377,17 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-strand/ofence-passes", "asap-strand", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence orders all strands. Broken: it does nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-strand/conflicts-concurrent", "asap-strand", B(Rule::StrandsOfALineInOrder), &TWO_CONTROLLERS, &[T]),
     mutant("asap-strand/nothing-undone", "asap-strand", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
+    // pmem-spec.
+    mutant("pmem-spec/no-log", "pmem-spec", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", SPEC), &[], &[E]),
+    mutant("pmem-spec/dfence-passes", "pmem-spec", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", SPEC), &[], &[E, T, R]),
+    mutant("pmem-spec/evictions-written-back", "pmem-spec", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the paths.", SPEC), &[EVICTIONS], &[T, R]),
+    mutant("pmem-spec/path-out-of-order", "pmem-spec", B(Rule::PathInOrder), &TWO_CONTROLLERS, &[T, R]),
+    mutant("pmem-spec/stale-load-unnoticed", "pmem-spec", B(Rule::StaleLoadFound), &[], &[R]),
+    mutant("pmem-spec/buffer-forgets", "pmem-spec", B(Rule::BufferHoldsWindow), &[], &[R]),
+    mutant("pmem-spec/dfence-awaits-own-path", "pmem-spec", B(Rule::DurableWaitsWindow), &[], &[T, R]),
+    mutant("pmem-spec/not-validated", "pmem-spec", B(Rule::ValidateBeforeCommit), &[], &[P]),
+    mutant("pmem-spec/abort-not-delivered", "pmem-spec", B(Rule::AbortDelivered), &STALE, &[E]).shows(FORBIDDEN),
+    mutant("pmem-spec/word-not-undone", "pmem-spec", B(Rule::EveryWordUndone), &STALE, &[E]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", B(Rule::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", B(Rule::ContextSetAgain), &[], &[E]),
