@@ -24,6 +24,9 @@ RECORDS = Path(__file__).resolve().parents[1] / "benches" / "records.jsonl"
 WORKLOADS = {"sps": 400, "hashmap": 400, "queue": 200, "tpcc": 20}
 THREADS = (1, 4)
 
+#: Designs that run workloads with one runtime only, since they interrupt regions, which must be able to start again.
+RUNTIMES = {"pmem-spec": "undo"}
+
 MEND = "if results are meant to move, run `make promote-records` and commit the difference"
 
 Record = dict[str, Any]
@@ -37,7 +40,7 @@ def specs(designs: Iterable[str], lengths: Iterable[str]) -> Iterator[tuple[str,
                 for design in designs:
                     tasks = short if length == "short" else None
                     name = f"{length} {workload} {design} {threads}"
-                    runtime = "undo" if design == "pmem-spec" else None
+                    runtime = RUNTIMES.get(design)
                     yield name, RunSpec(workload, design, threads=threads, tasks=tasks, runtime=runtime)
 
 
