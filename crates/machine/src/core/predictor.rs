@@ -1,10 +1,8 @@
 //! The branch predictor (gshare, two-bit counters) and the predictor of indirect jumps' targets.
 
-use super::window::restore_all;
 use std::cell::Cell;
 
 /// A table of two-bit counters, indexed by the branch's site and the outcomes of the branches before it.
-#[derive(Clone)]
 pub struct Predictor {
     counters: Box<[Cell<u8>]>,
     history: Cell<u32>,
@@ -13,20 +11,23 @@ pub struct Predictor {
 /// Outcomes that take part in the index.
 const HISTORY_BITS: u32 = 8;
 
+/// A counter before its first branch: weakly not taken.
+const UNTRAINED: u8 = 1;
+
 impl Predictor {
     /// A predictor of so many counters, rounded up to a power of two.
     pub fn new(entries: u64) -> Predictor {
         let entries = entries.next_power_of_two() as usize;
         Predictor {
-            counters: (0..entries).map(|_| Cell::new(1)).collect(),
+            counters: (0..entries).map(|_| Cell::new(UNTRAINED)).collect(),
             history: Cell::new(0),
         }
     }
 
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &Predictor) {
-        restore_all(&self.counters, &saved.counters);
-        self.history.set(saved.history.get());
+    /// Forgets everything: a program that is replayed from its beginning trains it again.
+    pub fn reset(&self) {
+        self.counters.iter().for_each(|counter| counter.set(UNTRAINED));
+        self.history.set(0);
     }
 
     /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
@@ -49,7 +50,6 @@ impl Predictor {
 }
 
 /// A table of the last targets of indirect jumps, indexed by the jump's site and the targets of the jumps before it.
-#[derive(Clone)]
 pub struct Targets {
     last: Box<[Cell<u64>]>,
     /// A few bits of each of the latest targets: [`TARGET_BITS`] of so many that they fill the word.
@@ -68,10 +68,10 @@ impl Targets {
         }
     }
 
-    /// Restores an earlier state.
-    pub fn restore(&self, saved: &Targets) {
-        restore_all(&self.last, &saved.last);
-        self.history.set(saved.history.get());
+    /// Forgets everything, as [`Predictor::reset`].
+    pub fn reset(&self) {
+        self.last.iter().for_each(|target| target.set(0));
+        self.history.set(0);
     }
 
     /// Predicts the target of the jump at `site`, learns that it is `to`, and returns whether the

@@ -1,15 +1,12 @@
 //! A core's state at a checkpoint.
 
 use super::notes::SavedNotes;
-use super::predictor::{Predictor, Targets};
 use super::{Core, Counts, Window};
 
 /// A core's state at a checkpoint, without its store queue: older entries are not speculative, so
 /// the newest entry's number suffices.
 pub struct Saved {
     window: Window,
-    predictor: Predictor,
-    targets: Targets,
     counts: Counts,
     notes: SavedNotes,
     load_floor: u64,
@@ -38,8 +35,6 @@ impl Core {
     pub fn save(&self) -> Saved {
         Saved {
             window: self.window.clone(),
-            predictor: self.predictor.clone(),
-            targets: self.targets.clone(),
             counts: self.counts.clone(),
             notes: self.notes.save(),
             load_floor: self.load_floor.get(),
@@ -55,8 +50,6 @@ impl Core {
     /// Restores a checkpoint.
     pub fn restore(&self, saved: &Saved) {
         self.window.restore(&saved.window);
-        self.predictor.restore(&saved.predictor);
-        self.targets.restore(&saved.targets);
         self.counts.restore(&saved.counts);
         self.notes.restore(&saved.notes);
         self.load_floor.set(saved.load_floor);
@@ -76,6 +69,8 @@ impl Core {
         if let Some(log) = &self.log {
             log.replay(operations);
         }
+        self.predictor.reset();
+        self.targets.reset();
         self.window.release(self.window.retired());
         self.window.redirect(1);
         self.holds_loads.set(false);
