@@ -148,7 +148,7 @@ def test_a_damaged_recording_is_refused_in_a_line(installed: Installed, recordin
 
 
 BAD = {
-    "--threads 2": "--threads does not fit a recording",
+    "--threads 2": "--threads does not apply to a recording",
     "-d unordered --replay 7:all": "such as run3:412",
     "-d unordered --replay run9:1": "only the runs 0 to 7",
     "-d unordered --replay run0:999": "only",
@@ -156,7 +156,7 @@ BAD = {
     "-d none": "none",
     "--replay 1": "no crash state",
     "--replay 99:all --verify true": "no crash state `99:all`",
-    "--dump . --verify true": "without --verify",
+    "--dump . --verify true": "no --verify",
     "--scratch .": "name a checker",
     "--verify false": "accepts a finished run",
     "--time-limit 0 --verify true": "time-limit",

@@ -120,7 +120,7 @@ def test_the_record_of_a_recording_is_repeated_on_that_recording(installed: Inst
     shutil.copy(RECORDINGS / "list-bad.strand", mine)
     done = installed("run", "--from", "r.jsonl")
     assert (done.code, done.out) == (2, "")
-    assert "mine.strand: is another recording than the one that ran" in done.err
+    assert "mine.strand: is not the recording that ran" in done.err
 
 
 @pytest.mark.parametrize("workload", ["sps", "queue", "nstore-rd", "tpcc"])

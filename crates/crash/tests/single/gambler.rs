@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, VecDeque};
 use strandline_crash::litmus::{random, Sets, Subject};
 use strandline_design::{
-    boxed, About, Access, Admission, Checkpoint, Counters, Departure, Design, Entry, Forward, GateOf, Load, NoteOf,
-    Services, Snoop, Store, StoreId, Types, Until,
+    boxed, About, Access, Admission, AnyDesign, Checkpoint, Counters, Departure, Design, Entry, Forward, GateOf, Load,
+    NoteOf, Services, Snoop, Store, StoreId, Types, Until,
 };
 use strandline_designs::X86;
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Machine, Options, Outcome};
-use strandline_sim::{play, Error, Play};
+use strandline_machine::{Machine, Options, Outcome, Stats};
+use strandline_sim::{design_named, observe_design, play, Error, Play, Spec};
 
 /// What the tests leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -401,7 +401,7 @@ impl Subject for Gamblers {
     }
 }
 
-/// Programs of each test. Beyond them the thorough suite goes on.
+/// Programs of each test.
 const PROGRAMS: u64 = 3_000;
 
 #[test]
@@ -411,6 +411,25 @@ fn cores_that_are_rolled_back_stay_within_the_model() {
     assert!(report.violations.is_empty(), "{:#?}", report.violations);
     let rolled_back = subject.rolled_back.get();
     assert!(rolled_back > PROGRAMS / 10, "only {rolled_back} roll-backs");
+}
+
+/// What one thread of `sps` counts under a design.
+fn counted(design: Box<AnyDesign>) -> Stats {
+    let spec = Spec {
+        tasks: Some(60),
+        ..crate::spec("sps", "x86", 1)
+    };
+    let observation = observe_design(&spec, design, Cycles(10_000_000)).expect("it ends");
+    observation.record.stats
+}
+
+#[test]
+fn what_is_rolled_back_is_counted_once() {
+    let plain = counted(design_named("x86").expect("registered"));
+    let gambler = counted(boxed(Gambler::new(Forgets::Nothing, 1)));
+    assert!(gambler.design.rollbacks > Some(20), "{:?}", gambler.design.rollbacks);
+    let counts = |s: &Stats| [s.tasks, s.instructions, s.loads, s.stores, s.flushes, s.fences];
+    assert_eq!(counts(&gambler), counts(&plain));
 }
 
 #[test]
