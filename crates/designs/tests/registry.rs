@@ -54,7 +54,12 @@ fn files_of_designs() -> BTreeSet<String> {
         texts.iter().any(|(_, text)| text.contains("summary: \""))
     };
     let files = families.flat_map(|family| entries(&family)).filter(says_what_it_is);
-    files.map(|path| stem(&path).replace('_', "-")).collect()
+    // A family of one design is its folder.
+    let name = |path: PathBuf| match stem(&path).as_str() {
+        "mod" => stem(path.parent().expect("a family's folder")),
+        own => own.to_owned(),
+    };
+    files.map(|path| name(path).replace('_', "-")).collect()
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub trait Cpu: Sized {
     }
 
     /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
-    /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::speculates`]) do so.
+    /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::interrupts`]) do so.
     #[inline(always)]
     fn interrupted(&self) -> bool {
         false

@@ -103,7 +103,7 @@ impl Lowering {
     /// Whether hardware speculates and may interrupt a program, whose open region must then be aborted.
     #[inline(always)]
     #[must_use]
-    pub fn speculates(&self) -> bool {
+    pub fn interrupts(&self) -> bool {
         !self.validate.is_empty()
     }
 

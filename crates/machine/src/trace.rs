@@ -70,7 +70,8 @@ pub enum Op {
         old: u64,
         /// What it wrote.
         new: u64,
-        /// The source of `old`: always memory, as it was just before this instruction's own entry.
+        /// The source of `old`: memory, as it was just before this instruction's own entry; or, where
+        /// the design keeps the write, the source that a load would have.
         from: Seen,
     },
     /// A flush of a line.

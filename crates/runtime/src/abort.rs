@@ -54,7 +54,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// From here on the program polls for interrupts.
     pub(crate) fn heed(&self) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.cpu.interrupted();
         }
     }
@@ -62,7 +62,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Records that a lock was acquired.
     #[inline(always)]
     pub(crate) fn holds(&mut self, lock: W<'c, C>) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.unwinding.locks.push(lock);
         }
     }
@@ -70,7 +70,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Records that a lock is released.
     #[inline(always)]
     pub(crate) fn frees(&mut self, lock: W<'c, C>) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.unwinding.locks.retain(|held| held.bits() != lock.bits());
         }
     }
@@ -78,7 +78,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Records a row that the open region, or the one about to begin, has allocated.
     #[inline(always)]
     pub(crate) fn allocates(&mut self, row: Taken<'c, C>) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.unwinding.rows.push(row);
         }
     }
@@ -86,7 +86,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// The region is acknowledged: an abort has nothing to undo.
     #[inline(always)]
     pub(crate) fn acknowledged(&mut self) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.unwinding.rows.clear();
         }
     }
@@ -94,7 +94,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Stops the region if the core was interrupted.
     #[inline(always)]
     pub(crate) async fn look_for_interrupt(&self) {
-        if self.cpu.lowering().speculates() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
+        if self.cpu.lowering().interrupts() && self.cpu.interrupted() && !broken(Rule::AbortDelivered) {
             self.unwinding.abandoned.set(true);
             _ = pending::<()>().await;
         }
@@ -103,7 +103,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     /// As [`UndoLog::look_for_interrupt`], once all earlier fences have retired.
     #[inline(always)]
     pub(crate) async fn look_behind_fence(&self) {
-        if self.cpu.lowering().speculates() {
+        if self.cpu.lowering().interrupts() {
             self.cpu.fenced().await;
             self.look_for_interrupt().await;
         }

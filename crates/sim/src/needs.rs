@@ -41,7 +41,7 @@ pub fn check(about: &About, machine: &Machine) -> Result<(), Error> {
 /// # Errors
 /// What cannot, and what to ask for.
 pub fn check_restart(design: &AnyDesign, plan: &Plan) -> Result<(), Error> {
-    if !design.lowering().speculates() {
+    if !design.lowering().interrupts() {
         return Ok(());
     }
     let cannot = match &plan.source {

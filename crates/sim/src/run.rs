@@ -171,6 +171,11 @@ fn execute(
         recorded.failure().map_or(Ok(()), Err)?;
     }
     let outcome = played?;
+    assert!(
+        !outcome.halted,
+        "{}: a program was interrupted that does not poll for it",
+        about.name
+    );
     let measured = Measured {
         resolved,
         storage,

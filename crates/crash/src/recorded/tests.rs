@@ -144,7 +144,7 @@ fn pools(folder: &Folder, asked: &Asked) -> BTreeMap<String, Vec<u8>> {
 fn replayed() -> Vec<About> {
     let replays = |about: &About| {
         let design = design(about.name).expect("a registered design");
-        !design.lowering().speculates()
+        !design.lowering().interrupts()
     };
     abouts().into_iter().filter(replays).collect()
 }

@@ -158,7 +158,7 @@ impl Choice {
         Choice {
             about,
             has_structures: !least(about.name).is_empty(),
-            interrupts: design(about.name).is_some_and(|design| design.lowering().speculates()),
+            interrupts: design(about.name).is_some_and(|design| design.lowering().interrupts()),
             is_enough: preset_names().into_iter().map(on).collect(),
         }
     }

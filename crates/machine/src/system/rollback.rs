@@ -137,8 +137,11 @@ impl System {
     }
 
     /// Interrupts a core's program, which learns of it when it polls. A program that never polls
-    /// ends there, and with it the run, as by a power failure.
+    /// ends there, and with it the run, as by a power failure. A core without a program ignores it.
     pub(super) fn interrupt(&mut self, core: CoreId) {
+        if self.factories[core.index()].is_none() {
+            return;
+        }
         let core = &self.hw.hart(core).core;
         match core.interrupted.get() {
             Interrupt::Unheeded => self.halted = true,

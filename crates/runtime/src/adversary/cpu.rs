@@ -63,7 +63,7 @@ impl AdversaryCpu<'_, '_> {
     /// ones.
     fn seen(&self, addr: Addr, size: u8) -> u64 {
         let stored = self.machine.memory.read(addr, size);
-        let is_open = self.machine.lowering.speculates() && self.speculation.get() != Speculation::Aborts;
+        let is_open = self.machine.lowering.interrupts() && self.speculation.get() != Speculation::Aborts;
         let state = &mut *self.machine.state.borrow_mut();
         if !is_open || !addr.is_persistent() || !state.rng.one_in(MISLED_ONE_IN) {
             return stored;
@@ -145,7 +145,7 @@ impl Cpu for AdversaryCpu<'_, '_> {
     }
 
     fn interrupted(&self) -> bool {
-        if !self.machine.lowering.speculates() || self.speculation.get() == Speculation::Aborts {
+        if !self.machine.lowering.interrupts() || self.speculation.get() == Speculation::Aborts {
             return false;
         }
         let early = self.machine.state.borrow_mut().rng.one_in(INTERRUPTED_ONE_IN);

@@ -84,7 +84,7 @@ pub fn command(about: &About, seed: u64) -> Spec {
         set,
         ..Spec::new(workload, about.name)
     };
-    match design(about.name).is_some_and(|design| design.lowering().speculates()) && !rng.one_in(8) {
+    match design(about.name).is_some_and(|design| design.lowering().interrupts()) && !rng.one_in(8) {
         true => restartable(spec),
         false => spec,
     }

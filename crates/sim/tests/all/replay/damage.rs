@@ -114,7 +114,7 @@ fn a_replay_in_which_no_instruction_is_executed_any_more_is_given_up_under_each_
     // A design that interrupts programs runs no recordings.
     let runs_recordings = |name: &&str| {
         let design = strandline_designs::design(name).expect("a registered design");
-        !design.lowering().speculates()
+        !design.lowering().interrupts()
     };
     let names = strandline_designs::abouts().into_iter().map(|about| about.name);
     for design in names.filter(runs_recordings) {
