@@ -266,6 +266,9 @@ pub enum Supply<G> {
     Durable,
     /// The design, after this time, with the bytes that all cores see.
     Design(Cycles),
+    /// The design, after this time, with these bytes, which all cores see from now on: what a
+    /// buffer of the design's holds of a line that the caches have dropped.
+    Bytes(Cycles, LineData),
     /// Ask again when the condition holds.
     Wait(Until<G>),
 }

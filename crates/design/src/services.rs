@@ -46,6 +46,13 @@ pub trait Services<T: Types> {
     /// Whether the controllers' write queues are in the persistence domain.
     fn adr(&self) -> bool;
 
+    /// Whether a core's stores become visible in program order (TSO).
+    fn stores_in_order(&self) -> bool;
+
+    /// Whether coherence is by snooping: every core sees every request, and what any core sends on
+    /// the shared bus.
+    fn broadcasts(&self) -> bool;
+
     /// The controller of a line.
     fn controller_of(&self, line: Line) -> ControllerId;
 

@@ -86,6 +86,12 @@ pub trait Design: AsAny {
         false
     }
 
+    /// Whether store barriers mean something to it where stores become visible in program order,
+    /// too. Otherwise they are free there, and the design is not asked.
+    fn orders_by_barriers(&self) -> bool {
+        false
+    }
+
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 
@@ -192,6 +198,13 @@ pub trait Design: AsAny {
 
     /// Place 5: whether every core other than the requester is snooped, holder of the line or not.
     fn snoops_all(&self) -> bool {
+        false
+    }
+
+    /// Place 5: whether the directory remembers cores that no longer hold a line, and forwards
+    /// requests to them, which takes a forward where such a core's reply carries a note. (Only with
+    /// [`Design::snoops_all`]. Where requests are broadcast, every core sees them anyway.)
+    fn remembers_sharers(&self) -> bool {
         false
     }
 

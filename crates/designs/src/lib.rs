@@ -3,7 +3,10 @@
 
 mod battery;
 mod coroutines;
+mod dpo;
 mod epochs;
+#[cfg(test)]
+mod mock;
 mod parts;
 mod plain;
 mod pmem_spec;

@@ -2,6 +2,7 @@
 
 use crate::battery::{Bbb, Eadr};
 use crate::coroutines::{cosplay, freeswitch, Sbatch};
+use crate::dpo::Dpo;
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
 use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
@@ -41,6 +42,7 @@ registry! {
     "cosplay" => cosplay(),
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
+    "dpo" => Dpo::default(),
     "hops-ep" => hops_ep(),
     "hops-rp" => hops_rp(),
     "asap-ep" => asap_ep(),

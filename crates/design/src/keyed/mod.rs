@@ -113,6 +113,14 @@ impl<D: Design> Design for Keyed<D> {
         self.design.hands_over_clean()
     }
 
+    fn remembers_sharers(&self) -> bool {
+        self.design.remembers_sharers()
+    }
+
+    fn orders_by_barriers(&self) -> bool {
+        self.design.orders_by_barriers()
+    }
+
     fn lowering(&self) -> Lowering {
         self.design.lowering()
     }
@@ -231,6 +239,7 @@ impl<D: Design> Design for Keyed<D> {
             Supply::Memory => Supply::Memory,
             Supply::Durable => Supply::Durable,
             Supply::Design(after) => Supply::Design(after),
+            Supply::Bytes(after, data) => Supply::Bytes(after, data),
             Supply::Wait(until) => Supply::Wait(self.values.until(until)),
         }
     }

@@ -31,6 +31,14 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.adr()
     }
 
+    fn stores_in_order(&self) -> bool {
+        self.hw.stores_in_order()
+    }
+
+    fn broadcasts(&self) -> bool {
+        self.hw.broadcasts()
+    }
+
     fn controller_of(&self, line: Line) -> ControllerId {
         self.hw.controller_of(line)
     }

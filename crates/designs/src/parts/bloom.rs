@@ -1,7 +1,66 @@
-//! A counting Bloom filter of lines.
+//! Bloom filters of lines: a plain one, and one from which lines can be removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::Line;
+
+/// Look-ups in plain filters, and those that hit although the filter did not hold the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LookUps {
+    /// All of them.
+    pub all: u64,
+    /// Those that hit wrongly.
+    pub false_positives: u64,
+}
+
+/// A Bloom filter of lines: two hashes. It can only be emptied whole.
+#[derive(Clone, Debug)]
+pub struct Bloom {
+    words: Vec<u64>,
+    /// The lines that it holds, to detect its errors.
+    lines: BTreeSet<Line>,
+}
+
+impl Bloom {
+    /// An empty filter of so many bytes: a power of two, at least 8.
+    #[must_use]
+    pub fn new(bytes: u64) -> Bloom {
+        debug_assert!(bytes.is_power_of_two() && bytes >= 8);
+        Bloom {
+            words: vec![0; bytes as usize / 8],
+            lines: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, line: Line) {
+        if self.lines.insert(line) {
+            for bit in hashes(line, 64 * self.words.len()) {
+                self.words[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+    }
+
+    /// Looks a line up: whether the filter may hold it.
+    pub fn look_up(&self, line: Line, counts: &mut LookUps) -> bool {
+        let mut bits = hashes(line, 64 * self.words.len()).into_iter();
+        let says_so = bits.all(|bit| self.words[bit / 64] >> (bit % 64) & 1 != 0);
+        counts.all += 1;
+        counts.false_positives += u64::from(says_so && !self.lines.contains(&line));
+        says_so
+    }
+
+    /// Whether it was given this line; the filter itself cannot tell.
+    #[cfg(test)]
+    pub fn was_given(&self, line: Line) -> bool {
+        self.lines.contains(&line)
+    }
+
+    /// Removes all lines.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+        self.lines.clear();
+    }
+}
 
 /// Counters of a filter, and bits of each. ASAP (HPCA 2022, section V-F) names neither: a few times the entries of all
 /// persist buffers that a controller serves.
@@ -32,17 +91,17 @@ impl Default for CountingBloom {
     }
 }
 
-/// The counters of a line: two hashes.
-fn places(line: Line) -> [usize; 2] {
+/// The places of a line among so many, a power of two: two hashes.
+fn hashes(line: Line, places: usize) -> [usize; 2] {
     let mixed = line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let bits = COUNTERS.ilog2();
-    [mixed >> (64 - bits), (mixed >> (64 - 2 * bits)) % COUNTERS as u64].map(|place| place as usize)
+    let bits = places.ilog2();
+    [mixed >> (64 - bits), (mixed >> (64 - 2 * bits)) % places as u64].map(|place| place as usize)
 }
 
 impl CountingBloom {
     /// Adds a line. Saturated counters stay so.
     pub fn add(&mut self, line: Line) {
-        for place in places(line) {
+        for place in hashes(line, COUNTERS) {
             self.counters[place] = self.counters[place].saturating_add(1);
         }
         *self.lines.entry(line).or_default() += 1;
@@ -57,7 +116,7 @@ impl CountingBloom {
         if *count == 0 {
             self.lines.remove(&line);
         }
-        for place in places(line) {
+        for place in hashes(line, COUNTERS) {
             if self.counters[place] != u8::MAX {
                 self.counters[place] -= 1;
             }
@@ -66,7 +125,7 @@ impl CountingBloom {
 
     /// Looks a line up: whether the filter may hold it.
     pub fn look_up(&mut self, line: Line) -> bool {
-        let says_so = places(line).iter().all(|place| self.counters[*place] > 0);
+        let says_so = hashes(line, COUNTERS).iter().all(|place| self.counters[*place] > 0);
         self.lookups += 1;
         self.false_positives += u64::from(says_so && !self.lines.contains_key(&line));
         says_so
@@ -111,5 +170,28 @@ mod tests {
         }
         assert_eq!(filter.counts(), (3400, wrong));
         assert!(wrong > 0 && wrong < 3200 / 2, "{wrong} of 3200");
+    }
+    #[test]
+    fn a_plain_filter_never_denies_a_line_counts_its_errors_and_can_be_emptied() {
+        let mut filter = Bloom::new(32);
+        let mut counts = LookUps::default();
+        let held: BTreeSet<u64> = (0..40).map(|n| n * 17).collect();
+        held.iter().for_each(|line| filter.add(Line(*line)));
+        let mut wrong = 0;
+        for line in 0..680 {
+            let says_so = filter.look_up(Line(line), &mut counts);
+            assert!(says_so || !held.contains(&line), "{line}");
+            assert_eq!(filter.was_given(Line(line)), held.contains(&line));
+            wrong += u64::from(says_so && !held.contains(&line));
+        }
+        let expected = LookUps {
+            all: 680,
+            false_positives: wrong,
+        };
+        assert_eq!(counts, expected);
+        // 40 lines set at most 80 of 256 bits, so that about one wrong line in ten hits.
+        assert!(wrong > 0 && wrong < 640 / 4, "{wrong} of 640");
+        filter.clear();
+        assert!(!(0..680).any(|line| filter.look_up(Line(line), &mut counts)));
     }
 }

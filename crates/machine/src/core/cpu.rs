@@ -194,7 +194,7 @@ impl Core {
             Stage::Retired(at) => return self.primitive_answered(stage, primitive, at),
             _ => {}
         }
-        if primitive == Primitive::StoreBarrier && self.drains_in_order {
+        if primitive == Primitive::StoreBarrier && !self.barriers {
             self.trace(|| Op::Primitive(primitive));
             return Poll::Ready(());
         }

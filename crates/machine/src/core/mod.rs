@@ -106,6 +106,8 @@ pub struct Core {
     plain_nt: bool,
     /// Stores become visible in program order.
     pub drains_in_order: bool,
+    /// Whether store barriers reach the design.
+    pub barriers: bool,
     /// The system must see every store leave the queue.
     every_store: bool,
     /// Stores that hit leave the queue without the system.
@@ -190,6 +192,7 @@ impl Core {
             hooks: Cell::new(Hooks::ALL),
             plain_nt: wants.plain_nt,
             drains_in_order: in_order,
+            barriers: !in_order || wants.barriers,
             every_store: wants.every_store || any_broken(),
             drains_by_itself: Cell::new(false),
             prefetches_stores: core.store_prefetch,
@@ -512,6 +515,8 @@ pub struct Wants {
     pub plain_nt: bool,
     /// The system must see every store leave the queue.
     pub every_store: bool,
+    /// Store barriers mean something to the design where stores drain in order, too.
+    pub barriers: bool,
     /// Notes are kept with their times.
     pub observed: bool,
     /// Writes of words that have waiters.

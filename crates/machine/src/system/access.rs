@@ -68,9 +68,10 @@ impl System {
             self.await_owner(core, line, at)?;
         }
         let supply = self.supply(core, line, access)?;
-        if self.hw.harts.len() > 1 {
-            self.ask_others(core, line, access)?;
-        }
+        let remembered = match self.hw.harts.len() {
+            1 => None,
+            _ => self.ask_others(core, line, access)?,
+        };
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.llc.latency;
         let entry = match self.hw.llc.touch(line) {
@@ -80,10 +81,11 @@ impl System {
                 LlcLine::default()
             }
         };
-        if let Some(other) = entry.sharers.others(core).next() {
-            if entry.owned || access == Access::Own {
-                t += self.consult(other, entry.owned);
-            }
+        let holder = entry.sharers.others(core).next();
+        if let Some(other) = holder.filter(|_| entry.owned || access == Access::Own) {
+            t += self.consult(other, entry.owned);
+        } else if let Some(other) = remembered {
+            t += self.consult(other, false);
         }
         let state = self.share_out(core, line, access, entry);
         t += hop;
@@ -165,10 +167,13 @@ impl System {
     }
 
     /// Place 5: snoops the cores that hold the line (or all) and passes their notes to the design.
-    fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<(), Blocked> {
+    /// Returns a core that does not hold the line, to which the directory has forwarded the request
+    /// for its note. (Of a line that the LLC lacks, all cores are asked while memory is read.)
+    fn ask_others(&mut self, core: CoreId, line: Line, access: Access) -> Result<Option<CoreId>, Blocked> {
+        let holding = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         let holders = match self.snoops_all {
             true => Sharers::first(self.hw.harts.len()),
-            false => self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers),
+            false => holding,
         };
         let mut notes = Vec::new();
         for other in holders.others(core) {
@@ -176,10 +181,16 @@ impl System {
                 notes.push((other, note));
             }
         }
+        let mut remembered = notes
+            .iter()
+            .map(|(other, _)| *other)
+            .filter(|other| !holding.contains(*other));
+        let here = self.design.remembers_sharers() && self.hw.llc.peek(line).is_some();
+        let remembered = remembered.next().filter(|_| here);
         for (other, note) in notes {
             self.design.replied(&mut self.hw, core, other, line, note);
         }
-        Ok(())
+        Ok(remembered)
     }
 
     /// Place 5: one core's reply to a request for a line: its note, if any. Where the design
@@ -266,8 +277,10 @@ impl System {
         if let Some(victim) = victim {
             self.drive_out(core, victim, at);
         }
-        if supply == Supply::Durable {
-            self.hw.fill(line);
+        match supply {
+            Supply::Durable => self.hw.fill(line),
+            Supply::Bytes(_, data) => self.hw.memory.set_line(line, &data),
+            Supply::Memory | Supply::Design(_) | Supply::Wait(_) => {}
         }
         let done = match supply {
             Supply::Memory | Supply::Durable | Supply::Wait(_) => {
@@ -276,7 +289,7 @@ impl System {
                 self.hw.llc.misses.keep(line, done);
                 done
             }
-            Supply::Design(latency) => at + latency.0,
+            Supply::Design(latency) | Supply::Bytes(latency, _) => at + latency.0,
         };
         self.hw.llc.insert(line);
         done

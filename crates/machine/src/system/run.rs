@@ -130,6 +130,7 @@ impl System {
             writes: writes.clone(),
             plain_nt: design.plain_nt(),
             logs: design.rolls_back(),
+            barriers: design.orders_by_barriers(),
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,
             tracer: tracer.clone(),

@@ -2,6 +2,7 @@
 
 use super::events::Event;
 use super::hardware::{Command, Hardware};
+use crate::config::{Coherence, Consistency};
 use crate::memory::Origin;
 use strandline_design::{
     ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest,
@@ -24,6 +25,14 @@ impl Services<Keys> for Hardware {
 
     fn adr(&self) -> bool {
         self.machine.controllers.adr
+    }
+
+    fn stores_in_order(&self) -> bool {
+        self.machine.core.consistency == Consistency::Tso
+    }
+
+    fn broadcasts(&self) -> bool {
+        self.machine.interconnect.coherence == Coherence::Snoop
     }
 
     fn controller_of(&self, line: Line) -> ControllerId {

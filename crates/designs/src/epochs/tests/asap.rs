@@ -5,7 +5,7 @@ use super::*;
 use strandline_design::{Access, Eviction, Level, Services, Supply};
 
 fn both() -> Both<Asap> {
-    Both::of(asap_ep())
+    eager(asap_ep())
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_store_without_room_and_an_evicted_line_end_the_wait_for_stores() {
     both.store(ZERO, X);
     assert!(matches!(both.stores(ZERO, Y), Departure::Wait(_)));
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);
-    let mut both = Both::of(asap_ep()).with(&[("gather", 16)]);
+    let mut both = eager(asap_ep()).with(&[("gather", 16)]);
     both.store(ZERO, X);
     assert!(matches!(both.evict(Level::Private, Z.line()), Eviction::Hold(_)));
     assert_eq!(both.lines_sent(), [(ZERO, X.line())]);

@@ -4,7 +4,7 @@ use super::super::asap::{asap_strand, Asap};
 use super::*;
 
 fn both() -> Both<Asap> {
-    Both::of(asap_strand())
+    eager(asap_strand())
 }
 
 /// How many of the writes sent were early.

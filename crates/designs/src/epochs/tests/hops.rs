@@ -5,7 +5,7 @@ use super::*;
 use strandline_design::{Eviction, Level};
 
 fn both() -> Both<Hops> {
-    Both::of(hops_ep())
+    eager(hops_ep())
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_core_hears_of_another_core_when_it_polls() {
 
 #[test]
 fn with_release_persistency_only_releases_carry_dependences() {
-    let mut both = Both::of(hops_rp());
+    let mut both = eager(hops_rp());
     both.store(ZERO, X);
     both.store(ZERO, FLAG);
     assert_eq!(both.ask(ZERO, ONE, FLAG), None, "an ordinary store");
@@ -181,7 +181,7 @@ fn with_release_persistency_only_releases_carry_dependences() {
 
 #[test]
 fn with_release_persistency_what_precedes_a_release_persists_before_it() {
-    let mut both = Both::of(hops_rp());
+    let mut both = eager(hops_rp());
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Release);
     both.store(ZERO, Y);
@@ -190,7 +190,7 @@ fn with_release_persistency_what_precedes_a_release_persists_before_it() {
 
 #[test]
 fn with_release_persistency_a_line_is_not_flushed_with_bytes_of_another_core_that_may_not_persist() {
-    let mut both = Both::of(hops_rp());
+    let mut both = eager(hops_rp());
     both.store(ZERO, X);
     both.executes(ZERO, Primitive::Ofence);
     both.store(ZERO, Y);

@@ -1,6 +1,6 @@
 //! One core's persist buffer.
 
-use std::collections::VecDeque;
+use super::Entries;
 use strandline_isa::{Line, LineData};
 use strandline_kernel::Param;
 use strandline_rules::{broken, Rule};
@@ -20,16 +20,12 @@ pub const LINE_NUMBER_BITS: u64 = 42;
 /// Entries in the order in which they were allocated. An entry is freed when its write is acknowledged (ASAP V-A).
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    capacity: usize,
-    entries: VecDeque<Entry>,
-    next: u64,
+    entries: Entries<Entry>,
 }
 
 /// An entry: the write of a line in an epoch.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Its number, by which its write is acknowledged.
-    id: u64,
     line: Line,
     /// The line's bytes as its epoch's last store in this entry left them.
     data: LineData,
@@ -87,10 +83,8 @@ impl Entry {
         matches!(self.state, State::Waiting { .. })
     }
 
-    fn write(&self, flush: Flush, was_refused: bool) -> Write {
-        let Entry {
-            id, line, data, epoch, ..
-        } = *self;
+    fn write(&self, id: u64, flush: Flush, was_refused: bool) -> Write {
+        let Entry { line, data, epoch, .. } = *self;
         let tag = Sent {
             id,
             epoch,
@@ -106,9 +100,7 @@ impl Buffer {
     #[must_use]
     pub fn new(capacity: usize) -> Buffer {
         Buffer {
-            capacity,
-            entries: VecDeque::new(),
-            next: 0,
+            entries: Entries::new(capacity),
         }
     }
 
@@ -116,23 +108,21 @@ impl Buffer {
     /// free one.
     #[must_use]
     pub fn has_room(&self, line: Line, epoch: u64) -> bool {
-        self.entries.len() < self.capacity || self.coalesces_with(line, epoch).is_some()
+        !self.entries.is_full() || self.coalesces_with(line, epoch).is_some()
     }
 
     /// Inserts a store, after which the line's bytes are `data`; true if it has allocated an entry.
     pub fn insert(&mut self, line: Line, data: LineData, epoch: u64) -> bool {
         if let Some(index) = self.coalesces_with(line, epoch) {
-            self.entries[index].data = data;
+            self.entries.at_mut(index).data = data;
             return false;
         }
-        self.entries.push_back(Entry {
-            id: self.next,
+        self.entries.push(Entry {
             line,
             data,
             epoch,
             state: State::Waiting { refused: false },
         });
-        self.next += 1;
         true
     }
 
@@ -140,8 +130,8 @@ impl Buffer {
     fn coalesces_with(&self, line: Line, epoch: u64) -> Option<usize> {
         let any_epoch = broken(Rule::EpochsCoalesceApart);
         let same = |e: &Entry| e.line == line && (e.epoch == epoch || any_epoch);
-        let youngest = self.entries.iter().rposition(same)?;
-        self.entries[youngest].is_waiting().then_some(youngest)
+        let youngest = self.entries.iter().rposition(|(_, e)| same(e))?;
+        self.entries.at(youngest).is_waiting().then_some(youngest)
     }
 
     /// Flushes the oldest waiting entry that is allowed: `how` returns whether a write of an epoch
@@ -153,24 +143,24 @@ impl Buffer {
     /// its line and epoch, and a safe one for an early one.
     pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
         for index in 0..self.entries.len() {
-            let entry = self.entries[index];
-            if held.is_some_and(|held| entry.id >= held) {
+            let (id, entry) = self.entries.iter().nth(index).map(|(id, entry)| (id, *entry))?;
+            if held.is_some_and(|held| id >= held) {
                 return None;
             }
             let State::Waiting { refused } = entry.state else {
                 continue;
             };
             if let Some(flush) = how(entry.epoch).filter(|flush| !self.is_behind_its_line(index, *flush)) {
-                self.entries[index].state = State::InFlight(flush);
-                return Some(entry.write(flush, refused));
+                self.entries.at_mut(index).state = State::InFlight(flush);
+                return Some(entry.write(id, flush, refused));
             }
         }
         None
     }
 
     fn is_behind_its_line(&self, index: usize, flush: Flush) -> bool {
-        let entry = &self.entries[index];
-        let mut older = self.entries.iter().take(index);
+        let entry = self.entries.at(index);
+        let mut older = self.entries.iter().take(index).map(|(_, e)| e);
         let comes_first =
             |e: &Entry| matches!(e.state, State::InFlight(first) if flush == Flush::Early || first == Flush::Safe);
         older.any(|e| e.line == entry.line && e.epoch == entry.epoch && !comes_first(e))
@@ -180,51 +170,53 @@ impl Buffer {
     /// the oldest, and their number. A refused one is excluded: others may already wait for it.
     #[must_use]
     pub fn gathering(&self, epoch: u64, after: Option<u64>) -> Option<(u64, usize)> {
-        let mut waiting = self.entries.iter().rev().take_while(|e| e.epoch == epoch);
+        let mut waiting = self.entries.iter().rev().take_while(|(_, e)| e.epoch == epoch);
         let is_new = |e: &Entry| e.state == State::Waiting { refused: false };
-        let is_younger = |e: &&Entry| is_new(e) && after.is_none_or(|after| e.id > after);
-        let newest = waiting.by_ref().find(is_younger)?;
+        let is_younger = |(id, e): &(u64, &Entry)| is_new(e) && after.is_none_or(|after| *id > after);
+        let (newest, _) = waiting.by_ref().find(is_younger)?;
         Some(
             waiting
                 .filter(is_younger)
-                .fold((newest.id, 1), |(_, count), e| (e.id, count + 1)),
+                .fold((newest, 1), |(_, count), (id, _)| (id, count + 1)),
         )
     }
 
     /// Whether entries wait and none of their epochs may be flushed.
     #[must_use]
     pub fn is_blocked(&self, may: impl Fn(u64) -> bool) -> bool {
-        let mut waiting = self.entries.iter().filter(|e| e.is_waiting()).peekable();
+        let entries = self.entries.iter().map(|(_, e)| e);
+        let mut waiting = entries.filter(|e| e.is_waiting()).peekable();
         waiting.peek().is_some() && !waiting.any(|e| may(e.epoch))
     }
 
     /// Frees the entry of a write that is acknowledged: its epoch, if there was such a write in flight.
     pub fn acknowledge(&mut self, id: u64) -> Option<u64> {
-        let index = self.in_flight(id)?;
-        self.entries.remove(index).map(|entry| entry.epoch)
+        self.in_flight(id)?;
+        self.entries.remove(id).map(|entry| entry.epoch)
     }
 
     /// Requeues a refused write: its epoch, if there was such a write in flight.
     pub fn refuse(&mut self, id: u64) -> Option<u64> {
         let index = self.in_flight(id)?;
-        self.entries[index].state = State::Waiting { refused: true };
-        Some(self.entries[index].epoch)
+        let entry = self.entries.at_mut(index);
+        entry.state = State::Waiting { refused: true };
+        Some(entry.epoch)
     }
 
     fn in_flight(&self, id: u64) -> Option<usize> {
-        self.entries.iter().position(|e| !e.is_waiting() && e.id == id)
+        self.entries.iter().position(|(of, e)| of == id && !e.is_waiting())
     }
 
     /// The number of the oldest entry.
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
-        self.entries.front().map(|e| e.id)
+        self.entries.first().map(|(id, _)| id)
     }
 
     /// The number of the newest entry.
     #[must_use]
     pub fn newest(&self) -> Option<u64> {
-        self.entries.back().map(|e| e.id)
+        self.entries.last().map(|(id, _)| id)
     }
 
     /// Entries in use.

@@ -7,9 +7,11 @@
 //! and how an epoch commits.
 
 mod buffer;
+mod entries;
 mod epoch_table;
 mod last_writers;
 
 pub use buffer::{Buffer, Flush, Sent, Write, BUFFER_ENTRIES, LINE_NUMBER_BITS};
+pub use entries::Entries;
 pub use epoch_table::{Commit, EpochId, EpochTable, Follows};
 pub use last_writers::LastWriters;

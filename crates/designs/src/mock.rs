@@ -1,13 +1,21 @@
-//! The machine, and a design on it.
+//! A machine that records what a design requests, for tests of designs.
 
-use super::*;
 use std::collections::BTreeMap;
 use strandline_design::{
-    Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Eviction, GateOf, Hook, Level, NoteOf, Services,
-    Store, StoreId, Supply, Types, WriteRequest,
+    Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Entry, Eviction, GateOf, Hook,
+    Level, NoteOf, Services, Snoop, Store, StoreId, Supply, Types, WriteRequest,
 };
-use strandline_isa::{Line, LineData};
+use strandline_isa::{Addr, CoreId, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Params};
+
+pub const ZERO: CoreId = CoreId(0);
+pub const ONE: CoreId = CoreId(1);
+pub const TWO: CoreId = CoreId(2);
+pub const X: Addr = Addr(PM_BASE);
+/// Of another controller than X, where there are two.
+pub const Y: Addr = Addr(PM_BASE + 64);
+pub const Z: Addr = Addr(PM_BASE + 128);
+pub const FLAG: Addr = Addr(64);
 
 /// Cycles to a controller and back.
 const TO_CONTROLLER: u64 = 100;
@@ -18,6 +26,12 @@ const READ: u64 = 300;
 
 pub struct Machine<T: Types> {
     pub now: u64,
+    pub controllers: usize,
+    pub adr: bool,
+    /// Stores become visible in program order.
+    pub in_order: bool,
+    /// Coherence is by snooping.
+    pub broadcasts: bool,
     /// The bytes of every line as cores see them.
     pub value: u64,
     /// Writes in flight, in the order in which they were sent.
@@ -40,13 +54,19 @@ impl<T: Types> Services<T> for Machine<T> {
         3
     }
     fn controllers(&self) -> usize {
-        2
+        self.controllers
     }
     fn adr(&self) -> bool {
-        true
+        self.adr
+    }
+    fn stores_in_order(&self) -> bool {
+        self.in_order
+    }
+    fn broadcasts(&self) -> bool {
+        self.broadcasts
     }
     fn controller_of(&self, line: Line) -> ControllerId {
-        ControllerId((line.0 % 2) as u16)
+        ControllerId((line.0 % self.controllers as u64) as u16)
     }
     fn pending(&self, _: CoreId, _: Option<u8>) -> u64 {
         0
@@ -135,10 +155,14 @@ pub struct Both<D: Design> {
 }
 
 impl<D: Design> Both<D> {
-    /// A design that holds no entries back.
+    /// A design on a machine with two controllers and ADR.
     pub fn of(design: D) -> Both<D> {
         let hw = Machine {
             now: 0,
+            controllers: 2,
+            adr: true,
+            in_order: true,
+            broadcasts: false,
             value: 0,
             sent: Vec::new(),
             messages: Vec::new(),
@@ -147,7 +171,7 @@ impl<D: Design> Both<D> {
             reads: 0,
             looked_at: Vec::new(),
         };
-        Both { hw, design }.with(&[("gather", 1)])
+        Both { hw, design }
     }
 
     /// The same with these parameters, and the defaults of the others.
@@ -186,8 +210,13 @@ impl<D: Design> Both<D> {
 
     /// `requester` requests a line of `owner`'s: the note of the reply, which it reads.
     pub fn ask(&mut self, owner: CoreId, requester: CoreId, addr: Addr) -> Option<NoteOf<D>> {
+        self.asks(owner, requester, addr, Access::Own)
+    }
+
+    /// As [`Both::ask`], to read the line or to own it.
+    pub fn asks(&mut self, owner: CoreId, requester: CoreId, addr: Addr, access: Access) -> Option<NoteOf<D>> {
         let line = addr.line();
-        match self.design.snooped(&mut self.hw, owner, requester, line, Access::Own) {
+        match self.design.snooped(&mut self.hw, owner, requester, line, access) {
             Snoop::Grant(note) => {
                 if let Some(note) = note.clone() {
                     self.design.replied(&mut self.hw, requester, owner, line, note);

@@ -1,0 +1,374 @@
+//! A core's persist buffer, its read and write sets and its accumulated dependences.
+
+use super::dependences::{Dependence, Dependences, Id, Kind};
+use crate::parts::bloom::{Bloom, LookUps};
+use crate::parts::persist_buffer::Entries;
+use strandline_design::Access;
+use strandline_isa::{CoreId, Line, LineData};
+use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
+
+/// Bytes of a Bloom filter (DPO IV-D).
+pub const FILTER_BYTES: u64 = 32;
+
+/// The lines that a core has read and written since a moment, approximately.
+#[derive(Clone, Debug)]
+pub struct Accesses {
+    /// Those read.
+    pub read: Bloom,
+    /// Those written.
+    pub written: Bloom,
+}
+
+impl Default for Accesses {
+    fn default() -> Self {
+        Accesses {
+            read: Bloom::new(FILTER_BYTES),
+            written: Bloom::new(FILTER_BYTES),
+        }
+    }
+}
+
+impl Accesses {
+    /// Whether another core's access to the line conflicts with one of these.
+    fn conflict(&self, line: Line, access: Access, counts: &mut LookUps) -> bool {
+        // Broken: a filter forgets the lines of every other address.
+        if broken(Rule::FiltersNeverForget) && line.0 % 2 == 1 {
+            return false;
+        }
+        let written = self.written.look_up(line, counts);
+        let reads = access == Access::Own && !broken(Rule::ReadsConflict);
+        written || reads && self.read.look_up(line, counts)
+    }
+}
+
+/// What an entry holds besides its dependences.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A persist: fields A, D and Y.
+    Persist {
+        /// Its line.
+        line: Line,
+        /// The line's bytes.
+        data: LineData,
+        /// It is the youngest persist of its line in all buffers.
+        youngest: bool,
+    },
+    /// A fence: the accesses that follow it, up to the next one.
+    Fence {
+        /// Its core waits until everything before it is durable.
+        durable: bool,
+        /// The accesses.
+        accesses: Accesses,
+    },
+}
+
+/// An entry (DPO IV-D).
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Fields T, A, D and Y.
+    pub content: Content,
+    /// Field DP.
+    pub waits: Dependences,
+    /// It is on its way to the controllers.
+    pub sent: bool,
+    /// Another core depends on it, so that it is not held back.
+    wanted: bool,
+    /// Until when it may be held back for stores that coalesce with it.
+    held: Cycles,
+}
+
+impl Entry {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self.content {
+            Content::Persist { .. } => Kind::Persist,
+            Content::Fence { .. } => Kind::Fence,
+        }
+    }
+
+    fn is_youngest_of(&self, of: Line) -> bool {
+        matches!(self.content, Content::Persist { line, youngest: true, .. } if line == of)
+    }
+}
+
+/// An entry whose drain begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drain {
+    /// A persist of this line with these bytes.
+    Persist(Line, LineData),
+    /// A fence.
+    Fence,
+}
+
+/// The persist buffer of a core, and what it knows of the other cores' buffers.
+#[derive(Clone, Debug)]
+pub struct PersistBuffer {
+    core: CoreId,
+    most_fences: usize,
+    entries: Entries<Entry>,
+    fences: usize,
+    /// AccumDP: dependences of the next persist or fence.
+    accumulated: Dependences,
+    /// Dependences that are not resolved, whether or not an entry has them.
+    inherited: Dependences,
+    /// Accesses since the oldest of the inherited ones was found.
+    since: Accesses,
+}
+
+impl PersistBuffer {
+    /// An empty buffer of so many entries, so many of them fences.
+    #[must_use]
+    pub fn new(core: CoreId, entries: usize, most_fences: usize) -> PersistBuffer {
+        PersistBuffer {
+            core,
+            most_fences,
+            entries: Entries::new(entries),
+            fences: 0,
+            accumulated: Dependences::default(),
+            inherited: Dependences::default(),
+            since: Accesses::default(),
+        }
+    }
+
+    /// Whether it is full, of entries or of fences: its L1 is blocked (DPO IV-D).
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.entries.is_full() || self.fences >= self.most_fences
+    }
+
+    /// Entries in use.
+    #[must_use]
+    pub fn occupied(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Its entries with their numbers, oldest first.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter()
+    }
+
+    /// The register AccumDP.
+    #[cfg(test)]
+    pub fn accumulated(&self) -> &Dependences {
+        &self.accumulated
+    }
+
+    /// Whether loads must be recorded.
+    #[must_use]
+    pub fn records_reads(&self) -> bool {
+        self.fences > 0 || !self.inherited.is_empty()
+    }
+
+    /// Records a load: in the read set of the last fence, until that drains.
+    pub fn record_read(&mut self, line: Line) {
+        self.record(line, |accesses| &mut accesses.read);
+    }
+
+    /// Records a store: in the write set of the last fence, until that drains.
+    pub fn record_write(&mut self, line: Line) {
+        self.record(line, |accesses| &mut accesses.written);
+    }
+
+    fn record(&mut self, line: Line, set: impl Fn(&mut Accesses) -> &mut Bloom) {
+        if !self.inherited.is_empty() {
+            set(&mut self.since).add(line);
+        }
+        let youngest = self.entries.iter_mut().rev();
+        let fence = youngest.filter_map(|(_, entry)| match &mut entry.content {
+            Content::Fence { accesses, .. } => Some(accesses),
+            Content::Persist { .. } => None,
+        });
+        if let Some(accesses) = fence.take(1).next() {
+            set(accesses).add(line);
+        }
+    }
+
+    /// Coalesces a persist with the most recent entry, if that is a persist of the same line and
+    /// the youngest of its line, and no dependence has accumulated (DPO IV-F). What is on its way
+    /// does not change.
+    pub fn coalesce(&mut self, line: Line, data: LineData) -> bool {
+        if !self.accumulated.is_empty() && !broken(Rule::CoalescingNeedsNoDependence) {
+            return false;
+        }
+        match self.entries.last_mut() {
+            Some((_, entry)) if !entry.sent && entry.is_youngest_of(line) => {
+                if let Content::Persist { data: held, .. } = &mut entry.content {
+                    *held = data;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Appends a persist, which may be held back until then: its dependences.
+    pub fn append_persist(&mut self, line: Line, data: LineData, held: Cycles) -> &Dependences {
+        if !broken(Rule::YoungestIsOne) {
+            self.invalidate(line);
+        }
+        let youngest = true;
+        self.append(Content::Persist { line, data, youngest }, held)
+    }
+
+    /// Appends a fence: its dependences.
+    pub fn append_fence(&mut self, durable: bool) -> &Dependences {
+        self.fences += 1;
+        let accesses = Accesses::default();
+        self.append(Content::Fence { durable, accesses }, Cycles(0))
+    }
+
+    fn append(&mut self, content: Content, held: Cycles) -> &Dependences {
+        let mut waits = std::mem::take(&mut self.accumulated);
+        if broken(Rule::AccumulatedApplies) {
+            waits = Dependences::default();
+        }
+        self.entries.push(Entry {
+            content,
+            waits,
+            sent: false,
+            wanted: false,
+            held,
+        });
+        &self.entries.at(self.entries.len() - 1).waits
+    }
+
+    /// Resets the Youngest bit of a line's persists: another core stores to it.
+    pub fn invalidate(&mut self, of: Line) {
+        for (_, entry) in self.entries.iter_mut() {
+            if let Content::Persist { line, youngest, .. } = &mut entry.content {
+                *youngest &= *line != of;
+            }
+        }
+    }
+
+    /// The youngest entry on which another core's request for a line depends: the youngest persist
+    /// of the line, or a fence after which this core has accessed the line in conflict.
+    pub fn conflict(&mut self, line: Line, access: Access, counts: &mut LookUps) -> Option<Dependence> {
+        let mut found = None;
+        for (number, entry) in self.entries.iter_mut().rev() {
+            let conflicts = match &entry.content {
+                Content::Persist { .. } => entry.is_youngest_of(line),
+                Content::Fence { accesses, .. } => accesses.conflict(line, access, counts),
+            };
+            if conflicts {
+                entry.wanted = true;
+                let on = Id {
+                    core: self.core,
+                    number,
+                };
+                found = Some(Dependence {
+                    on,
+                    kind: entry.kind(),
+                    volatile: !line.is_persistent(),
+                });
+                break;
+            }
+        }
+        found
+    }
+
+    /// The unresolved dependences of this core that a request for a line inherits: those before an
+    /// access of its own to the line.
+    pub fn inherits(&mut self, line: Line, access: Access, counts: &mut LookUps) -> Vec<Dependence> {
+        if self.inherited.is_empty() || !self.since.conflict(line, access, counts) {
+            return Vec::new();
+        }
+        let volatile = !line.is_persistent();
+        self.inherited.iter().map(|d| Dependence { volatile, ..*d }).collect()
+    }
+
+    /// The bytes of the youngest persist of a line, if it is here.
+    #[must_use]
+    pub fn youngest(&self, of: Line) -> Option<LineData> {
+        self.entries.iter().find_map(|(_, entry)| match entry.content {
+            Content::Persist { line, data, youngest } if line == of && youngest => Some(data),
+            _ => None,
+        })
+    }
+
+    /// Adds a dependence that a reply has brought.
+    pub fn accumulate(&mut self, dependence: Dependence) {
+        self.accumulated.add(dependence);
+        self.inherited.add(dependence);
+    }
+
+    /// Another core's entry has drained; whether a dependence on it is resolved.
+    pub fn resolve(&mut self, drained: Id) -> bool {
+        self.accumulated.resolve(drained);
+        if self.inherited.resolve(drained) && self.inherited.is_empty() {
+            self.since.read.clear();
+            self.since.written.clear();
+        }
+        let mut any = false;
+        for (_, entry) in self.entries.iter_mut() {
+            any |= entry.waits.resolve(drained);
+        }
+        any
+    }
+
+    /// Begins to drain the oldest entry that is not on its way, if it depends on nothing and is not
+    /// held back `now`: its number.
+    pub fn start_drain(&mut self, now: Cycles) -> Option<(u64, Drain)> {
+        let index = self.entries.iter().position(|(_, entry)| !entry.sent)?;
+        let (number, entry) = self.entries.iter().nth(index)?;
+        if !entry.waits.is_empty() || self.is_held(index, entry, now) {
+            return None;
+        }
+        let drain = match entry.content {
+            Content::Persist { line, data, .. } => Drain::Persist(line, data),
+            Content::Fence { .. } => Drain::Fence,
+        };
+        self.entries.at_mut(index).sent = true;
+        Some((number, drain))
+    }
+
+    /// A persist is held back while nobody waits for it: no fence is behind it, no core depends on
+    /// it, and the buffer has room.
+    fn is_held(&self, index: usize, entry: &Entry, now: Cycles) -> bool {
+        let mut behind = self.entries.iter().skip(index);
+        let mut waits = || behind.any(|(_, later)| later.kind() == Kind::Fence || later.wanted);
+        now < entry.held && !self.is_full() && !waits()
+    }
+
+    /// Until when the oldest persist that is not on its way may be held back.
+    #[must_use]
+    pub fn held_until(&self) -> Option<Cycles> {
+        let mut waiting = self.entries.iter().filter(|(_, entry)| !entry.sent);
+        waiting.next().map(|(_, entry)| entry.held)
+    }
+
+    /// Whether nothing that waits may drain because of a dependence.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        let oldest = self.entries.iter().find(|(_, entry)| !entry.sent);
+        oldest.is_some_and(|(_, entry)| !entry.waits.is_empty())
+    }
+
+    /// Whether a fence before this entry has not drained.
+    #[must_use]
+    pub fn has_fence_before(&self, number: u64) -> bool {
+        let mut older = self.entries.iter().take_while(|(of, _)| *of < number);
+        older.any(|(_, entry)| entry.kind() == Kind::Fence)
+    }
+
+    /// The oldest entry, if it is a fence: its number, and whether its core waits for it.
+    #[must_use]
+    pub fn fence_first(&self) -> Option<(u64, bool)> {
+        match self.entries.first() {
+            Some((number, entry)) => match entry.content {
+                Content::Fence { durable, .. } => Some((number, durable)),
+                Content::Persist { .. } => None,
+            },
+            None => None,
+        }
+    }
+
+    /// An entry has drained: what it held.
+    pub fn drained(&mut self, number: u64) -> Option<Content> {
+        let entry = self.entries.remove(number)?;
+        self.fences -= usize::from(entry.kind() == Kind::Fence);
+        Some(entry.content)
+    }
+}
