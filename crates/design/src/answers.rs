@@ -125,9 +125,6 @@ pub enum Admission<G> {
     Hold(Until<G>),
     /// As [`Admission::Hold`], and younger loads wait too.
     HoldLoads(Until<G>),
-    /// It retires speculatively, as [`Admission::Pass`]. What the program announces from then on (a
-    /// region is durable, a task has ended, an output) becomes true only when the condition holds.
-    Speculate(Until<G>),
     /// It enters the store queue. The machine calls [`crate::Design::departs`] when it reaches the
     /// head.
     Enter,

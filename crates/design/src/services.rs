@@ -97,6 +97,11 @@ pub trait Services<T: Types> {
     /// The opposite of [`Services::skip`]: for a design that wraps one without the hook.
     fn heed(&mut self, hook: Hook);
 
+    /// What the core's program announces from now on (a region is durable, a task has ended, an
+    /// output) becomes true only when the design has opened the gate. For a fence that retires
+    /// before what it waits for.
+    fn announce_when(&mut self, core: CoreId, gate: T::Gate);
+
     /// Sends the design a message at a time that is not in the past.
     fn send(&mut self, at: Cycles, message: T::Message);
 

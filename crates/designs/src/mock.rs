@@ -101,6 +101,7 @@ impl<T: Types> Services<T> for Machine<T> {
         self.opened.push(gate);
     }
     fn set_context(&mut self, _: CoreId, _: u8) {}
+    fn announce_when(&mut self, _: CoreId, _: T::Gate) {}
     fn acknowledge(&mut self, _: CoreId, _: u8) {}
     fn point_at_store(&mut self, _: CoreId, _: Line) -> Option<StoreId> {
         None

@@ -128,7 +128,10 @@ impl Gambler {
             return Admission::Pass;
         }
         match self.begin_epoch(hw, core, false) {
-            Some(number) => Admission::Speculate(Until::Open(Gate::Certain(core, number))),
+            Some(number) => {
+                hw.announce_when(core, Gate::Certain(core, number));
+                Admission::Pass
+            }
             None => Admission::Hold(Until::Drained(None)),
         }
     }

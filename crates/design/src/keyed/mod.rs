@@ -140,7 +140,6 @@ impl<D: Design> Design for Keyed<D> {
             Admission::Pass => Admission::Pass,
             Admission::Hold(until) => Admission::Hold(keyed(until)),
             Admission::HoldLoads(until) => Admission::HoldLoads(keyed(until)),
-            Admission::Speculate(until) => Admission::Speculate(keyed(until)),
             Admission::Enter => Admission::Enter,
             Admission::EnterHeld { until, loads } => Admission::EnterHeld {
                 until: keyed(until),

@@ -79,6 +79,11 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.heed(hook);
     }
 
+    fn announce_when(&mut self, core: CoreId, gate: T::Gate) {
+        let key = self.values.gate(gate);
+        self.hw.announce_when(core, key);
+    }
+
     fn send(&mut self, at: Cycles, message: T::Message) {
         let key = self.values.messages.keep(message, 1);
         self.hw.send(at, key);

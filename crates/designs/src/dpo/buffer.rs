@@ -56,8 +56,8 @@ pub enum Content {
     },
     /// A fence: the accesses that follow it, up to the next one.
     Fence {
-        /// Its core waits until everything before it is durable.
-        durable: bool,
+        /// The number of the core's `dfence` that it is, if it is one.
+        durable: Option<u64>,
         /// The accesses.
         accesses: Accesses,
     },
@@ -213,7 +213,7 @@ impl PersistBuffer {
     }
 
     /// Appends a fence: its dependences.
-    pub fn append_fence(&mut self, durable: bool) -> &Dependences {
+    pub fn append_fence(&mut self, durable: Option<u64>) -> &Dependences {
         self.fences += 1;
         let accesses = Accesses::default();
         self.append(Content::Fence { durable, accesses }, Cycles(0))
@@ -309,8 +309,8 @@ impl PersistBuffer {
     }
 
     /// Begins to drain the oldest entry that is not on its way, if it depends on nothing and is not
-    /// held back `now`: its number.
-    pub fn start_drain(&mut self, now: Cycles) -> Option<(u64, Drain)> {
+    /// held back `now`: its number. `fences`: whether a fence may drain.
+    pub fn start_drain(&mut self, now: Cycles, fences: bool) -> Option<(u64, Drain)> {
         let index = self.entries.iter().position(|(_, entry)| !entry.sent)?;
         let (number, entry) = self.entries.iter().nth(index)?;
         if !entry.waits.is_empty() || self.is_held(index, entry, now) {
@@ -318,10 +318,18 @@ impl PersistBuffer {
         }
         let drain = match entry.content {
             Content::Persist { line, data, .. } => Drain::Persist(line, data),
+            Content::Fence { .. } if !fences => return None,
             Content::Fence { .. } => Drain::Fence,
         };
         self.entries.at_mut(index).sent = true;
         Some((number, drain))
+    }
+
+    /// Whether the next entry to drain is a fence.
+    #[must_use]
+    pub fn has_fence_next(&self) -> bool {
+        let mut waiting = self.entries.iter().filter(|(_, entry)| !entry.sent);
+        waiting.next().is_some_and(|(_, entry)| entry.kind() == Kind::Fence)
     }
 
     /// A persist is held back while nobody waits for it: no fence is behind it, no core depends on
@@ -353,9 +361,9 @@ impl PersistBuffer {
         older.any(|(_, entry)| entry.kind() == Kind::Fence)
     }
 
-    /// The oldest entry, if it is a fence: its number, and whether its core waits for it.
+    /// The oldest entry, if it is a fence: its number, and which `dfence` it is, if one.
     #[must_use]
-    pub fn fence_first(&self) -> Option<(u64, bool)> {
+    pub fn fence_first(&self) -> Option<(u64, Option<u64>)> {
         match self.entries.first() {
             Some((number, entry)) => match entry.content {
                 Content::Fence { durable, .. } => Some((number, durable)),

@@ -12,6 +12,8 @@ use strandline_rules::{broken, Rule};
 #[derive(Clone, Debug, Default)]
 pub struct Epochs {
     current: u64,
+    /// A write is in the current epoch.
+    is_used: bool,
     /// By core: the epochs of its writes that have not reached the media.
     of_writes: Vec<Writes>,
     controllers: Vec<Controller>,
@@ -40,6 +42,7 @@ impl Epochs {
     pub fn new(cores: usize, controllers: usize) -> Epochs {
         Epochs {
             current: 0,
+            is_used: false,
             of_writes: vec![Writes::default(); cores],
             controllers: vec![Controller::default(); controllers],
         }
@@ -51,14 +54,16 @@ impl Epochs {
         self.current
     }
 
-    /// A fence has drained: a new epoch begins. Returns the one that it ends.
-    pub fn separate(&mut self) -> u64 {
-        self.current += 1;
-        self.current - 1
+    /// A fence has drained: a new epoch begins, unless nothing has been accepted since the last
+    /// separator. Returns the one that ends here, `None` if it is the first of all.
+    pub fn separate(&mut self) -> Option<u64> {
+        self.current += u64::from(std::mem::take(&mut self.is_used));
+        self.current.checked_sub(1)
     }
 
     /// A controller accepts a write.
     pub fn accept(&mut self, controller: ControllerId, id: Id) {
+        self.is_used = true;
         self.of_writes[id.core.index()].set(id.number, self.current);
         let left = &mut self.controllers[usize::from(controller.0)].left;
         *left.entry(self.current).or_default() += 1;
@@ -118,9 +123,18 @@ impl Epochs {
         *known = oldest.max(*known);
     }
 
+    /// Separators in the write queues: epochs that have ended and are not complete.
+    #[must_use]
+    pub fn separators(&self) -> u64 {
+        let controllers = 0..self.controllers.len();
+        let oldest = controllers.map(|of| self.oldest(ControllerId(of as u16))).min();
+        oldest.map_or(0, |oldest| self.current - oldest)
+    }
+
     /// Whether an epoch and all before it are complete in every controller.
     #[must_use]
-    pub fn is_complete(&self, epoch: u64) -> bool {
+    pub fn is_complete(&self, epoch: Option<u64>) -> bool {
+        let Some(epoch) = epoch else { return true };
         let controllers = 0..self.controllers.len();
         let mut oldest = controllers.map(|of| self.oldest(ControllerId(of as u16)));
         oldest.all(|oldest| oldest > epoch)

@@ -11,13 +11,15 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), sections III and IV.
 //!
 //! Beyond the paper:
-//! - *Durability.* The paper has no instruction that waits for durability. A `dfence` is a fence
-//!   which its core waits for until its epoch, and all before it, are durable.
+//! - *Durability.* The paper has no instruction that waits for durability, and its programs have
+//!   none. A `dfence` is a fence which its core waits for until its epoch, and all before it, are
+//!   durable. With `design.announces` no core waits, as in the paper: a task then ends, and a region
+//!   is announced as durable, when that is true.
 //! - *Inherited dependences.* A core that has met a dependence and then writes a volatile line has
 //!   no entry that a third core could wait for, although fence cumulativity (Equation 6) orders the
 //!   third core's persists, too. Buffers therefore keep the lines accessed since the oldest
 //!   unresolved dependence in one more pair of filters, and pass these dependences on
-//!   (`design.inherits`; 0: as published).
+//!   (`design.published`: they do not).
 //! - *Permission before the store.* A reply that hands a line over clears the Youngest bit (IV-E,
 //!   step 5) before the requester's store makes a persist of its own. Until then the reply's ID goes
 //!   with the line: whoever takes it next depends on it, and who misses it waits for it.
@@ -48,8 +50,9 @@ use dependences::{Dependence, Id, Kind};
 use epochs::Epochs;
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Entry, Eviction, Forward,
-    Hook, Level, Load, Needs, Occupancy, Services, Sizes, Snoop, Store, Supply, Types, Until, WriteRequest,
+    About, Acceptance, Access, Admission, ByteMask, ControllerId, Counter, Counters, Departure, Design, Entry,
+    Eviction, Forward, Hook, Level, Load, Needs, Occupancy, Services, Sizes, Snoop, Store, Supply, Types, Until,
+    WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -69,12 +72,26 @@ const FENCES: Param = Param {
     max: 4096,
     help: "fences that a core's persist buffer holds at once",
 };
-const INHERITS: Param = Param {
-    name: "inherits",
-    default: 1,
+const PUBLISHED: Param = Param {
+    name: "published",
+    default: 0,
     min: 0,
     max: 1,
-    help: "a core passes on dependences that it has met without a persist or fence of its own (0: as published)",
+    help: "1: no core passes on dependences that it has met without a persist or fence of its own, as in the paper",
+};
+const ANNOUNCES: Param = Param {
+    name: "announces",
+    default: 0,
+    min: 0,
+    max: 1,
+    help: "1: no core waits for durability; what a program announces after a dfence becomes true when it is durable",
+};
+const SEPARATORS: Param = Param {
+    name: "separators",
+    default: 1,
+    min: 1,
+    max: 1 << 16,
+    help: "separators in the write queues at once: further fences wait in their buffers, and end one epoch together",
 };
 const DELAY: Param = Param {
     name: "delay",
@@ -97,8 +114,8 @@ pub struct Dpo {
     /// Lines that were handed over with a note, and not stored to since: the core that has the
     /// line, and the persist before its store.
     in_transit: BTreeMap<Line, (CoreId, Id)>,
-    /// Cores whose fence has drained and whose epoch is not durable.
-    durable_waits: Vec<(CoreId, u64)>,
+    /// `dfence`s that have drained, with the epochs before them, which are not durable.
+    durable_waits: Vec<(Dfence, Option<u64>)>,
     /// Cores for which loads are recorded or blocked.
     load_watchers: usize,
     counts: Counts,
@@ -108,7 +125,9 @@ pub struct Dpo {
 struct Settings {
     entries: usize,
     fences: usize,
-    inherits: bool,
+    published: bool,
+    announces: bool,
+    separators: u64,
     delay: u64,
 }
 
@@ -116,6 +135,9 @@ struct Settings {
 #[derive(Clone, Debug)]
 struct Core {
     buffer: PersistBuffer,
+    /// Its `dfence`s that were dispatched, and those that have entered the buffer.
+    dfences: u64,
+    entered: u64,
     /// Something waits until the L1 is no longer blocked.
     blocks: bool,
     /// Loads are recorded or blocked.
@@ -135,6 +157,9 @@ struct Core {
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
+/// A `dfence`: its core, and its number among those of the core.
+type Dfence = (CoreId, u64);
+
 /// A gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
@@ -142,8 +167,8 @@ pub enum Gate {
     Unblocked(CoreId),
     /// A core's fence is in its persist buffer.
     Entered(CoreId),
-    /// What precedes a core's fence is durable.
-    Durable(CoreId),
+    /// What precedes a `dfence` is durable.
+    Durable(Dfence),
     /// A core's fence has drained.
     Separated(CoreId),
     /// A persist of the line has drained.
@@ -157,8 +182,8 @@ pub enum Message {
     Fence(CoreId),
     /// Other cores learn that an entry has drained.
     Drained(Id),
-    /// A core learns that what precedes its fence is durable.
-    Durable(CoreId),
+    /// A core learns that what precedes its `dfence` is durable.
+    Durable(Dfence),
     /// The other controllers learn that every epoch before this one is complete in a controller.
     Complete(ControllerId, u64),
     /// A persist has been held back long enough.
@@ -187,7 +212,9 @@ impl Default for Dpo {
             settings: Settings {
                 entries: ENTRIES.default as usize,
                 fences: FENCES.default as usize,
-                inherits: INHERITS.default > 0,
+                published: PUBLISHED.default > 0,
+                announces: ANNOUNCES.default > 0,
+                separators: SEPARATORS.default,
                 delay: DELAY.default,
             },
             cores: Vec::new(),
@@ -222,6 +249,8 @@ impl Dpo {
         let Settings { entries, fences, .. } = self.settings;
         let core = |core| Core {
             buffer: PersistBuffer::new(CoreId(core as u16), entries, fences),
+            dfences: 0,
+            entered: 0,
             blocks: false,
             watches_loads: false,
             fence_at: 0,
@@ -251,20 +280,46 @@ impl Dpo {
 
     /// Drains what may drain of a core's buffer, after a change, and notes its state.
     fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        let controllers = hw.controllers();
-        while let Some((number, drain)) = self.core(core).buffer.start_drain(hw.now()) {
+        while let Some((number, drain)) = self.start_drain(hw, core) {
             match drain {
                 Drain::Persist(line, data) => {
-                    let bytes = strandline_design::ByteMask::ALL;
-                    hw.write_in_order(core, line, data, bytes, Id { core, number });
+                    hw.write_in_order(core, line, data, ByteMask::ALL, Id { core, number });
                 }
-                Drain::Fence => (0..controllers).for_each(|controller| {
-                    hw.send_in_order(core, ControllerId(controller as u16), Message::Fence(core));
-                }),
+                Drain::Fence => self.send_fence(hw, core),
             }
         }
         self.time(hw, core);
         self.note(hw, core);
+    }
+
+    /// The next entry of a core that may drain.
+    fn start_drain(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Option<(u64, Drain)> {
+        let fences = hw.adr() || self.epochs.separators() < self.settings.separators;
+        self.core(core).buffer.start_drain(hw.now(), fences)
+    }
+
+    fn send_fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        for controller in 0..hw.controllers() {
+            hw.send_in_order(core, ControllerId(controller as u16), Message::Fence(core));
+        }
+    }
+
+    /// An epoch is complete: all fences that have waited for this drain before anything behind them
+    /// does, so that they end one epoch.
+    fn join(&mut self, hw: &mut dyn Services<Own>) {
+        if self.epochs.separators() >= self.settings.separators {
+            return;
+        }
+        let cores = (0..self.cores.len()).map(|index| CoreId(index as u16));
+        let waiting: Vec<CoreId> = cores.filter(|core| self.core(*core).buffer.has_fence_next()).collect();
+        for core in &waiting {
+            if let Some((_, Drain::Fence)) = self.start_drain(hw, *core) {
+                self.send_fence(hw, *core);
+            }
+        }
+        for core in waiting {
+            self.advance(hw, core);
+        }
     }
 
     /// Starts a timer for the oldest persist if that is held back.
@@ -326,9 +381,12 @@ impl Dpo {
     /// Appends a fence that leaves the store queue.
     fn fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) {
         let durable = is_durable(primitive);
-        let waits = self.cores[core.index()].buffer.append_fence(durable);
+        let state = self.core(core);
+        let number = durable.then_some(state.entered);
+        state.entered += u64::from(durable);
+        let waits = self.cores[core.index()].buffer.append_fence(number);
         self.counts.found(waits, Kind::Fence);
-        if !durable && !hw.stores_in_order() {
+        if !hw.stores_in_order() && (!durable || self.settings.announces) {
             hw.open(Gate::Entered(core));
         }
         self.advance(hw, core);
@@ -378,8 +436,8 @@ impl Dpo {
         }
         let epoch = self.epochs.separate();
         self.counts.epochs += 1;
-        if durable {
-            self.durable_waits.push((core, epoch));
+        if let Some(dfence) = durable {
+            self.durable_waits.push(((core, dfence), epoch));
         }
         self.told(hw);
         self.drained(hw, Id { core, number });
@@ -397,10 +455,10 @@ impl Dpo {
             }
         }
         let (adr, epochs) = (hw.adr() || broken(Rule::DurableAwaitsEpochs), &self.epochs);
-        self.durable_waits.retain(|(core, epoch)| {
+        self.durable_waits.retain(|(dfence, epoch)| {
             let done = adr || epochs.is_complete(*epoch);
             if done {
-                hw.send(later, Message::Durable(*core));
+                hw.send(later, Message::Durable(*dfence));
             }
             !done
         });
@@ -424,14 +482,16 @@ impl Design for Dpo {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[ENTRIES, FENCES, INHERITS, DELAY]
+        &[ENTRIES, FENCES, PUBLISHED, ANNOUNCES, SEPARATORS, DELAY]
     }
 
     fn set(&mut self, params: &Params) {
         self.settings = Settings {
             entries: params.get(ENTRIES.name) as usize,
             fences: params.get(FENCES.name) as usize,
-            inherits: params.get(INHERITS.name) > 0,
+            published: params.get(PUBLISHED.name) > 0,
+            announces: params.get(ANNOUNCES.name) > 0,
+            separators: params.get(SEPARATORS.name),
             delay: params.get(DELAY.name),
         };
     }
@@ -442,10 +502,10 @@ impl Design for Dpo {
         let Settings {
             entries,
             fences,
-            inherits,
+            published,
             ..
         } = self.settings;
-        let own = if inherits { 2 * FILTER_BYTES } else { 0 };
+        let own = if published { 0 } else { 2 * FILTER_BYTES };
         vec![
             ("persist buffers", machine.cores * entries as u64 * ENTRY_BYTES),
             ("read and write sets", machine.cores * 2 * fences as u64 * FILTER_BYTES),
@@ -489,9 +549,15 @@ impl Design for Dpo {
         self.allot(hw);
         let weak = !hw.stores_in_order();
         if is_durable(primitive) {
-            let until = Until::Open(Gate::Durable(core));
-            let loads = weak || primitive == Primitive::Mfence;
-            return Admission::EnterHeld { until, loads };
+            let state = self.core(core);
+            let gate = Gate::Durable((core, state.dfences));
+            state.dfences += 1;
+            if !self.settings.announces {
+                let loads = weak || primitive == Primitive::Mfence;
+                let until = Until::Open(gate);
+                return Admission::EnterHeld { until, loads };
+            }
+            hw.announce_when(core, gate);
         }
         match is_fence(primitive) {
             true if weak => Admission::EnterHeld {
@@ -565,9 +631,9 @@ impl Design for Dpo {
         let counts = &mut self.counts.look_ups;
         let buffer = &mut self.cores[owner.index()].buffer;
         let own = buffer.conflict(line, access, counts);
-        let mut dependences = match self.settings.inherits {
-            true => buffer.inherits(line, access, counts),
-            false => Vec::new(),
+        let mut dependences = match self.settings.published {
+            true => Vec::new(),
+            false => buffer.inherits(line, access, counts),
         };
         dependences.extend(own);
         let transit = self.in_transit.get(&line).filter(|(holder, _)| *holder == owner);
@@ -671,6 +737,7 @@ impl Design for Dpo {
         if let Some(id) = write.tag {
             self.epochs.complete(controller, id);
             self.told(hw);
+            self.join(hw);
         }
     }
 
@@ -681,7 +748,7 @@ impl Design for Dpo {
                 self.separate(hw, core);
             }
             Message::Drained(id) => self.observe(hw, id),
-            Message::Durable(core) => hw.open(Gate::Durable(core)),
+            Message::Durable(dfence) => hw.open(Gate::Durable(dfence)),
             Message::Complete(controller, oldest) => {
                 self.epochs.learn(controller, oldest);
                 (0..hw.controllers()).for_each(|index| hw.look_at_queue(ControllerId(index as u16)));
@@ -718,8 +785,10 @@ impl Design for Dpo {
                 format!("entry {core}:{number} waits for {} to drain", on.join(", "))
             })
         });
-        let fences = self.durable_waits.iter();
-        let fences = fences.map(|(core, epoch)| format!("{core}'s fence waits for epoch {epoch} to be durable"));
+        let fences = self.durable_waits.iter().map(|((core, _), epoch)| match epoch {
+            Some(epoch) => format!("{core}'s dfence waits for epoch {epoch} to be durable"),
+            None => format!("{core}'s dfence waits for nothing"),
+        });
         stuck.chain(fences).collect()
     }
 }

@@ -348,10 +348,6 @@ impl System {
             Admission::Pass => Dispatched::Passed,
             Admission::Enter => Dispatched::Entered,
             Admission::Claim { marks } => Dispatched::Claimed { marks },
-            Admission::Speculate(until) => {
-                self.speculate(core, until);
-                Dispatched::Passed
-            }
             Admission::Hold(until) | Admission::HoldLoads(until) if shared.holds(until) => Dispatched::Passed,
             Admission::Hold(until) => self.hold(core, until, false, Dispatched::Held),
             Admission::HoldLoads(until) => self.hold(core, until, true, Dispatched::Held),

@@ -4,10 +4,9 @@ use super::access::Blocked;
 use super::drain::store_of;
 use super::hardware::{Hardware, Hart, ProgramState};
 use super::run::System;
-use super::waiters::{Condition, Waiter};
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
-use strandline_design::{self as design, Checkpoint, Departure, Key, Load, StoreId, Until};
+use strandline_design::{self as design, Checkpoint, Departure, Load, StoreId};
 use strandline_isa::{Addr, CoreId, Rmw};
 
 /// The checkpoints to which a core can be rolled back.
@@ -49,17 +48,6 @@ impl Hardware {
 }
 
 impl System {
-    /// Records a speculatively retired fence: what the core announces from now on waits for the
-    /// condition.
-    pub(super) fn speculate(&mut self, core: CoreId, until: Until<Key>) {
-        if self.hw.hart(core).core.holds(until) {
-            return;
-        }
-        let number = self.hw.hart(core).core.notes.speculate();
-        let condition = Condition::of(core, until);
-        self.hw.waiters.park(condition, Waiter::Speculation { core, number });
-    }
-
     /// Makes a speculatively retired fence certain: its condition holds.
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
         let now = self.hw.now;

@@ -2,6 +2,7 @@
 
 use super::events::Event;
 use super::hardware::{Command, Hardware};
+use super::waiters::{Condition, Waiter};
 use crate::config::{Coherence, Consistency};
 use crate::memory::Origin;
 use strandline_design::{
@@ -37,6 +38,12 @@ impl Services<Keys> for Hardware {
 
     fn controller_of(&self, line: Line) -> ControllerId {
         Hardware::controller_of(self, line)
+    }
+
+    fn announce_when(&mut self, core: CoreId, gate: Key) {
+        let number = self.hart(core).core.notes.speculate();
+        let waiter = Waiter::Speculation { core, number };
+        self.waiters.park(Condition::Open(gate), waiter);
     }
 
     fn send(&mut self, at: Cycles, message: Key) {
