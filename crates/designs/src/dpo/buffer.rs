@@ -279,11 +279,11 @@ impl PersistBuffer {
         self.inherited.iter().map(|d| Dependence { volatile, ..*d }).collect()
     }
 
-    /// The bytes of the youngest persist of a line, if it is here.
+    /// The youngest persist of a line and its bytes, if it is here.
     #[must_use]
-    pub fn youngest(&self, of: Line) -> Option<LineData> {
-        self.entries.iter().find_map(|(_, entry)| match entry.content {
-            Content::Persist { line, data, youngest } if line == of && youngest => Some(data),
+    pub fn youngest(&self, of: Line) -> Option<(u64, LineData)> {
+        self.entries.iter().find_map(|(number, entry)| match entry.content {
+            Content::Persist { line, data, youngest } if line == of && youngest => Some((number, data)),
             _ => None,
         })
     }

@@ -38,75 +38,34 @@
 //! Simplified: a pair of filters is allotted to each fence and not looked for.
 
 mod buffer;
+mod coherence;
+mod core;
 mod counts;
 mod dependences;
+mod draining;
 mod epochs;
+mod own;
+mod settings;
 #[cfg(test)]
 mod tests;
 
-use buffer::{Content, Drain, PersistBuffer, FILTER_BYTES};
+use self::core::Core;
 use counts::Counts;
-use dependences::{Dependence, Id, Kind};
+use dependences::{Id, Kind};
 use epochs::Epochs;
+use own::{Dfence, Gate, Message, Note, Own};
+use settings::Settings;
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Acceptance, Access, Admission, ByteMask, ControllerId, Counter, Counters, Departure, Design, Entry,
-    Eviction, Forward, Hook, Level, Load, Needs, Occupancy, Services, Sizes, Snoop, Store, Supply, Types, Until,
-    WriteRequest,
+    About, Acceptance, Access, Admission, ControllerId, Counter, Counters, Departure, Design, Entry, Eviction, Forward,
+    Hook, Level, Load, Needs, Occupancy, Services, Sizes, Snoop, Store, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 use strandline_rules::{broken, Rule};
 
-const ENTRIES: Param = Param {
-    name: "entries",
-    default: 8,
-    min: 1,
-    max: 4096,
-    help: "entries of a core's persist buffer, fences among them",
-};
-const FENCES: Param = Param {
-    name: "fences",
-    default: 4,
-    min: 1,
-    max: 4096,
-    help: "fences that a core's persist buffer holds at once",
-};
-const PUBLISHED: Param = Param {
-    name: "published",
-    default: 0,
-    min: 0,
-    max: 1,
-    help: "1: no core passes on dependences that it has met without a persist or fence of its own, as in the paper",
-};
-const ANNOUNCES: Param = Param {
-    name: "announces",
-    default: 0,
-    min: 0,
-    max: 1,
-    help: "1: no core waits for durability; what a program announces after a dfence becomes true when it is durable",
-};
-const SEPARATORS: Param = Param {
-    name: "separators",
-    default: 1,
-    min: 1,
-    max: 1 << 16,
-    help: "separators in the write queues at once: further fences wait in their buffers, and end one epoch together",
-};
-const DELAY: Param = Param {
-    name: "delay",
-    default: 0,
-    min: 0,
-    max: 1_000_000,
-    help: "cycles for which a persist that nothing waits for is held back, to coalesce more",
-};
-
-/// Bytes of an entry and of AccumDP (DPO IV-D).
-const ENTRY_BYTES: u64 = 72;
-const ACCUMULATED_BYTES: u64 = 64;
-
 /// Delegated Persist Ordering.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dpo {
     settings: Settings,
     cores: Vec<Core>,
@@ -119,112 +78,6 @@ pub struct Dpo {
     /// Cores for which loads are recorded or blocked.
     load_watchers: usize,
     counts: Counts,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    entries: usize,
-    fences: usize,
-    published: bool,
-    announces: bool,
-    separators: u64,
-    delay: u64,
-}
-
-/// A core's buffer, and what waits for it.
-#[derive(Clone, Debug)]
-struct Core {
-    buffer: PersistBuffer,
-    /// Its `dfence`s that were dispatched, and those that have entered the buffer.
-    dfences: u64,
-    entered: u64,
-    /// Something waits until the L1 is no longer blocked.
-    blocks: bool,
-    /// Loads are recorded or blocked.
-    watches_loads: bool,
-    /// Controllers that its oldest fence on its way has reached.
-    fence_at: usize,
-    /// A write waits at a controller for the fence before it.
-    write_waits: bool,
-    /// A timer of a persist that is held back runs.
-    timer: bool,
-    occupancy: Occupancy,
-    blocked_l1: Occupancy,
-    blocked_drain: Occupancy,
-}
-
-/// The types of Delegated Persist Ordering.
-#[derive(Clone, Copy, Debug)]
-pub struct Own;
-
-/// A `dfence`: its core, and its number among those of the core.
-type Dfence = (CoreId, u64);
-
-/// A gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gate {
-    /// A core's L1 is not blocked.
-    Unblocked(CoreId),
-    /// A core's fence is in its persist buffer.
-    Entered(CoreId),
-    /// What precedes a `dfence` is durable.
-    Durable(Dfence),
-    /// A core's fence has drained.
-    Separated(CoreId),
-    /// A persist of the line has drained.
-    Drained(Line),
-}
-
-/// A message.
-#[derive(Clone, Copy, Debug)]
-pub enum Message {
-    /// A core's fence has reached a controller.
-    Fence(CoreId),
-    /// Other cores learn that an entry has drained.
-    Drained(Id),
-    /// A core learns that what precedes its `dfence` is durable.
-    Durable(Dfence),
-    /// The other controllers learn that every epoch before this one is complete in a controller.
-    Complete(ControllerId, u64),
-    /// A persist has been held back long enough.
-    Late(CoreId),
-}
-
-/// The annotation of a reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// The dependences of the requester's next entry.
-    dependences: Vec<Dependence>,
-    /// The line is handed over: the persist that was its youngest.
-    hands_over: Option<Id>,
-}
-
-impl Types for Own {
-    type Gate = Gate;
-    type Message = Message;
-    type Tag = Id;
-    type Note = Note;
-}
-
-impl Default for Dpo {
-    fn default() -> Self {
-        Dpo {
-            settings: Settings {
-                entries: ENTRIES.default as usize,
-                fences: FENCES.default as usize,
-                published: PUBLISHED.default > 0,
-                announces: ANNOUNCES.default > 0,
-                separators: SEPARATORS.default,
-                delay: DELAY.default,
-            },
-            cores: Vec::new(),
-            epochs: Epochs::default(),
-            in_transit: BTreeMap::new(),
-            durable_waits: Vec::new(),
-            load_watchers: 0,
-            counts: Counts::default(),
-        }
-    }
 }
 
 /// Whether a primitive waits until everything before it is durable. Recorded x86 programs rely on
@@ -243,25 +96,11 @@ fn is_fence(primitive: Primitive) -> bool {
 impl Dpo {
     /// Allots the buffers at the first use, when the machine's size is known.
     fn allot(&mut self, hw: &dyn Services<Own>) {
-        if !self.cores.is_empty() {
-            return;
+        if self.cores.is_empty() {
+            let cores = (0..hw.cores()).map(|core| Core::new(CoreId(core as u16), &self.settings));
+            self.cores = cores.collect();
+            self.epochs = Epochs::new(hw.cores(), hw.controllers());
         }
-        let Settings { entries, fences, .. } = self.settings;
-        let core = |core| Core {
-            buffer: PersistBuffer::new(CoreId(core as u16), entries, fences),
-            dfences: 0,
-            entered: 0,
-            blocks: false,
-            watches_loads: false,
-            fence_at: 0,
-            write_waits: false,
-            timer: false,
-            occupancy: Occupancy::default(),
-            blocked_l1: Occupancy::default(),
-            blocked_drain: Occupancy::default(),
-        };
-        self.cores = (0..hw.cores()).map(core).collect();
-        self.epochs = Epochs::new(hw.cores(), hw.controllers());
     }
 
     fn core(&mut self, core: CoreId) -> &mut Core {
@@ -276,90 +115,6 @@ impl Dpo {
         }
         state.blocks = true;
         Some(Until::Open(Gate::Unblocked(core)))
-    }
-
-    /// Drains what may drain of a core's buffer, after a change, and notes its state.
-    fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        while let Some((number, drain)) = self.start_drain(hw, core) {
-            match drain {
-                Drain::Persist(line, data) => {
-                    hw.write_in_order(core, line, data, ByteMask::ALL, Id { core, number });
-                }
-                Drain::Fence => self.send_fence(hw, core),
-            }
-        }
-        self.time(hw, core);
-        self.note(hw, core);
-    }
-
-    /// The next entry of a core that may drain.
-    fn start_drain(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Option<(u64, Drain)> {
-        let fences = hw.adr() || self.epochs.separators() < self.settings.separators;
-        self.core(core).buffer.start_drain(hw.now(), fences)
-    }
-
-    fn send_fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        for controller in 0..hw.controllers() {
-            hw.send_in_order(core, ControllerId(controller as u16), Message::Fence(core));
-        }
-    }
-
-    /// An epoch is complete: all fences that have waited for this drain before anything behind them
-    /// does, so that they end one epoch.
-    fn join(&mut self, hw: &mut dyn Services<Own>) {
-        if self.epochs.separators() >= self.settings.separators {
-            return;
-        }
-        let cores = (0..self.cores.len()).map(|index| CoreId(index as u16));
-        let waiting: Vec<CoreId> = cores.filter(|core| self.core(*core).buffer.has_fence_next()).collect();
-        for core in &waiting {
-            if let Some((_, Drain::Fence)) = self.start_drain(hw, *core) {
-                self.send_fence(hw, *core);
-            }
-        }
-        for core in waiting {
-            self.advance(hw, core);
-        }
-    }
-
-    /// Starts a timer for the oldest persist if that is held back.
-    fn time(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        let state = self.core(core);
-        let held = state
-            .buffer
-            .held_until()
-            .filter(|held| *held > hw.now() && !state.timer);
-        if let Some(held) = held {
-            state.timer = true;
-            hw.send(held, Message::Late(core));
-        }
-    }
-
-    /// Notes a core's occupancy, and whether its loads matter.
-    fn note(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        let now = hw.now();
-        let state = self.core(core);
-        let full = state.buffer.is_full();
-        state.occupancy.set(now, state.buffer.occupied());
-        state.blocked_l1.set(now, usize::from(full));
-        let stuck = state.buffer.is_blocked();
-        state.blocked_drain.set(now, usize::from(stuck));
-        if !full && std::mem::take(&mut state.blocks) {
-            hw.open(Gate::Unblocked(core));
-        }
-        let watches = full || state.buffer.records_reads();
-        if std::mem::replace(&mut state.watches_loads, watches) != watches {
-            self.load_watchers = if watches {
-                self.load_watchers + 1
-            } else {
-                self.load_watchers - 1
-            };
-            match (watches, self.load_watchers) {
-                (true, 1) => hw.heed(Hook::Load),
-                (false, 0) => hw.skip(Hook::Load),
-                _ => {}
-            }
-        }
     }
 
     /// Appends the persist of a visible store, or coalesces it.
@@ -391,78 +146,6 @@ impl Dpo {
         }
         self.advance(hw, core);
     }
-
-    /// A core's entry has drained: it frees the entry, and the other cores observe it.
-    fn drained(&mut self, hw: &mut dyn Services<Own>, id: Id) {
-        self.counts.drains += 1;
-        if let Some(Content::Persist { line, .. }) = self.core(id.core).buffer.drained(id.number) {
-            if self.in_transit.get(&line).is_some_and(|(_, on)| *on == id) {
-                self.in_transit.remove(&line);
-                hw.open(Gate::Drained(line));
-            }
-        }
-        match hw.broadcasts() {
-            true => self.observe(hw, id),
-            false => hw.send(hw.now() + hw.to_core(), Message::Drained(id)),
-        }
-        self.separate(hw, id.core);
-        self.advance(hw, id.core);
-    }
-
-    /// The other cores observe that an entry has drained.
-    fn observe(&mut self, hw: &mut dyn Services<Own>, id: Id) {
-        for index in 0..self.cores.len() {
-            let core = CoreId(index as u16);
-            if core != id.core && self.core(core).buffer.resolve(id) {
-                self.advance(hw, core);
-            }
-        }
-    }
-
-    /// Ends an epoch if a core's oldest entry is a fence that has reached all controllers: they
-    /// have accepted everything before it.
-    fn separate(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        let controllers = hw.controllers();
-        let state = self.core(core);
-        if state.fence_at < controllers {
-            return;
-        }
-        let Some((number, durable)) = state.buffer.fence_first() else {
-            return;
-        };
-        state.fence_at -= controllers;
-        if std::mem::take(&mut state.write_waits) {
-            hw.open(Gate::Separated(core));
-        }
-        let epoch = self.epochs.separate();
-        self.counts.epochs += 1;
-        if let Some(dfence) = durable {
-            self.durable_waits.push(((core, dfence), epoch));
-        }
-        self.told(hw);
-        self.drained(hw, Id { core, number });
-    }
-
-    /// Controllers announce the epochs that they have completed, and cores learn what is durable.
-    fn told(&mut self, hw: &mut dyn Services<Own>) {
-        let later = hw.now() + hw.to_core();
-        if hw.controllers() > 1 && !hw.adr() {
-            for controller in (0..hw.controllers()).map(|index| ControllerId(index as u16)) {
-                let oldest = self.epochs.oldest(controller);
-                if self.epochs.announce(controller, oldest) {
-                    hw.send(later, Message::Complete(controller, oldest));
-                }
-            }
-        }
-        let (adr, epochs) = (hw.adr() || broken(Rule::DurableAwaitsEpochs), &self.epochs);
-        self.durable_waits.retain(|(dfence, epoch)| {
-            let done = adr || epochs.is_complete(*epoch);
-            if done {
-                hw.send(later, Message::Durable(*dfence));
-            }
-            !done
-        });
-    }
 }
 
 impl Design for Dpo {
@@ -482,39 +165,15 @@ impl Design for Dpo {
     }
 
     fn params(&self) -> &'static [Param] {
-        &[ENTRIES, FENCES, PUBLISHED, ANNOUNCES, SEPARATORS, DELAY]
+        Settings::PARAMS
     }
 
     fn set(&mut self, params: &Params) {
-        self.settings = Settings {
-            entries: params.get(ENTRIES.name) as usize,
-            fences: params.get(FENCES.name) as usize,
-            published: params.get(PUBLISHED.name) > 0,
-            announces: params.get(ANNOUNCES.name) > 0,
-            separators: params.get(SEPARATORS.name),
-            delay: params.get(DELAY.name),
-        };
+        self.settings = Settings::of(params);
     }
 
-    /// The paper's structures, with its bytes of an entry and of AccumDP whatever their number, and
-    /// the pair of filters for inherited dependences.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
-        let Settings {
-            entries,
-            fences,
-            published,
-            ..
-        } = self.settings;
-        let own = if published { 0 } else { 2 * FILTER_BYTES };
-        vec![
-            ("persist buffers", machine.cores * entries as u64 * ENTRY_BYTES),
-            ("read and write sets", machine.cores * 2 * fences as u64 * FILTER_BYTES),
-            ("AccumDP", machine.cores * ACCUMULATED_BYTES),
-            ("inherited dependences", machine.cores * own),
-        ]
-        .into_iter()
-        .filter(|(_, bytes)| *bytes > 0)
-        .collect()
+        self.settings.storage(machine)
     }
 
     fn plain_nt(&self) -> bool {
@@ -628,44 +287,10 @@ impl Design for Dpo {
         access: Access,
     ) -> Snoop<Gate, Note> {
         self.allot(hw);
-        let counts = &mut self.counts.look_ups;
-        let buffer = &mut self.cores[owner.index()].buffer;
-        let own = buffer.conflict(line, access, counts);
-        let mut dependences = match self.settings.published {
-            true => Vec::new(),
-            false => buffer.inherits(line, access, counts),
-        };
-        dependences.extend(own);
-        let transit = self.in_transit.get(&line).filter(|(holder, _)| *holder == owner);
-        let mut hands_over = transit.map(|(_, id)| *id);
-        dependences.extend(hands_over.map(|on| Dependence {
-            on,
-            kind: Kind::Persist,
-            volatile: false,
-        }));
-        dependences.retain(|dependence| dependence.on.core != requester);
-        if access == Access::Own && line.is_persistent() {
-            let buffer = &mut self.cores[owner.index()].buffer;
-            if buffer.youngest(line).is_some() {
-                hands_over = own
-                    .filter(|own| own.kind == Kind::Persist)
-                    .map(|own| own.on)
-                    .or(hands_over);
-                if !broken(Rule::YoungestIsCleared) {
-                    buffer.invalidate(line);
-                }
-            }
-        }
-        if access == Access::Read {
-            hands_over = None;
-        }
-        let note = Note {
-            dependences,
-            hands_over,
-        };
+        let note = self.note_for(owner, requester, line, access);
         // A persist that a core depends on is not held back.
         self.advance(hw, owner);
-        Snoop::Grant((!note.dependences.is_empty() || note.hands_over.is_some()).then_some(note))
+        Snoop::Grant(note)
     }
 
     fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, line: Line, note: Note) {
@@ -688,7 +313,7 @@ impl Design for Dpo {
     /// The buffer with the youngest persist supplies the line; it was snooped with the caches.
     fn missed(&mut self, hw: &mut dyn Services<Own>, _: CoreId, line: Line, _: Access) -> Supply<Gate> {
         self.allot(hw);
-        if let Some(data) = self.cores.iter().find_map(|core| core.buffer.youngest(line)) {
+        if let Some((_, data)) = self.cores.iter().find_map(|core| core.buffer.youngest(line)) {
             return Supply::Bytes(hw.to_core(), data);
         }
         match self.in_transit.contains_key(&line) {

@@ -1,0 +1,167 @@
+//! Drains: from the persist buffers to the controllers, and what they end.
+
+use super::buffer::{Content, Drain};
+use super::dependences::Id;
+use super::own::{Gate, Message, Own};
+use super::Dpo;
+use strandline_design::{ByteMask, ControllerId, Hook, Services};
+use strandline_isa::CoreId;
+use strandline_rules::{broken, Rule};
+
+impl Dpo {
+    /// Drains what may drain of a core's buffer, after a change, and notes its state.
+    pub(super) fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        while let Some((number, drain)) = self.start_drain(hw, core) {
+            match drain {
+                Drain::Persist(line, data) => {
+                    hw.write_in_order(core, line, data, ByteMask::ALL, Id { core, number });
+                }
+                Drain::Fence => self.send_fence(hw, core),
+            }
+        }
+        self.time(hw, core);
+        self.note(hw, core);
+    }
+
+    /// The next entry of a core that may drain.
+    fn start_drain(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Option<(u64, Drain)> {
+        let fences = hw.adr() || self.epochs.separators() < self.settings.separators;
+        self.core(core).buffer.start_drain(hw.now(), fences)
+    }
+
+    fn send_fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        for controller in 0..hw.controllers() {
+            hw.send_in_order(core, ControllerId(controller as u16), Message::Fence(core));
+        }
+    }
+
+    /// An epoch is complete: all fences that have waited for this drain before anything behind them
+    /// does, so that they end one epoch.
+    pub(super) fn join(&mut self, hw: &mut dyn Services<Own>) {
+        if self.epochs.separators() >= self.settings.separators {
+            return;
+        }
+        let cores = (0..self.cores.len()).map(|index| CoreId(index as u16));
+        let waiting: Vec<CoreId> = cores.filter(|core| self.core(*core).buffer.has_fence_next()).collect();
+        for core in &waiting {
+            if let Some((_, Drain::Fence)) = self.start_drain(hw, *core) {
+                self.send_fence(hw, *core);
+            }
+        }
+        for core in waiting {
+            self.advance(hw, core);
+        }
+    }
+
+    /// Starts a timer for the oldest persist if that is held back.
+    fn time(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let state = self.core(core);
+        let held = state
+            .buffer
+            .held_until()
+            .filter(|held| *held > hw.now() && !state.timer);
+        if let Some(held) = held {
+            state.timer = true;
+            hw.send(held, Message::Late(core));
+        }
+    }
+
+    /// Notes a core's occupancy, and whether its loads matter.
+    pub(super) fn note(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let now = hw.now();
+        let state = self.core(core);
+        let full = state.buffer.is_full();
+        state.occupancy.set(now, state.buffer.occupied());
+        state.blocked_l1.set(now, usize::from(full));
+        let stuck = state.buffer.is_blocked();
+        state.blocked_drain.set(now, usize::from(stuck));
+        if !full && std::mem::take(&mut state.blocks) {
+            hw.open(Gate::Unblocked(core));
+        }
+        let watches = full || state.buffer.records_reads();
+        if std::mem::replace(&mut state.watches_loads, watches) != watches {
+            self.load_watchers = if watches {
+                self.load_watchers + 1
+            } else {
+                self.load_watchers - 1
+            };
+            match (watches, self.load_watchers) {
+                (true, 1) => hw.heed(Hook::Load),
+                (false, 0) => hw.skip(Hook::Load),
+                _ => {}
+            }
+        }
+    }
+
+    /// A core's entry has drained: it frees the entry, and the other cores observe it.
+    pub(super) fn drained(&mut self, hw: &mut dyn Services<Own>, id: Id) {
+        self.counts.drains += 1;
+        if let Some(Content::Persist { line, .. }) = self.core(id.core).buffer.drained(id.number) {
+            if self.in_transit.get(&line).is_some_and(|(_, on)| *on == id) {
+                self.in_transit.remove(&line);
+                hw.open(Gate::Drained(line));
+            }
+        }
+        match hw.broadcasts() {
+            true => self.observe(hw, id),
+            false => hw.send(hw.now() + hw.to_core(), Message::Drained(id)),
+        }
+        self.separate(hw, id.core);
+        self.advance(hw, id.core);
+    }
+
+    /// The other cores observe that an entry has drained.
+    pub(super) fn observe(&mut self, hw: &mut dyn Services<Own>, id: Id) {
+        for index in 0..self.cores.len() {
+            let core = CoreId(index as u16);
+            if core != id.core && self.core(core).buffer.resolve(id) {
+                self.advance(hw, core);
+            }
+        }
+    }
+
+    /// Ends an epoch if a core's oldest entry is a fence that has reached all controllers: they
+    /// have accepted everything before it.
+    pub(super) fn separate(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let controllers = hw.controllers();
+        let state = self.core(core);
+        if state.fence_at < controllers {
+            return;
+        }
+        let Some((number, durable)) = state.buffer.fence_first() else {
+            return;
+        };
+        state.fence_at -= controllers;
+        if std::mem::take(&mut state.write_waits) {
+            hw.open(Gate::Separated(core));
+        }
+        let epoch = self.epochs.separate();
+        self.counts.epochs += 1;
+        if let Some(dfence) = durable {
+            self.durable_waits.push(((core, dfence), epoch));
+        }
+        self.told(hw);
+        self.drained(hw, Id { core, number });
+    }
+
+    /// Controllers announce the epochs that they have completed, and cores learn what is durable.
+    pub(super) fn told(&mut self, hw: &mut dyn Services<Own>) {
+        let later = hw.now() + hw.to_core();
+        if hw.controllers() > 1 && !hw.adr() {
+            for controller in (0..hw.controllers()).map(|index| ControllerId(index as u16)) {
+                let oldest = self.epochs.oldest(controller);
+                if self.epochs.announce(controller, oldest) {
+                    hw.send(later, Message::Complete(controller, oldest));
+                }
+            }
+        }
+        let (adr, epochs) = (hw.adr() || broken(Rule::DurableAwaitsEpochs), &self.epochs);
+        self.durable_waits.retain(|(dfence, epoch)| {
+            let done = adr || epochs.is_complete(*epoch);
+            if done {
+                hw.send(later, Message::Durable(*dfence));
+            }
+            !done
+        });
+    }
+}
