@@ -208,7 +208,7 @@ def test_least_fixed_points_are_least(states: States) -> None:
 
 def test_a_model_has_its_variants_and_instructions(tmp_path: Path) -> None:
     assert read_model(MODELS / "px86.cat").variants == ("weak-locks", "weak-stores")
-    assert read_model(MODELS / "rcbsp.cat").isa == {"DMB"}
+    assert read_model(MODELS / "rcbsp.cat").isa == {"DMB", "DFENCE"}
     path = tmp_path / "t.litmus"
     path.write_text(
         "X86 t\nOutput=o\n{ z=1; }\nP0 ; STLR [x],$1 ; OUT [o],$1 ;\n(* a (* nested *) note *)\nforall (z=1)\n"

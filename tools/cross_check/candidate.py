@@ -122,7 +122,9 @@ class Candidate:
             "int": same,
             "ext": lambda a, b: not same(a, b),
             "rmw": lambda a, b: events[b].pair == a,
-            "data": lambda a, b: "R" in events[a].kinds and po(a, b) and a in events[b].value.reads,
+            "data": lambda a, b: "R" in events[a].kinds and po(a, b) and a in events[b].value.needs,
+            "addr": lambda a, b: a in events[b].address,
+            "ctrl": lambda a, b: a in events[b].branches,
             "ctx": lambda a, b: same(a, b) and events[a].context == events[b].context,
         }
         names: dict[str, Value] = {name: Between(self.algebra.relation(holds)) for name, holds in relations.items()}

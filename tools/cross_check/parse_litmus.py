@@ -41,6 +41,8 @@ INITIAL = -1
 _NAME = r"[a-z][a-z0-9_]{0,15}"
 _INSTRUCTION = re.compile(r"(LOCK\s+XADD|[A-Z]+)(?:\s+(.+))?")
 _MEMORY = re.compile(rf"\[\s*({_NAME})\s*\]")
+_INDEXED = re.compile(rf"\[\s*({_NAME})\s*\+\s*([A-Z0-9]+)\s*\]")
+_LABEL = re.compile(r"LC\d\d")
 _CONDITION = re.compile(r"~?\s*exists\b|forall\b")
 _FORMULA = re.compile(rf"\s*(?:({_NAME})\s*=\s*(\d+)|/\\|\\/|~|not\b|true\b|[()])")
 
@@ -51,9 +53,17 @@ class Value:
 
     constant: int = 0
     reads: tuple[int, ...] = ()
+    cleared: tuple[int, ...] = ()
+    """Reads on which it depends without changing with them."""
 
     def __add__(self, other: Value) -> Value:
-        return Value((self.constant + other.constant) % 256, tuple(sorted(self.reads + other.reads)))
+        constant = (self.constant + other.constant) % 256
+        return Value(constant, tuple(sorted(self.reads + other.reads)), self.cleared + other.cleared)
+
+    @property
+    def needs(self) -> frozenset[int]:
+        """The reads on which it depends."""
+        return frozenset(self.reads + self.cleared)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,10 @@ class Event:
     context: int = 0
     pair: int | None = None
     """The number of the read, for the write of a locked instruction."""
+    address: frozenset[int] = frozenset()
+    """The reads on which its address depends."""
+    branches: frozenset[int] = frozenset()
+    """The reads on which a branch before it depends."""
 
 
 @dataclass
@@ -251,6 +265,10 @@ class _Thread:
         self.parser, self.test, self.thread = parser, test, thread
         self.registers: dict[str, Value] = {}
         self.context = 0
+        self.flags: frozenset[int] = frozenset()
+        self.branches: frozenset[int] = frozenset()
+        self.awaited: str | None = None
+        """The label that a jump leads to, which must come next."""
 
     def event(
         self,
@@ -259,18 +277,23 @@ class _Thread:
         value: Value | None = None,
         context: int | None = None,
         pair: int | None = None,
+        address: frozenset[int] = frozenset(),
     ) -> int:
         """Adds an event; a read has no given value, but the value that it reads."""
         number = len(self.test.events)
         value = value or (Value(0, (number,)) if "R" in kinds else Value())
         context = self.context if context is None else context
-        self.test.events.append(Event(number, self.thread, kinds, location, value, context, pair))
+        event = Event(number, self.thread, kinds, location, value, context, pair, address, self.branches)
+        self.test.events.append(event)
         return number
 
     def instruction(self, text: str) -> None:
         """Takes the next instruction."""
+        if text.endswith(":") and text[:-1] == self.awaited:
+            self.awaited = None
+            return
         match = _INSTRUCTION.fullmatch(text)
-        if not match:
+        if not match or self.awaited:
             raise self.parser.error(f"{text!r} is not an instruction")
         name = " ".join(match[1].split())
         operands = [part.strip() for part in match[2].split(",")] if match[2] else []
@@ -282,6 +305,9 @@ class _Thread:
             self.context = self.immediate(operands[0])
         elif name == "CFENCE" and len(operands) == 1:
             self.event(frozenset({name}), context=self.immediate(operands[0]))
+        elif name == "JNE" and len(operands) == 1 and _LABEL.fullmatch(operands[0]):
+            self.branches |= self.flags
+            self.awaited = operands[0]
         elif len(operands) == 2:
             self.two(name, operands[0], operands[1], text)
         else:
@@ -291,6 +317,17 @@ class _Thread:
         """An instruction with two operands."""
         if name == "OUT":
             self.output(target, self.source(source))
+        elif name == "XOR" and target == source:
+            held = self.source(source)
+            self.registers[target] = Value(0, (), held.reads + held.cleared)
+        elif name == "CMP" and self.immediate(source) >= 0:
+            self.flags = self.source(self.register(target)).needs
+        elif name == "MOV" and (match := _INDEXED.fullmatch(target)):
+            location, address = self.memory(f"[{match[1]}]"), self.index(match[2])
+            self.event(frozenset({"W"}), location, self.source(source), address=address)
+        elif name == "MOV" and (match := _INDEXED.fullmatch(source)):
+            read = self.event(frozenset({"R"}), self.memory(f"[{match[1]}]"), address=self.index(match[2]))
+            self.registers[self.register(target)] = Value(0, (read,))
         elif name in ("XCHG", "LOCK XADD"):
             self.locked(name, self.memory(target), self.register(source))
         elif name in STORES and target.startswith("["):
@@ -319,6 +356,13 @@ class _Thread:
         was = Value(0, (read,))
         self.event(frozenset({"W", "LOCKED"}), location, before if name == "XCHG" else before + was, pair=read)
         self.registers[register] = was
+
+    def index(self, register: str) -> frozenset[int]:
+        """The reads on which an index register depends; it holds 0."""
+        held = self.source(self.register(register))
+        if held.constant or held.reads:
+            raise self.parser.error(f"{register} may hold more than 0: clear it with XOR {register},{register} before")
+        return held.needs
 
     def memory(self, text: str) -> str:
         """The location in square brackets."""

@@ -49,12 +49,23 @@ pub struct Event {
 pub const SETS: [&str; 8] = ["W", "R", "M", "IW", "PM", "VM", "OUT", "LOCKED"];
 
 /// The names of the relations that all models may use. The last three depend on the candidate.
-pub const RELATIONS: [&str; 12] = [
-    "id", "po", "loc", "line", "int", "ext", "rmw", "data", "ctx", "rf", "co", "fr",
+pub const RELATIONS: [&str; 14] = [
+    "id", "po", "loc", "line", "int", "ext", "rmw", "data", "addr", "ctrl", "ctx", "rf", "co", "fr",
 ];
 
 /// Number of [`RELATIONS`] that do not depend on reads-from.
 pub const KNOWN: usize = RELATIONS.len() - 3;
+
+/// What a thread's later events need of its reads: pairs of a read and a later event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dependences {
+    /// The value that is written or put out.
+    pub data: Vec<(usize, usize)>,
+    /// The address.
+    pub addr: Vec<(usize, usize)>,
+    /// A branch before it.
+    pub ctrl: Vec<(usize, usize)>,
+}
 
 /// The sets and relations of a program's events.
 #[derive(Clone, Debug)]
@@ -68,10 +79,9 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions,
-    /// `data` a read with the writes that depend on its value.
+    /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions.
     #[must_use]
-    pub fn of(events: &[Event], rmw: &[(usize, usize)], data: &[(usize, usize)]) -> Structure {
+    pub fn of(events: &[Event], rmw: &[(usize, usize)], depends: &Dependences) -> Structure {
         let size = events.len();
         let set = |wanted: &dyn Fn(&Event) -> bool| Set::of(size, |event| wanted(&events[event]));
         let in_memory = |persistent: bool| move |e: &Event| e.cell.is_some_and(|cell| cell.persistent == persistent);
@@ -114,7 +124,9 @@ impl Structure {
             int.clone(),
             int.complement(),
             listed(rmw),
-            listed(data),
+            listed(&depends.data),
+            listed(&depends.addr),
+            listed(&depends.ctrl),
             grouped(&context),
         ];
         Structure { size, sets, relations }

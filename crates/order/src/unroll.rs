@@ -1,7 +1,7 @@
 //! The events of a test.
 
-use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Test};
-use crate::structure::{Cell, Event, Kind, Structure};
+use crate::litmus::{Instruction, LocationId, LocationKind, Operand, Register, Test};
+use crate::structure::{Cell, Dependences, Event, Kind, Structure};
 
 /// A value as a sum of read values and a constant, modulo 256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Sum {
     pub number: u8,
     /// The reads.
     pub reads: Vec<usize>,
+    /// Reads on which it depends without changing with them.
+    pub cleared: Vec<usize>,
 }
 
 /// A test's events, with the locations and values of their accesses.
@@ -24,8 +26,15 @@ pub struct Unrolled {
     pub structure: Structure,
 }
 
-/// A thread's registers, with their values.
-type Registers = [Sum; 14];
+/// What a thread computes with.
+#[derive(Default)]
+struct Registers {
+    values: [Sum; 14],
+    /// The reads on which the last comparison depends.
+    flags: Vec<usize>,
+    /// The reads on which the branches so far depend.
+    branches: Vec<usize>,
+}
 
 struct Unroller<'t> {
     test: &'t Test,
@@ -33,7 +42,7 @@ struct Unroller<'t> {
     origin: Vec<Option<(usize, usize)>>,
     written: Vec<Sum>,
     rmw: Vec<(usize, usize)>,
-    data: Vec<(usize, usize)>,
+    depends: Dependences,
 }
 
 impl Unrolled {
@@ -46,13 +55,10 @@ impl Unrolled {
             origin: Vec::new(),
             written: Vec::new(),
             rmw: Vec::new(),
-            data: Vec::new(),
+            depends: Dependences::default(),
         };
         for id in test.ids().filter(|id| test.location(*id).kind != LocationKind::Output) {
-            let initial = Sum {
-                number: test.location(id).initial,
-                reads: Vec::new(),
-            };
+            let initial = constant(test.location(id).initial);
             let event = unroller.event(None, Kind::Write, Some(id));
             unroller.push(event, None, initial);
         }
@@ -60,7 +66,7 @@ impl Unrolled {
             unroller.thread(thread, instructions);
         }
         Unrolled {
-            structure: Structure::of(&unroller.events, &unroller.rmw, &unroller.data),
+            structure: Structure::of(&unroller.events, &unroller.rmw, &unroller.depends),
             events: unroller.events,
             origin: unroller.origin,
             written: unroller.written,
@@ -113,13 +119,8 @@ impl Unroller<'_> {
         let index = self.events.len() - 1;
         // A locked addition also depends on its own read, which `rmw` shows.
         let own = |read: &usize| event.locked && read + 1 == index;
-        self.data.extend(
-            written
-                .reads
-                .iter()
-                .filter(|read| !own(read))
-                .map(|read| (*read, index)),
-        );
+        let reads = written.depends().filter(|read| !own(read));
+        self.depends.data.extend(reads.map(|read| (read, index)));
         self.written.push(written);
         index
     }
@@ -128,15 +129,19 @@ impl Unroller<'_> {
         let mut registers = Registers::default();
         let mut context = 0;
         for (index, instruction) in instructions.iter().enumerate() {
+            let first = self.events.len();
             match instruction {
-                Instruction::Set(register, number) => {
-                    registers[register.0 as usize] = Sum {
-                        number: *number,
-                        reads: Vec::new(),
-                    };
-                }
+                Instruction::Set(register, number) => *registers.value(*register) = constant(*number),
+                Instruction::Clear(register) => registers.value(*register).clear(),
+                Instruction::Compare(register, _) => registers.flags = registers.value(*register).depends().collect(),
+                Instruction::Jump(_) => registers.branches.extend(registers.flags.clone()),
+                Instruction::Label(_) => {}
                 Instruction::SetContext(number) => context = *number,
                 _ => self.instruction(*instruction, (thread, index), context, &mut registers),
+            }
+            for event in first..self.events.len() {
+                let reads = registers.branches.iter();
+                self.depends.ctrl.extend(reads.map(|read| (*read, event)));
             }
         }
     }
@@ -148,22 +153,21 @@ impl Unroller<'_> {
         context: u8,
         registers: &mut Registers,
     ) {
-        let value = |operand: Operand| match operand {
-            Operand::Number(number) => Sum {
-                number,
-                reads: Vec::new(),
-            },
-            Operand::Register(register) => registers[register.0 as usize].clone(),
+        let mut value = |operand: Operand| match operand {
+            Operand::Number(number) => constant(number),
+            Operand::Register(register) => registers.value(register).clone(),
         };
         let (kind, written) = match instruction {
-            Instruction::Load(..) => (Kind::Read, Sum::default()),
-            Instruction::Store(_, operand, _) | Instruction::StoreNt(_, operand) => (Kind::Write, value(operand)),
+            Instruction::Load(..) | Instruction::LoadAt(..) => (Kind::Read, Sum::default()),
+            Instruction::Store(_, operand, _)
+            | Instruction::StoreNt(_, operand)
+            | Instruction::StoreAt(_, _, operand) => (Kind::Write, value(operand)),
             Instruction::Out(_, operand) => (Kind::Output, value(operand)),
             Instruction::Exchange(at, register) | Instruction::Add(at, register) => {
-                let operand = registers[register.0 as usize].clone();
+                let operand = value(Operand::Register(register));
                 let adds = matches!(instruction, Instruction::Add(..));
                 let read = self.locked(at, operand, adds, origin, context);
-                registers[register.0 as usize] = one_read(read);
+                *registers.value(register) = one_read(read);
                 return;
             }
             _ => (Kind::Other, Sum::default()),
@@ -175,8 +179,12 @@ impl Unroller<'_> {
             _ => context,
         };
         let index = self.push(event, Some(origin), written);
-        if let Instruction::Load(register, ..) = instruction {
-            registers[register.0 as usize] = one_read(index);
+        if let Instruction::LoadAt(_, _, through) | Instruction::StoreAt(_, through, _) = instruction {
+            let reads = registers.value(through).depends();
+            self.depends.addr.extend(reads.map(|read| (read, index)));
+        }
+        if let Instruction::Load(register, ..) | Instruction::LoadAt(register, ..) = instruction {
+            *registers.value(register) = one_read(index);
         }
     }
 
@@ -200,9 +208,35 @@ impl Unroller<'_> {
     }
 }
 
+impl Registers {
+    fn value(&mut self, register: Register) -> &mut Sum {
+        &mut self.values[register.0 as usize]
+    }
+}
+
+impl Sum {
+    /// The reads on which it depends.
+    fn depends(&self) -> impl Iterator<Item = usize> + use<'_> {
+        self.reads.iter().chain(&self.cleared).copied()
+    }
+
+    /// Makes it 0, which depends on the same reads.
+    fn clear(&mut self) {
+        self.number = 0;
+        self.cleared.append(&mut self.reads);
+    }
+}
+
+fn constant(number: u8) -> Sum {
+    Sum {
+        number,
+        ..Sum::default()
+    }
+}
+
 fn one_read(read: usize) -> Sum {
     Sum {
-        number: 0,
         reads: vec![read],
+        ..Sum::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use std::rc::Rc;
-use strandline_isa::{Addr, Cpu, Flush, Note, Primitive, W};
+use strandline_isa::{sites, Addr, Cpu, Flush, Note, Primitive, W};
 use strandline_kernel::Rng;
 use strandline_machine::{Factory, SimCpu};
 use strandline_order::litmus::{Alone, Instruction, LocationId, Operand, Register};
@@ -15,6 +15,10 @@ const SHORTEST_START: u64 = 24;
 
 /// Maximum number of other lines that a thread writes first, so that queues and banks are busy.
 const TRAFFIC: u64 = 8;
+
+sites! {
+    COMPARED_IS_EQUAL = 0x3d81_5b27;
+}
 
 /// The kind of delay of a thread's instructions.
 #[derive(Clone, Copy)]
@@ -112,6 +116,8 @@ struct Registers<'c> {
     cpu: &'c SimCpu,
     layout: &'c Layout,
     values: [W<'c, SimCpu>; 14],
+    /// What was compared last, and with what.
+    compared: (W<'c, SimCpu>, u64),
     /// A zero that is ready late: a part of every address.
     late: W<'c, SimCpu>,
 }
@@ -122,6 +128,7 @@ impl<'c> Registers<'c> {
             cpu,
             layout,
             values: [cpu.word(0); 14],
+            compared: (cpu.word(0), 0),
             late: cpu.word(0),
         }
     }
@@ -171,6 +178,22 @@ impl<'c> Registers<'c> {
                 let value = self.value(operand);
                 self.address(at).store_nt(value).await;
             }
+            Instruction::LoadAt(register, at, index) => {
+                let address = self.address(at) + *self.register(index);
+                *self.register(register) = address.load().await;
+            }
+            Instruction::StoreAt(at, index, operand) => {
+                let value = self.value(operand);
+                (self.address(at) + *self.register(index)).store(value).await;
+            }
+            Instruction::Clear(register) => {
+                let value = *self.register(register);
+                *self.register(register) = value ^ value;
+            }
+            Instruction::Compare(register, number) => self.compared = (*self.register(register), u64::from(number)),
+            // Both ways lead to the label, which comes next.
+            Instruction::Jump(_) => _ = self.compared.0.is(self.compared.1).branch(COMPARED_IS_EQUAL),
+            Instruction::Label(_) => {}
             Instruction::Set(register, number) => *self.register(register) = self.cpu.word(u64::from(number)),
             Instruction::Exchange(at, register) => {
                 let value = *self.register(register);

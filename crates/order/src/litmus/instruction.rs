@@ -31,8 +31,21 @@ pub enum Instruction {
     Store(LocationId, Operand, bool),
     /// A non-temporal store.
     StoreNt(LocationId, Operand),
+    /// A load through an index register, the last one: the address depends on it, and it holds 0.
+    LoadAt(Register, LocationId, Register),
+    /// A store through an index register: as for [`Instruction::LoadAt`].
+    StoreAt(LocationId, Register, Operand),
     /// A constant in a register: no event.
     Set(Register, u8),
+    /// A register exclusive-or itself: 0, which still depends on what the register held. No event.
+    Clear(Register),
+    /// A comparison of a register with a number: no event.
+    Compare(Register, u8),
+    /// A jump to the label of this number, which comes next, if the last comparison found a difference: no event. It
+    /// leads to the same instructions either way, but what follows waits for it.
+    Jump(u8),
+    /// The label of this number: no event.
+    Label(u8),
     /// A locked exchange of a location and a register.
     Exchange(LocationId, Register),
     /// A locked addition of a register, which receives the old value.
@@ -203,12 +216,18 @@ impl Instruction {
             Instruction::Load(_, at, _)
             | Instruction::Store(at, ..)
             | Instruction::StoreNt(at, _)
+            | Instruction::LoadAt(_, at, _)
+            | Instruction::StoreAt(at, ..)
             | Instruction::Exchange(at, _)
             | Instruction::Add(at, _)
             | Instruction::Out(at, _)
             | Instruction::Flush(at, _)
             | Instruction::Persist(at) => Some(at),
             Instruction::Set(..)
+            | Instruction::Clear(_)
+            | Instruction::Compare(..)
+            | Instruction::Jump(_)
+            | Instruction::Label(_)
             | Instruction::SetContext(_)
             | Instruction::ContextFence(_)
             | Instruction::Fence(_) => None,
@@ -219,7 +238,12 @@ impl Instruction {
     #[must_use]
     pub fn events(self) -> usize {
         match self {
-            Instruction::Set(..) | Instruction::SetContext(_) => 0,
+            Instruction::Set(..)
+            | Instruction::Clear(_)
+            | Instruction::Compare(..)
+            | Instruction::Jump(_)
+            | Instruction::Label(_)
+            | Instruction::SetContext(_) => 0,
             Instruction::Exchange(..) | Instruction::Add(..) => 2,
             _ => 1,
         }

@@ -2,6 +2,7 @@
 
 mod condition;
 mod instruction;
+mod through;
 
 use super::{Condition, Instruction, Location, LocationId, LocationKind, Test};
 use crate::text::Text;
@@ -233,6 +234,7 @@ impl Parser<'_> {
     fn threads(&mut self) -> Result<Vec<Vec<Instruction>>, Fault> {
         let count = self.thread_names()?;
         let mut threads = vec![Vec::new(); count];
+        let mut checks: Vec<through::Through> = (0..count).map(|_| through::Through::default()).collect();
         while !self.at_condition()? {
             for (index, thread) in threads.iter_mut().enumerate() {
                 self.text.skip_blanks()?;
@@ -240,6 +242,7 @@ impl Parser<'_> {
                     let place = self.text.place();
                     let instruction = self.instruction()?;
                     self.refuse(place, instruction)?;
+                    checks[index].take(place, instruction)?;
                     thread.push(instruction);
                 }
                 match index + 1 == count {
@@ -248,6 +251,7 @@ impl Parser<'_> {
                 }
             }
         }
+        checks.iter().try_for_each(through::Through::finish)?;
         Ok(threads)
     }
 

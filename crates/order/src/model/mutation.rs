@@ -46,15 +46,7 @@ fn is_idle(expr: &Expr, idle: &BTreeSet<String>) -> bool {
         | ExprKind::Unary(Unary::Lift, a)
         | ExprKind::Unary(Unary::Domain, a)
         | ExprKind::Unary(Unary::Range, a) => is_idle(a, idle),
-        ExprKind::If(_, _, otherwise) => is_idle(otherwise, idle),
-    }
-}
-
-/// An expression's parts; parts of a variant are inactive.
-fn parts(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::If(_, _, otherwise) => vec![otherwise],
-        _ => expr.parts(),
+        ExprKind::If(_, then, otherwise) => is_idle(then, idle) && is_idle(otherwise, idle),
     }
 }
 
@@ -62,8 +54,8 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
 fn with_part(expr: &Expr, index: usize, part: Expr) -> Expr {
     let mut expr = expr.clone();
     match &mut expr.kind {
-        ExprKind::Unary(_, a) | ExprKind::If(_, _, a) => **a = part,
-        ExprKind::Binary(_, a, b) => **[a, b][index] = part,
+        ExprKind::Unary(_, a) => **a = part,
+        ExprKind::Binary(_, a, b) | ExprKind::If(_, a, b) => **[a, b][index] = part,
         ExprKind::Name(_) | ExprKind::Zero | ExprKind::All => panic!("no such part"),
     }
     expr
@@ -110,7 +102,7 @@ fn weaker(expr: &Expr, live: &Live) -> Vec<(String, Expr)> {
         }
         _ => {}
     }
-    for (index, part) in parts(expr).into_iter().enumerate() {
+    for (index, part) in expr.parts().into_iter().enumerate() {
         let inner = weaker(part, live).into_iter();
         steps.extend(inner.map(|(what, part)| (what, with_part(expr, index, part))));
     }
@@ -144,7 +136,7 @@ impl Live {
             if is_idle(expr, &idle) {
                 continue;
             }
-            next.extend(parts(expr));
+            next.extend(expr.parts());
             if let ExprKind::Name(name) = &expr.kind {
                 if let Some(body) = bodies.get(name.as_str()).filter(|_| used.insert(name.clone())) {
                     next.push(body);

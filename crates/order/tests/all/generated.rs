@@ -33,7 +33,7 @@ fn generating_again_gives_what_stands_on_the_shelf() {
 fn spoken_of(test: &Test) -> Model {
     let synchronises = test.classes().contains(&Class::Acquiring) || test.classes().contains(&Class::Releasing);
     let epochs = if synchronises { "rp" } else { "ep" };
-    let models = ["px86", "so", "cfence", "strand", "intents", "rcbsp", epochs];
+    let models = ["px86", "so", "cfence", "strand", "intents", epochs, "rcbsp:weak-stores"];
     let models = models
         .iter()
         .map(|name| Model::named(name).unwrap_or_else(|fault| panic!("{fault}")));
@@ -50,7 +50,7 @@ fn of_folder(folder: &str) -> Option<Model> {
         "pcommit" => "so",
         "epoch" => "ep",
         "release" => "rp",
-        "weak" => "rcbsp",
+        "weak" => "rcbsp:weak-stores",
         "cfence" | "strand" | "intents" => folder,
         _ => return None,
     };

@@ -247,14 +247,14 @@ fn delegated_persist_ordering_figure_1() {
     let expected = all_but(&[("x", 1), ("y", 1), ("z", 1)], |s| {
         s[0] == 0 && (s[1] == 1 || s[2] == 1)
     });
-    assert_eq!(states("rcbsp", "papers/dpo-1"), expected);
+    assert_eq!(states("rcbsp:weak-stores", "papers/dpo-1"), expected);
 }
 
 #[test]
 fn delegated_persist_ordering_figure_3_left() {
     // Coherence order is persist order. Y=1 says that core 1 read core 0's store and so overwrote it; the fence puts X=2 before Y.
     let expected = all_but(&[("x", 2), ("y", 1)], |s| s[1] == 1 && s[0] != 2);
-    assert_eq!(states("rcbsp", "papers/dpo-3-left"), expected);
+    assert_eq!(states("rcbsp:weak-stores", "papers/dpo-3-left"), expected);
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn delegated_persist_ordering_figure_3_right() {
     // Y=1 only if the load of the flag reads core 0's store, which is in group B of the fence; then S_Y is too, by its dependence. S_X
     // is in group A.
     let expected = all_but(&[("x", 1), ("y", 1)], |s| s[0] == 0 && s[1] == 1);
-    assert_eq!(states("rcbsp", "papers/dpo-3-right"), expected);
+    assert_eq!(states("rcbsp:weak-stores", "papers/dpo-3-right"), expected);
     // Without the fence there are no groups: nothing is ordered.
     let free = all_but(&[("x", 1), ("y", 1)], |_| false);
-    assert_eq!(states("rcbsp", "papers/dpo-3-right-no-fence"), free);
+    assert_eq!(states("rcbsp:weak-stores", "papers/dpo-3-right-no-fence"), free);
 }

@@ -1,7 +1,7 @@
 //! A test's text, from a shape and its edges.
 
 use super::code::Code;
-use super::edge::{Edge, Form};
+use super::edge::{Edge, Form, Needs};
 use super::shape::{Access, Kind, Link, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -186,6 +186,11 @@ impl Writer<'_> {
                 code.store(*access, self.labels[&(thread, index)], form, dependent);
             }
             if let Some(edge) = steps.get(index) {
+                match edge.needs {
+                    Needs::Nothing => {}
+                    Needs::Address => code.index(&mut self.claims),
+                    Needs::Branch => code.branch(),
+                }
                 code.extend(self.lines(edge.between, &accesses[index..index + 2]));
             }
         }

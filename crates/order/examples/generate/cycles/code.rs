@@ -21,6 +21,9 @@ pub struct Code {
     registers: usize,
     last: Option<Loaded>,
     untold: Vec<Loaded>,
+    /// The register that the next access's address depends on.
+    index: Option<&'static str>,
+    branches: usize,
 }
 
 impl Code {
@@ -38,7 +41,8 @@ impl Code {
     pub fn load(&mut self, at: char, value: u8, form: Form) {
         let register = self.register();
         let name = if form == Form::Synchronising { "LDAR" } else { "MOV" };
-        self.lines.push(format!("{name} {register},[{at}]"));
+        let index = self.plus();
+        self.lines.push(format!("{name} {register},[{at}{index}]"));
         let read = Loaded { register, value };
         self.last = Some(read);
         self.untold.push(read);
@@ -66,14 +70,46 @@ impl Code {
             }
             None => format!("${value}"),
         };
-        self.lines.push(format!("{name} [{}],{operand}", access.at));
+        let index = self.plus();
+        self.lines.push(format!("{name} [{}{index}],{operand}", access.at));
+    }
+
+    /// The index register of the next access, if its address depends on one.
+    fn plus(&mut self) -> String {
+        self.index
+            .take()
+            .map_or(String::new(), |register| format!("+{register}"))
+    }
+
+    /// Makes the next access's address depend on the last loaded value, which an output shows before it is cleared.
+    pub fn index(&mut self, claims: &mut Vec<(String, u8)>) {
+        let Some(read) = self.last.take() else { return };
+        self.untold.retain(|other| other.register != read.register);
+        self.tell(read, claims);
+        self.lines.push(format!("XOR {0},{0}", read.register));
+        self.index = Some(read.register);
+    }
+
+    /// Makes what follows depend on the last loaded value through a branch.
+    pub fn branch(&mut self) {
+        let Some(read) = self.last else { return };
+        let label = self.branches;
+        self.branches += 1;
+        self.lines.push(format!("CMP {},${}", read.register, read.value));
+        self.lines
+            .extend([format!("JNE LC{label:02}"), format!("LC{label:02}:")]);
+    }
+
+    fn tell(&mut self, read: Loaded, claims: &mut Vec<(String, u8)>) {
+        let output = EVIDENCE[claims.len()];
+        self.lines.push(format!("OUT [{output}],{}", read.register));
+        claims.push((output.to_owned(), read.value));
     }
 
     /// The code. It ends with outputs of loaded values that are not stored; their values are added to the claims.
     pub fn finish(mut self, claims: &mut Vec<(String, u8)>) -> Vec<String> {
-        for (read, output) in self.untold.iter().zip(&EVIDENCE[claims.len()..]) {
-            self.lines.push(format!("OUT [{output}],{}", read.register));
-            claims.push(((*output).to_owned(), read.value));
+        for read in std::mem::take(&mut self.untold) {
+            self.tell(read, claims);
         }
         self.lines
     }

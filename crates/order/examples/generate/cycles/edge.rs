@@ -15,6 +15,17 @@ pub enum Form {
     Synchronising,
 }
 
+/// How the second access needs the loaded value, other than by storing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Not at all.
+    Nothing,
+    /// For its address.
+    Address,
+    /// Through a branch before it.
+    Branch,
+}
+
 /// An edge: the instructions between two accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
@@ -30,6 +41,8 @@ pub struct Edge {
     pub before: &'static str,
     /// Whether a store after a load stores the loaded value.
     pub data: bool,
+    /// What else the second access needs the loaded value for.
+    pub needs: Needs,
 }
 
 impl Edge {
@@ -51,6 +64,7 @@ impl Edge {
             between,
             before: "",
             data: true,
+            needs: Needs::Nothing,
         }
     }
 
@@ -62,6 +76,12 @@ impl Edge {
     /// The same without a dependence through a register.
     pub const fn independent(self) -> Edge {
         Edge { data: false, ..self }
+    }
+
+    /// From a load, with no other dependence than this one.
+    pub const fn through(name: &'static str, last: char, needs: Needs) -> Edge {
+        let edge = Edge::of(name, ('R', last), "").independent();
+        Edge { needs, ..edge }
     }
 
     /// Whether it is permitted between accesses of these kinds.
@@ -76,7 +96,10 @@ impl Edge {
 
     /// Whether it is only program order.
     pub fn is_bare(&self) -> bool {
-        self.between.is_empty() && self.before.is_empty() && self.forms() == (Form::Plain, Form::Plain)
+        self.needs == Needs::Nothing
+            && self.between.is_empty()
+            && self.before.is_empty()
+            && self.forms() == (Form::Plain, Form::Plain)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The families of tests: the edges of each family's instructions, and its shapes.
 
 use super::build::Placement;
-use super::edge::Edge;
+use super::edge::{Edge, Needs};
 use super::shape::{Kind, Shape};
 
 /// Tests for the models of one instruction set.
@@ -224,14 +224,19 @@ const RELEASE: Family = Family {
 
 const WEAK: Family = Family {
     folder: "weak",
-    main: "rcbsp",
+    main: "rcbsp:weak-stores",
     shapes: &[
-        "ww", "www", "mp", "wrw", "co", "fr", "over", "isa2", "wrc", "sb", "lb", "see", "2+2w", "r", "s",
+        "ww", "wo", "www", "mp", "mpo", "wrw", "wro", "co", "coo", "fr", "over", "isa2", "wrc", "sb", "lb", "see",
+        "2+2w", "r", "s",
     ],
     edges: &[
         PO.independent(),
         Edge::of("data", ('R', 'W'), ""),
+        Edge::through("addr", 'R', Needs::Address),
+        Edge::through("addr", 'W', Needs::Address),
+        Edge::through("ctrl", '_', Needs::Branch),
         Edge::any("dmb", "DMB").independent(),
+        Edge::any("dfence", "DFENCE").independent(),
         Edge::of("locked", ('_', 'L'), "").independent(),
         Edge::of("dmb.locked", ('_', 'L'), "DMB").independent(),
     ],

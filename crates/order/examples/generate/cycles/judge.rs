@@ -1,10 +1,12 @@
 //! Whether a test is worth keeping.
 
+use super::family::FAMILIES;
 use strandline_isa::Primitive;
 use strandline_order::litmus::{Class, Instruction, LocationId, Operand};
 use strandline_order::{allowed, Fault, Model, State, Test};
 
-/// All models. Their variants are left out, because a test of a variant is also a test of its model.
+/// All models, and the variants that decide a family's conditions. Other variants are left out, because a test of a
+/// variant is also a test of its model.
 pub struct Judge {
     models: Vec<Model>,
 }
@@ -33,10 +35,11 @@ impl Verdict {
 impl Judge {
     /// With all built-in models.
     pub fn new() -> Result<Judge, Fault> {
-        let models = Model::names()
-            .iter()
-            .map(|name| Model::named(name))
-            .collect::<Result<_, _>>()?;
+        let mut names = Model::names();
+        names.extend(FAMILIES.iter().map(|family| family.main.to_owned()));
+        names.sort();
+        names.dedup();
+        let models = names.iter().map(|name| Model::named(name)).collect::<Result<_, _>>()?;
         Ok(Judge { models })
     }
 
@@ -122,6 +125,9 @@ fn weaker(test: &Test, claims: &[(String, u8)]) -> Vec<Test> {
         }
         Instruction::Load(register, at, true) => Some(Some(Instruction::Load(register, at, false))),
         Instruction::Exchange(at, register) => Some(Some(Instruction::Store(at, Operand::Register(register), false))),
+        Instruction::LoadAt(register, at, _) => Some(Some(Instruction::Load(register, at, false))),
+        Instruction::StoreAt(at, _, value) => Some(Some(Instruction::Store(at, value, false))),
+        Instruction::Jump(_) => Some(None),
         _ => None,
     })
 }

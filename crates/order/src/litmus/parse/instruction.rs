@@ -6,13 +6,16 @@ use crate::litmus::{Class, Instruction, LocationId, LocationKind, Operand, Regis
 use crate::{Fault, Place};
 
 /// The list of instructions, for the error on an unknown one.
-const OPERATIONS: [&str; 13] = [
+const OPERATIONS: [&str; 16] = [
     "MOV",
     "LDAR",
     "STLR",
     "MOVNTI",
     "XCHG",
     "LOCK XADD",
+    "XOR",
+    "CMP",
+    "JNE",
     "OUT",
     "CLWB",
     "CLFLUSHOPT",
@@ -40,6 +43,10 @@ impl Parser<'_> {
             return Err(Fault::new(place, message));
         }
         self.text.skip_blanks()?;
+        if let Some(number) = word.strip_prefix("LC").filter(|_| self.text.peek() == Some(':')) {
+            self.text.bump();
+            return label_of(number, place).map(Instruction::Label);
+        }
         let flush = |kind| move |at| Instruction::Flush(at, kind);
         match word.as_str() {
             "MOV" => self.mov(),
@@ -52,6 +59,14 @@ impl Parser<'_> {
             "MOVNTI" => self.stored(Instruction::StoreNt),
             "XCHG" => self.locked(Instruction::Exchange),
             "LOCK" if self.word() == "XADD" => self.locked(Instruction::Add),
+            "XOR" => self.cleared(),
+            "CMP" => {
+                let register = self.register()?;
+                self.expect(",", "and a number")?;
+                self.expect("$", "and a number")?;
+                Ok(Instruction::Compare(register, self.number()?))
+            }
+            "JNE" => self.label().map(Instruction::Jump),
             "OUT" => {
                 let at = self.bracketed(true)?;
                 self.expect(",", "and a value")?;
@@ -77,14 +92,42 @@ impl Parser<'_> {
 
     fn mov(&mut self) -> Result<Instruction, Fault> {
         if self.text.peek() == Some('[') {
-            return self.stored(|at, value| Instruction::Store(at, value, false));
+            let (at, index) = self.indexed()?;
+            self.expect(",", "and what is stored")?;
+            let value = self.operand()?;
+            return Ok(match index {
+                Some(index) => Instruction::StoreAt(at, index, value),
+                None => Instruction::Store(at, value, false),
+            });
         }
         let register = self.register()?;
         self.expect(",", "and a location in brackets or a number")?;
         if self.eat("$")? {
             return Ok(Instruction::Set(register, self.number()?));
         }
-        Ok(Instruction::Load(register, self.bracketed(false)?, false))
+        Ok(match self.indexed()? {
+            (at, Some(index)) => Instruction::LoadAt(register, at, index),
+            (at, None) => Instruction::Load(register, at, false),
+        })
+    }
+
+    /// A register and itself.
+    fn cleared(&mut self) -> Result<Instruction, Fault> {
+        let register = self.register()?;
+        self.expect(",", "and the same register")?;
+        self.text.skip_blanks()?;
+        let place = self.text.place();
+        match self.register()? == register {
+            true => Ok(Instruction::Clear(register)),
+            false => Err(Fault::new(place, "XOR only clears: name the same register twice")),
+        }
+    }
+
+    /// The number of a label.
+    fn label(&mut self) -> Result<u8, Fault> {
+        let place = self.text.place();
+        let word = self.word().to_owned();
+        label_of(word.strip_prefix("LC").unwrap_or_default(), place)
     }
 
     fn stored(&mut self, store: impl Fn(LocationId, Operand) -> Instruction) -> Result<Instruction, Fault> {
@@ -101,10 +144,27 @@ impl Parser<'_> {
 
     /// A location in brackets: an output, or one in memory.
     fn bracketed(&mut self, output: bool) -> Result<LocationId, Fault> {
+        let id = self.opened(output)?;
+        self.expect("]", "after the location")?;
+        Ok(id)
+    }
+
+    /// A location in memory in brackets, with an index register or without.
+    fn indexed(&mut self) -> Result<(LocationId, Option<Register>), Fault> {
+        let id = self.opened(false)?;
+        let index = match self.eat("+")? {
+            true => Some(self.register()?),
+            false => None,
+        };
+        self.expect("]", "after the location")?;
+        Ok((id, index))
+    }
+
+    fn opened(&mut self, output: bool) -> Result<LocationId, Fault> {
         self.expect("[", "and a location")?;
+        self.text.skip_blanks()?;
         let place = self.text.place();
         let id = self.location()?;
-        self.expect("]", "after the location")?;
         let named = self.named(id);
         match (named.kind == LocationKind::Output, output) {
             (true, false) => Err(Fault::new(
@@ -163,6 +223,14 @@ impl Parser<'_> {
                 Err(Fault::new(place, message))
             }
         }
+    }
+}
+
+/// The number of the label `LC` and these digits.
+fn label_of(digits: &str, place: Place) -> Result<u8, Fault> {
+    match digits.parse() {
+        Ok(number) if digits.len() == 2 => Ok(number),
+        _ => Err(Fault::new(place, "expected a label, LC00 to LC99")),
     }
 }
 

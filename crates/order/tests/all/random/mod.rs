@@ -73,6 +73,40 @@ fn instruction(cells: usize) -> impl Strategy<Value = Instruction> {
     ]
 }
 
+/// Instructions that belong together: a register that serves as an index is cleared before, and a jump has its label
+/// below it.
+fn piece(cells: usize) -> impl Strategy<Value = Vec<Instruction>> {
+    let at = || (0..cells as u8).prop_map(LocationId);
+    let cleared = |index: Register, then| vec![Instruction::Clear(index), then];
+    prop_oneof![
+        8 => instruction(cells).prop_map(|instruction| vec![instruction]),
+        1 => (register(), at(), register())
+            .prop_map(move |(into, at, index)| cleared(index, Instruction::LoadAt(into, at, index))),
+        1 => (at(), register(), operand())
+            .prop_map(move |(at, index, value)| cleared(index, Instruction::StoreAt(at, index, value))),
+        // Labels have their numbers later: each is unique in its thread.
+        1 => (register(), any::<u8>())
+            .prop_map(|(register, value)| vec![Instruction::Compare(register, value), Instruction::Jump(0)]),
+        1 => Just(vec![Instruction::Jump(0)]),
+    ]
+}
+
+/// The instructions of a thread: each jump with a label of its own below it.
+fn labelled(pieces: Vec<Vec<Instruction>>) -> Vec<Instruction> {
+    let mut next = 0..100u8;
+    let mut labelled = Vec::new();
+    for instruction in pieces.into_iter().flatten() {
+        match instruction {
+            Instruction::Jump(_) => {
+                let label = next.next().expect("few jumps");
+                labelled.extend([Instruction::Jump(label), Instruction::Label(label)]);
+            }
+            other => labelled.push(other),
+        }
+    }
+    labelled
+}
+
 /// A formula over these locations.
 fn formula(observed: Vec<LocationId>) -> impl Strategy<Value = Formula> {
     let is = (any::<prop::sample::Index>(), any::<u8>()).prop_map(move |(index, value)| match observed.as_slice() {
@@ -95,7 +129,7 @@ pub fn test(most: usize) -> impl Strategy<Value = Test> {
     (memory(), names, titles, 1..4usize).prop_flat_map(move |(memory, name, title, count)| {
         let locations = locations(&memory);
         let (cells, outputs) = (memory.0.len(), memory.1);
-        let threads = vec(vec(instruction(cells), 0..=most / 2 / count), count);
+        let threads = vec(vec(piece(cells), 0..=most / 2 / count).prop_map(labelled), count);
         let told = vec((any::<prop::sample::Index>(), operand()), outputs);
         let quantifiers = vec![Quantifier::Exists, Quantifier::NotExists, Quantifier::Forall];
         let observed = locations
