@@ -162,17 +162,19 @@ fn listing(kind: &str) -> Answered {
 fn machine(name_or_path: &str, sets: Vec<String>) -> Answered {
     let describe = || -> Result<Value, Error> {
         let mut machine = Machine::load(name_or_path)?;
-        for set in &sets {
-            let (key, value) = set
-                .strip_prefix("machine.")
-                .and_then(|rest| rest.split_once('='))
-                .ok_or_else(|| Error::input(format!("--set {set}: must be machine.KEY=VALUE")))?;
-            machine.set(key, value)?;
-        }
+        let sets = sets.iter().map(|set| machine_setting(set));
+        machine.change(sets.collect::<Result<Vec<_>, _>>()?)?;
         machine.validate()?;
         Ok(json!(machine.describe()))
     };
     answer(describe)
+}
+
+/// The parameter and value of a machine's setting.
+fn machine_setting(set: &str) -> Result<(&str, &str), Error> {
+    set.strip_prefix("machine.")
+        .and_then(|rest| rest.split_once('='))
+        .ok_or_else(|| Error::input(format!("--set {set}: must be machine.KEY=VALUE")))
 }
 
 #[pyfunction]

@@ -8,9 +8,6 @@ use strandline_kernel::{Param, Params};
 use strandline_machine::Machine;
 use strandline_runtime::RUNTIME_PARAMS;
 
-/// The base machine for a record's parameters, which set all of its parameters.
-const BASE: &str = "cosplay";
-
 /// The settings of `spec`, and its machine: from a preset, a file, or a record.
 ///
 /// # Errors
@@ -18,7 +15,11 @@ const BASE: &str = "cosplay";
 pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Error> {
     let name = spec.machine.as_deref().unwrap_or(usual);
     let repeats = !spec.parameters.is_empty();
-    let mut machine = Machine::load(if repeats { BASE } else { name })?;
+    let mut machine = if repeats {
+        Machine::of_record()
+    } else {
+        Machine::load(name)?
+    };
     let recorded = spec.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     let sets = Sets::read(recorded.chain(spec.set.iter().cloned()))?;
     sets.apply(&mut machine)?;

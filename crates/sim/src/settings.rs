@@ -73,10 +73,7 @@ impl Sets {
     /// # Errors
     /// An unknown key or a wrong value.
     pub fn apply(&self, machine: &mut Machine) -> Result<(), Error> {
-        for (key, value) in self.of(Scope::Machine) {
-            machine.set(key, value)?;
-        }
-        Ok(())
+        Ok(machine.change(self.of(Scope::Machine))?)
     }
 }
 

@@ -155,10 +155,13 @@ impl Private {
         inner.max(outer) == Some(State::Modified)
     }
 
-    /// Makes a modified line exclusive; whether it was modified.
-    pub fn clean(&mut self, line: Line) -> bool {
+    /// Makes a modified line exclusive, or shared any line here if the caches do not `keep` its ownership; whether it
+    /// was modified.
+    pub fn clean(&mut self, line: Line, keep: bool) -> bool {
         let was = self.state(line) == Some(State::Modified);
-        if was {
+        if !keep {
+            self.set_state(line, State::Shared);
+        } else if was {
             self.set_state(line, State::Exclusive);
         }
         was

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::error::{ConfigError, Fault};
 use super::machine::Machine;
+use super::media::MEDIA;
 use super::parameter::{cycles_of, find, Parameter, PARAMETERS};
 
 /// The source of a value that came with `--set`.
@@ -37,7 +38,8 @@ impl Machine {
     /// Sets one parameter, as `--set machine.KEY=TEXT` does: `set("pm.read_latency", "175ns")`.
     ///
     /// A number is in the parameter's unit (cycles for times) unless a unit follows it. Changing `core.clock_ghz`
-    /// converts the times that were given in ns anew and leaves those given in cycles.
+    /// converts the times that were given in ns anew and leaves those given in cycles. `media` names one of the
+    /// machine's memories and sets all parameters in which these differ.
     ///
     /// # Errors
     /// An unknown key, a wrong type or unit, or a value out of range; the machine is then unchanged. How parameters
@@ -45,11 +47,15 @@ impl Machine {
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ConfigError> {
         let fail = |what: &str| ConfigError::new(&format!("--set machine.{key}={text}"), what);
         let parameter = find(key).map_err(|what| fail(&what))?;
-        self.assign(parameter, text, COMMAND_LINE.to_owned())
-            .map_err(|fault| fail(&fault.text))
+        let outcome = match key {
+            MEDIA => self.choose(text.trim(), COMMAND_LINE),
+            _ => self.assign(parameter, text, COMMAND_LINE.to_owned()),
+        };
+        outcome.map_err(|fault| fail(&fault.text))
     }
 
-    /// All parameters in the order of their sections; without an L2, of it only `l2.bytes`, which is 0.
+    /// All parameters in the order of their sections; without an L2, of it only `l2.bytes`, which is 0; no
+    /// `media` of a machine with one memory.
     #[must_use]
     pub fn describe(&self) -> Vec<ParamInfo> {
         PARAMETERS.iter().filter_map(|parameter| self.info(parameter)).collect()

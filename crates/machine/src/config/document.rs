@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::Deserialize;
 use strandline_kernel::did_you_mean;
-use toml_edit::{de::Error, ImDocument, Item, Table};
+use toml_edit::{de::Error, ImDocument, Item, Table, TableLike};
 
 use super::error::ConfigError;
 use super::parameter::{find, PARAMETERS};
 
 /// The keys that are not parameters.
-const ABOUT: [&str; 4] = ["base", "name", "paper", "summary"];
+const ABOUT: [&str; 5] = ["base", "name", "paper", "summary", OTHER_MEDIA];
+
+/// The table of memories that the machine can have in place of its own, a table each.
+const OTHER_MEDIA: &str = "other_media";
 
 /// A parameter as written: `{ value = 32, unit = "KiB", source = "Table 2" }`.
 #[derive(Deserialize)]
@@ -31,11 +34,15 @@ enum Scalar {
 }
 
 /// A parameter's value as text, with the unit, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given {
     pub text: String,
     pub source: String,
     pub line: usize,
 }
+
+/// Values by parameter.
+pub(super) type Values = BTreeMap<&'static str, Given>;
 
 /// A file's name and its syntax.
 pub(super) struct Document<'a> {
@@ -61,16 +68,38 @@ impl<'a> Document<'a> {
     }
 
     /// The values given, by parameter.
-    pub fn given(&self) -> Result<BTreeMap<&'static str, Given>, ConfigError> {
+    pub fn given(&self) -> Result<Values, ConfigError> {
+        self.values(&[], self.toml.as_table())
+    }
+
+    /// The values of each other memory, by its name.
+    pub fn other_media(&self) -> Result<BTreeMap<String, Values>, ConfigError> {
+        let Some(item) = self.toml.get(OTHER_MEDIA) else {
+            return Ok(BTreeMap::new());
+        };
+        let fix = format!("write [{OTHER_MEDIA}.NAME] and its parameters below it");
+        let wrong = |path: &[&str]| self.error(path, &format!("expected a table a memory ({fix})"));
+        let media = item.as_table_like().ok_or_else(|| wrong(&[OTHER_MEDIA]))?;
+        let read = |(name, item): (&str, &Item)| {
+            let path = [OTHER_MEDIA, name];
+            let table = item.as_table_like().ok_or_else(|| wrong(&path))?;
+            Ok((name.to_owned(), self.values(&path, table)?))
+        };
+        media.iter().map(read).collect()
+    }
+
+    /// The values of the parameters in a table at a path.
+    fn values(&self, at: &[&str], table: &dyn TableLike) -> Result<Values, ConfigError> {
         let mut given = BTreeMap::new();
-        for (key, item) in self.toml.iter().filter(|(key, _)| !ABOUT.contains(key)) {
+        for (key, item) in table.iter().filter(|(key, _)| !ABOUT.contains(key)) {
             let items = match item.as_table_like() {
                 Some(table) if is_section(key) => table.iter().map(|(field, item)| (vec![key, field], item)).collect(),
                 _ if find(key).is_ok() => vec![(vec![key], item)],
-                _ => return Err(self.error(&[key], &no_section(key, item))),
+                _ => return Err(self.error(&[at, &[key]].concat(), &no_section(key, item))),
             };
-            for (path, item) in items {
-                let parameter = find(&path.join(".")).map_err(|what| self.error(&path, &what))?;
+            for (keys, item) in items {
+                let path = [at, &keys].concat();
+                let parameter = find(&keys.join(".")).map_err(|what| self.error(&path, &what))?;
                 given.insert(&*parameter.key, self.parameter(&path, item)?);
             }
         }

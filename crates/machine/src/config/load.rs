@@ -7,9 +7,10 @@ use std::path::Path;
 
 use strandline_kernel::did_you_mean;
 
-use super::document::{Document, Given};
+use super::document::{Document, Given, Values};
 use super::error::{ConfigError, Fault};
 use super::machine::Machine;
+use super::media::{Media, MEDIA};
 use super::parameter::PARAMETERS;
 
 /// Far beyond any machine's file; a device or a wrong file must not exhaust the memory.
@@ -72,30 +73,53 @@ impl Machine {
         machine.name = document.about("name")?.unwrap_or_else(|| stem.into_owned());
         machine.paper = document.about("paper")?.unwrap_or(machine.paper);
         machine.summary = document.about("summary")?.unwrap_or(machine.summary);
-        machine.fill(&given).map_err(|fault| {
-            let mut written = fault.keys.iter().filter_map(|key| Some((*key, given.get(key)?.line)));
-            let (key, line) = written.next().unwrap_or((fault.keys[0], 1));
-            document.error_at(line, key, &fault.text)
+        machine
+            .fill(&given)
+            .map_err(|fault| at_line(&document, &given, &fault))?;
+        let others = document.other_media()?;
+        let known = others.clone();
+        machine.offer(others).map_err(|(name, fault)| {
+            let given = known.get(&name).unwrap_or(&given);
+            at_line(&document, given, &fault)
         })?;
         Ok(machine)
     }
 
+    /// The memory comes first: it is one of the base's, unless the base has only one, and the file changes its values.
+    fn fill(&mut self, given: &Values) -> Result<(), Fault> {
+        if let (Media::Known(media), Some(Given { text, source, .. })) = (&self.choice, given.get(MEDIA)) {
+            if !media.is_empty() {
+                self.choose(text, source)?;
+            }
+        }
+        self.assign_all(given)?;
+        self.check()
+    }
+
     /// Assigns in the order of the parameters: the clock precedes the times that it converts.
-    fn fill(&mut self, given: &BTreeMap<&str, Given>) -> Result<(), Fault> {
+    pub(super) fn assign_all(&mut self, given: &Values) -> Result<(), Fault> {
         for parameter in PARAMETERS.iter() {
             if let Some(given) = given.get(&*parameter.key) {
                 self.assign(parameter, &given.text, given.source.clone())?;
             }
         }
-        self.check()
+        Ok(())
     }
 }
 
-/// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given)
-/// and of the channel, which is that of the other writes unless the file says otherwise.
+/// The error of a fault, at the line of the likeliest culprit among the values given.
+fn at_line(document: &Document<'_>, given: &Values, fault: &Fault) -> ConfigError {
+    let mut written = fault.keys.iter().filter_map(|key| Some((*key, given.get(key)?.line)));
+    let (key, line) = written.next().unwrap_or((fault.keys[0], 1));
+    document.error_at(line, key, &fault.text)
+}
+
+/// Demands every parameter but those of an L2 (the checks refuse one of which only `l2.bytes` is given), of the
+/// channel, which is that of the other writes unless the file says otherwise, and the name of the memory.
 fn demand_all(document: &Document<'_>, given: &BTreeMap<&str, Given>) -> Result<(), ConfigError> {
     let keys = PARAMETERS.iter().map(|parameter| &*parameter.key);
-    let is_optional = |key: &str| key.starts_with("l2.") && key != "l2.bytes" || key.starts_with("channel.");
+    let is_optional =
+        |key: &str| key.starts_with("l2.") && key != "l2.bytes" || key.starts_with("channel.") || key == MEDIA;
     let demanded = keys.filter(|key| !is_optional(key));
     let missing: Vec<_> = demanded.filter(|key| !given.contains_key(key)).collect();
     let also = match &missing[..] {

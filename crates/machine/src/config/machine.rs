@@ -7,6 +7,7 @@ use strandline_isa::LINE_BYTES;
 use strandline_kernel::Cycles;
 
 use super::change::Origin;
+use super::media::Media;
 use super::parameter::{cycles_of, parameters, Parameter, Value};
 
 const MAX_ENTRIES: u64 = 1 << 16;
@@ -30,7 +31,7 @@ pub enum Coherence {
     /// The LLC keeps a directory and forwards requests to the owner or the sharers.
     #[default]
     Directory,
-    /// Every miss is broadcast to all private caches.
+    /// Every miss is broadcast to all private caches, and so is every clwb (DPO, section II-B).
     Snoop,
 }
 
@@ -41,6 +42,8 @@ parameters! {
     Machine {
         /// Simulated cores; 0: as many as the program has threads.
         cores: u64 in 0..=1024 "cores";
+        /// Which of its memories the machine has; it sets other parameters.
+        media: String;
         and {
             /// Its name, as in the records.
             pub name: String,
@@ -68,6 +71,8 @@ parameters! {
             pub dram: Dram,
             /// How it is simulated, rather than what it is.
             pub simulation: Simulation,
+            /// The memories that it can have.
+            pub(super) choice: Media,
             /// Where each parameter's value comes from.
             pub(super) origins: BTreeMap<&'static str, Origin>,
         }
@@ -109,6 +114,8 @@ parameters! {
         lock_orders_flushes: bool;
         /// A store requests its line before it reaches the store queue's head.
         store_prefetch: bool;
+        /// A clwb leaves its core's line writable; false: shared, so that the next store requests ownership again.
+        clwb_keeps_ownership: bool;
     }
 
     /// One level of cache.
@@ -151,6 +158,12 @@ parameters! {
         wpq_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Read queue of a controller.
         read_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Queued writes from which they go before the reads of their banks, as when the queue is full; 0: only then.
+        drain_high: u64 in 0..=MAX_ENTRIES "entries";
+        /// Queued writes at which reads go first again.
+        drain_low: u64 in 0..=MAX_ENTRIES "entries";
+        /// Of the writes that can be issued, one to an open row goes first; false: the oldest.
+        row_hits_first: bool;
         /// The write-pending queue is in the persistence domain.
         adr: bool;
         /// Backend memory operations on a write before the queue accepts it: latency only, never a limit of throughput
@@ -172,6 +185,8 @@ parameters! {
         write_gbps: f64 in 0.001..=100_000.0 "GB/s";
         /// Banks behind a controller that work at once.
         banks: u64 in 1..=MAX_ENTRIES "banks";
+        /// A bank serves one read or write at a time, reads first; false: reads never wait for a bank, nor it for them.
+        exclusive_banks: bool;
         /// Row buffer of a bank; 0: none, else a power of two.
         row_bytes: u64 in 0..=MAX_BLOCK "bytes";
         /// Read of an open row, in place of `read_latency`.

@@ -2,13 +2,14 @@
 //!
 //! `machine.rs` declares every parameter once, with its meaning, unit and range; reading a file, `--set`, the checks
 //! and the description all work from that. A machine comes from a preset or a TOML file ([`Machine::load`]), is changed
-//! key by key ([`Machine::set`]), and is checked as a whole when all is set ([`Machine::validate`]).
+//! key by key ([`Machine::set`], [`Machine::change`]), and is checked as a whole when all is set ([`Machine::validate`]).
 
 mod change;
 mod document;
 mod error;
 mod load;
 mod machine;
+mod media;
 mod parameter;
 mod validate;
 

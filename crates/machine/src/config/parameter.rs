@@ -62,9 +62,11 @@ pub(super) fn find(key: &str) -> Result<&'static Parameter, String> {
 }
 
 impl Parameter {
-    /// The value in the machine; an absent L2 has 0 bytes and no other parameter.
+    /// The value in the machine; an absent L2 has 0 bytes and no other parameter. A machine with one memory has no
+    /// name for it.
     pub fn value(&self, machine: &Machine) -> Option<String> {
-        (self.get)(machine).or_else(|| (self.key == "l2.bytes").then(|| "0".to_owned()))
+        let value = (self.get)(machine).or_else(|| (self.key == "l2.bytes").then(|| "0".to_owned()));
+        value.filter(|value| !value.is_empty())
     }
 
     /// The value that a user wrote, with or without a unit, and its nanoseconds if it was given in them.
@@ -147,6 +149,7 @@ macro_rules! value {
     };
 }
 value!(bool: "true or false", bool::to_string, |flag| flag);
+value!(String: "a name", String::clone, |name| name);
 value!(f64: "a number", f64::to_string, |number| number);
 value!(u64: "a whole number", u64::to_string, |number| number);
 value!(Cycles: "a whole number of cycles, or a number of ns", |cycles: &Cycles| cycles.0.to_string(), Cycles);

@@ -16,6 +16,9 @@ pub struct Controller {
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
+    /// The numbers of queued writes at which they begin and cease to go before reads.
+    drain: [usize; 2],
+    row_hits_first: bool,
     accepted: u64,
     /// The time until which the write port is busy.
     port: u64,
@@ -54,11 +57,18 @@ pub struct Issued {
 
 impl Controller {
     pub fn new(machine: &Machine) -> Controller {
+        let capacity = machine.controllers.wpq_entries as usize;
+        let high = match machine.controllers.drain_high as usize {
+            0 => capacity,
+            high => high.min(capacity),
+        };
         Controller {
             queue: VecDeque::new(),
             issued: Vec::new(),
             waiting: VecDeque::new(),
-            capacity: machine.controllers.wpq_entries as usize,
+            capacity,
+            drain: [high, (machine.controllers.drain_low as usize).min(high - 1)],
+            row_hits_first: machine.controllers.row_hits_first,
             accepted: 0,
             port: 0,
             commits: Vec::new(),
@@ -100,8 +110,23 @@ impl Controller {
             let number = self.accepted;
             self.queue.push_back(Queued { write, line, number });
             self.accepted += 1;
+            if self.media.is_exclusive() {
+                self.begin_drain();
+            }
         }
         joined
+    }
+
+    /// Reads go before writes, until so many writes are queued. Then the oldest of them go before the reads that arrive
+    /// from now on, so that none waits for ever.
+    fn begin_drain(&mut self) {
+        let [high, low] = self.drain;
+        if self.queue.len() + self.issued.len() < high || self.media.has_first() {
+            return;
+        }
+        for queued in self.queue.iter().take(self.queue.len().saturating_sub(low)) {
+            self.media.put_first(queued.line);
+        }
     }
 
     /// Whether an accepted write to the line is not on the media yet.
@@ -129,7 +154,8 @@ impl Controller {
         self.waiting.pop_front().map(|w| w.0)
     }
 
-    /// Issues the oldest write that the media can accept at `now`, or returns when to look again.
+    /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.
+    /// Returns when to look again if there is none.
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
         if self.queue.is_empty() {
             return Err(u64::MAX);
@@ -139,6 +165,7 @@ impl Controller {
         }
         let mut again = u64::MAX;
         let newest_first = broken(Rule::MediaOrderOfALine);
+        let mut oldest = None;
         for index in 0..self.queue.len() {
             let index = if newest_first {
                 self.queue.len() - 1 - index
@@ -149,11 +176,18 @@ impl Controller {
             let free = self.media.free_at(line);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
-                return Ok(self.send(index, now));
+                continue;
+            }
+            let is_next = !self.row_hits_first || self.media.is_ready(line);
+            let can_win = is_next || oldest.is_none();
+            if can_win && may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
+                if is_next {
+                    return Ok(self.send(index, now));
+                }
+                oldest = Some(index);
             }
         }
-        Err(again)
+        oldest.map(|index| self.send(index, now)).ok_or(again)
     }
 
     /// Whether an older write to the same line is not on the media yet.

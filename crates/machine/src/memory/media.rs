@@ -12,22 +12,36 @@ pub struct Media {
     /// When the reads in the read queue leave it.
     read_queue: Vec<u64>,
     next_read: usize,
+    /// Queued writes that go before later reads, at all banks.
+    first: u64,
     /// Open blocks of the write-combining buffer, the latest used first.
     open_blocks: Vec<u64>,
     times: Times,
     row_lines: u64,
+    /// Whether a bank serves one read or write at a time.
+    exclusive: bool,
     block_lines: u64,
     /// Consecutive lines in a bank, as a power of two: a row or a block.
     unit_bits: u32,
     block_entries: usize,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Bank {
     /// The time until which writes keep it busy.
     busy: u64,
     /// The open row, plus one; zero if none.
     row: u64,
+    /// Accesses to the open row since it was opened.
+    hits: u64,
+    /// When reads keep it busy.
+    reads: Calendar,
+    /// The time until which reads keep it busy.
+    read_until: u64,
+    /// Queued writes that go before the reads that arrive from now on, and the time until which earlier reads keep it
+    /// busy.
+    first: u64,
+    first_from: u64,
 }
 
 struct Times {
@@ -58,6 +72,7 @@ impl Media {
             read_port: Calendar::default(),
             read_queue: vec![0; machine.controllers.read_queue_entries as usize],
             next_read: 0,
+            first: 0,
             open_blocks: Vec::new(),
             times: Times {
                 read: pm.read_latency.0,
@@ -69,6 +84,7 @@ impl Media {
             },
             unit_bits: (pm.row_bytes.max(pm.combine_bytes) / 64).max(1).ilog2(),
             row_lines: pm.row_bytes / 64,
+            exclusive: pm.exclusive_banks,
             block_lines: pm.combine_bytes / 64,
             block_entries: pm.combine_entries as usize,
         }
@@ -89,16 +105,32 @@ impl Media {
         }
         let row = line.0 / self.row_lines + 1;
         let bank = self.bank_of(line);
-        std::mem::replace(&mut self.banks[bank].row, row) == row
+        let bank = &mut self.banks[bank];
+        let hit = std::mem::replace(&mut bank.row, row) == row;
+        bank.hits = if hit { bank.hits + 1 } else { 0 };
+        hit
+    }
+
+    /// Whether the line's row is open. After as many hits as it has lines, it counts as closed, so that a write to
+    /// another row does not wait for ever.
+    pub fn is_ready(&self, line: Line) -> bool {
+        let bank = &self.banks[self.bank_of(line)];
+        self.row_lines > 0 && bank.row == line.0 / self.row_lines + 1 && bank.hits < self.row_lines
     }
 
     /// When a read that arrives at `at` has its data.
     pub fn read(&mut self, line: Line, at: u64) -> u64 {
         let at = at.max(self.read_queue[self.next_read]);
-        let latency = if self.open_row(line) {
+        let row_hit = self.open_row(line);
+        let latency = if row_hit {
             self.times.read_row_hit
         } else {
             self.times.read
+        };
+        let at = if self.exclusive {
+            self.take_bank(line, at, row_hit)
+        } else {
+            at
         };
         let start = self.read_port.book(Cycles(at), self.times.read_line).0;
         self.read_queue[self.next_read] = start + latency;
@@ -106,13 +138,64 @@ impl Media {
         start + latency
     }
 
+    /// When the bank of the line begins a read that arrives at `at`: behind the write that it is busy with, and those
+    /// that go first. The read keeps it busy while it opens the row and transfers the line, not in the controller.
+    fn take_bank(&mut self, line: Line, at: u64, row_hit: bool) -> u64 {
+        let opens = match row_hit {
+            true => 0,
+            false if self.row_lines > 0 => self.times.read.saturating_sub(self.times.read_row_hit),
+            false => self.times.read,
+        };
+        let takes = opens + self.times.read_line.0;
+        let write = self.times.write;
+        let bank = self.bank_of(line);
+        let bank = &mut self.banks[bank];
+        let from = at.max(bank.busy) + bank.first * write;
+        let start = bank.reads.book(Cycles(from), Cycles(takes)).0;
+        bank.read_until = bank.read_until.max(start + takes);
+        start
+    }
+
     /// When the bank of the line can accept a write: now or later.
     pub fn free_at(&self, line: Line) -> u64 {
-        self.banks[self.bank_of(line)].busy
+        let bank = &self.banks[self.bank_of(line)];
+        if !self.exclusive {
+            return bank.busy;
+        }
+        let reads = if bank.first > 0 {
+            bank.first_from
+        } else {
+            bank.read_until
+        };
+        bank.busy.max(reads)
+    }
+
+    /// Lets the queued write to this line go before the reads that its bank has not been asked for.
+    pub fn put_first(&mut self, line: Line) {
+        let bank = self.bank_of(line);
+        let bank = &mut self.banks[bank];
+        if bank.first == 0 {
+            bank.first_from = bank.read_until;
+        }
+        bank.first += 1;
+        self.first += 1;
+    }
+
+    /// Whether queued writes go before later reads.
+    pub fn has_first(&self) -> bool {
+        self.first > 0
+    }
+
+    /// Whether a bank serves one read or write at a time.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive
     }
 
     /// Writes a line at `at`; its bank and the port are free.
     pub fn write(&mut self, line: Line, at: u64) -> Taken {
+        if self.first > 0 {
+            self.pass(line);
+        }
         if self.block_lines > 0 {
             return self.combine(line, at);
         }
@@ -129,6 +212,16 @@ impl Media {
             done,
             port: at + self.times.write_line,
             bytes: 64,
+        }
+    }
+
+    /// One of the writes that go first, if the bank has any, is on its way.
+    fn pass(&mut self, line: Line) {
+        let bank = self.bank_of(line);
+        let bank = &mut self.banks[bank];
+        if bank.first > 0 {
+            bank.first -= 1;
+            self.first -= 1;
         }
     }
 

@@ -6,6 +6,7 @@ use super::hardware::{Buffered, Combining};
 use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::cache::Sharers;
+use crate::config::Coherence;
 use crate::core::Entry;
 use crate::memory::Origin;
 use strandline_design::{Access, Key, Until};
@@ -118,12 +119,21 @@ impl System {
     }
 
     /// Looks a line up in the core's private levels, then in the LLC and its owner's caches, and
-    /// leaves it clean.
+    /// leaves it clean. Where misses are broadcast, so is a clwb, whatever the core's own caches hold.
     fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
+        let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let own = at + private.modified_after(line);
-        if kind == Flush::Clwb && private.clean(line) {
-            return Ok(Found { dirty: true, at: own });
+        if kind == Flush::Clwb && private.clean(line, keeps) {
+            drop(private);
+            if !keeps {
+                self.hw.llc.change(line, |entry| entry.owned = false);
+            }
+            let at = match self.hw.machine.interconnect.coherence {
+                Coherence::Directory => own,
+                Coherence::Snoop => own + self.everywhere(),
+            };
+            return Ok(Found { dirty: true, at });
         }
         drop(private);
         let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
@@ -136,22 +146,34 @@ impl System {
         for hart in holders.filter(|h| !own_only || h.core.id == core) {
             let mut private = hart.core.private.borrow_mut();
             dirty |= if kind == Flush::Clwb {
-                private.clean(line)
+                private.clean(line, keeps)
             } else {
                 private.remove(line)
             };
         }
-        if !broken(Rule::FlushFindsSharedLevel) {
-            self.hw
-                .llc
-                .change(line, |entry| dirty |= std::mem::take(&mut entry.dirty));
-        }
+        let disowns = kind == Flush::Clwb && !keeps && !own_only;
+        let shared = !broken(Rule::FlushFindsSharedLevel);
+        self.hw.llc.change(line, |entry| {
+            dirty |= shared && std::mem::take(&mut entry.dirty);
+            entry.owned &= !disowns;
+        });
         if kind != Flush::Clwb {
             self.hw.llc.remove(line);
         }
         dirty &= kind == Flush::Clwb || !broken(Rule::ClflushoptWritesBack);
-        let at = own + 2 * self.hw.hop() + self.hw.llc.latency;
-        Ok(Found { dirty, at })
+        Ok(Found {
+            dirty,
+            at: own + self.everywhere(),
+        })
+    }
+
+    /// Cycles of a look-up of the LLC for a flush; broadcast, of the other cores' caches too (as in `consult`).
+    fn everywhere(&self) -> u64 {
+        let others = match self.hw.machine.interconnect.coherence {
+            Coherence::Snoop if self.hw.harts.len() > 1 => self.hw.harts[0].core.private.borrow().latency(),
+            Coherence::Snoop | Coherence::Directory => 0,
+        };
+        2 * self.hw.hop() + self.hw.llc.latency + others
     }
 
     /// Looks a line up in the core's private levels, among its held evictions, and in the LLC, and
@@ -159,7 +181,7 @@ impl System {
     fn look_up_own(&mut self, core: CoreId, line: Line, at: u64) -> Found {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let at = at + private.modified_after(line);
-        if private.clean(line) {
+        if private.clean(line, true) {
             return Found { dirty: true, at };
         }
         drop(private);

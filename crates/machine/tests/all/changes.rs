@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use strandline_kernel::Cycles;
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::{preset_names, Machine, ParamInfo};
 
 fn preset(name: &str) -> Machine {
     Machine::preset(name).unwrap_or_else(|| panic!("{name} is a preset"))
@@ -146,20 +146,99 @@ fn a_described_machine_loads_as_the_same_machine() {
             ("pm.write_to_controller", "33.3ns"),
             ("core.clock_ghz", "2.7"),
         ] {
-            assert_eq!(
-                Machine::from_toml("x.toml", &whole_file(&machine)),
-                Ok(machine.clone()),
-                "{name} before {key}"
-            );
+            assert_eq!(reloaded(&machine), described(&machine), "{name} before {key}");
             machine.set(key, text).unwrap_or_else(|error| panic!("{error}"));
         }
         machine.summary = "quotes \" and \\ and\nlines".to_owned();
-        assert_eq!(
-            Machine::from_toml("x.toml", &whole_file(&machine)),
-            Ok(machine),
-            "{name}"
-        );
+        assert_eq!(reloaded(&machine), described(&machine), "{name}");
     }
+}
+
+/// All that the outside sees of a machine.
+fn described(machine: &Machine) -> (String, String, String, Vec<ParamInfo>) {
+    let Machine {
+        name, paper, summary, ..
+    } = machine.clone();
+    (name, paper, summary, machine.describe())
+}
+
+fn reloaded(machine: &Machine) -> (String, String, String, Vec<ParamInfo>) {
+    described(&Machine::from_toml("x.toml", &whole_file(machine)).unwrap_or_else(|error| panic!("{error}")))
+}
+
+#[test]
+fn a_memory_is_chosen_by_name_before_what_else_is_set() {
+    let mut machine = preset("dpo");
+    let sets = [("pm.banks", "4"), ("media", "dram"), ("pm.read_latency", "60ns")];
+    machine.change(sets).expect("right");
+    // DRAM's write of 61.25 ns at 2 GHz, to the nearest cycle; the user's own settings win wherever they stand.
+    assert_eq!(
+        (machine.pm.write_latency, machine.pm.banks, machine.pm.read_latency),
+        (Cycles(123), 4, Cycles(120))
+    );
+    assert_eq!(source_of(&machine, "media"), "command line");
+    assert!(source_of(&machine, "pm.write_latency").starts_with("Table II (DDR3"));
+    assert_eq!(machine.validate(), Ok(()));
+}
+
+#[test]
+fn any_memory_can_follow_any() {
+    let names = ["pcm", "dram", "pwq"];
+    let chosen = |first: &str, last: &str| {
+        let mut machine = preset("dpo");
+        machine.change([("media", first), ("media", last)]).expect("right");
+        let values = machine.describe().into_iter();
+        let values: Vec<_> = values.map(|info| (info.key, info.value, info.unit)).collect();
+        values
+    };
+    for last in names {
+        for first in names {
+            assert_eq!(chosen(first, last), chosen(last, last), "{first}, {last}");
+        }
+    }
+    assert_ne!(chosen("pcm", "pcm"), chosen("pwq", "pwq"));
+}
+
+#[test]
+fn a_file_has_memories_of_its_own_and_changes_those_of_its_base() {
+    let own = "base = \"sp\"\nmedia = \"slow\"\npm.write_latency = 900\n\
+               [other_media.fast]\npm.write_latency = { value = 100, source = \"a guess\" }\n";
+    let mut machine = Machine::from_toml("m.toml", own).expect("right");
+    assert_eq!((&machine.media[..], machine.pm.write_latency), ("slow", Cycles(900)));
+    machine.set("media", "fast").expect("right");
+    assert_eq!(machine.pm.write_latency, Cycles(100));
+    assert_eq!(source_of(&machine, "pm.write_latency"), "a guess");
+    machine.set("media", "slow").expect("right");
+    assert_eq!(machine.pm.write_latency, Cycles(900));
+    let based = "base = \"dpo\"\nmedia = \"dram\"\npm.banks = 4\n";
+    let mut machine = Machine::from_toml("m.toml", based).expect("right");
+    assert_eq!((machine.pm.banks, machine.pm.write_latency), (4, Cycles(123)));
+    machine.change([("media", "pwq"), ("media", "dram")]).expect("right");
+    assert_eq!(machine.pm.banks, 4, "the file's DRAM has four banks");
+}
+
+#[test]
+fn a_records_machine_has_the_memory_that_it_names() {
+    let mut dram = preset("dpo");
+    dram.set("media", "dram").expect("right");
+    let values: Vec<_> = dram
+        .describe()
+        .into_iter()
+        .map(|info| (info.key, format!("{} {}", info.value, info.unit)))
+        .collect();
+    let mut again = Machine::of_record();
+    again
+        .change(values.iter().map(|(key, value)| (*key, &value[..])))
+        .expect("a record's parameters are right");
+    assert_eq!(
+        (&again.media[..], &again.pm, &again.controllers),
+        ("dram", &dram.pm, &dram.controllers)
+    );
+    let error = again.set("media", "pcm").expect_err("another memory").to_string();
+    assert_eq!(
+        error,
+        "--set machine.media=pcm: the record has dram (leave it out, or give the machine instead)"
+    );
 }
 
 #[test]

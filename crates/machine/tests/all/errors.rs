@@ -242,3 +242,45 @@ fn neither_preset_nor_file() {
         .to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
 }
+
+#[test]
+fn unknown_memory() {
+    assert_eq!(
+        set_error("media", "dram"),
+        "--set machine.media=dram: machine cosplay has only one memory (set its parameters pm.* and controllers.*)"
+    );
+    let error = Machine::preset("dpo").expect("a preset").set("media", "ddr4");
+    assert_eq!(
+        error.expect_err("no such memory").to_string(),
+        "--set machine.media=ddr4: machine dpo has no memory \"ddr4\" (give dram or pcm or pwq)"
+    );
+    assert_eq!(
+        file_error("base = \"dpo\"\nmedia = \"ddr4\""),
+        "m.toml:2: media: machine m has no memory \"ddr4\" (give dram or pcm or pwq)"
+    );
+}
+
+#[test]
+fn wrong_memories_in_a_file() {
+    assert_eq!(
+        based_error("[other_media.fast]\npm.banks = 4"),
+        "m.toml:1: media: missing, where there are others (give the machine's own memory a name)"
+    );
+    assert_eq!(
+        based_error("media = \"a\"\n[other_media.fast]\nmedia = \"b\""),
+        "m.toml:4: media: a memory cannot be another one (leave it out)"
+    );
+    assert_eq!(
+        based_error("media = \"a\"\n[other_media.fast]\npm.bank = 4"),
+        "m.toml:4: other_media.fast.pm.bank: no such parameter; did you mean pm.banks? \
+         (`strandline list machines NAME` shows all)"
+    );
+    assert_eq!(
+        based_error("media = \"a\"\n[other_media.fast]\npm.banks = 0"),
+        "m.toml:4: pm.banks: 0 is out of range (give 1 to 65536 banks)"
+    );
+    assert_eq!(
+        based_error("media = \"a\"\n[other_media]\npm = 4"),
+        "m.toml:4: other_media.pm: expected a table a memory (write [other_media.NAME] and its parameters below it)"
+    );
+}

@@ -6,16 +6,18 @@
 use crate::common::{memory, preset, put, run_one, Plain};
 use strandline_design::boxed;
 use strandline_isa::{Cpu, Primitive, PM_BASE};
+use strandline_machine::config::Coherence;
 use strandline_machine::{Machine, Options, System};
 
 const PRESETS: [&str; 5] = ["cosplay", "strandweaver", "dpo", "asap", "sp"];
 
-/// Cycles a round of `rounds` equal rounds after the start line; `prepare` lines are loaded before
-/// it.
+/// Cycles a round of `rounds` equal rounds after the start line, before which the lines are stored to and flushed.
 fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u64) -> u64 {
     let outcome = run_one(machine, 1 << 17, move |cpu| async move {
         for line in 0..lines {
-            cpu.word(PM_BASE + line * 64).store(cpu.word(1)).await;
+            let address = cpu.word(PM_BASE + line * 64);
+            address.store(cpu.word(1)).await;
+            address.flush().await;
         }
         cpu.primitive(Primitive::Mfence).await;
         cpu.start_line().await;
@@ -36,7 +38,19 @@ fn cycles_a_round(machine: &Machine, lines: u64, rounds: u64, flushes_a_round: u
 /// From the store's dispatch to the acknowledgement of its flush, when the next round's store is
 /// dispatched.
 fn round_trip(m: &Machine) -> u64 {
-    2 + m.core.store_drain_interval.0 + m.l1.latency.0 + m.pm.write_to_controller.0 + m.controllers.bmo_latency.0
+    // A broadcast clwb looks up the shared cache too, and the flushed line's next store requests ownership there.
+    let shared = 2 * m.interconnect.hop_latency.0 + m.llc.latency.0;
+    let broadcast = match m.interconnect.coherence {
+        Coherence::Snoop => shared,
+        Coherence::Directory => 0,
+    };
+    let request = if m.core.clwb_keeps_ownership {
+        0
+    } else {
+        m.l1.latency.0 + shared
+    };
+    let to_controller = m.pm.write_to_controller.0 + m.controllers.bmo_latency.0;
+    2 + request + m.core.store_drain_interval.0 + m.l1.latency.0 + broadcast + to_controller
 }
 
 #[test]
@@ -61,9 +75,16 @@ fn flushes_before_one_fence_overlap() {
         for n in [2u64, 4, 8] {
             // Each further store and flush leave the store queue one drain interval later each.
             let more = 2 * (n - 1) * machine.core.store_drain_interval.0;
+            // The misses of stores that request ownership again.
+            let requests = if machine.core.clwb_keeps_ownership {
+                n
+            } else {
+                machine.l1.mshrs
+            };
             let limits = [
                 machine.core.writeback_buffer_entries,
                 machine.core.store_queue_entries / 2,
+                requests,
             ];
             if limits.iter().any(|l| n > *l) {
                 continue;
@@ -215,5 +236,62 @@ fn cores_that_write_different_words_of_one_line_all_get_on() {
                 "{name}"
             );
         }
+    }
+}
+
+#[test]
+fn a_clwb_that_keeps_ownership_spares_the_next_store_a_request() {
+    let mut machine = preset("dpo");
+    let relinquishes = cycles_a_round(&machine, 32, 200, 1);
+    machine.core.clwb_keeps_ownership = true;
+    // The L1, and the way to the shared cache and back.
+    let request = machine.l1.latency.0 + 2 * machine.interconnect.hop_latency.0 + machine.llc.latency.0;
+    assert_eq!(relinquishes - cycles_a_round(&machine, 32, 200, 1), request);
+}
+
+#[test]
+fn a_clwb_is_broadcast_to_the_other_cores_where_misses_are() {
+    for name in PRESETS {
+        let m = preset(name);
+        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        put(&mut system, 0, |cpu| async move {
+            let address = cpu.word(PM_BASE);
+            address.store(cpu.word(1)).await;
+            cpu.primitive(Primitive::Mfence).await;
+            cpu.start_line().await;
+            address.flush().await;
+            cpu.primitive(Primitive::Sfence).await;
+        });
+        put(&mut system, 1, |cpu| async move { cpu.start_line().await });
+        let outcome = system.run().expect("both end");
+        // The other core's caches are looked up together with the shared cache, and answer after their own latency.
+        let private = m.l1.latency.0 + m.l2.as_ref().map_or(0, |l2| l2.latency.0);
+        let broadcast = match m.interconnect.coherence {
+            Coherence::Snoop => 2 * m.interconnect.hop_latency.0 + m.llc.latency.0 + private,
+            Coherence::Directory => 0,
+        };
+        let flushed = 2 + m.l1.latency.0 + broadcast + m.pm.write_to_controller.0;
+        assert_eq!(outcome.stats.cycles.0, flushed, "{name}");
+    }
+}
+
+/// Two cores write and flush one line by turns, and each reads what the other wrote.
+#[test]
+fn a_line_whose_ownership_a_clwb_gave_up_is_handed_on() {
+    for coherence in [Coherence::Directory, Coherence::Snoop] {
+        let mut m = preset("dpo");
+        m.interconnect.coherence = coherence;
+        let mut system = System::new(&m, boxed(Plain), 2, memory(), Options::default());
+        for core in 0..2u64 {
+            put(&mut system, core as u16, move |cpu| async move {
+                for _ in 0..300 {
+                    let counter = cpu.word(PM_BASE);
+                    counter.fetch_add(cpu.word(1)).await;
+                    counter.flush().await;
+                }
+            });
+        }
+        system.run().expect("both end");
+        assert_eq!(system.memory().read(strandline_isa::Addr(PM_BASE), 8), 600);
     }
 }

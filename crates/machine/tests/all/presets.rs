@@ -123,23 +123,41 @@ fn dpo_is_table_ii_with_pcm() {
 }
 
 #[test]
-fn dpo_becomes_its_other_memories_as_its_summary_says() {
-    let mut machine = preset("dpo");
-    let summary = machine.summary.replace("machine.", "").replace("--set ", "");
-    let settings: Vec<_> = summary
-        .split([' ', ','])
-        .filter_map(|word| word.trim_end_matches('.').split_once('='))
-        .collect();
-    assert_eq!(settings.len(), 7);
-    for (key, value) in settings {
-        machine.set(key, value).expect("the summary's settings are right");
+fn dpos_memories_are_pcm_dram_and_a_persistent_write_queue() {
+    let timings = |media: &str| {
+        let mut machine = preset("dpo");
+        machine.set("media", media).expect("one of its memories");
+        machine.validate().expect("they go together");
+        let pm = &machine.pm;
+        let line = pm.write_line_cycles(&machine.core);
+        let rows = [
+            pm.read_latency,
+            pm.row_hit_latency,
+            pm.write_latency,
+            pm.row_hit_write_latency,
+        ];
+        (machine.controllers.adr, rows.map(|cycles| cycles.0), line.0)
+    };
+    // At 2 GHz: reads 55 + 12.5 + 7.5 + 20 ns, and 40 ns of an open row; writes 55 + 10 + 7.5 + 150 ns, and 17.5 ns;
+    // 64 bytes at 8.5 GB/s.
+    assert_eq!(timings("pcm"), (false, [190, 80, 445, 35], 15));
+    assert_eq!(timings("pwq"), (true, [190, 80, 445, 35], 15));
+    // Reads 13.75 * 2 + 5 + 20 ns, and 39 ns; writes 13.75 * 3 + 5 + 15 ns, and 18.75 ns; 64 bytes at 12.8 GB/s.
+    assert_eq!(timings("dram"), (false, [106, 78, 123, 38], 10));
+}
+
+#[test]
+fn reads_go_first_at_dpos_controller_alone() {
+    for name in preset_names() {
+        let machine = preset(name);
+        let gem5s = name == "dpo";
+        assert_eq!(machine.pm.exclusive_banks, gem5s, "{name}");
+        assert_eq!(machine.controllers.row_hits_first, gem5s, "{name}");
+        assert_eq!(machine.core.clwb_keeps_ownership, !gem5s, "{name}");
     }
-    machine.validate().expect("and go together");
-    assert!(machine.controllers.adr);
-    assert_eq!(
-        (machine.pm.read_latency, machine.pm.write_latency),
-        (Cycles(106), Cycles(70))
-    );
+    let controllers = preset("dpo").controllers;
+    // 85 % and 50 % of 64.
+    assert_eq!((controllers.drain_high, controllers.drain_low), (54, 32));
 }
 
 #[test]

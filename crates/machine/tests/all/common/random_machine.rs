@@ -17,12 +17,17 @@ pub fn random_machine(rng: &mut Rng) -> Machine {
     m.core.consistency = [Consistency::Tso, Consistency::Weak][rng.below(2) as usize];
     m.core.lock_orders_flushes = rng.one_in(2);
     m.core.store_prefetch = rng.one_in(2);
+    m.core.clwb_keeps_ownership = rng.one_in(2);
     m.interconnect.coherence = [Coherence::Directory, Coherence::Snoop][rng.below(2) as usize];
     m.controllers.count = small(rng, 3);
     m.controllers.interleave_bytes = 64;
     m.controllers.wpq_entries = small(rng, 4);
     m.controllers.bmo_latency = Cycles(rng.below(3) * 300);
+    m.controllers.drain_high = rng.below(5);
+    m.controllers.drain_low = rng.below(3);
+    m.controllers.row_hits_first = rng.one_in(2);
     m.pm.banks = small(rng, 4);
+    m.pm.exclusive_banks = rng.one_in(2);
     m.simulation.slack = Cycles([0, 64][rng.below(2) as usize]);
     m.simulation.jitter = Cycles([0, 500][rng.below(2) as usize]);
     m.simulation.evict_one_in = [0, 5][rng.below(2) as usize];
