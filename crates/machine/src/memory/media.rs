@@ -150,7 +150,10 @@ impl Media {
         let write = self.times.write;
         let bank = self.bank_of(line);
         let bank = &mut self.banks[bank];
-        let from = at.max(bank.busy) + bank.first * write;
+        let from = match bank.first {
+            0 => at.max(bank.busy),
+            writes => at.max(bank.busy).max(bank.first_from) + writes * write,
+        };
         let start = bank.reads.book(Cycles(from), Cycles(takes)).0;
         bank.read_until = bank.read_until.max(start + takes);
         start
