@@ -62,6 +62,27 @@ fn every_machine_is_repeated() {
 }
 
 #[test]
+fn every_memory_of_a_machine_is_repeated() {
+    let mut cycles = Vec::new();
+    for media in ["pcm", "dram", "pwq"] {
+        // The user's own settings win over the memory's, wherever they stand.
+        let set = ["machine.pm.banks=2".to_owned(), format!("machine.media={media}")];
+        let record = repeated(&Spec {
+            machine: Some("dpo".to_owned()),
+            set: set.to_vec(),
+            ..short("sps", "x86-pcommit")
+        });
+        let spec: Spec = serde_json::from_value(json!(record.origin.spec)).expect("a spec");
+        assert_eq!(spec.parameters["machine.media"], media);
+        assert_eq!(spec.parameters["machine.pm.banks"], "2");
+        cycles.push(result(&record)["cycles"].as_u64().expect("a number"));
+    }
+    // A pcommit waits longer for PCM than for DRAM, and no longer where the write queue is persistent.
+    assert!(cycles[0] > cycles[1], "{cycles:?}");
+    assert!(cycles[0] >= cycles[2], "{cycles:?}");
+}
+
+#[test]
 fn a_machine_is_repeated_without_its_file() {
     let path = std::env::temp_dir().join(format!("strandline-{}-mine.toml", std::process::id()));
     let text =
