@@ -8,6 +8,7 @@ mod keys;
 mod native;
 mod observe;
 mod pace;
+mod pmem_spec;
 mod refused;
 mod replay;
 mod resolved;
