@@ -200,6 +200,17 @@ impl Row {
         parts.join("::")
     }
 
+    /// As [`least`], except where a run would be taken for one that stands still.
+    fn least(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        // With one entry, PMEM-Spec sends a store in the time of a path and up to 800 cycles of jitter, so that a task
+        // of tpcc, which has some thousand stores, does not end within `planted::PATIENCE`. It does within sixty times
+        // that.
+        let is_slow = |key| (self.design.name, self.workload, key) == ("pmem-spec", "tpcc", "path_entries");
+        least(self.design.name)
+            .into_iter()
+            .map(move |(key, value)| (key, if is_slow(key) { "4".to_owned() } else { value }))
+    }
+
     /// The run.
     pub fn spec(&self, amount: Amount) -> Spec {
         let mut set: Vec<String> = [self.controllers.1, self.locks.1]
@@ -210,11 +221,7 @@ impl Row {
         // Batches end within the run, and logs wrap around.
         set.extend(["runtime.log_batch=3", "runtime.log_group=3"].map(str::to_owned));
         if self.structures == Structures::Least {
-            set.extend(
-                least(self.design.name)
-                    .iter()
-                    .map(|(key, value)| format!("design.{key}={value}")),
-            );
+            set.extend(self.least().map(|(key, value)| format!("design.{key}={value}")));
         }
         Spec {
             machine: Some(self.machine.to_owned()),
