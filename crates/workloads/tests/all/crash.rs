@@ -1,6 +1,6 @@
 //! Every workload survives a crash anywhere, under the most adverse persist order.
 
-use crate::common::crashing::{judge, judge_twice, run, Game, Outcome};
+use crate::common::crashing::{judge, judge_twice, run, sampled, Game, Outcome};
 use crate::common::{models, several, with_several, with_small, with_small_for, workloads, PLAN};
 use strandline_isa::{Lowering, Memory, Primitive, Tasking};
 use strandline_runtime::adversary::{Play, Watch, FENCED, STRANDS};
@@ -22,14 +22,7 @@ impl Visitor for Crash {
 
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Outcome {
         let judge = if self.twice { judge_twice::<W> } else { judge::<W> };
-        let mut images = 0;
-        let mut crash = |image: &Memory, watch: &Watch| {
-            images += 1;
-            match images % self.every {
-                0 => judge(&workload, image, watch),
-                _ => Ok(()),
-            }
-        };
+        let mut crash = sampled(&workload, self.every, judge);
         run(&workload, &memory, self.game, &mut crash)
     }
 }
@@ -193,13 +186,7 @@ impl Visitor for Again {
         let left = left.expect("there were as many images");
         workload.recover(&left);
         workload.restart(&left);
-        let mut crash = |image: &Memory, watch: &Watch| {
-            images += 1;
-            match images % self.every {
-                0 => judge(&workload, image, watch),
-                _ => Ok(()),
-            }
-        };
+        let mut crash = sampled(&workload, self.every, judge::<W>);
         run(&workload, &left, alone(FENCED, 3, 3, self.play), &mut crash)
     }
 }

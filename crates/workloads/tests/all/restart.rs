@@ -1,9 +1,9 @@
 //! Regions that are aborted while the machine is up: their tasks start again, and no crash sees anything of them.
 
-use crate::common::crashing::{judge, run, Game, Outcome};
+use crate::common::crashing::{judge, run, sampled, Game, Outcome};
 use crate::common::{several, with_several, with_small, workloads};
 use strandline_isa::{Lowering, Memory};
-use strandline_runtime::adversary::{Play, Watch, FENCED, SPECULATING};
+use strandline_runtime::adversary::{Play, FENCED, SPECULATING};
 use strandline_runtime::Workload;
 use strandline_workloads::Visitor;
 
@@ -13,7 +13,7 @@ struct Aborted {
     threads: usize,
     tasks: u64,
     play: Play,
-    /// Judges one image in so many.
+    /// Judges one image in `every`.
     every: u64,
 }
 
@@ -28,14 +28,7 @@ impl Visitor for Aborted {
             sharing: None,
             play: self.play,
         };
-        let mut images = 0;
-        let mut crash = |image: &Memory, watch: &Watch| {
-            images += 1;
-            match images % self.every {
-                0 => judge(&workload, image, watch),
-                _ => Ok(()),
-            }
-        };
+        let mut crash = sampled(&workload, self.every, judge::<W>);
         let mut outcome = run(&workload, &memory, game, &mut crash);
         outcome.failure = outcome.failure.or(workload.check(&memory).err());
         outcome

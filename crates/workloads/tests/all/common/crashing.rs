@@ -83,6 +83,22 @@ pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result
     watch.verify(image)
 }
 
+/// Passes one image in `every` to `judge`.
+pub fn sampled<W: Workload>(
+    workload: &W,
+    every: u64,
+    judge: fn(&W, &Memory, &Watch) -> Result<(), String>,
+) -> impl FnMut(&Memory, &Watch) -> Result<(), String> + '_ {
+    let mut images = 0;
+    move |image, watch| {
+        images += 1;
+        match images % every {
+            0 => judge(workload, image, watch),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// An image that drops all writes after the first few, as after a power failure.
 pub struct Failing<'m> {
     pub memory: &'m Memory,
