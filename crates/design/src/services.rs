@@ -74,6 +74,9 @@ pub trait Services<T: Types> {
     /// How long a message takes from one core to another.
     fn to_core(&self) -> Cycles;
 
+    /// Whether a write to the line has been sent and is not on the media yet, whoever sent it.
+    fn on_its_way(&self, line: Line) -> bool;
+
     /// The bytes of a line as the cores see them.
     fn visible_line(&self, line: Line) -> LineData;
 

@@ -77,6 +77,9 @@ impl<T: Types> Services<T> for Machine<T> {
     fn to_core(&self) -> Cycles {
         Cycles(TO_CORE)
     }
+    fn on_its_way(&self, _: Line) -> bool {
+        false
+    }
     fn visible_line(&self, _: Line) -> LineData {
         [self.value; 8]
     }

@@ -4,7 +4,7 @@ use crate::battery::{Bbb, Eadr};
 use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::dpo::Dpo;
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
-use crate::plain::{NonAtomic, Unordered, Volatile, X86Pcommit, X86};
+use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
 use crate::strands::{NoPersistQueue, StrandWeaver};
 use strandline_design::{boxed, About, AnyDesign, Counter, Design};
@@ -37,6 +37,7 @@ macro_rules! registry {
 registry! {
     "x86" => X86,
     "x86-pcommit" => X86Pcommit::default(),
+    "dccvap" => Dccvap::default(),
     "eadr" => Eadr,
     "bbb" => Bbb::default(),
     "cosplay" => cosplay(),

@@ -202,6 +202,15 @@ rules! {
         QueueCoalescesWithinEpoch: "DPO IV-F",
         /// A dfence waits until its epoch is durable. Broken: until it has drained.
         DurableAwaitsEpochs: "designs/src/dpo",
+        /// Without ADR a dc cvap of a line that is in a write queue is done when it is on the media. Broken: at once.
+        QueuedLineAwaited: "DPO II-C",
+        /// Without ADR the stores behind a clflush wait until its line is on the media. Broken: until a write queue has it.
+        ClflushDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
+        /// Without ADR a fence waits until non-temporal stores are on the media. Broken: until a write queue has them.
+        NonTemporalDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
+        /// Without ADR a locked instruction that orders flushes waits until they are on the media. Broken: until a write queue
+        /// has them.
+        LockedAwaitsDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",

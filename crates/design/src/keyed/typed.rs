@@ -63,6 +63,10 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.to_core()
     }
 
+    fn on_its_way(&self, line: Line) -> bool {
+        self.hw.on_its_way(line)
+    }
+
     fn visible_line(&self, line: Line) -> LineData {
         self.hw.visible_line(line)
     }

@@ -1,11 +1,13 @@
-//! Designs without hardware of their own: x86 as it is, as it was, and bounds that leave something out.
+//! Designs without hardware of their own: x86 as it is, as it was, ARM's `dc cvap`, and bounds that leave something out.
 
+mod dccvap;
 mod non_atomic;
 mod unordered;
 mod volatile;
 mod x86;
 mod x86_pcommit;
 
+pub use dccvap::Dccvap;
 pub use non_atomic::NonAtomic;
 pub use unordered::Unordered;
 pub use volatile::Volatile;

@@ -178,6 +178,11 @@ impl Services<Keys> for Hardware {
         Cycles(2 * self.hop())
     }
 
+    fn on_its_way(&self, line: Line) -> bool {
+        let controller = Hardware::controller_of(self, line);
+        self.writes.unaccepted(line).is_some() || self.controllers[controller.0 as usize].holds(line)
+    }
+
     fn visible_line(&self, line: Line) -> LineData {
         self.memory.line(line)
     }

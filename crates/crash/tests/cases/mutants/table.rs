@@ -231,6 +231,7 @@ use Catcher::{Exploration as E, Litmus as T, Program as P, Random as R};
 
 const SM: &str = "COSPlay 2.1; StrandWeaver II-B";
 const SO: &str = "Delegated Persist Ordering II-A";
+const CVAP: &str = "Delegated Persist Ordering II-C";
 const SW: &str = "StrandWeaver III";
 const HOPS: &str = "StrandWeaver VI-A; ASAP IV-A";
 const ASAP: &str = "ASAP IV-A";
@@ -276,6 +277,13 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86-pcommit/each-answer", "x86-pcommit", D(Change::PcommitEachAnswer, "A pcommit is acknowledged once. Broken: for each controller.", SO), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[T]).shows(Shows::Refused("where nothing is pending")),
     mutant("x86-pcommit/sfence-passes", "x86-pcommit", D(Change::Primitive(Primitive::Sfence, Admission::Pass), "An sfence waits for an older pcommit. Broken: for nothing.", SO), &[NO_ADR], &[E, T]),
     mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", B(Rule::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
+    mutant("dccvap/acknowledged-when-accepted", "dccvap", D(Change::Primitive(Primitive::Sfence, Admission::Hold(Until::Drained(None))), "Without ADR a flush is done when its line is on the media. Broken: when a write queue has accepted it.", CVAP), &[NO_ADR], &[E, T, R]),
+    mutant("dccvap/queued-line-durable", "dccvap", B(Rule::QueuedLineAwaited), &[NO_ADR], &[R]),
+    mutant("dccvap/clflush-accepted", "dccvap", B(Rule::ClflushDurable), &[NO_ADR], &[T, R]),
+    mutant("dccvap/non-temporal-accepted", "dccvap", B(Rule::NonTemporalDurable), &[NO_ADR], &[T, R]),
+    mutant("dccvap/locked-awaits-acceptance", "dccvap", B(Rule::LockedAwaitsDurable), &[NO_ADR, LOCKS_ORDER], &[R]),
+    mutant("dccvap/log-unfenced", "dccvap", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CVAP), &[NO_ADR], &[E, T]),
+    mutant("dccvap/media-order", "dccvap", B(Rule::MediaOrderOfALine), &[NO_ADR], &[E, R]),
     mutant("x86-pcommit/media-order", "x86-pcommit", B(Rule::MediaOrderOfALine), &[NO_ADR], &[E, R]),
     // eadr.
     mutant("eadr/domain-at-controllers", "eadr", D(Change::Domain(Domain::Controllers), "A visible store is durable. Broken: only what the write queue has.", "ASAP II-C"), &[], &[E, T]),
