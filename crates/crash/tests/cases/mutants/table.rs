@@ -279,7 +279,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("x86-pcommit/commit-awaits-media", "x86-pcommit", B(Rule::CommitAwaitsMedia), &[NO_ADR], &[E, T]),
     mutant("dccvap/acknowledged-when-accepted", "dccvap", D(Change::Primitive(Primitive::Sfence, Admission::Hold(Until::Drained(None))), "Without ADR a flush is done when its line is on the media. Broken: when a write queue has accepted it.", CVAP), &[NO_ADR], &[E, T, R]),
     mutant("dccvap/queued-line-durable", "dccvap", B(Rule::QueuedLineAwaited), &[NO_ADR], &[R]),
-    mutant("dccvap/clflush-accepted", "dccvap", B(Rule::ClflushDurable), &[NO_ADR], &[T, R]),
+    mutant("dccvap/clflush-accepted", "dccvap", B(Rule::ClflushDurable), &[NO_ADR], &[P]),
     mutant("dccvap/non-temporal-accepted", "dccvap", B(Rule::NonTemporalDurable), &[NO_ADR], &[T, R]),
     mutant("dccvap/locked-awaits-acceptance", "dccvap", B(Rule::LockedAwaitsDurable), &[NO_ADR, LOCKS_ORDER], &[R]),
     mutant("dccvap/log-unfenced", "dccvap", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record is durable before its update. Broken: no fence between them.", CVAP), &[NO_ADR], &[E, T]),
