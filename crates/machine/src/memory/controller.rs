@@ -163,9 +163,13 @@ impl Controller {
         if self.port > now {
             return Err(self.port);
         }
+        if self.row_hits_first {
+            if let Some(index) = self.oldest_row_hit(now, &may_issue) {
+                return Ok(self.send(index, now));
+            }
+        }
         let mut again = u64::MAX;
         let newest_first = broken(Rule::MediaOrderOfALine);
-        let mut oldest = None;
         for index in 0..self.queue.len() {
             let index = if newest_first {
                 self.queue.len() - 1 - index
@@ -176,18 +180,20 @@ impl Controller {
             let free = self.media.free_at(line);
             if free > now {
                 again = again.min(free);
-                continue;
-            }
-            let is_next = !self.row_hits_first || self.media.is_ready(line);
-            let can_win = is_next || oldest.is_none();
-            if can_win && may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
-                if is_next {
-                    return Ok(self.send(index, now));
-                }
-                oldest = Some(index);
+            } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
+                return Ok(self.send(index, now));
             }
         }
-        oldest.map(|index| self.send(index, now)).ok_or(again)
+        Err(again)
+    }
+
+    /// The oldest write to an open row that the media can accept.
+    fn oldest_row_hit(&self, now: u64, may_issue: &impl Fn(WriteId) -> bool) -> Option<usize> {
+        (0..self.queue.len()).find(|index| {
+            let Queued { write, line, .. } = self.queue[*index];
+            let ready = self.media.is_ready(line) && self.media.free_at(line) <= now;
+            ready && may_issue(write) && !self.is_behind_its_line(*index)
+        })
     }
 
     /// Whether an older write to the same line is not on the media yet.

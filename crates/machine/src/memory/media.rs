@@ -7,6 +7,8 @@ use strandline_kernel::{Calendar, Cycles};
 /// Persistent media: the cost of a read or write of a line, and their concurrency.
 pub struct Media {
     banks: Vec<Bank>,
+    /// Of each bank; none where reads never wait for a bank, nor it for them.
+    reads: Vec<Reads>,
     /// The bandwidth of reads.
     read_port: Calendar,
     /// When the reads in the read queue leave it.
@@ -18,15 +20,13 @@ pub struct Media {
     open_blocks: Vec<u64>,
     times: Times,
     row_lines: u64,
-    /// Whether a bank serves one read or write at a time.
-    exclusive: bool,
     block_lines: u64,
     /// Consecutive lines in a bank, as a power of two: a row or a block.
     unit_bits: u32,
     block_entries: usize,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 struct Bank {
     /// The time until which writes keep it busy.
     busy: u64,
@@ -34,14 +34,19 @@ struct Bank {
     row: u64,
     /// Accesses to the open row since it was opened.
     hits: u64,
-    /// When reads keep it busy.
-    reads: Calendar,
-    /// The time until which reads keep it busy.
-    read_until: u64,
+}
+
+/// The reads of a bank that serves one read or write at a time.
+#[derive(Clone, Default)]
+struct Reads {
+    /// When they keep it busy.
+    booked: Calendar,
+    /// The time until which they keep it busy.
+    until: u64,
     /// Queued writes that go before the reads that arrive from now on, and the time until which earlier reads keep it
     /// busy.
-    first: u64,
-    first_from: u64,
+    writes_first: u64,
+    earlier: u64,
 }
 
 struct Times {
@@ -69,6 +74,7 @@ impl Media {
         let pm = &machine.pm;
         Media {
             banks: vec![Bank::default(); pm.banks as usize],
+            reads: vec![Reads::default(); if pm.exclusive_banks { pm.banks as usize } else { 0 }],
             read_port: Calendar::default(),
             read_queue: vec![0; machine.controllers.read_queue_entries as usize],
             next_read: 0,
@@ -84,7 +90,6 @@ impl Media {
             },
             unit_bits: (pm.row_bytes.max(pm.combine_bytes) / 64).max(1).ilog2(),
             row_lines: pm.row_bytes / 64,
-            exclusive: pm.exclusive_banks,
             block_lines: pm.combine_bytes / 64,
             block_entries: pm.combine_entries as usize,
         }
@@ -127,7 +132,7 @@ impl Media {
         } else {
             self.times.read
         };
-        let at = if self.exclusive {
+        let at = if self.is_exclusive() {
             self.take_bank(line, at, row_hit)
         } else {
             at
@@ -147,40 +152,36 @@ impl Media {
             false => self.times.read,
         };
         let takes = opens + self.times.read_line.0;
-        let write = self.times.write;
         let bank = self.bank_of(line);
-        let bank = &mut self.banks[bank];
-        let from = match bank.first {
-            0 => at.max(bank.busy),
-            writes => at.max(bank.busy).max(bank.first_from) + writes * write,
+        let (busy, reads) = (self.banks[bank].busy, &mut self.reads[bank]);
+        let from = match reads.writes_first {
+            0 => at.max(busy),
+            writes => at.max(busy).max(reads.earlier) + writes * self.times.write,
         };
-        let start = bank.reads.book(Cycles(from), Cycles(takes)).0;
-        bank.read_until = bank.read_until.max(start + takes);
+        let start = reads.booked.book(Cycles(from), Cycles(takes)).0;
+        reads.until = reads.until.max(start + takes);
         start
     }
 
     /// When the bank of the line can accept a write: now or later.
     pub fn free_at(&self, line: Line) -> u64 {
-        let bank = &self.banks[self.bank_of(line)];
-        if !self.exclusive {
-            return bank.busy;
+        let bank = self.bank_of(line);
+        let busy = self.banks[bank].busy;
+        match self.reads.get(bank) {
+            None => busy,
+            Some(reads) if reads.writes_first > 0 => busy.max(reads.earlier),
+            Some(reads) => busy.max(reads.until),
         }
-        let reads = if bank.first > 0 {
-            bank.first_from
-        } else {
-            bank.read_until
-        };
-        bank.busy.max(reads)
     }
 
     /// Lets the queued write to this line go before the reads that its bank has not been asked for.
     pub fn put_first(&mut self, line: Line) {
         let bank = self.bank_of(line);
-        let bank = &mut self.banks[bank];
-        if bank.first == 0 {
-            bank.first_from = bank.read_until;
+        let reads = &mut self.reads[bank];
+        if reads.writes_first == 0 {
+            reads.earlier = reads.until;
         }
-        bank.first += 1;
+        reads.writes_first += 1;
         self.first += 1;
     }
 
@@ -191,7 +192,7 @@ impl Media {
 
     /// Whether a bank serves one read or write at a time.
     pub fn is_exclusive(&self) -> bool {
-        self.exclusive
+        !self.reads.is_empty()
     }
 
     /// Writes a line at `at`; its bank and the port are free.
@@ -221,9 +222,9 @@ impl Media {
     /// One of the writes that go first, if the bank has any, is on its way.
     fn pass(&mut self, line: Line) {
         let bank = self.bank_of(line);
-        let bank = &mut self.banks[bank];
-        if bank.first > 0 {
-            bank.first -= 1;
+        let reads = &mut self.reads[bank];
+        if reads.writes_first > 0 {
+            reads.writes_first -= 1;
             self.first -= 1;
         }
     }
