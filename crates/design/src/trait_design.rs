@@ -222,6 +222,14 @@ pub trait Design: AsAny {
         Snoop::Grant(None)
     }
 
+    /// Place 5: whether a core that reads a line gets a copy as if others had one, though none has:
+    /// a core that no longer holds the line must hear of a store to it. (A core with the only copy
+    /// stores without a request.)
+    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        let _ = (requester, line);
+        false
+    }
+
     /// Place 5, the requester's side: the reply from `owner` carries a note. All cores that are
     /// snooped have granted the line.
     fn replied(

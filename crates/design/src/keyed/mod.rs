@@ -113,6 +113,10 @@ impl<D: Design> Design for Keyed<D> {
         self.design.hands_over_clean()
     }
 
+    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        self.design.is_shared(requester, line)
+    }
+
     fn remembers_sharers(&self) -> bool {
         self.design.remembers_sharers()
     }

@@ -30,6 +30,12 @@ impl Default for Accesses {
 }
 
 impl Accesses {
+    /// Whether the line is in a set.
+    fn holds(&self, line: Line) -> bool {
+        let mut counts = LookUps::default();
+        self.written.look_up(line, &mut counts) || self.read.look_up(line, &mut counts)
+    }
+
     /// Whether another core's access to the line conflicts with one of these.
     fn conflict(&self, line: Line, access: Access, counts: &mut LookUps) -> bool {
         // Broken: a filter forgets the lines of every other address.
@@ -267,6 +273,16 @@ impl PersistBuffer {
             }
         }
         found
+    }
+
+    /// Whether another core's store to the line may depend on this core.
+    #[must_use]
+    pub fn watches(&self, line: Line) -> bool {
+        let of_entry = |entry: &Entry| match &entry.content {
+            Content::Persist { .. } => entry.is_youngest_of(line),
+            Content::Fence { accesses, .. } => accesses.holds(line),
+        };
+        !self.inherited.is_empty() && self.since.holds(line) || self.entries.iter().any(|(_, entry)| of_entry(entry))
     }
 
     /// The unresolved dependences of this core that a request for a line inherits: those before an

@@ -293,6 +293,12 @@ impl Design for Dpo {
         Snoop::Grant(note)
     }
 
+    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        let others = self.cores.iter().enumerate();
+        let mut others = others.filter(|(core, _)| *core != requester.index());
+        others.any(|(_, other)| other.buffer.watches(line))
+    }
+
     fn replied(&mut self, hw: &mut dyn Services<Own>, requester: CoreId, _: CoreId, line: Line, note: Note) {
         for dependence in note.dependences {
             self.core(requester).buffer.accumulate(dependence);

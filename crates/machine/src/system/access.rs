@@ -232,7 +232,7 @@ impl System {
     /// Updates the directory and the other cores' states. Returns the state that the requester
     /// gets.
     fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
-        let alone = entry.sharers.others(core).next().is_none();
+        let alone = entry.sharers.others(core).next().is_none() && !self.design.is_shared(core, line);
         for other in entry.sharers.others(core) {
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
             let dirty = match access {
