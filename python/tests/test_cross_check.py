@@ -193,6 +193,30 @@ def test_fences_are_cumulative_in_rcbsp(states: States) -> None:
     assert states(ISA2, "rcbsp") == "0000 0100 0101 0110 0111 1111"  # w x y z
 
 
+DEPENDENT = """
+P0         | P1          ;
+MOV [x],$1 | MOV EAX,[f] ;
+DMB        | OUT [p],EAX ;
+MOV [f],$1 | {}; """
+
+
+def test_dependences_are_through_addresses_and_branches(states: States) -> None:
+    # p=1: P1 read the flag behind the fence. Only what depends on that is in group B of the fence.
+    header = "Volatile=f\nOutput=p\n{ }"
+    everything = "000 001 010 011 100 101 110 111"  # x z p
+    assert states(DEPENDENT.format("MOV [z],$1"), "rcbsp", header, "weak-stores") == everything
+    address = "XOR EAX,EAX ; | MOV [z+EAX],$1"
+    branch = "CMP EAX,$1 ; | JNE LC00 ; | LC00: ; | MOV [z],$1"
+    for dependent in (address, branch):
+        rows = DEPENDENT.format(dependent)
+        assert states(rows, "rcbsp", header, "weak-stores") == "000 001 010 100 101 110 111"
+    # Through a second load, whose address depends on the first one.
+    through = DEPENDENT.format("XOR EAX,EAX ; | MOV EBX,[g+EAX] ; | XOR EBX,EBX ; | MOV [z+EBX],$1")
+    assert "011" not in states(through, "rcbsp", "Volatile=f g\nOutput=p\n{ }", "weak-stores").split()
+    # Under total store order a load is enough.
+    assert "011" not in states(DEPENDENT.format("MOV [z],$1"), "rcbsp", header).split()
+
+
 def test_least_fixed_points_are_least(states: States) -> None:
     # By definition `let rec r = b | r ; s` is b ; s*: exactly these pairs, in any candidate, including cyclic ones.
     text = f"""{ANYTHING}
@@ -329,6 +353,12 @@ def test_the_differences_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         (ONE_STORE.replace("PCOMMIT", "PCOMIT"), {}, "one.litmus:5: 'PCOMIT' is not an instruction of docs/litmus.md"),
         (ONE_STORE.replace("$1", "$256"), {}, "one.litmus:4: '256' is not a number from 0 to 255"),
+        (
+            ONE_STORE.replace("[x],$1 ;", "[x+EAX],$1 ;").replace("P0 ;", "P0 ; MOV EAX,$1 ;"),
+            {},
+            "one.litmus:4: EAX may hold more than 0: clear it with XOR EAX,EAX before",
+        ),
+        (ONE_STORE.replace("PCOMMIT", "JNE LC00 ; PCOMMIT"), {}, "one.litmus:5: 'PCOMMIT' is not an instruction"),
         (ONE_STORE.replace("x=1", "y=1"), {}, "one.litmus:6: the condition names y, which is no persistent location"),
         (
             ONE_STORE,

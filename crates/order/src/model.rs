@@ -145,14 +145,27 @@ impl Model {
         &self.isa
     }
 
-    /// Whether its files name this relation.
+    /// Whether its files name this relation, outside of inactive variants.
     #[cfg(test)]
     pub fn names_relation(&self, relation: &str) -> bool {
-        let mut found = false;
-        expressions(&self.files, |_, expr| {
-            found |= matches!(&expr.kind, ExprKind::Name(name) if name == relation)
-        });
-        found
+        let mut next: Vec<&Expr> = Vec::new();
+        for item in self.files.iter().flat_map(|(_, file)| &file.items) {
+            match item {
+                Item::Include(..) => {}
+                Item::Let(_, bindings) => next.extend(bindings.iter().map(|binding| &binding.body)),
+                Item::Check(check) => next.push(&check.body),
+            }
+        }
+        while let Some(expr) = next.pop() {
+            match &expr.kind {
+                ExprKind::Name(name) if name == relation => return true,
+                ExprKind::If(variant, then, otherwise) => {
+                    next.push(if self.on.contains(variant) { then } else { otherwise });
+                }
+                _ => next.extend(expr.parts()),
+            }
+        }
+        false
     }
 
     /// It, compiled.

@@ -187,8 +187,8 @@ impl<'c> Registers<'c> {
                 (self.address(at) + *self.register(index)).store(value).await;
             }
             Instruction::Clear(register) => {
-                let value = *self.register(register);
-                *self.register(register) = value ^ value;
+                let (value, same) = (*self.register(register), *self.register(register));
+                *self.register(register) = value ^ same;
             }
             Instruction::Compare(register, number) => self.compared = (*self.register(register), u64::from(number)),
             // Both ways lead to the label, which comes next.

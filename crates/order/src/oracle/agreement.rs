@@ -120,7 +120,7 @@ fn choices(of: &[&Vec<usize>]) -> Vec<Vec<usize>> {
     })
 }
 
-/// All models except those with dependences: a run does not record which values depend on which.
+/// All models except those with dependences: a run does not record which accesses depend on which reads.
 #[test]
 fn the_oracle_agrees_with_the_cuts_of_every_execution_on_the_shelf() {
     let mut states = 0;

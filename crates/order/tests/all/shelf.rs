@@ -267,3 +267,118 @@ fn delegated_persist_ordering_figure_3_right() {
     let free = all_but(&[("x", 1), ("y", 1)], |_| false);
     assert_eq!(states("rcbsp:weak-stores", "papers/dpo-3-right-no-fence"), free);
 }
+
+/// Both kinds of cores: total store order, and weak ones, of which the paper speaks.
+const CORES: [&str; 2] = ["rcbsp", "rcbsp:weak-stores"];
+
+/// Checks the states of a test of the paper, with the highest value of each location, on both kinds of cores.
+#[track_caller]
+fn dpo(test: &str, values: &[(&str, u8)], forbidden: impl Fn(&[u8]) -> bool) {
+    let expected = all_but(values, forbidden);
+    for model in CORES {
+        assert_eq!(states(model, &format!("papers/{test}")), expected, "{model}");
+    }
+}
+
+#[test]
+fn delegated_persist_ordering_equation_2() {
+    // The flag comes behind the fence, and so does what depends on a load (p=1) that reads it.
+    let values = [("f", 1), ("x", 1), ("z", 1), ("p", 1)];
+    dpo("dpo-eq2-address", &values, |s| {
+        s[1] == 0 && (s[0] == 1 || s[2] == 1 && s[3] == 1)
+    });
+    // A branch holds no load of a weak core: it reads the old x=3 (no store leaves 2). Under total store order a load waits for a load.
+    let values = [("p", 1), ("q", 3)];
+    let [tso, weak] = CORES.map(|model| states(model, "papers/dpo-eq2-branch-load"));
+    assert_eq!(weak, all_but(&values, |s| s[1] == 2));
+    assert_eq!(tso, all_but(&values, |s| s[1] == 2 || s == [1, 3]));
+}
+
+#[test]
+fn delegated_persist_ordering_equation_3() {
+    // z=1 says that thread 1 read thread 0's flag: z is in group B, and f=2 came before f=1, so thread 0 does not read it later.
+    // z=2 says nothing, although p=2 shows f=2 in group B: the load read it in its own store queue.
+    let values = [("x", 1), ("z", 2), ("p", 2)];
+    dpo("dpo-eq3-own", &values, |s| s[1] == 1 && (s[0] == 0 || s[2] == 2));
+}
+
+#[test]
+fn delegated_persist_ordering_equation_4() {
+    // p=1: thread 1 is in group B; q=3: it read f before thread 2 wrote it, whose fence puts z behind that.
+    let values = [("x", 1), ("z", 1), ("p", 1), ("q", 3)];
+    dpo("dpo-eq4-three", &values, |s| s[3] == 2 || s == [0, 1, 1, 3]);
+    // Without thread 1's fence, z is in no group.
+    dpo("dpo-eq4-no-fence", &[("x", 1), ("z", 1), ("p", 3)], |s| s[2] == 2);
+}
+
+#[test]
+fn delegated_persist_ordering_equation_5() {
+    // p=1: f=1 depends on x; q=2: f=2 overwrites it, so x is in group A of the fence behind f=2.
+    dpo("dpo-eq5-group-a", &[("x", 1), ("z", 1), ("p", 1), ("q", 2)], |s| {
+        s == [0, 1, 1, 2]
+    });
+    // z=1 was told by f=1; z=2 by f=2, which is in group B only if it overwrites f=1, which p=2 says.
+    let values = [("x", 1), ("z", 2), ("p", 2)];
+    dpo("dpo-eq5-group-b", &values, |s| {
+        s[0] == 0 && (s[1] == 1 || s[1] == 2 && s[2] == 2)
+    });
+}
+
+#[test]
+fn delegated_persist_ordering_equation_6() {
+    // Two epochs: p=1 says that thread 1 read the flag, and so its fence comes behind thread 0's.
+    dpo("dpo-3-epochs", &[("x", 1), ("y", 1), ("p", 1)], |s| s == [0, 1, 1]);
+    // A persist and an epoch: x, which the reader has seen, is in group A of its fence.
+    dpo("dpo-3-persist-epoch", &[("x", 1), ("y", 1)], |s| s == [0, 1]);
+    // z=1 says that all has been passed on, so x is in group A. y is in no group, although its thread's persists are in order.
+    dpo("dpo-eq6-passed-on", &[("x", 1), ("y", 1), ("z", 1)], |s| {
+        s[0] == 0 && s[2] == 1
+    });
+}
+
+#[test]
+fn a_fence_forbids_the_classic_shapes_to_recovery() {
+    // Under total store order a load passes a barrier and the stores before it: that is what sb and r need.
+    for (test, on_tso) in [
+        ("mp+dmbs", false),
+        ("sb+dmbs", true),
+        ("lb+dmbs", false),
+        ("wrc+dmbs", false),
+        ("isa2+dmbs", false),
+        ("s+dmbs", false),
+        ("r+dmbs", true),
+        ("2+2w+dmbs", false),
+        ("iriw+dmbs", false),
+    ] {
+        let entry = shelf().into_iter().find(|entry| entry.name() == test);
+        let test = read(&entry.unwrap_or_else(|| panic!("{test}: no such test")));
+        let claimed = |model: &str| {
+            let allowed = allowed(&test, &named(model)).unwrap_or_else(|fault| panic!("{fault}"));
+            allowed.states.iter().any(|state| test.is_claimed(state))
+        };
+        assert_eq!(CORES.map(claimed), [on_tso, false], "{}", test.name);
+    }
+}
+
+#[test]
+fn a_dfence_waits_and_a_dmb_does_not() {
+    for model in CORES {
+        // The output may come first; behind a dfence it may not, whoever stored x.
+        assert_eq!(
+            states(model, "classic/wo+dmb"),
+            all_but(&[("x", 1), ("o", 1)], |_| false),
+            "{model}"
+        );
+        for path in ["epoch/wo+dfence", "classic/wrco+dmb+dfence"] {
+            assert_eq!(
+                states(model, path),
+                all_but(&[("x", 1), ("o", 1)], |s| s == [0, 1]),
+                "{model}: {path}"
+            );
+        }
+        // Told to another thread, which tells the world: x was 1 before.
+        let told = states(model, "classic/mpo+dfence");
+        let expected = all_but(&[("x", 2), ("o", 1)], |s| s[0] == 0 || s == [1, 1]);
+        assert_eq!(told, expected, "{model}");
+    }
+}
