@@ -64,8 +64,9 @@ fn channel_of(spec: &Spec, number: usize) -> Vec<String> {
 
 /// Extreme values of the design's parameters.
 fn corners_of(spec: &Spec, number: usize) -> Vec<String> {
-    let params = design(&spec.design).map_or(&[][..], |design| design.params());
-    let corners = corners(params.iter(), seed(spec, number));
+    let design = design(&spec.design);
+    let params = design.iter().flat_map(|design| design.free_params());
+    let corners = corners(params, seed(spec, number));
     corners
         .into_iter()
         .map(|(key, value)| format!("design.{key}={value}"))

@@ -56,6 +56,12 @@ pub trait Design: AsAny {
         let _ = params;
     }
 
+    /// The names of parameters that choose another mode, in which it does not keep its model. Tests
+    /// of its promises leave them alone.
+    fn modes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The structures that it adds to a machine of these sizes: their names and bytes of storage, of
     /// all cores and controllers.
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {

@@ -19,8 +19,9 @@ pub trait Subject {
 
     /// The design's unset parameters, which may have any value.
     fn free(&self) -> Vec<&'static Param> {
-        let params = design(self.about().name).map_or(&[][..], |design| design.params());
-        params.iter().filter(|param| !self.is_set(param.name)).collect()
+        let design = design(self.about().name);
+        let params = design.iter().flat_map(|design| design.free_params());
+        params.filter(|param| !self.is_set(param.name)).collect()
     }
 
     /// Runs programs under it, with further parameters.

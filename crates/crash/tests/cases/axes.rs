@@ -65,8 +65,9 @@ const LOCKS: [Variant; 2] = [
 
 /// The parameters of a design that minimise its structures.
 pub fn least(name: &str) -> Vec<(&'static str, String)> {
-    let params = design(name).expect("a registered design").params().iter();
-    params.map(|param| (param.name, param.min.to_string())).collect()
+    let design = design(name).expect("a registered design");
+    let least = design.free_params().map(|param| (param.name, param.min.to_string()));
+    least.collect()
 }
 
 /// A design, and its possible combinations.

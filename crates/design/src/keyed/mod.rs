@@ -34,6 +34,12 @@ impl AnyDesign {
         Ok(())
     }
 
+    /// The parameters at whose every value it keeps what it promises.
+    pub fn free_params(&self) -> impl Iterator<Item = &'static Param> {
+        let modes = self.modes();
+        self.params().iter().filter(move |param| !modes.contains(&param.name))
+    }
+
     /// The design itself, to read its state; `None` if it has another type.
     #[must_use]
     pub fn downcast_ref<D: Design>(&self) -> Option<&D> {
@@ -83,6 +89,10 @@ impl<D: Design> Design for Keyed<D> {
 
     fn set(&mut self, params: &Params) {
         self.design.set(params);
+    }
+
+    fn modes(&self) -> &'static [&'static str] {
+        self.design.modes()
     }
 
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {

@@ -172,6 +172,10 @@ impl Design for Dpo {
         self.settings = Settings::of(params);
     }
 
+    fn modes(&self) -> &'static [&'static str] {
+        Settings::MODES
+    }
+
     fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
         self.settings.storage(machine)
     }

@@ -85,6 +85,10 @@ impl Settings {
     /// The parameters by name.
     pub const PARAMS: &[Param] = &[ENTRIES, FENCES, PUBLISHED, ANNOUNCES, SEPARATORS, DELAY];
 
+    /// Those under which `models/rcbsp.cat` does not hold: Equation 6 without inherited dependences,
+    /// and a `dfence` that nobody waits for.
+    pub const MODES: &[&str] = &[PUBLISHED.name, ANNOUNCES.name];
+
     /// These values.
     #[must_use]
     pub fn of(params: &Params) -> Settings {

@@ -123,7 +123,7 @@ fn sets(about: &About, rng: &mut Rng) -> Vec<String> {
         let corner = pick(rng, CORNERS).iter();
         sets.extend(corner.map(|set| format!("machine.{set}")));
     }
-    for param in design(about.name).map_or(&[][..], |design| design.params()) {
+    for param in design(about.name).iter().flat_map(|design| design.free_params()) {
         let corner = [param.min, 2, 3, param.default, param.default][rng.below(5) as usize];
         if corner != param.default {
             sets.push(format!("design.{}={}", param.name, corner.clamp(param.min, param.max)));
