@@ -5,15 +5,24 @@ use crate::filler::halves;
 use strandline_isa::{Addr, Image};
 
 impl Cq {
-    /// Calls `visit` with the address of each node of a queue, from its head.
+    /// The first and last node of a queue, and how many it should have.
+    fn header(&self, image: &dyn Image, queue: u64) -> [u64; 3] {
+        if self.ends.is_some() {
+            return self.both_ends(image, queue);
+        }
+        let header = self.headers.addr(queue).0;
+        [header::HEAD, header::TAIL, header::COUNT].map(|offset| image.word(Addr(header + offset)))
+    }
+
+    /// Calls `visit` with the address of each node of a queue, from its head. With two locks the first one is a dummy.
     fn walk(
         &self,
         image: &dyn Image,
         queue: u64,
         mut visit: impl FnMut(u64) -> Result<(), String>,
     ) -> Result<(), String> {
-        let header = self.headers.addr(queue).0;
-        let mut node = image.word(Addr(header + header::HEAD));
+        let [head, tail, count] = self.header(image, queue);
+        let mut node = head;
         let mut last = 0;
         let mut length = 0;
         while node != 0 {
@@ -21,10 +30,6 @@ impl Cq {
             (last, node) = (node, image.word(Addr(node)));
             length += 1;
         }
-        let (tail, count) = (
-            image.word(Addr(header + header::TAIL)),
-            image.word(Addr(header + header::COUNT)),
-        );
         if tail != last {
             return Err(format!(
                 "queue {queue} ends at {}, but its tail is {}",
@@ -60,7 +65,7 @@ impl Cq {
     /// The nodes in any queue, by number; also checks the links.
     pub(super) fn reachable(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
         let mut seen = vec![false; self.nodes.rows() as usize];
-        for queue in 0..self.headers.rows() {
+        for queue in 0..self.queues {
             self.walk(image, queue, |node| match self.nodes.index_of(node) {
                 None => Err(format!("queue {queue} links to {}, which is no node", Addr(node))),
                 Some(index) if std::mem::replace(&mut seen[index as usize], true) => {

@@ -1,7 +1,8 @@
 //! `cq`, concurrent queues: pushes to and pops from linked queues. `queue` is the same with one queue.
 //!
 //! COSPlay (MICRO 2021), section 5, Table 3 "CQ" and its variants CQ-4, CQ-16, CQ-64, after Kolli et al. (ASPLOS 2016).
-//! Each queue has one lock. A node is the address of the next node and 64 four-byte items (264 bytes, five lines). A
+//! Each queue has one lock, or with `locks=2` one for each end (`ends.rs`; Delegated Persist Ordering, MICRO 2016,
+//! section V). A node is the address of the next node and 64 four-byte items (264 bytes, five lines). A
 //! task picks a random queue. At even odds, it fills a node and pushes it, or pops one. Log and flushes cover whole
 //! rows: the node with its five lines, the queue's header, and for a push the link of the last node. There are two
 //! fences a task.
@@ -14,11 +15,13 @@
 //! pop of an empty queue do nothing. A node's items are consecutive numbers, so that a torn node is visible.
 
 mod check;
+mod ends;
 mod task;
 
 use crate::filler::pair;
 use crate::operations::{ring, Lists, OPERATIONS};
 use crate::{About, Alias};
+use ends::Ends;
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
@@ -62,6 +65,13 @@ const PARAMS: &[Param] = &[
         max: 1 << 16,
         help: "nodes for each queue, half of them linked at the start",
     },
+    Param {
+        name: "locks",
+        default: 1,
+        min: 1,
+        max: 2,
+        help: "locks of a queue: one, or one for pushes and one for pops",
+    },
     OPERATIONS,
     // Two regions.
     log_records(2 * MOST_RECORDS),
@@ -73,7 +83,7 @@ const MOST_RECORDS: u64 = 12;
 const ITEMS: u64 = 64;
 const NODE_BYTES: u64 = 8 + 4 * ITEMS;
 
-/// Offsets in a queue's header.
+/// Offsets in the header of a queue with one lock.
 mod header {
     pub const HEAD: u64 = 0;
     pub const TAIL: u64 = 8;
@@ -83,9 +93,14 @@ mod header {
 
 /// Linked queues and their nodes.
 pub struct Cq {
+    queues: u64,
+    /// One a queue with one lock, and one an end with two.
     headers: Table<{ header::BYTES }>,
     nodes: Table<NODE_BYTES>,
+    /// Of queues with one lock.
     locks: Locks,
+    /// Of queues with two.
+    ends: Option<Ends>,
     free: FreeLists<NODE_BYTES>,
     operations: u64,
     /// Nodes that a task of several operations has popped.
@@ -103,7 +118,7 @@ fn item(i: u64) -> u64 {
 
 impl Cq {
     fn populate(&self, memory: &Memory, per_queue: u64) {
-        for queue in 0..self.headers.rows() {
+        for queue in 0..self.queues {
             let node = |i: u64| self.nodes.addr(queue * per_queue + i).0;
             for i in 0..per_queue {
                 let next = if i + 1 < per_queue { node(i + 1) } else { 0 };
@@ -111,6 +126,10 @@ impl Cq {
                 for k in (0..ITEMS).step_by(2) {
                     memory.set_word(Addr(node(i) + item(k)), pair(i + k, i + k + 1));
                 }
+            }
+            if self.ends.is_some() {
+                self.populate_ends(memory, queue, [node(0), node(per_queue - 1)], per_queue - 1);
+                continue;
             }
             let header = self.headers.addr(queue).0;
             memory.set_word(Addr(header + header::HEAD), node(0));
@@ -129,23 +148,35 @@ impl Workload for Cq {
                 1 << 24
             )));
         }
+        let two_locks = params.get("locks") == 2;
+        let operations = params.get("operations");
+        if two_locks && operations > 1 {
+            return Err(ParamError(format!(
+                "workload.operations={operations} with workload.locks=2: a region of pushes and pops takes one lock; set workload.locks=1 or workload.operations=1"
+            )));
+        }
         let mut heap = Heap::new(plan);
-        let headers = heap.table(queues);
-        let nodes = heap.table(queues * per_queue);
+        // With two locks, each end has a header, and a queue has a dummy besides its nodes.
+        let two = u64::from(two_locks);
+        let headers = heap.table(queues * (1 + two));
+        let nodes = heap.table(queues * (per_queue + two));
         let cq = Cq {
+            queues,
             headers,
             nodes,
-            locks: Locks(heap.dram(queues * 8)),
+            locks: Locks(heap.dram(queues * 8 * (1 - two))),
+            ends: two_locks.then(|| Ends::allot(&mut heap, queues)),
             free: FreeLists::allot(&mut heap, nodes, plan.threads),
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, MOST_RECORDS)),
-            operations: params.get("operations"),
-            popped: Lists::allot(&mut heap, plan.lanes(), params.get("operations")),
+            operations,
+            popped: Lists::allot(&mut heap, plan.lanes(), operations),
         };
         Ok((cq, heap))
     }
 
     fn fill(&self, memory: &Memory, _seed: u64) {
-        self.populate(memory, self.nodes.rows() / self.headers.rows() / 2);
+        let dummy = u64::from(self.ends.is_some());
+        self.populate(memory, (self.nodes.rows() / self.queues - dummy) / 2 + dummy);
         self.restart(memory);
     }
 
@@ -163,16 +194,18 @@ impl Workload for Cq {
         if self.operations > 1 {
             return self.several(thread).await;
         }
-        let queue = thread.random.below(self.headers.rows());
+        let queue = thread.random.below(self.queues);
         let pushes = (thread.random.word() >> 63).is(0).branch(PUSHES);
-        if pushes {
-            self.push(thread, queue).await;
-        } else {
-            self.pop(thread, queue).await;
+        match (self.ends, pushes) {
+            (None, true) => self.push(thread, queue).await,
+            (None, false) => self.pop(thread, queue).await,
+            (Some(ends), true) => self.push_to_end(thread, ends, queue).await,
+            (Some(ends), false) => self.pop_from_end(thread, ends, queue).await,
         }
     }
 
-    /// Each queue is a list that ends at its tail and has the length of its count. No node is in two places. The items
+    /// Each queue is a list that ends at its tail and has the length of its count (with two locks: a dummy before as
+    /// many nodes as were pushed and not popped). No node is in two places. The items
     /// of each node are consecutive.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         let linked = self.reachable(image)?;
@@ -187,7 +220,10 @@ impl Workload for Cq {
     }
 
     fn footprint(&self) -> Vec<Range<u64>> {
-        let locks = self.locks.range(self.headers.rows());
+        let locks = match self.ends {
+            None => self.locks.range(self.queues),
+            Some(ends) => ends.range(self.queues),
+        };
         vec![
             self.nodes.range(),
             self.free.range(),
@@ -204,5 +240,6 @@ impl Workload for Cq {
             .reachable(image)
             .unwrap_or_else(|_| vec![true; self.nodes.rows() as usize]);
         self.free.rebuild(image, |node| linked[node as usize]);
+        self.hand_over_all(image);
     }
 }

@@ -109,6 +109,21 @@ impl Cq {
             region.log(tail, 0, 8).await;
         }
         region.order(step).await;
+        Cq::fill_node(region, cpu, node, value).await;
+        let link = if was_empty { header.at(header::HEAD) } else { tail };
+        region.update(link, node, 8).await;
+        region.update(header.at(header::TAIL), node, 8).await;
+        region.update(header.at(header::COUNT), count + 1, 8).await;
+        region.finish().await;
+    }
+
+    /// Writes a node that is the last one, and whose items begin with `value`.
+    pub(super) async fn fill_node<'c, C: Cpu>(
+        region: &mut Region<'_, 'c, C>,
+        cpu: &'c C,
+        node: W<'c, C>,
+        value: W<'c, C>,
+    ) {
         region.update(node, cpu.word(0), 8).await;
         for line in 0..NODE_LINES {
             for i in first_item(line)..first_item(line + 1) {
@@ -116,11 +131,6 @@ impl Cq {
                 region.update(node.at(item_of(line, i)), value, 4).await;
             }
         }
-        let link = if was_empty { header.at(header::HEAD) } else { tail };
-        region.update(link, node, 8).await;
-        region.update(header.at(header::TAIL), node, 8).await;
-        region.update(header.at(header::COUNT), count + 1, 8).await;
-        region.finish().await;
     }
 
     /// Removes the first node from a queue with `count` nodes. It is the only one if it has no successor.
@@ -146,7 +156,7 @@ impl Cq {
     /// A region of several pushes and pops of one queue.
     pub(super) async fn several<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
         let cpu = thread.cpu;
-        let queue = thread.random.below(self.headers.rows());
+        let queue = thread.random.below(self.queues);
         let header = self.headers.row(queue);
         let guard = self.locks.at(queue);
         let popped = self.popped.of(thread);

@@ -1,7 +1,7 @@
 //! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::{run_plain, thread_plan, with_small, workloads, PLAN};
+use crate::common::{parts, run_plain, thread_plan, with_small, workloads, PLAN};
 use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
@@ -93,7 +93,8 @@ fn count(name: &str, lowering: Lowering) -> Counts {
         seed: 5,
         logging: Logging::UNDO,
     };
-    with_workload(name, [], &plan, Count { lowering, tasks: 3000 }).unwrap()
+    let (name, set) = parts(name);
+    with_workload(name, set, &plan, Count { lowering, tasks: 3000 }).unwrap()
 }
 
 /// COSPlay (MICRO 2021), Table 3: flushes and fences per task follow from its CKI and SKI and from Figure 4(a).
@@ -325,4 +326,27 @@ fn queue_is_cq_with_one_queue() {
     let bytes = |name, set: &[_]| with_workload(name, set.iter().copied(), &plan, Pm).unwrap();
     assert_eq!(bytes("queue", &[]), bytes("cq", &[("queues", "1")]));
     assert_eq!(bytes("queue", &[("queues", "4")]), bytes("cq", &[("queues", "4")]));
+}
+
+#[test]
+fn cq_with_two_locks_logs_and_flushes_as_with_one() {
+    let (one, two) = (count("cq", FENCED), count("cq locks=2", FENCED));
+    assert_eq!((one.flushes, one.fences), (two.flushes, two.fences));
+    // A second lock is taken and freed in each task.
+    let more = two.per_task(two.instructions()) - one.per_task(one.instructions());
+    assert!((5.0..30.0).contains(&more), "{more} instructions");
+}
+
+#[test]
+fn regions_of_several_operations_take_one_lock() {
+    let set = [("locks", "2"), ("operations", "4")];
+    let error = with_workload("cq", set, &PLAN, Restart).unwrap_err().to_string();
+    assert!(
+        error.starts_with("workload.operations=4 with workload.locks=2:"),
+        "{error}"
+    );
+    let error = with_workload("cq", [("locks", "3")], &PLAN, Restart)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("locks") && error.contains('2'), "{error}");
 }

@@ -46,9 +46,20 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
     }
 }
 
-/// All of them.
+/// Forms of a workload that a parameter selects: a key and its value behind the name.
+const FORMS: [&str; 1] = ["cq locks=2"];
+
+/// All of them, and their other forms.
 pub fn workloads() -> impl Iterator<Item = &'static str> {
-    names().iter().map(|about| about.name)
+    names().iter().map(|about| about.name).chain(FORMS)
+}
+
+/// The name of a workload, and the parameter that selects this form of it.
+pub fn parts(form: &str) -> (&str, Option<(&str, &str)>) {
+    match form.split_once(' ') {
+        Some((name, set)) => (name, set.split_once('=')),
+        None => (form, None),
+    }
 }
 
 /// Workloads that can have several operations in a region.
@@ -74,5 +85,6 @@ pub fn with_small<V: Visitor>(name: &str, visitor: V) -> V::Out {
 
 /// As [`with_small`], for these threads.
 pub fn with_small_for<V: Visitor>(name: &str, plan: &BuildPlan, visitor: V) -> V::Out {
-    with_workload(name, small(name).iter().copied(), plan, visitor).unwrap()
+    let (name, set) = parts(name);
+    with_workload(name, small(name).iter().copied().chain(set), plan, visitor).unwrap()
 }
