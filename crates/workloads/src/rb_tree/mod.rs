@@ -3,7 +3,8 @@
 //! StrandWeaver (ISCA 2020), Table II "RB-Tree", after NV-Heaps (ASPLOS 2011). DPO (MICRO 2016) has the same tree with
 //! 64 updates a critical section: `operations`. A task takes the tree's lock and opens one failure-atomic region. It
 //! looks up each of its random keys. It deletes a present key and inserts an absent one. Every store is logged before
-//! it is made. A persistent mirror has one bit for each key in the tree; the invariant compares it with the tree.
+//! it is made. A persistent mirror has one bit for each key in the tree. Each task changes it with the tree, and the
+//! invariant compares the two: the published benchmark keeps a mirror copy of the tree for the same check.
 //!
 //! There are 16,384 keys, and so at most as many nodes. A random half is in the tree at the start, and half stays in on
 //! average. Simplified: one tree with one lock, in DRAM; nodes come from a fixed pool with volatile free lists.

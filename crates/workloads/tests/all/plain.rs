@@ -1,7 +1,7 @@
 //! Every workload on plain memory: its invariant, its cost, and its restart after a crash.
 
 use crate::common::counting::{Counting, Counts};
-use crate::common::{parts, run_plain, thread_plan, with_small, workloads, PLAN};
+use crate::common::{parts, run_plain, several, thread_plan, with_several, with_small, workloads, PLAN};
 use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
@@ -349,4 +349,12 @@ fn regions_of_several_operations_take_one_lock() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("locks") && error.contains('2'), "{error}");
+}
+
+/// DPO (MICRO 2016) has 64 updates of its tree in a critical section.
+#[test]
+fn regions_of_64_operations_fit_their_logs() {
+    for name in several() {
+        with_several(name, "64", Restart);
+    }
 }
