@@ -15,7 +15,7 @@ impl Dpo {
         let counts = &mut self.counts.look_ups;
         let buffer = &mut self.cores[owner.index()].buffer;
         let own = buffer.conflict(line, access, counts);
-        let mut dependences = match self.settings.published {
+        let mut dependences = match self.settings.published || broken(Rule::DependencesPassOn) {
             true => Vec::new(),
             false => buffer.inherits(line, access, counts),
         };

@@ -188,6 +188,22 @@ impl Design for Altered {
         self.inner.hands_over_clean() && !matches!(self.change, Change::HandedOverDirty)
     }
 
+    fn remembers_sharers(&self) -> bool {
+        self.inner.remembers_sharers()
+    }
+
+    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        self.inner.is_shared(requester, line)
+    }
+
+    fn orders_by_barriers(&self) -> bool {
+        self.inner.orders_by_barriers()
+    }
+
+    fn modes(&self) -> &'static [&'static str] {
+        self.inner.modes()
+    }
+
     fn own_counters(&self) -> &'static [Counter] {
         self.inner.own_counters()
     }

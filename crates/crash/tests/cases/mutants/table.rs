@@ -237,6 +237,7 @@ const HOPS: &str = "StrandWeaver VI-A; ASAP IV-A";
 const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
+const DPO: &str = "Delegated Persist Ordering III and IV; designs/src/dpo";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
 /// All of them.
@@ -334,6 +335,25 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/barrier-holds-no-buffer", "no-persist-queue", B(Rule::BarrierHoldsBuffer), &[], &[T]),
     mutant("no-persist-queue/eviction-overtakes", "no-persist-queue", D(Change::EvictionsWrittenBack(Level::Private), "A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.", "StrandWeaver IV, managing cache writebacks"), &[], &[T]),
+    // dpo.
+    mutant("dpo/log-unordered", "dpo", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no fence between them.", DPO), &[NO_ADR], &[E]),
+    mutant("dpo/durable-ordered-only", "dpo", D(Change::Lowering(|l| l.durable = &[Primitive::StoreBarrier]), "What is acknowledged is durable. Broken: a fence, which nobody waits for, in place of the dfence.", DPO), &[], &[E]),
+    mutant("dpo/no-log", "dpo", D(Change::Lowering(|l| l.log = false), "A region of several stores is logged. Broken: it is not.", DPO), &[], &[E]),
+    mutant("dpo/fence-passes", "dpo", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "A fence ends an epoch. Broken: it does nothing.", DPO), &[], &[T]),
+    mutant("dpo/dfence-passes", "dpo", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", DPO), &[], &[E, T]),
+    mutant("dpo/dfence-awaits-drain", "dpo", B(Rule::DurableAwaitsEpochs), &[NO_ADR], &[E, R]),
+    mutant("dpo/accumulated-ignored", "dpo", B(Rule::AccumulatedApplies), &[], &[T, R]),
+    mutant("dpo/dependences-not-passed-on", "dpo", B(Rule::DependencesPassOn), &[], &[T]),
+    mutant("dpo/reads-do-not-conflict", "dpo", B(Rule::ReadsConflict), &[], &[T]),
+    mutant("dpo/volatile-lines-ignored", "dpo", D(Change::Given(|line, _| !line.is_persistent()), "Accesses to volatile memory conflict, too. Broken: only those to persistent memory do.", "DPO IV-C"), &[], &[T]),
+    mutant("dpo/youngest-not-cleared", "dpo", B(Rule::YoungestIsCleared), &[EVICTIONS], &[R]),
+    mutant("dpo/older-stays-youngest", "dpo", B(Rule::YoungestIsOne), &[EVICTIONS], &[R]),
+    mutant("dpo/filter-forgets", "dpo", B(Rule::FiltersNeverForget), &[], &[T]),
+    mutant("dpo/separators-dropped", "dpo", B(Rule::SeparatorsBind), &[NO_ADR], &[R]),
+    mutant("dpo/controllers-disagree", "dpo", B(Rule::ControllersAgree), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[R]),
+    mutant("dpo/coalesces-with-dependences", "dpo", B(Rule::CoalescingNeedsNoDependence), &[], &[R]),
+    mutant("dpo/queue-coalesces-across", "dpo", B(Rule::QueueCoalescesWithinEpoch), &[NO_ADR], &[R]),
+    mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
     // hops-ep.
     mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
     mutant("hops-ep/durable-ordered-only", "hops-ep", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", HOPS), &[], &[E, T]),

@@ -210,5 +210,7 @@ fn a_line_from_the_persistence_domain_has_the_bytes_that_it_holds() {
         assert_eq!(reloaded(Supply::Design(Cycles(5)), false), (1, 1));
         assert_eq!(reloaded(Supply::Durable, false), (7, 7), "the store was dropped");
         assert_eq!(reloaded(Supply::Durable, true), (1, 1), "the store was flushed");
+        let held = Supply::Bytes(Cycles(5), [9; 8]);
+        assert_eq!(reloaded(held, false), (9, 9), "what the design holds, all cores see");
     }
 }

@@ -8,5 +8,6 @@ mod kept;
 mod misses;
 mod places;
 mod script;
+mod sharing;
 mod stuck;
 mod weak;

@@ -17,7 +17,11 @@ enum Heard {
 }
 
 /// Has store barriers enter the store queue, and writes down what it hears.
-struct Listening(Rc<RefCell<Vec<Heard>>>);
+struct Listening {
+    heard: Rc<RefCell<Vec<Heard>>>,
+    /// Barriers mean something to it on any core.
+    orders: bool,
+}
 
 impl Design for Listening {
     type Own = Plain;
@@ -30,20 +34,24 @@ impl Design for Listening {
         crate::common::Plain.lowering()
     }
 
+    fn orders_by_barriers(&self) -> bool {
+        self.orders
+    }
+
     fn primitive(&mut self, _: &mut dyn Services<Plain>, _: CoreId, primitive: Primitive) -> Admission<Never> {
-        self.0.borrow_mut().push(Heard::Dispatched(primitive));
+        self.heard.borrow_mut().push(Heard::Dispatched(primitive));
         Admission::plain(primitive)
     }
 
     fn departs(&mut self, _: &mut dyn Services<Plain>, _: CoreId, entry: Entry, _: u8) -> Departure<Never> {
         if let Entry::Primitive(primitive) = entry {
-            self.0.borrow_mut().push(Heard::Departed(primitive));
+            self.heard.borrow_mut().push(Heard::Departed(primitive));
         }
         Departure::Go
     }
 
     fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, store: Store) {
-        self.0.borrow_mut().push(Heard::Visible(store.addr));
+        self.heard.borrow_mut().push(Heard::Visible(store.addr));
     }
 }
 
@@ -53,10 +61,18 @@ const NEAR: Addr = Addr(PM_BASE);
 
 /// What the design hears of a store to the far line, perhaps a store barrier, and a store to the near line.
 fn heard(consistency: Consistency, barrier: bool) -> Vec<Heard> {
+    heard_by(consistency, barrier, false)
+}
+
+/// The same of a design to which barriers mean something on any core, or not.
+fn heard_by(consistency: Consistency, barrier: bool, orders: bool) -> Vec<Heard> {
     let mut machine = preset("dpo");
     machine.core.consistency = consistency;
     let heard = Rc::default();
-    let design = Listening(Rc::clone(&heard));
+    let design = Listening {
+        heard: Rc::clone(&heard),
+        orders,
+    };
     let mut system = System::new(&machine, boxed(design), 1, memory(), Options::default());
     put(&mut system, 0, move |cpu| async move {
         cpu.word(NEAR.0).load().await;
@@ -94,4 +110,13 @@ fn a_store_barrier_reaches_the_design_and_orders_stores_on_a_weak_core() {
 #[test]
 fn a_core_that_keeps_its_stores_in_order_has_no_use_for_a_store_barrier() {
     assert_eq!(heard(Consistency::Tso, true), [Visible(FAR), Visible(NEAR)]);
+}
+
+#[test]
+fn a_design_that_orders_by_store_barriers_gets_them_on_any_core() {
+    let barrier = Primitive::StoreBarrier;
+    assert_eq!(
+        heard_by(Consistency::Tso, true, true),
+        [Dispatched(barrier), Visible(FAR), Departed(barrier), Visible(NEAR)]
+    );
 }

@@ -1,0 +1,111 @@
+//! Cores that no longer hold a line: what the directory remembers of them.
+
+use crate::common::{memory, preset, put};
+use std::cell::Cell;
+use std::rc::Rc;
+use strandline_design::{boxed, About, Access, Design, Never, Services, Snoop, Types};
+use strandline_isa::{CoreId, Cpu, Line, Lowering, Primitive, PM_BASE};
+use strandline_machine::config::Coherence;
+use strandline_machine::{Options, System};
+
+struct Own;
+
+impl Types for Own {
+    type Gate = Never;
+    type Message = Never;
+    type Tag = Never;
+    type Note = ();
+}
+
+/// Core 0 replies with a note, whether it holds the line or not.
+#[derive(Clone, Default)]
+struct Remembering {
+    remembers: bool,
+    shares: bool,
+    /// Requests to own a line.
+    owned: Rc<Cell<u32>>,
+}
+
+impl Design for Remembering {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        crate::common::Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        crate::common::Plain.lowering()
+    }
+
+    fn snoops_all(&self) -> bool {
+        true
+    }
+
+    fn remembers_sharers(&self) -> bool {
+        self.remembers
+    }
+
+    fn is_shared(&self, _: CoreId, _: Line) -> bool {
+        self.shares
+    }
+
+    fn snooped(
+        &mut self,
+        _: &mut dyn Services<Own>,
+        owner: CoreId,
+        _: CoreId,
+        _: Line,
+        access: Access,
+    ) -> Snoop<Never, ()> {
+        self.owned.set(self.owned.get() + u32::from(access == Access::Own));
+        Snoop::Grant((owner == CoreId(0)).then_some(()))
+    }
+}
+
+/// Cycles of core 1's load of a line that is in the LLC alone, with core 0 idle.
+fn load(coherence: Coherence, remembers: bool) -> u64 {
+    let mut machine = preset("cosplay");
+    machine.interconnect.coherence = coherence;
+    let design = Remembering {
+        remembers,
+        ..Remembering::default()
+    };
+    let mut system = System::new(&machine, boxed(design), 2, memory(), Options::default());
+    system.warm(PM_BASE..PM_BASE + 64);
+    put(&mut system, 1, |cpu| async move {
+        _ = cpu.word(PM_BASE).load().await;
+    });
+    system.run().expect("ends").stats.cycles.0
+}
+
+#[test]
+fn a_directory_forwards_requests_to_who_held_the_line() {
+    let hop = preset("cosplay").interconnect.hop_latency.0;
+    let forgets = load(Coherence::Directory, false);
+    assert_eq!(load(Coherence::Directory, true), forgets + 2 * hop, "there and back");
+    assert_eq!(
+        load(Coherence::Snoop, true),
+        load(Coherence::Snoop, false),
+        "where requests are broadcast, it has heard of it"
+    );
+}
+
+#[test]
+fn a_core_without_the_only_copy_requests_the_line_to_store() {
+    let requests = |shares| {
+        let design = Remembering {
+            shares,
+            ..Remembering::default()
+        };
+        let owned = Rc::clone(&design.owned);
+        let mut system = System::new(&preset("cosplay"), boxed(design), 2, memory(), Options::default());
+        put(&mut system, 1, |cpu| async move {
+            cpu.word(PM_BASE).load().await;
+            cpu.primitive(Primitive::Mfence).await;
+            cpu.word(PM_BASE).store(cpu.word(1)).await;
+        });
+        system.run().expect("ends");
+        owned.get()
+    };
+    assert_eq!((requests(false), requests(true)), (0, 1));
+}
