@@ -389,6 +389,13 @@ impl PersistBuffer {
         }
     }
 
+    /// Every entry before this one has drained. (Controllers may accept entries out of order, where
+    /// there are several.)
+    #[must_use]
+    pub fn drained_before(&self) -> u64 {
+        self.entries.freed_before()
+    }
+
     /// An entry has drained: what it held.
     pub fn drained(&mut self, number: u64) -> Option<Content> {
         let entry = self.entries.remove(number)?;

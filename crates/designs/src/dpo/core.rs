@@ -18,6 +18,8 @@ pub struct Core {
     pub watches_loads: bool,
     /// Controllers that its oldest fence on its way has reached.
     pub fence_at: usize,
+    /// Every entry before this one has drained, as the other cores know it.
+    pub drained: u64,
     /// A write waits at a controller for the fence before it.
     pub write_waits: bool,
     /// A timer of a persist that is held back runs.
@@ -38,6 +40,7 @@ impl Core {
             blocks: false,
             watches_loads: false,
             fence_at: 0,
+            drained: 0,
             write_waits: false,
             timer: false,
             occupancy: Occupancy::default(),

@@ -102,15 +102,27 @@ impl Dpo {
                 hw.open(Gate::Drained(line));
             }
         }
-        match hw.broadcasts() {
-            true => self.observe(hw, id),
-            false => hw.send(hw.now() + hw.to_core(), Message::Drained(id)),
-        }
+        self.announce(hw, id.core);
         self.separate(hw, id.core);
         self.advance(hw, id.core);
     }
 
-    /// The other cores observe that an entry has drained.
+    /// Tells the other cores of a core's drains, in the order of its entries.
+    fn announce(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let state = self.core(core);
+        let drained = state.buffer.drained_before();
+        if std::mem::replace(&mut state.drained, drained) == drained {
+            return;
+        }
+        let number = drained - 1;
+        let id = Id { core, number };
+        match hw.broadcasts() {
+            true => self.observe(hw, id),
+            false => hw.send(hw.now() + hw.to_core(), Message::Drained(id)),
+        }
+    }
+
+    /// The other cores observe that an entry, and all its core's older ones, have drained.
     pub(super) fn observe(&mut self, hw: &mut dyn Services<Own>, id: Id) {
         for index in 0..self.cores.len() {
             let core = CoreId(index as u16);

@@ -31,7 +31,7 @@ pub enum Gate {
 pub enum Message {
     /// A core's fence has reached a controller.
     Fence(CoreId),
-    /// Other cores learn that an entry has drained.
+    /// Other cores learn that an entry, and all its core's older ones, have drained.
     Drained(Id),
     /// A core learns that what precedes its `dfence` is durable.
     Durable(Dfence),

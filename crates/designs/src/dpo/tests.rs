@@ -477,6 +477,21 @@ fn controllers_agree_on_epochs() {
 }
 
 #[test]
+fn drains_are_observed_in_order_whichever_controller_is_faster() {
+    let mut both = both();
+    both.hw.controllers = 2;
+    both.store(ZERO, X);
+    both.store(ZERO, Y);
+    both.asks(ZERO, ONE, X, Access::Read);
+    both.store(ONE, Z);
+    holds(&mut both, ONE, &["1:0 Z=0 Y DP[0:0]"], "");
+    assert!(both.arrive(1), "Y's controller accepts it first");
+    holds(&mut both, ONE, &["1:0 Z=0 Y DP[0:0]"], "");
+    assert!(both.arrive(0));
+    holds(&mut both, ONE, &["1:0 Z=0 Y DP[] sent"], "");
+}
+
+#[test]
 fn a_write_waits_at_its_controller_for_the_fence_before_it() {
     let mut both = both();
     both.store(ZERO, X);
