@@ -1,6 +1,7 @@
 //! Programs of a few instructions, each with states that it must not leave or observe.
 
 use crate::planted::Planted;
+use strandline_crash::litmus::Subject;
 use std::cell::RefCell;
 use std::rc::Rc;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
@@ -15,6 +16,9 @@ pub const X2: At = At(PM_BASE + 32);
 pub const Y: At = At(PM_BASE + LINE_BYTES);
 pub const A: At = At(PM_BASE + 2 * LINE_BYTES);
 pub const B: At = At(PM_BASE + 3 * LINE_BYTES);
+/// Volatile words, in separate lines. They are initially 0.
+pub const V: At = At(LINE_BYTES);
+pub const W: At = At(2 * LINE_BYTES);
 
 /// The initial content of every word.
 pub const INITIAL: u64 = 7;
@@ -93,6 +97,11 @@ fn saw_the_second_store_only(view: &View<'_>) -> bool {
     second == 1 && (first == INITIAL || first == 2 && view.finally(X) == 1)
 }
 
+/// The second of two persists is durable without the first.
+fn second_alone(view: &View<'_>) -> bool {
+    view.durable(Y) == 1 && view.durable(X) != 1
+}
+
 fn both_loads_old(view: &View<'_>) -> bool {
     let last = |thread: usize| view.registers[thread].last() == Some(&INITIAL);
     last(0) && last(1)
@@ -146,6 +155,18 @@ pub const PROGRAMS: &[Program] = &[
         forbidden: |v| v.last && v.finally(A) != INITIAL + 2 * INCREMENTS.len() as u64 },
 ];
 
+/// Those for delegated ordering, which needs no flush: two persists of two cores.
+#[rustfmt::skip]
+const DELEGATED: &[Program] = &[
+    Program { name: "fence; a volatile flag", threads: &[&[Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Stagger(60), Load(V), Store(Y, 1)]],
+        forbidden: |v| v.register(1, 0) == 1 && second_alone(v) },
+    Program { name: "fence; a load that is overwritten", threads: &[&[Store(X, 1), Fence(StoreBarrier), Load(Y)], &[Stagger(60), Store(Y, 1)]],
+        forbidden: |v| v.register(0, 0) == INITIAL && second_alone(v) },
+    Program { name: "fence; a flag by way of another core",
+        threads: &[&[Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Stagger(60), Load(V), Store(W, 1)], &[Stagger(90), Load(W), Store(Y, 1)]],
+        forbidden: |v| v.register(1, 0) == 1 && v.register(2, 0) == 1 && second_alone(v) },
+];
+
 /// Seeds of each program.
 const SEEDS: u64 = 12;
 
@@ -157,6 +178,8 @@ fn applies(program: &Program, sets: &[&str]) -> bool {
     let sets = |key: &str| sets.iter().any(|set| set.contains(key));
     match program.name {
         "two stores seen" => !sets("consistency=weak"),
+        // Loads pass a barrier where stores drain in order.
+        "fence; a load that is overwritten" => sets("consistency=weak"),
         "clwb; locked" => sets("lock_orders_flushes=true"),
         // Without ADR, an acknowledged flush is not durable, but for a `dc cvap`.
         "clflush behind a write; store" => true,
@@ -171,7 +194,11 @@ pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
         runs.clone()
             .any(|(seed, jitter)| fails(planted, program, &machine(sets, jitter), seed))
     };
-    let mut applying = PROGRAMS.iter().filter(|program| applies(program, sets));
+    let programs = match planted.about().name {
+        "dpo" => DELEGATED,
+        _ => PROGRAMS,
+    };
+    let mut applying = programs.iter().filter(|program| applies(program, sets));
     applying.find(fails).map(|program| program.name.to_owned())
 }
 
@@ -196,7 +223,7 @@ fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> 
         journal: true,
         ..Options::default()
     };
-    let memory = Memory::new(LINE_BYTES, 4 * LINE_BYTES);
+    let memory = Memory::new(4 * LINE_BYTES, 4 * LINE_BYTES);
     for word in (PM_BASE..PM_BASE + 4 * LINE_BYTES).step_by(8) {
         memory.set_word(Addr(word), INITIAL);
     }
