@@ -1,0 +1,84 @@
+"""Measurements for the claims of Delegated Persist Ordering (MICRO 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import fmean, geometric_mean
+
+from strandline.experiments.claims import Measured
+from strandline.experiments.figure import FigureData
+from strandline.experiments.measure import Measure
+from strandline.experiments.parts import Part, together
+from strandline.experiments.spec import Labels
+from strandline.experiments.values import values
+
+MEMORIES = ("PWQ", "DRAM", "PCM")
+CLOSE = 0.10
+"""How far apart "close" means may lie. The paper shows bars and names no number."""
+CORES = 8
+"""Cores of the machine whose storage the cost's figure shows."""
+
+
+def _slowdowns(data: FigureData, memory: str, model: str) -> list[float]:
+    """Figure 7: one value per workload."""
+    return [
+        value.value for value in values(data) if value.labels["memory"] == memory and value.labels["design"] == model
+    ]
+
+
+def _average(model: str) -> Callable[[FigureData], Measured]:
+    """Figure 7 on PCM: the geometric mean over the workloads; the paper says "average"."""
+
+    def take(data: FigureData) -> Measured:
+        found = _slowdowns(data, "PCM", model)
+        return Measured(geometric_mean(found), beside={"arithmetic mean": fmean(found)})
+
+    return take
+
+
+def _order(data: FigureData) -> Measured:
+    """Figure 7: the order of the means over the workloads."""
+    so, rcbsp = (
+        {memory: geometric_mean(_slowdowns(data, memory, model)) for memory in MEMORIES} for model in ("SO", "RCBSP")
+    )
+    apart = rcbsp["DRAM"] / rcbsp["PWQ"]
+    return together(
+        *(_beats(memory, so[memory], rcbsp[memory]) for memory in MEMORIES),
+        Part("SO gets worse from PWQ to DRAM to PCM", so["PWQ"] < so["DRAM"] < so["PCM"], so),
+        Part("RCBSP on PWQ and on DRAM are close", 1 / (1 + CLOSE) <= apart <= 1 + CLOSE, {"DRAM over PWQ": apart}),
+    )
+
+
+def _beats(memory: str, so: float, rcbsp: float) -> Part:
+    """An equal spoils it."""
+    return Part(f"RCBSP beats SO on {memory}", rcbsp < so, {"SO": so, "RCBSP": rcbsp})
+
+
+def _table3(data: FigureData) -> Measured:
+    """Table III: clwb per 1000 cycles and core on PCM; the other memories stand in the figure."""
+    return Measured({value.labels["workload"]: value.value for value in values(data) if value.metric == "pcm"})
+
+
+def _cost(data: FigureData) -> Measured:
+    """Section IV-D: bytes of all structures of a core, as published; ours are shown beside."""
+    bytes_: dict[str, float] = {}
+    for value in values(data):
+        design = value.labels["design"]
+        bytes_[design] = bytes_.get(design, 0) + value.value / CORES
+    return Measured(bytes_["as published"], beside={"ours": bytes_["ours"]})
+
+
+def _pcm(*models: str) -> Callable[[Labels], bool]:
+    """The runs of these models on PCM."""
+    return lambda labels: labels["memory"] == "PCM" and labels["design"] in models
+
+
+FIGURE_7 = "dpo-7"
+
+MEASURES: Mapping[str, Measure] = {
+    "dpo-table3": Measure("dpo-table-3", _table3, lambda labels: labels["memory"] == "PCM"),
+    "dpo-so-pcm": Measure(FIGURE_7, _average("SO"), _pcm("volatile", "SO")),
+    "dpo-rcbsp-pcm": Measure(FIGURE_7, _average("RCBSP"), _pcm("volatile", "RCBSP")),
+    "dpo-order": Measure(FIGURE_7, _order),
+    "dpo-cost": Measure("dpo-cost", _cost),
+}
