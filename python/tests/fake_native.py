@@ -32,7 +32,7 @@ TASKS = {
 }
 #: Cycles of a switch of tasks under the designs that have coroutines.
 SWITCHES = {"cosplay": 30, "sbatch": 30, "freeswitch": 0}
-DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES, "strandweaver", "hops-rp", "asap-rp")
+DESIGNS = (*fake_litmus.DESIGNS, *SWITCHES, "strandweaver", "hops-rp", "asap-rp", "counting")
 FENCED = ("x86", "x86-pcommit", "non-atomic")
 PERSIST_CYCLES = 100
 SHARING = 40
@@ -209,6 +209,7 @@ def _record(spec: dict[str, Any]) -> dict[str, Any]:
         "fence_stall_cycles": stalls * tasks,
         "pm_writes": flushes * tasks,
         "epochs": None,
+        **_own_counts(spec, tasks),
         "storage_bytes": _storage(spec),
         "switch_instructions": SWITCH_INSTRUCTIONS * tasks if spec["design"] in SWITCHES else None,
         "recovers": spec["design"] != "unordered" if spec["recovers"] else None,
@@ -248,6 +249,13 @@ def _stalls(spec: dict[str, Any], window: int) -> int:
     return fences * persist if spec["design"] in FENCED else 0
 
 
+def _own_counts(spec: dict[str, Any], tasks: int) -> dict[str, int | None]:
+    """17 drains and one blocked cycle a task, which only `counting` counts, and a dependence every 100 tasks."""
+    if spec["design"] != "counting":
+        return {"drains": None, "l1_blocked_cycles": None, "cross_dependences": None}
+    return {"drains": 17 * tasks, "l1_blocked_cycles": tasks, "cross_dependences": tasks // 100}
+
+
 def _storage(spec: dict[str, Any]) -> int:
     """Bytes, by the formulas of COSPlay's Table 1."""
     if spec["design"] not in SWITCHES:
@@ -281,8 +289,9 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "storage": 0,
             "needs": ["ADR"],
             "model": model,
+            "counters": ["drains", "l1_blocked_cycles"] if name == "counting" else [],
         }
-        for name, model in (*fake_litmus.DESIGNS.items(), *((name, "px86") for name in SWITCHES))
+        for name, model in (*fake_litmus.DESIGNS.items(), *((name, "px86") for name in SWITCHES), ("counting", "px86"))
     ],
     "machines": [
         {"name": "cosplay", "paper": "COSPlay (MICRO 2021), Table 2", "summary": "A Cascade Lake core with Optane"}
@@ -309,6 +318,27 @@ LISTINGS: dict[str, list[dict[str, Any]]] = {
             "unit": "epochs",
             "adds": "sum",
             "summary": "Epochs begun",
+        },
+        {
+            "name": "cross_dependences",
+            "type": "int | None",
+            "unit": "dependences",
+            "adds": "sum",
+            "summary": "Dependences of an epoch on an epoch of another core",
+        },
+        {
+            "name": "l1_blocked_cycles",
+            "type": "int | None",
+            "unit": "cycles",
+            "adds": "sum",
+            "summary": "A core's L1 is blocked; summed over the cores",
+        },
+        {
+            "name": "drains",
+            "type": "int | None",
+            "unit": "entries",
+            "adds": "sum",
+            "summary": "Persists and fences that have drained",
         },
     ],
 }

@@ -72,6 +72,22 @@ def test_a_window_may_be_found_while_the_program_runs(strandline: Strandline, na
     assert [(spec["window"], spec["coroutines"]) for spec in native.specs] == [("auto", None)]
 
 
+def test_counts_of_a_design_alone_have_a_table(strandline: Strandline, snapshot: SnapshotAssertion) -> None:
+    # With two threads a task ends every 60 cycles, at 2.2 GHz: 17 drains in that time.
+    answer = strandline("run", "sps", "-d", "x86,counting", "--threads", "2")
+    assert (answer.code, answer.err) == (0, "")
+    drains = next(line for line in answer.out.splitlines() if " drains " in line)
+    assert drains.split()[:4] == ["counting", "drains", "170,000", f"{17 / (60 / 2200):.0f}/µs"]
+    blocked = next(line for line in answer.out.splitlines() if " l1_blocked_cycles " in line)
+    # One of the 120 cycles that a task's core spends on it.
+    assert blocked.split()[2:4] == ["10,000", "1%"]
+    assert answer.out == snapshot
+
+
+def test_designs_without_counters_of_their_own_have_no_such_table(strandline: Strandline) -> None:
+    assert "counter" not in strandline("run", "sps", "-d", "x86,unordered").out
+
+
 def test_results_do_not_depend_on_jobs(strandline: Strandline) -> None:
     def results(jobs: str) -> list[dict[str, Any]]:
         answer = strandline("run", "sps", "-d", "x86,unordered,eadr,volatile", "--json", "--jobs", jobs)

@@ -64,6 +64,12 @@ fn storage(design: &str) -> Option<u64> {
     Some(strandline_designs::design(design)?.storage_bytes(&sizes))
 }
 
+/// The keys of the counters that only this design has.
+fn own_counters(design: &str) -> Vec<&'static str> {
+    let own = strandline_designs::design(design).map(|design| design.own_counters());
+    own.unwrap_or_default().iter().map(|counter| counter.name).collect()
+}
+
 fn designs() -> Value {
     let entry = |about: strandline_design::About| {
         let mut needs = Vec::new();
@@ -80,6 +86,7 @@ fn designs() -> Value {
             "model": about.model, "promises_recovery": about.promises_recovery,
             "storage": storage(about.name),
             "window": about.window,
+            "counters": own_counters(about.name),
         })
     };
     strandline_designs::abouts().into_iter().map(entry).collect()

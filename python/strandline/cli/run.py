@@ -16,6 +16,7 @@ from strandline.engine import Engine, RunSpec
 from strandline.journal import Journal, keeping
 from strandline.record import Record
 from strandline.report import record_files, runs
+from strandline.report.counts import counts
 from strandline.sweep import run_all
 
 WITH_FROM = ("record", "jobs", "as_json")
@@ -35,7 +36,7 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
     WORKLOAD is a name (`strandline list workloads`) or a recording's path. The first design is the baseline of the
     speedup column. `-d all` runs all designs that the machine and the workload support. The column `recovers` shows
     whether crash states recover; for a recording, use `strandline crash`. For a recording, a second table shows the
-    source lines whose fences stall the first design.
+    source lines whose fences stall the first design. Another table shows what a design counts that no other does.
 
     --out writes the records when all runs have finished. Finished runs of an interrupted call are not repeated.
 
@@ -54,9 +55,10 @@ def run(ctx: click.Context, app: App, /, **given: Any) -> None:
         return
     output.show(runs.comparison(records))
     output.say("")
-    if stalls := runs.stalls(records[0]):
-        output.show(stalls)
-        output.say("")
+    for more in (runs.stalls(records[0]), counts(records, engine.listing("designs"), engine.listing("keys"))):
+        if more:
+            output.show(more)
+            output.say("")
     output.say(runs.circumstances(records), style="dim")
     if left_out:
         output.say(f"left out: {'; '.join(left_out)}", style="dim")
