@@ -17,6 +17,7 @@ from strandline.experiments import drawing
 from strandline.experiments.shelf import repository_shelf
 from strandline.record import QUANTILES
 from strandline.report import plot
+from strandline.report.chart import Chart, Kind, Panel, Series
 from strandline.report.plot_style import COLOURS
 
 WINDOWS = {"sps": 6, "pc": 5, "tatp": 4, "tpcc": 3, "cq4": 2, "cq16": 2, "cq64": 2}
@@ -55,6 +56,16 @@ def test_the_best_window_stands_above_each_bar_but_the_means() -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == [*WINDOWS, "geomean"]
     assert any("Above the bars: best window" in text.get_text() for text in figure.texts)
     assert legend(figure) == ["ADR", "Enc", "LD", "HD", "Comb"]
+
+
+def test_lines_of_every_panel_are_within_the_scale_that_panels_share() -> None:
+    heights = (2.0, 30.0, 5.0)
+    lines = tuple(Panel(str(top), (Series("a", (1.0, top), (None, None), (None, None)),)) for top in heights)
+    chart = Chart(Kind.LINES, "t", "s", "x", "y", True, ("1", "2"), lines, ("p", "s", "d"), None, False)
+    limits = {axes.get_ylim() for axes in plot.draw(chart).axes if axes.get_visible()}
+    ((bottom, top),) = limits
+    assert bottom == 0
+    assert top >= max(heights)
 
 
 def test_names_of_places_are_turned_where_they_would_run_into_each_other() -> None:

@@ -19,7 +19,8 @@ def lines(axes: Axes, chart: Chart, panel: Panel, look: Look) -> None:
         axes.minorticks_off()
     for series in panel.series:
         _line(axes, places, series.values, series, look)
-    axes.set_ylim(bottom=0)
+    # Panels that share the axis and come later extend it.
+    axes.set_ylim(bottom=0, auto=None)
     axes.set_xticks(places, chart.places)
     if len(chart.places) > 10:
         axes.tick_params(axis="x", labelsize=8)
