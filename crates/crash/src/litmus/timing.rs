@@ -44,6 +44,7 @@ impl Timings {
         machine.simulation.jitter = Cycles([0, 30, 300, 3000][rng.below(4) as usize]);
         machine.simulation.evict_one_in = [0, 2, 5][rng.below(3) as usize];
         shake_channel(&mut machine, rng.clone());
+        shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
         machine
     }
 }
@@ -99,6 +100,16 @@ fn shake_memory(machine: &mut Machine, about: &About, rng: &mut Rng) {
     machine.pm.banks = few(rng, 4);
     machine.pm.write_latency = Cycles(10 << rng.below(6));
     machine.pm.write_to_controller = Cycles(20 << rng.below(5));
+}
+
+/// How a controller schedules, and what a flush leaves of a line, from a stream of its own.
+fn shake_scheduling(machine: &mut Machine, mut rng: Rng) {
+    let queue = machine.controllers.wpq_entries;
+    machine.core.clwb_keeps_ownership = rng.one_in(2);
+    machine.pm.exclusive_banks = rng.one_in(2);
+    machine.controllers.row_hits_first = rng.one_in(2);
+    machine.controllers.drain_high = rng.below(queue + 1);
+    machine.controllers.drain_low = rng.below(machine.controllers.drain_high + 1);
 }
 
 /// Draws from a copy of the stream, so that the machines of a seed are the same for designs without a channel.

@@ -70,14 +70,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            entries: ENTRIES.default as usize,
-            fences: FENCES.default as usize,
-            published: PUBLISHED.default > 0,
-            announces: ANNOUNCES.default > 0,
-            separators: SEPARATORS.default,
-            delay: DELAY.default,
-        }
+        Settings::of(&Params::defaults(Settings::PARAMS))
     }
 }
 

@@ -10,6 +10,8 @@ use strandline_sim::{check_needs, Found, Spec, Window};
 
 /// Extreme machines: settings that belong together.
 const CORNERS: &[&[&str]] = &[
+    &["core.clwb_keeps_ownership=false"],
+    &["pm.exclusive_banks=true", "controllers.row_hits_first=true"],
     &["core.rob_entries=4"],
     &["core.load_queue_entries=1"],
     &["core.store_queue_entries=1"],

@@ -1,9 +1,9 @@
 //! Programs of a few instructions, each with states that it must not leave or observe.
 
 use crate::planted::Planted;
-use strandline_crash::litmus::Subject;
 use std::cell::RefCell;
 use std::rc::Rc;
+use strandline_crash::litmus::Subject;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Image, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Program as Thread, SimCpu, System};
