@@ -324,12 +324,11 @@ impl PersistBuffer {
         any
     }
 
-    /// Begins to drain the oldest entry that is not on its way, if it depends on nothing and is not
-    /// held back `now`: its number. `fences`: whether a fence may drain.
+    /// Begins to drain the oldest entry, unless it is on its way, depends on something or is held
+    /// back `now`: its number. A buffer drains one entry at a time; `fences`: whether a fence may.
     pub fn start_drain(&mut self, now: Cycles, fences: bool) -> Option<(u64, Drain)> {
-        let index = self.entries.iter().position(|(_, entry)| !entry.sent)?;
-        let (number, entry) = self.entries.iter().nth(index)?;
-        if !entry.waits.is_empty() || self.is_held(index, entry, now) {
+        let (number, entry) = self.entries.first()?;
+        if entry.sent || !entry.waits.is_empty() || self.is_held(entry, now) {
             return None;
         }
         let drain = match entry.content {
@@ -337,44 +336,37 @@ impl PersistBuffer {
             Content::Fence { .. } if !fences => return None,
             Content::Fence { .. } => Drain::Fence,
         };
-        self.entries.at_mut(index).sent = true;
+        self.entries.at_mut(0).sent = true;
         Some((number, drain))
     }
 
     /// Whether the next entry to drain is a fence.
     #[must_use]
     pub fn has_fence_next(&self) -> bool {
-        let mut waiting = self.entries.iter().filter(|(_, entry)| !entry.sent);
-        waiting.next().is_some_and(|(_, entry)| entry.kind() == Kind::Fence)
+        let oldest = self.entries.first();
+        oldest.is_some_and(|(_, entry)| !entry.sent && entry.kind() == Kind::Fence)
     }
 
     /// A persist is held back while nobody waits for it: no fence is behind it, no core depends on
     /// it, and the buffer has room.
-    fn is_held(&self, index: usize, entry: &Entry, now: Cycles) -> bool {
-        let mut behind = self.entries.iter().skip(index);
-        let mut waits = || behind.any(|(_, later)| later.kind() == Kind::Fence || later.wanted);
+    fn is_held(&self, entry: &Entry, now: Cycles) -> bool {
+        let mut entries = self.entries.iter();
+        let mut waits = || entries.any(|(_, later)| later.kind() == Kind::Fence || later.wanted);
         now < entry.held && !self.is_full() && !waits()
     }
 
-    /// Until when the oldest persist that is not on its way may be held back.
+    /// Until when the oldest persist may be held back, unless it is on its way.
     #[must_use]
     pub fn held_until(&self) -> Option<Cycles> {
-        let mut waiting = self.entries.iter().filter(|(_, entry)| !entry.sent);
-        waiting.next().map(|(_, entry)| entry.held)
+        let oldest = self.entries.first().filter(|(_, entry)| !entry.sent);
+        oldest.map(|(_, entry)| entry.held)
     }
 
-    /// Whether nothing that waits may drain because of a dependence.
+    /// Whether the oldest entry may not drain because of a dependence.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
-        let oldest = self.entries.iter().find(|(_, entry)| !entry.sent);
+        let oldest = self.entries.first();
         oldest.is_some_and(|(_, entry)| !entry.waits.is_empty())
-    }
-
-    /// Whether a fence before this entry has not drained.
-    #[must_use]
-    pub fn has_fence_before(&self, number: u64) -> bool {
-        let mut older = self.entries.iter().take_while(|(of, _)| *of < number);
-        older.any(|(_, entry)| entry.kind() == Kind::Fence)
     }
 
     /// The oldest entry, if it is a fence: its number, and which `dfence` it is, if one.
@@ -387,13 +379,6 @@ impl PersistBuffer {
             },
             None => None,
         }
-    }
-
-    /// Every entry before this one has drained. (Controllers may accept entries out of order, where
-    /// there are several.)
-    #[must_use]
-    pub fn drained_before(&self) -> u64 {
-        self.entries.freed_before()
     }
 
     /// An entry has drained: what it held.

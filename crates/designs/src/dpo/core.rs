@@ -16,12 +16,8 @@ pub struct Core {
     pub blocks: bool,
     /// Loads are recorded or blocked.
     pub watches_loads: bool,
-    /// Controllers that its oldest fence on its way has reached.
+    /// Controllers that its fence on its way has reached.
     pub fence_at: usize,
-    /// Every entry before this one has drained, as the other cores know it.
-    pub drained: u64,
-    /// A write waits at a controller for the fence before it.
-    pub write_waits: bool,
     /// A timer of a persist that is held back runs.
     pub timer: bool,
     pub occupancy: Occupancy,
@@ -40,8 +36,6 @@ impl Core {
             blocks: false,
             watches_loads: false,
             fence_at: 0,
-            drained: 0,
-            write_waits: false,
             timer: false,
             occupancy: Occupancy::default(),
             blocked_l1: Occupancy::default(),

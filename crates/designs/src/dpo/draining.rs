@@ -11,7 +11,7 @@ use strandline_rules::{broken, Rule};
 impl Dpo {
     /// Drains what may drain of a core's buffer, after a change, and notes its state.
     pub(super) fn advance(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        while let Some((number, drain)) = self.start_drain(hw, core) {
+        if let Some((number, drain)) = self.start_drain(hw, core) {
             match drain {
                 Drain::Persist(line, data) => {
                     hw.write_in_order(core, line, data, ByteMask::ALL, Id { core, number });
@@ -102,24 +102,11 @@ impl Dpo {
                 hw.open(Gate::Drained(line));
             }
         }
-        self.announce(hw, id.core);
-        self.separate(hw, id.core);
-        self.advance(hw, id.core);
-    }
-
-    /// Tells the other cores of a core's drains, in the order of its entries.
-    fn announce(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
-        let state = self.core(core);
-        let drained = state.buffer.drained_before();
-        if std::mem::replace(&mut state.drained, drained) == drained {
-            return;
-        }
-        let number = drained - 1;
-        let id = Id { core, number };
         match hw.broadcasts() {
             true => self.observe(hw, id),
             false => hw.send(hw.now() + hw.to_core(), Message::Drained(id)),
         }
+        self.advance(hw, id.core);
     }
 
     /// The other cores observe that an entry, and all its core's older ones, have drained.
@@ -132,21 +119,18 @@ impl Dpo {
         }
     }
 
-    /// Ends an epoch if a core's oldest entry is a fence that has reached all controllers: they
-    /// have accepted everything before it.
+    /// A core's fence has reached a controller; when it has reached all, it ends an epoch.
     pub(super) fn separate(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let controllers = hw.controllers();
         let state = self.core(core);
+        state.fence_at += 1;
         if state.fence_at < controllers {
             return;
         }
+        state.fence_at = 0;
         let Some((number, durable)) = state.buffer.fence_first() else {
-            return;
+            unreachable!("the fence on its way is the oldest entry");
         };
-        state.fence_at -= controllers;
-        if std::mem::take(&mut state.write_waits) {
-            hw.open(Gate::Separated(core));
-        }
         let epoch = self.epochs.separate();
         self.counts.epochs += 1;
         if let Some(dfence) = durable {
@@ -154,6 +138,7 @@ impl Dpo {
         }
         self.told(hw);
         self.drained(hw, Id { core, number });
+        self.join(hw);
     }
 
     /// Controllers announce the epochs that they have completed, and cores learn what is durable.

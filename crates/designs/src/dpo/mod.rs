@@ -26,8 +26,7 @@
 //! - *Directories.* A directory forwards requests to cores that no longer hold the line as long as
 //!   their buffer has its youngest persist or an access to it. A drain is announced by messages
 //!   instead of on the bus.
-//! - *Several controllers.* A fence is a packet to each of them, and drains when all have it and
-//!   everything before it. A controller issues writes of an epoch once all controllers have told it
+//! - *Several controllers.* A fence is a packet to each of them, and drains when all have it. A controller issues writes of an epoch once all controllers have told it
 //!   that the epochs before are complete.
 //! - *Delayed draining* (IV-F, "future work"): `design.delay`.
 //! - *Cores that keep their stores in order (TSO).* A fence orders persists only and stalls nothing:
@@ -341,10 +340,6 @@ impl Design for Dpo {
         let Some(id) = write.tag else {
             return Acceptance::Queue;
         };
-        if self.core(id.core).buffer.has_fence_before(id.number) {
-            self.core(id.core).write_waits = true;
-            return Acceptance::Wait(Until::Open(Gate::Separated(id.core)));
-        }
         if !hw.adr() {
             self.epochs.accept(controller, id);
         }
@@ -378,10 +373,7 @@ impl Design for Dpo {
 
     fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
         match message {
-            Message::Fence(core) => {
-                self.core(core).fence_at += 1;
-                self.separate(hw, core);
-            }
+            Message::Fence(core) => self.separate(hw, core),
             Message::Drained(id) => self.observe(hw, id),
             Message::Durable(dfence) => hw.open(Gate::Durable(dfence)),
             Message::Complete(controller, oldest) => {

@@ -20,8 +20,6 @@ pub enum Gate {
     Entered(CoreId),
     /// What precedes a `dfence` is durable.
     Durable(Dfence),
-    /// A core's fence has drained.
-    Separated(CoreId),
     /// A persist of the line has drained.
     Drained(Line),
 }

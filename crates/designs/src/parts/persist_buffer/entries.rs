@@ -41,12 +41,6 @@ impl<T> Entries<T> {
         self.list.remove(index).map(|(_, entry)| entry)
     }
 
-    /// The number of the oldest entry; without entries, that of the next one.
-    #[must_use]
-    pub fn freed_before(&self) -> u64 {
-        self.list.front().map_or(self.next, |(number, _)| *number)
-    }
-
     /// Entries in use.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -99,7 +93,7 @@ mod tests {
         assert_eq!((entries.push('a'), entries.push('b')), (0, 1));
         assert!(entries.is_full());
         assert_eq!((entries.remove(0), entries.remove(0)), (Some('a'), None));
-        assert_eq!((entries.freed_before(), entries.push('c')), (1, 2));
+        assert_eq!(entries.push('c'), 2);
         assert_eq!(entries.iter().collect::<Vec<_>>(), [(1, &'b'), (2, &'c')]);
         assert_eq!((entries.first(), entries.last()), (Some((1, &'b')), Some((2, &'c'))));
         *entries.at_mut(0) = 'd';
