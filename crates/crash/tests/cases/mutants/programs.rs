@@ -155,16 +155,16 @@ pub const PROGRAMS: &[Program] = &[
         forbidden: |v| v.last && v.finally(A) != INITIAL + 2 * INCREMENTS.len() as u64 },
 ];
 
-/// Those for delegated ordering, which needs no flush: two persists of two cores.
+/// Those for delegated ordering, which needs no flush: two persists of two cores. The first waits in its buffer behind others.
 #[rustfmt::skip]
 const DELEGATED: &[Program] = &[
-    Program { name: "fence; a volatile flag", threads: &[&[Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Stagger(60), Load(V), Store(Y, 1)]],
-        forbidden: |v| v.register(1, 0) == 1 && second_alone(v) },
-    Program { name: "fence; a load that is overwritten", threads: &[&[Store(X, 1), Fence(StoreBarrier), Load(Y)], &[Stagger(60), Store(Y, 1)]],
+    Program { name: "fence; a volatile flag", threads: &[&[Store(A, 1), Store(B, 1), Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Load(Y), Stagger(150), Load(V), Store(Y, 1)]],
+        forbidden: |v| v.register(1, 1) == 1 && second_alone(v) },
+    Program { name: "fence; a load that is overwritten", threads: &[&[Store(A, 1), Store(B, 1), Store(X, 1), Fence(StoreBarrier), Load(Y)], &[Stagger(60), Store(Y, 1)]],
         forbidden: |v| v.register(0, 0) == INITIAL && second_alone(v) },
     Program { name: "fence; a flag by way of another core",
-        threads: &[&[Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Stagger(60), Load(V), Store(W, 1)], &[Stagger(90), Load(W), Store(Y, 1)]],
-        forbidden: |v| v.register(1, 0) == 1 && v.register(2, 0) == 1 && second_alone(v) },
+        threads: &[&[Store(A, 1), Store(B, 1), Store(X, 1), Fence(StoreBarrier), Store(V, 1)], &[Stagger(150), Load(V), Store(W, 1)], &[Load(Y), Stagger(180), Load(W), Store(Y, 1)]],
+        forbidden: |v| v.register(1, 0) == 1 && v.register(2, 1) == 1 && second_alone(v) },
 ];
 
 /// Seeds of each program.

@@ -342,7 +342,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/fence-passes", "dpo", D(Change::Primitive(Primitive::StoreBarrier, Admission::Pass), "A fence ends an epoch. Broken: it does nothing.", DPO), &[], &[T]),
     mutant("dpo/dfence-passes", "dpo", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", DPO), &[], &[E, T]),
     mutant("dpo/dfence-awaits-drain", "dpo", B(Rule::DurableAwaitsEpochs), &[NO_ADR], &[E, R]),
-    mutant("dpo/accumulated-ignored", "dpo", B(Rule::AccumulatedApplies), &[], &[T, R]),
+    mutant("dpo/accumulated-ignored", "dpo", B(Rule::AccumulatedApplies), &[], &[P, R]),
     mutant("dpo/dependences-not-passed-on", "dpo", B(Rule::DependencesPassOn), &[], &[P]),
     mutant("dpo/reads-do-not-conflict", "dpo", B(Rule::ReadsConflict), &[WEAK], &[P]),
     mutant("dpo/volatile-lines-ignored", "dpo", D(Change::Given(|line, _| !line.is_persistent()), "Accesses to volatile memory conflict, too. Broken: only those to persistent memory do.", "DPO IV-C"), &[], &[P]),
