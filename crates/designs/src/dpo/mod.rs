@@ -26,8 +26,9 @@
 //! - *Directories.* A directory forwards requests to cores that no longer hold the line as long as
 //!   their buffer has its youngest persist or an access to it. A drain is announced by messages
 //!   instead of on the bus.
-//! - *Several controllers.* A fence is a packet to each of them, and drains when all have it. A controller issues writes of an epoch once all controllers have told it
-//!   that the epochs before are complete.
+//! - *Several controllers.* A fence is a packet to each of them, and drains when all have it. It
+//!   leaves when everything before it was accepted. A controller issues writes of an epoch once all
+//!   controllers have told it that the epochs before are complete.
 //! - *Delayed draining* (IV-F, "future work"): `design.delay`.
 //! - *Cores that keep their stores in order (TSO).* A fence orders persists only and stalls nothing:
 //!   an epoch is what lies between two fences in the store queue.
