@@ -204,8 +204,8 @@ impl Row {
     /// As [`least`], except where a run would be taken for one that stands still.
     fn least(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         // With one entry, PMEM-Spec sends a store in the time of a path and up to 800 cycles of jitter, so that a task
-        // of tpcc, which has some thousand stores, does not end within `planted::PATIENCE`. It does within sixty times
-        // that.
+        // of tpcc, which has some thousand stores, does not end within `planted::PATIENCE`. It does within fifteen
+        // times that.
         let is_slow = |key| (self.design.name, self.workload, key) == ("pmem-spec", "tpcc", "path_entries");
         least(self.design.name)
             .into_iter()
