@@ -184,7 +184,7 @@ rules! {
         DurableWaitsWindow: "designs/src/pmem_spec",
         /// The next persist or fence of a core waits for the dependences in AccumDP. Broken: it waits for none.
         AccumulatedApplies: "DPO IV-D and IV-E",
-        /// A core passes on the dependences that it has met to whoever conflicts with its accesses since. Broken: it passes on
+        /// A core passes on the dependences that it has met to a core that conflicts with its accesses since. Broken: it passes on
         /// none but those on its own persists and fences.
         DependencesPassOn: "DPO III-C, Equation 6",
         /// Another core's store to a line conflicts with a load since a fence. Broken: only stores conflict.

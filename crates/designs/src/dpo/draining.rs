@@ -136,13 +136,13 @@ impl Dpo {
         if let Some(dfence) = durable {
             self.durable_waits.push(((core, dfence), epoch));
         }
-        self.told(hw);
+        self.report_epochs(hw);
         self.drained(hw, Id { core, number });
         self.join(hw);
     }
 
     /// Controllers announce the epochs that they have completed, and cores learn what is durable.
-    pub(super) fn told(&mut self, hw: &mut dyn Services<Own>) {
+    pub(super) fn report_epochs(&mut self, hw: &mut dyn Services<Own>) {
         let later = hw.now() + hw.to_core();
         if hw.controllers() > 1 && !hw.adr() {
             for controller in (0..hw.controllers()).map(|index| ControllerId(index as u16)) {

@@ -22,7 +22,7 @@
 //!   (`design.published`: they do not).
 //! - *Permission before the store.* A reply that hands a line over clears the Youngest bit (IV-E,
 //!   step 5) before the requester's store makes a persist of its own. Until then the reply's ID goes
-//!   with the line: whoever takes it next depends on it, and who misses it waits for it.
+//!   with the line: the core that takes it next depends on it, and one that misses it waits for it.
 //! - *Directories.* A directory forwards requests to cores that no longer hold the line as long as
 //!   their buffer has its youngest persist or an access to it. A drain is announced by messages
 //!   instead of on the bus.
@@ -367,7 +367,7 @@ impl Design for Dpo {
     fn reached_media(&mut self, hw: &mut dyn Services<Own>, controller: ControllerId, write: &WriteRequest<Id>) {
         if let Some(id) = write.tag {
             self.epochs.complete(controller, id);
-            self.told(hw);
+            self.report_epochs(hw);
             self.join(hw);
         }
     }

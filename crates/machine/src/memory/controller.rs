@@ -118,7 +118,7 @@ impl Controller {
     }
 
     /// Reads go before writes, until so many writes are queued. Then the oldest of them go before the reads that arrive
-    /// from now on, so that none waits for ever.
+    /// from now on, so that none waits endlessly.
     fn begin_drain(&mut self) {
         let [high, low] = self.drain;
         if self.queue.len() + self.issued.len() < high || self.media.has_first() {

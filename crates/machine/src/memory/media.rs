@@ -117,7 +117,7 @@ impl Media {
     }
 
     /// Whether the line's row is open. After as many hits as it has lines, it counts as closed, so that a write to
-    /// another row does not wait for ever.
+    /// another row does not wait endlessly.
     pub fn is_ready(&self, line: Line) -> bool {
         let bank = &self.banks[self.bank_of(line)];
         self.row_lines > 0 && bank.row == line.0 / self.row_lines + 1 && bank.hits < self.row_lines
