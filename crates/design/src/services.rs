@@ -74,7 +74,7 @@ pub trait Services<T: Types> {
     /// How long a message takes from one core to another.
     fn to_core(&self) -> Cycles;
 
-    /// Whether a write to the line has been sent and is not on the media yet, whoever sent it.
+    /// Whether any core's write to the line has been sent and is not on the media yet.
     fn on_its_way(&self, line: Line) -> bool;
 
     /// The bytes of a line as the cores see them.

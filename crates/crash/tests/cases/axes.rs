@@ -201,7 +201,7 @@ impl Row {
         parts.join("::")
     }
 
-    /// As [`least`], except where a run would be taken for one that stands still.
+    /// As [`least`], except where the watchdog would give a slow run up.
     fn least(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         // With one entry, PMEM-Spec sends a store in the time of a path and up to 800 cycles of jitter, so that a task
         // of tpcc, which has some thousand stores, does not end within `planted::PATIENCE`. It does within fifteen

@@ -182,11 +182,11 @@ impl PersistBuffer {
             set(&mut self.since).add(line);
         }
         let youngest = self.entries.iter_mut().rev();
-        let fence = youngest.filter_map(|(_, entry)| match &mut entry.content {
+        let mut fences = youngest.filter_map(|(_, entry)| match &mut entry.content {
             Content::Fence { accesses, .. } => Some(accesses),
             Content::Persist { .. } => None,
         });
-        if let Some(accesses) = fence.take(1).next() {
+        if let Some(accesses) = fences.next() {
             set(accesses).add(line);
         }
     }
@@ -252,27 +252,18 @@ impl PersistBuffer {
     /// The youngest entry on which another core's request for a line depends: the youngest persist
     /// of the line, or a fence after which this core has accessed the line in conflict.
     pub fn conflict(&mut self, line: Line, access: Access, counts: &mut LookUps) -> Option<Dependence> {
-        let mut found = None;
-        for (number, entry) in self.entries.iter_mut().rev() {
-            let conflicts = match &entry.content {
-                Content::Persist { .. } => entry.is_youngest_of(line),
-                Content::Fence { accesses, .. } => accesses.conflict(line, access, counts),
-            };
-            if conflicts {
-                entry.wanted = true;
-                let on = Id {
-                    core: self.core,
-                    number,
-                };
-                found = Some(Dependence {
-                    on,
-                    kind: entry.kind(),
-                    volatile: !line.is_persistent(),
-                });
-                break;
-            }
-        }
-        found
+        let mut youngest = self.entries.iter_mut().rev();
+        let (number, entry) = youngest.find(|(_, entry)| match &entry.content {
+            Content::Persist { .. } => entry.is_youngest_of(line),
+            Content::Fence { accesses, .. } => accesses.conflict(line, access, counts),
+        })?;
+        entry.wanted = true;
+        let core = self.core;
+        Some(Dependence {
+            on: Id { core, number },
+            kind: entry.kind(),
+            volatile: !line.is_persistent(),
+        })
     }
 
     /// Whether another core's store to the line may depend on this core.

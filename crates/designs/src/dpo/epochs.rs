@@ -146,11 +146,6 @@ impl Writes {
         if self.epochs.is_empty() {
             self.first = number;
         }
-        // A full queue may accept a core's older write after its younger one at another controller.
-        while number < self.first {
-            self.epochs.push_front(None);
-            self.first -= 1;
-        }
         let index = (number - self.first) as usize;
         self.epochs.resize(self.epochs.len().max(index + 1), None);
         self.epochs[index] = Some(epoch);

@@ -363,7 +363,7 @@ fn a_fence_forbids_the_classic_shapes_to_recovery() {
 #[test]
 fn a_dfence_waits_and_a_dmb_does_not() {
     for model in CORES {
-        // The output may come first; behind a dfence it may not, whoever stored x.
+        // The output may come first; behind a dfence it may not, whichever thread stored x.
         assert_eq!(
             states(model, "classic/wo+dmb"),
             all_but(&[("x", 1), ("o", 1)], |_| false),
