@@ -155,6 +155,13 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
+    /// Adds the line at `line` to the step: a free one, which nothing reaches before the region has linked it. A log
+    /// that recognises this need not keep what it held.
+    #[inline]
+    pub async fn fresh(&mut self, line: W<'c, C>) {
+        self.log(line, 0, PAYLOAD_BYTES).await;
+    }
+
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {

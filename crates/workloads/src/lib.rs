@@ -13,6 +13,7 @@ pub mod pc;
 pub mod rb_tree;
 mod registry;
 pub mod sps;
+mod structures;
 pub mod tatp;
 pub mod tpcc;
 

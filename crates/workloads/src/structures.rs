@@ -1,0 +1,178 @@
+//! Common parts of the workloads of Speculative Persistence (ISCA 2017), Table 1: equal structures of nodes, each with a
+//! lock and free nodes of its own, and their initial operations.
+//!
+//! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
+//! structure.
+
+use std::ops::Range;
+use strandline_isa::{sites, Addr, CoreId, Cpu, Image, Lowering, Memory, LINE_BYTES, W};
+use strandline_kernel::Param;
+use strandline_runtime::{block_on, BuildPlan, Heap, Locks, Log, Plain, Random, Table, ThreadState, Workload};
+
+sites! {
+    NO_NODE_IS_FREE = 0x6b1f_93d2;
+    TAKE_WRAPS = 0x11e0_4c5a;
+    GIVE_WRAPS = 0xc4a7_2e81;
+}
+
+/// The parameter: how many structures there are.
+pub(crate) const STRUCTURES: Param = Param {
+    name: "structures",
+    default: 1,
+    min: 1,
+    max: 4096,
+    help: "independent structures, each with a lock; a task uses one",
+};
+
+/// Offsets in the line before a structure's ring of free nodes.
+const FIRST: u64 = 0;
+const END: u64 = 8;
+const COUNT: u64 = 16;
+
+/// Structures with a header of `HEADER` bytes and nodes of `NODE` bytes in persistent memory.
+///
+/// Free nodes are in a ring in volatile memory; the one that was freed last is allocated last: "a deleted node is not
+/// immediately garbage collected" (5.2). The structure's lock guards the ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Structures<const HEADER: u64, const NODE: u64> {
+    pub headers: Table<HEADER>,
+    pub nodes: Table<NODE>,
+    locks: Locks,
+    rings: Addr,
+    /// Nodes of each structure.
+    each: u64,
+    shared: bool,
+}
+
+impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
+    /// Allots `number` structures of `each` nodes.
+    pub fn allot(heap: &mut Heap, plan: &BuildPlan, number: u64, each: u64) -> Self {
+        let headers = heap.table(number);
+        let nodes = heap.table(number * each);
+        let locks = Locks(heap.dram(number * 8));
+        Structures {
+            headers,
+            nodes,
+            locks,
+            rings: heap.dram(number * Self::stride(each)),
+            each,
+            shared: plan.lanes() > 1,
+        }
+    }
+
+    /// Bytes from ring to ring.
+    fn stride(each: u64) -> u64 {
+        LINE_BYTES + (each * 8).next_multiple_of(LINE_BYTES)
+    }
+
+    fn ring(&self, index: u64) -> u64 {
+        self.rings.0 + index * Self::stride(self.each)
+    }
+
+    fn ring_of<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> W<'c, C> {
+        match self.headers.rows() {
+            1 => cpu.word(self.rings.0),
+            _ => index * Self::stride(self.each) + self.rings.0,
+        }
+    }
+
+    /// Acquires the lock of structure `index`, if there are several lanes.
+    pub async fn lock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
+        if self.shared {
+            log.lock(self.locks.at(index)).await;
+        }
+    }
+
+    /// Releases it.
+    pub async fn unlock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
+        if self.shared {
+            log.unlock(self.locks.at(index)).await;
+        }
+    }
+
+    /// Allocates a free node of structure `index`, if there is one.
+    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Option<W<'c, C>> {
+        let ring = self.ring_of(cpu, index);
+        let count = ring.at(COUNT).load().await;
+        if count.is(0).branch(NO_NODE_IS_FREE) {
+            return None;
+        }
+        let first = ring.at(FIRST).load().await;
+        let node = (ring + first).at(LINE_BYTES).load().await;
+        let next = self.after(cpu, first, TAKE_WRAPS);
+        ring.at(FIRST).store(next).await;
+        ring.at(COUNT).store(count - 1).await;
+        Some(node)
+    }
+
+    /// Frees a node of structure `index`: it is not reachable, and the region that removed it has finished.
+    pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>, node: W<'c, C>) {
+        let ring = self.ring_of(cpu, index);
+        let end = ring.at(END).load().await;
+        (ring + end).at(LINE_BYTES).store(node).await;
+        let next = self.after(cpu, end, GIVE_WRAPS);
+        ring.at(END).store(next).await;
+        let count = ring.at(COUNT).load().await;
+        ring.at(COUNT).store(count + 1).await;
+    }
+
+    fn after<'c, C: Cpu>(&self, cpu: &'c C, offset: W<'c, C>, wraps: strandline_isa::Site) -> W<'c, C> {
+        let next = offset + 8;
+        match next.is(8 * self.each).branch(wraps) {
+            true => cpu.word(0),
+            false => next,
+        }
+    }
+
+    /// Fills the rings with the nodes that are not `reachable` (by number among all nodes), the lowest first.
+    pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
+        for index in 0..self.headers.rows() {
+            let ring = self.ring(index);
+            let own = index * self.each..(index + 1) * self.each;
+            let mut count = 0;
+            for node in own.filter(|node| !reachable(*node)) {
+                image.set_word(Addr(ring + LINE_BYTES + 8 * count), self.nodes.addr(node).0);
+                count += 1;
+            }
+            image.set_word(Addr(ring + FIRST), 0);
+            image.set_word(Addr(ring + END), if count == self.each { 0 } else { 8 * count });
+            image.set_word(Addr(ring + COUNT), count);
+            image.set_word(Addr(self.locks.0 .0 + 8 * index), 0);
+        }
+    }
+
+    /// What programs use repeatedly, most useful last.
+    pub fn footprint(&self) -> Vec<Range<u64>> {
+        let rings = self.rings.0..self.ring(self.headers.rows());
+        vec![
+            self.nodes.range(),
+            rings,
+            self.headers.range(),
+            self.locks.range(self.headers.rows()),
+        ]
+    }
+}
+
+/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's "fast-forward
+/// mode" (5.2).
+pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
+    let cpu = Plain::new(memory, CoreId(0), Lowering::NOTHING);
+    let ended = block_on(async {
+        let mut state = ThreadState {
+            cpu: &cpu,
+            thread: 0,
+            threads: 1,
+            lane: 0,
+            // No thread of a run has this number, so none repeats these operations.
+            random: Random::new(&cpu, seed, MAX_THREADS),
+            log: Log::open(&cpu, &workload.logs(), 0).await,
+        };
+        for _ in 0..operations {
+            workload.task(&mut state).await;
+        }
+    });
+    ended.expect("nobody holds a lock");
+}
+
+/// More than any run has.
+const MAX_THREADS: usize = 1 << 16;
