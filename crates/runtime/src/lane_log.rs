@@ -155,11 +155,15 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// Adds the line at `line` to the step: a free one, which nothing reaches before the region has linked it. A log
-    /// that recognises this need not keep what it held.
+    /// Adds the line at `line` to the step: a free one, which nothing reaches before the region has
+    /// linked it, so that a log need not keep what it holds.
     #[inline]
     pub async fn fresh(&mut self, line: W<'c, C>) {
-        self.log(line, 0, PAYLOAD_BYTES).await;
+        match self {
+            Region::Undo(region) => region.fresh(line).await,
+            Region::Pairs(log, _) => log.log(line, 0, PAYLOAD_BYTES).await,
+            Region::Redo(..) => {}
+        }
     }
 
     /// Logs the whole row at `row`, of `payload` bytes.

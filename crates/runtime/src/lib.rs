@@ -9,6 +9,7 @@
 mod abort;
 pub mod adversary;
 mod alloc;
+mod block_on;
 mod coroutine;
 mod demand;
 mod heap;
@@ -28,6 +29,7 @@ mod thread;
 mod workload;
 
 pub use alloc::{FreeLists, Taken};
+pub use block_on::{block_on, Stuck};
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
 pub use demand::{Demand, TooLarge};
 pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
@@ -35,7 +37,7 @@ pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
 pub use log::UndoLog;
-pub use plain::{block_on, Plain, Stuck};
+pub use plain::Plain;
 pub use random::Random;
 pub use recovery::recover;
 pub use region::{Step, UndoRegion};

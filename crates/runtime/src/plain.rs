@@ -1,10 +1,7 @@
 //! The functional back end: programs run at once on plain memory, untimed.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
-use std::future::{pending, Future};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::future::pending;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
 
 /// Consecutive loads, without any store or note, after which a program counts as spinning endlessly.
@@ -17,29 +14,6 @@ pub struct Plain<'m> {
     core: CoreId,
     notes: Option<RefCell<Vec<Note>>>,
     spins: Cell<u32>,
-}
-
-/// Error: a program on plain memory waits for an event that no other thread can cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck;
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the program waits for ever: for a lock that it holds itself, or for another thread")
-    }
-}
-
-impl std::error::Error for Stuck {}
-
-/// Runs a program on [`Plain`] to its end.
-///
-/// # Errors
-/// If it waits for an event that no other thread can cause.
-pub fn block_on<T>(program: impl Future<Output = T>) -> Result<T, Stuck> {
-    match pin!(program).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => Ok(value),
-        Poll::Pending => Err(Stuck),
-    }
 }
 
 impl<'m> Plain<'m> {

@@ -55,6 +55,12 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         }
     }
 
+    /// Adds a free line to the step. It is logged as any other: its trailer must decide with those of the others.
+    #[inline]
+    pub async fn fresh(&mut self, line: W<'c, C>) {
+        self.log(line, 0, PAYLOAD_BYTES).await;
+    }
+
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {

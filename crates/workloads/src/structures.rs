@@ -156,16 +156,16 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 /// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's "fast-forward
 /// mode" (5.2).
 pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
-    let cpu = Plain::new(memory, CoreId(0), Lowering::NOTHING);
-    let ended = block_on(async {
+    let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
+    let ended = block_on(async move {
         let mut state = ThreadState {
-            cpu: &cpu,
+            cpu,
             thread: 0,
             threads: 1,
             lane: 0,
             // No thread of a run has this number, so none repeats these operations.
-            random: Random::new(&cpu, seed, MAX_THREADS),
-            log: Log::open(&cpu, &workload.logs(), 0).await,
+            random: Random::new(cpu, seed, MAX_THREADS),
+            log: Log::open(cpu, &workload.logs(), 0).await,
         };
         for _ in 0..operations {
             workload.task(&mut state).await;
