@@ -119,7 +119,7 @@ impl Scheduling for Plain<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{lock, unlock, Random};
+    use crate::{block_on, lock, unlock, Random, Stuck};
 
     #[test]
     fn a_lock_taken_twice_is_an_error_and_no_hang() {
