@@ -1,7 +1,7 @@
 //! What the machine does for a design.
 
 use crate::{ByteMask, Checkpoint, Hook, StoreId, Types};
-use strandline_isa::{CoreId, Line, LineData};
+use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
 
 /// A memory controller.
@@ -108,6 +108,10 @@ pub trait Services<T: Types> {
     /// Sends the design a message at a time that is not in the past.
     fn send(&mut self, at: Cycles, message: T::Message);
 
+    /// Sends the design a message as soon as the core's stores of this context are visible and its
+    /// flushes acknowledged. Deferred.
+    fn message_when_drained(&mut self, core: CoreId, context: u8, message: T::Message);
+
     /// Draws the latency of a message from a core to a controller and its reply: that of a write
     /// without its backend operation, with the machine's jitter.
     fn draw_controller_delay(&mut self) -> Cycles;
@@ -140,9 +144,9 @@ pub trait Services<T: Types> {
 
     /// Looks the line up from this core and, if it is dirty anywhere (with
     /// [`crate::Design::hands_over_clean`]: in the core's own caches or the LLC), writes it back as
-    /// the machine's own flushes do. The machine calls [`crate::Design::acknowledged`] with this
+    /// the machine's own flushes by this instruction do. The machine calls [`crate::Design::acknowledged`] with this
     /// tag at the acknowledgement. Deferred.
-    fn flush_line(&mut self, core: CoreId, line: Line, tag: T::Tag);
+    fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag);
 
     /// Sends a line's bytes to its controller, bypassing the caches. The machine calls
     /// [`crate::Design::acknowledged`] with this tag at the acknowledgement.

@@ -76,8 +76,10 @@ pub trait Design: AsAny {
         0
     }
 
-    /// Whether the machine keeps what it needs to roll cores back ([`Services::checkpoint`]).
-    fn rolls_back(&self) -> bool {
+    /// Whether the machine keeps what it needs to roll cores back ([`Services::checkpoint`]), on a
+    /// machine with so many cores. Otherwise checkpoints are but numbers.
+    fn rolls_back(&self, cores: usize) -> bool {
+        let _ = cores;
         false
     }
 

@@ -11,6 +11,7 @@ mod parts;
 mod plain;
 mod pmem_spec;
 mod registry;
+mod speculative;
 mod strands;
 
 pub use battery::Bbb;

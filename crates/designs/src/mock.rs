@@ -5,7 +5,7 @@ use strandline_design::{
     Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Entry, Eviction, GateOf, Hook,
     Level, NoteOf, Services, Snoop, Store, StoreId, Supply, Types, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Line, LineData, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Params};
 
 pub const ZERO: CoreId = CoreId(0);
@@ -112,7 +112,8 @@ impl<T: Types> Services<T> for Machine<T> {
     fn watch_stores(&mut self, _: CoreId, _: Line) {}
     fn unwatch_stores(&mut self, _: CoreId, _: Line) {}
     fn perform(&mut self, _: CoreId, _: StoreId) {}
-    fn flush_line(&mut self, _: CoreId, _: Line, _: T::Tag) {}
+    fn flush_line(&mut self, _: CoreId, _: Line, _: Flush, _: T::Tag) {}
+    fn message_when_drained(&mut self, _: CoreId, _: u8, _: T::Message) {}
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         self.sent.push(WriteRequest {
             line,

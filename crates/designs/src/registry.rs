@@ -6,6 +6,7 @@ use crate::dpo::Dpo;
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
 use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
+use crate::speculative::Speculative;
 use crate::strands::{NoPersistQueue, StrandWeaver};
 use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
@@ -52,6 +53,8 @@ registry! {
     "strandweaver" => StrandWeaver::default(),
     "no-persist-queue" => NoPersistQueue::default(),
     "pmem-spec" => PmemSpec::default(),
+    "sp" => Speculative::sp(),
+    "sp-adr" => Speculative::sp_adr(),
     "unordered" => Unordered,
     "non-atomic" => NonAtomic,
     "volatile" => Volatile,

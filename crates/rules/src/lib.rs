@@ -214,6 +214,18 @@ rules! {
         /// Without ADR a locked instruction that orders flushes waits until they are on the media. Broken: until a write queue
         /// has them.
         LockedAwaitsDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
+        /// Stores stay in the speculative store buffer until their epoch has committed. Broken: they leave at once.
+        SpStoresWaitForCommit: "Speculative Persistence 4.2.2",
+        /// An epoch commits when the pcommits before it are answered. Broken: when they are sent.
+        SpAwaitsPcommit: "Speculative Persistence 4.2.1",
+        /// A roll-back voids the stores that the buffer holds since. Broken: loads still find them.
+        SpRollBackVoidsStores: "Speculative Persistence 4.2.2",
+        /// A roll-back leaves the Bloom filter what older stores have set. Broken: it resets the filter.
+        SpRollBackKeepsFilter: "Speculative Persistence 4.2.2",
+        /// The block look-up table holds the lines of speculative loads. Broken: of stores alone.
+        SpTableHoldsLoads: "Speculative Persistence 4.2.2",
+        /// A line that has left the private caches still meets conflicts. Broken: only cores that hold it are asked.
+        SpTableOutlivesCaches: "Speculative Persistence 4.2.2",
         /// A persist barrier holds the flushes behind it in its strand buffer until those before it have completed. Broken: they
         /// issue at once.
         BarrierHoldsBuffer: "StrandWeaver IV, strand buffer unit",

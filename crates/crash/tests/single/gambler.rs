@@ -189,7 +189,7 @@ impl Gambler {
                 }
                 Some(Kept::Flush(_, line, context)) => {
                     side.kept.pop_front();
-                    hw.flush_line(core, line, context);
+                    hw.flush_line(core, line, Flush::Clwb, context);
                 }
             }
         }
@@ -212,7 +212,7 @@ impl Design for Gambler {
         X86.lowering()
     }
 
-    fn rolls_back(&self) -> bool {
+    fn rolls_back(&self, _: usize) -> bool {
         true
     }
 

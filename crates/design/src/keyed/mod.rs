@@ -103,8 +103,8 @@ impl<D: Design> Design for Keyed<D> {
         self.design.drain_bytes(machine)
     }
 
-    fn rolls_back(&self) -> bool {
-        self.design.rolls_back()
+    fn rolls_back(&self, cores: usize) -> bool {
+        self.design.rolls_back(cores)
     }
 
     fn reads_durable(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::values::Values;
 use crate::{ByteMask, Checkpoint, ControllerId, Hook, Keys, Services, StoreId, Types};
-use strandline_isa::{CoreId, Line, LineData};
+use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
 
 /// The machine with the design's own types.
@@ -93,6 +93,11 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.send(at, key);
     }
 
+    fn message_when_drained(&mut self, core: CoreId, context: u8, message: T::Message) {
+        let key = self.values.messages.keep(message, 1);
+        self.hw.message_when_drained(core, context, key);
+    }
+
     fn draw_controller_delay(&mut self) -> Cycles {
         self.hw.draw_controller_delay()
     }
@@ -127,9 +132,9 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.perform(core, id);
     }
 
-    fn flush_line(&mut self, core: CoreId, line: Line, tag: T::Tag) {
+    fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag) {
         let key = self.values.tags.keep(tag, 1);
-        self.hw.flush_line(core, line, key);
+        self.hw.flush_line(core, line, flush, key);
     }
 
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {

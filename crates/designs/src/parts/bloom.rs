@@ -1,9 +1,45 @@
-//! Bloom filters of lines: a plain one, and one from which lines can be removed.
+//! Bloom filters: a plain one of any keys, and one of lines, from which they can be removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use strandline_isa::Line;
 
-/// Look-ups in plain filters, and those that hit although the filter did not hold the line.
+/// A Bloom filter of keys: two hashes. It can only be emptied whole.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    words: Vec<u64>,
+}
+
+impl Filter {
+    /// An empty filter of so many bytes: a power of two, at least 8.
+    #[must_use]
+    pub fn new(bytes: u64) -> Filter {
+        debug_assert!(bytes.is_power_of_two() && bytes >= 8);
+        Filter {
+            words: vec![0; bytes as usize / 8],
+        }
+    }
+
+    /// Adds a key.
+    pub fn add(&mut self, key: u64) {
+        for bit in hashes(key, 64 * self.words.len()) {
+            self.words[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+
+    /// Whether it may hold a key.
+    #[must_use]
+    pub fn holds(&self, key: u64) -> bool {
+        let mut bits = hashes(key, 64 * self.words.len()).into_iter();
+        bits.all(|bit| self.words[bit / 64] >> (bit % 64) & 1 != 0)
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+}
+
+/// Look-ups in filters of lines, and those that hit although the filter did not hold the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LookUps {
     /// All of them.
@@ -12,11 +48,11 @@ pub struct LookUps {
     pub false_positives: u64,
 }
 
-/// A Bloom filter of lines: two hashes. It can only be emptied whole.
+/// A Bloom filter of lines that detects its errors.
 #[derive(Clone, Debug)]
 pub struct Bloom {
-    words: Vec<u64>,
-    /// The lines that it holds, to detect its errors.
+    filter: Filter,
+    /// The lines that it holds.
     lines: BTreeSet<Line>,
 }
 
@@ -24,9 +60,8 @@ impl Bloom {
     /// An empty filter of so many bytes: a power of two, at least 8.
     #[must_use]
     pub fn new(bytes: u64) -> Bloom {
-        debug_assert!(bytes.is_power_of_two() && bytes >= 8);
         Bloom {
-            words: vec![0; bytes as usize / 8],
+            filter: Filter::new(bytes),
             lines: BTreeSet::new(),
         }
     }
@@ -34,16 +69,13 @@ impl Bloom {
     /// Adds a line.
     pub fn add(&mut self, line: Line) {
         if self.lines.insert(line) {
-            for bit in hashes(line, 64 * self.words.len()) {
-                self.words[bit / 64] |= 1 << (bit % 64);
-            }
+            self.filter.add(line.0);
         }
     }
 
     /// Looks a line up: whether the filter may hold it.
     pub fn look_up(&self, line: Line, counts: &mut LookUps) -> bool {
-        let mut bits = hashes(line, 64 * self.words.len()).into_iter();
-        let says_so = bits.all(|bit| self.words[bit / 64] >> (bit % 64) & 1 != 0);
+        let says_so = self.filter.holds(line.0);
         counts.all += 1;
         counts.false_positives += u64::from(says_so && !self.lines.contains(&line));
         says_so
@@ -57,7 +89,7 @@ impl Bloom {
 
     /// Removes all lines.
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        self.filter.clear();
         self.lines.clear();
     }
 }
@@ -91,9 +123,9 @@ impl Default for CountingBloom {
     }
 }
 
-/// The places of a line among so many, a power of two: two hashes.
-fn hashes(line: Line, places: usize) -> [usize; 2] {
-    let mixed = line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// The places of a key among so many, a power of two: two hashes.
+fn hashes(key: u64, places: usize) -> [usize; 2] {
+    let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bits = places.ilog2();
     [mixed >> (64 - bits), (mixed >> (64 - 2 * bits)) % places as u64].map(|place| place as usize)
 }
@@ -101,7 +133,7 @@ fn hashes(line: Line, places: usize) -> [usize; 2] {
 impl CountingBloom {
     /// Adds a line. Saturated counters stay so.
     pub fn add(&mut self, line: Line) {
-        for place in hashes(line, COUNTERS) {
+        for place in hashes(line.0, COUNTERS) {
             self.counters[place] = self.counters[place].saturating_add(1);
         }
         *self.lines.entry(line).or_default() += 1;
@@ -116,7 +148,7 @@ impl CountingBloom {
         if *count == 0 {
             self.lines.remove(&line);
         }
-        for place in hashes(line, COUNTERS) {
+        for place in hashes(line.0, COUNTERS) {
             if self.counters[place] != u8::MAX {
                 self.counters[place] -= 1;
             }
@@ -125,7 +157,7 @@ impl CountingBloom {
 
     /// Looks a line up: whether the filter may hold it.
     pub fn look_up(&mut self, line: Line) -> bool {
-        let says_so = hashes(line, COUNTERS).iter().all(|place| self.counters[*place] > 0);
+        let says_so = hashes(line.0, COUNTERS).iter().all(|place| self.counters[*place] > 0);
         self.lookups += 1;
         self.false_positives += u64::from(says_so && !self.lines.contains_key(&line));
         says_so

@@ -82,7 +82,7 @@ impl StrandUnit {
     pub fn issue(&mut self, hw: &mut dyn Services<Own>) -> bool {
         let mut issued = false;
         while let Some((id, line)) = self.buffers.issue() {
-            hw.flush_line(self.core, line, id);
+            hw.flush_line(self.core, line, Flush::Clwb, id);
             hw.unwatch_stores(self.core, line);
             issued = true;
         }

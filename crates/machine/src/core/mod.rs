@@ -82,6 +82,8 @@ pub struct Core {
     pub waited: Cell<u32>,
     /// Stores that the design keeps, oldest first.
     pub kept: RefCell<VecDeque<Entry>>,
+    /// The design has a message when a context is drained.
+    pub awaits_drained: Cell<bool>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
     /// Writes of words so far, where they are counted.
@@ -170,6 +172,7 @@ impl Core {
             watched_lines: RefCell::default(),
             waited: Cell::new(0),
             kept: RefCell::default(),
+            awaits_drained: Cell::new(false),
             counts_next: Cell::new(false),
             writes: wants.writes,
             request: Cell::new(None),
@@ -479,7 +482,8 @@ impl Core {
         if !self.drains_by_itself.get() || self.shut.get() {
             return false;
         }
-        let held = self.window.is_held();
+        // Somebody may wait for its context's last store: the system must handle that store.
+        let awaited = self.window.is_held() || self.awaits_drained.get();
         let mut queue = self.queue.borrow_mut();
         let mut private = self.private.borrow_mut();
         while self.drains.get() <= until {
@@ -488,11 +492,10 @@ impl Core {
             let Kind::Store { size, value } = head.kind else {
                 return false;
             };
-            // A held op may wait for its context's last store: the system must handle that store.
             let seen = head.counted
                 || head.is_pointed
                 || self.is_watched(head.line())
-                || (held && self.pending(Some(head.context)) == 1);
+                || (awaited && self.pending(Some(head.context)) == 1);
             if seen || !private.store_hit(head.line(), at) {
                 return false;
             }

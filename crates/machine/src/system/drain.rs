@@ -197,18 +197,15 @@ impl System {
         }
     }
 
-    /// Sends the write-combining buffers if a fence or locked instruction waits for them, or the
-    /// program has ended, once the last non-temporal store before it has joined them.
+    /// Sends the write-combining buffers if a fence, a locked instruction or the design waits for
+    /// them, or the program has ended, once the last non-temporal store before it has joined them.
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
         let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).state, ProgramState::Ended);
         let hart = self.hw.hart(core);
-        let more = hart
-            .core
-            .queue
-            .borrow()
-            .iter()
-            .any(|e| matches!(e.kind, Kind::StoreNt { .. }));
-        if waits && !more {
+        let awaited = |context: u8| hart.when_drained.iter().any(|(of, _)| *of == context);
+        let precedes = |e: &Entry| matches!(e.kind, Kind::StoreNt { .. }) && (waits || awaited(e.context));
+        let more = hart.core.queue.borrow().iter().any(precedes);
+        if (waits || !hart.when_drained.is_empty()) && !more {
             self.send_all_combined(core, at);
         }
     }

@@ -269,6 +269,9 @@ impl System {
 
     /// Wakes a core's waiters for its stores and flushes.
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
+        if !self.hw.hart(core).when_drained.is_empty() {
+            self.message_drained(core);
+        }
         if !self.hw.waiters.has_waiters(core) {
             return;
         }
@@ -285,6 +288,25 @@ impl System {
         }
         if self.hw.waiters.wake_store_queue(core, is_met) {
             self.retry_drain(core);
+        }
+    }
+
+    /// Sends the design the messages that waited for a context that is drained.
+    fn message_drained(&mut self, core: CoreId) {
+        let hart = self.hw.hart(core);
+        let shared = hart.core.clone();
+        let mut due = Vec::new();
+        hart.when_drained.retain(|(context, message)| {
+            let waits = !shared.is_drained(Some(*context));
+            if !waits {
+                due.push(*message);
+            }
+            waits
+        });
+        shared.awaits_drained.set(!hart.when_drained.is_empty());
+        let now = Cycles(self.hw.now);
+        for message in due {
+            self.hw.events.post(now, Event::Message(message));
         }
     }
 
@@ -335,7 +357,8 @@ impl System {
     fn obey_all(&mut self) {
         while let Some(command) = self.hw.commands.pop_front() {
             match command {
-                Command::FlushLine { core, line, tag } => self.design_flush(core, line, tag),
+                Command::FlushLine { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
+                Command::LookAtDrained(core) => self.message_drained(core),
                 Command::Acknowledge { core, context } => self.settle(core, context),
                 Command::Open(gate) => self.open(gate),
                 Command::LookAtQueue(controller) => self.issue(controller),
@@ -355,7 +378,7 @@ impl System {
                 Waiter::StoreQueue(core) => self.retry_drain(core),
                 Waiter::Speculation { core, number } => self.confirm(core, number),
                 Waiter::Eviction { level, core, line } => self.release_line(level, core, line),
-                Waiter::Flush { core, line, tag } => self.design_flush(core, line, tag),
+                Waiter::Flush { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
                 Waiter::Perform { core, id } => self.perform_kept(core, id),
                 Waiter::Arrival { controller, write } => self.arrives(controller, write, false),
             }

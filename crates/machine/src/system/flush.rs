@@ -68,12 +68,12 @@ impl System {
         Ok(true)
     }
 
-    /// Performs a flush that the design sends, as a `clwb`; the design gets its acknowledgement.
-    pub(super) fn design_flush(&mut self, core: CoreId, line: Line, tag: Key) {
+    /// Performs a flush that the design sends; the design gets its acknowledgement.
+    pub(super) fn design_flush(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
         let now = self.hw.now;
         let found = match self.design.hands_over_clean() {
             true => Ok(self.look_up_own(core, line, now)),
-            false => self.look_up_flush(core, line, Flush::Clwb, now),
+            false => self.look_up_flush(core, line, flush, now),
         };
         match found {
             Ok(found) => {
@@ -85,7 +85,9 @@ impl System {
             }
             Err(until) => {
                 let condition = Condition::of(core, until);
-                self.hw.waiters.park(condition, Waiter::Flush { core, line, tag });
+                self.hw
+                    .waiters
+                    .park(condition, Waiter::Flush { core, line, flush, tag });
             }
         }
     }

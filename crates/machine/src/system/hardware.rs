@@ -13,7 +13,7 @@ use crate::trace::Tracer;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use strandline_design::{ByteMask, Checkpoint, ControllerId, Hook, Key, StoreId, Until, WriteRequest};
-use strandline_isa::{Addr, CoreId, Line, LineData, Memory};
+use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Memory};
 use strandline_kernel::{Cycles, Events, Rng};
 
 /// Everything but the design and the programs.
@@ -68,6 +68,8 @@ pub struct Hart {
     pub at_turn: u64,
     /// The checkpoints to which it can be rolled back.
     pub checkpoints: Checkpoints,
+    /// The design's messages that wait until a context is drained.
+    pub when_drained: Vec<(u8, Key)>,
 }
 
 /// The state of a core's program.
@@ -109,12 +111,27 @@ pub struct Combining {
 /// A deferred service.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    FlushLine { core: CoreId, line: Line, tag: Key },
-    Acknowledge { core: CoreId, context: u8 },
+    FlushLine {
+        core: CoreId,
+        line: Line,
+        flush: Flush,
+        tag: Key,
+    },
+    LookAtDrained(CoreId),
+    Acknowledge {
+        core: CoreId,
+        context: u8,
+    },
     Open(Key),
     LookAtQueue(ControllerId),
-    Perform { core: CoreId, id: StoreId },
-    RollBack { core: CoreId, checkpoint: Checkpoint },
+    Perform {
+        core: CoreId,
+        id: StoreId,
+    },
+    RollBack {
+        core: CoreId,
+        checkpoint: Checkpoint,
+    },
     Interrupt(CoreId),
     CrashStateChanged,
 }
@@ -310,6 +327,7 @@ impl Hart {
             settled: 0,
             at_turn: 0,
             checkpoints: Checkpoints::default(),
+            when_drained: Vec::new(),
         }
     }
 

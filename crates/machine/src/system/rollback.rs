@@ -13,7 +13,7 @@ use strandline_isa::{Addr, CoreId, Rmw};
 #[derive(Default)]
 pub struct Checkpoints {
     next: u64,
-    kept: Vec<(Checkpoint, Saved)>,
+    kept: Vec<(Checkpoint, Option<Saved>)>,
     /// The length of the log at the checkpoint of the latest roll-back, until the core has passed
     /// it.
     passes: Option<usize>,
@@ -35,9 +35,10 @@ impl Hardware {
     /// Takes a checkpoint of a core just before the instruction about which the design is asked.
     pub fn take_checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
         let hart = self.hart(core);
-        let saved = hart.core.save();
+        let saved = hart.core.log.is_some().then(|| hart.core.save());
         let checkpoints = &mut hart.checkpoints;
-        if checkpoints.passes == Some(saved.operations()) {
+        let operations = saved.as_ref().map(Saved::operations);
+        if operations.is_some() && checkpoints.passes == operations {
             return None;
         }
         checkpoints.next += 1;
@@ -105,7 +106,7 @@ impl System {
             return false;
         };
         let saved = hart.checkpoints.kept.drain(index..).next().map(|(_, saved)| saved);
-        let saved = saved.expect("the checkpoint");
+        let saved = saved.flatten().expect("a design that rolls back");
         hart.checkpoints.passes = Some(saved.operations());
         self.hw.waiters.forget_core(core);
         self.begin_anew(core, &saved);

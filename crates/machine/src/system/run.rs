@@ -129,7 +129,7 @@ impl System {
         let wants = Wants {
             writes: writes.clone(),
             plain_nt: design.plain_nt(),
-            logs: design.rolls_back(),
+            logs: design.rolls_back(cores),
             barriers: design.orders_by_barriers(),
             every_store: caches_durable || machine.simulation.evict_one_in > 0,
             observed: options.journal,

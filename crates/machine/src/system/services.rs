@@ -8,7 +8,7 @@ use crate::memory::Origin;
 use strandline_design::{
     ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest,
 };
-use strandline_isa::{CoreId, Line, LineData};
+use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
 
 impl Services<Keys> for Hardware {
@@ -100,8 +100,16 @@ impl Services<Keys> for Hardware {
         private.state(line) == Some(crate::cache::State::Modified)
     }
 
-    fn flush_line(&mut self, core: CoreId, line: Line, tag: Key) {
-        self.commands.push_back(Command::FlushLine { core, line, tag });
+    fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: Key) {
+        let command = Command::FlushLine { core, line, flush, tag };
+        self.commands.push_back(command);
+    }
+
+    fn message_when_drained(&mut self, core: CoreId, context: u8, message: Key) {
+        let hart = self.hart(core);
+        hart.when_drained.push((context, message));
+        hart.core.awaits_drained.set(true);
+        self.commands.push_back(Command::LookAtDrained(core));
     }
 
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {

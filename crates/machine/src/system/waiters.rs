@@ -3,7 +3,7 @@
 use crate::core::Request;
 use std::collections::BTreeMap;
 use strandline_design::{ControllerId, Key, Level, StoreId, Until, WriteId};
-use strandline_isa::{Addr, CoreId, Line};
+use strandline_isa::{Addr, CoreId, Flush, Line};
 
 /// A condition that something waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +62,12 @@ pub enum Waiter {
     /// A dirty line that the design holds on its eviction from this level.
     Eviction { level: Level, core: CoreId, line: Line },
     /// A flush that the design sent.
-    Flush { core: CoreId, line: Line, tag: Key },
+    Flush {
+        core: CoreId,
+        line: Line,
+        flush: Flush,
+        tag: Key,
+    },
     /// A store that the design kept and performs.
     Perform { core: CoreId, id: StoreId },
     /// A write that the design holds outside of the write queue.

@@ -110,8 +110,8 @@ impl Altered {
         match self.change {
             Change::FlushDropped => {}
             Change::FlushHalved if self.count % 2 == 0 => {}
-            Change::FlushAcknowledgedAtDeparture => hw.flush_line(core, line, key),
-            Change::SfenceAwaitsHalf if self.count % 2 == 0 => hw.flush_line(core, line, key),
+            Change::FlushAcknowledgedAtDeparture => hw.flush_line(core, line, Flush::Clwb, key),
+            Change::SfenceAwaitsHalf if self.count % 2 == 0 => hw.flush_line(core, line, Flush::Clwb, key),
             Change::FlushSentLate => {
                 self.late.insert(key.0, (core, line));
                 hw.send(hw.now() + LATE, key);
@@ -168,8 +168,8 @@ impl Design for Altered {
         self.inner.drain_bytes(machine)
     }
 
-    fn rolls_back(&self) -> bool {
-        self.inner.rolls_back()
+    fn rolls_back(&self, cores: usize) -> bool {
+        self.inner.rolls_back(cores)
     }
 
     fn reads_durable(&self) -> bool {
@@ -367,7 +367,7 @@ impl Design for Altered {
             return self.inner.message(hw, message);
         }
         match self.late.remove(&message.0) {
-            Some((core, line)) => hw.flush_line(core, line, message),
+            Some((core, line)) => hw.flush_line(core, line, Flush::Clwb, message),
             None => hw.open(message),
         }
     }

@@ -4,7 +4,7 @@ use strandline_design::{
     About, Acceptance, Access, Admission, Claim, ControllerId, Departure, Design, Entry, Eviction, Forward, Level,
     Load, Services, Snoop, StoreId, Supply, Types, Until, WriteRequest,
 };
-use strandline_isa::{Addr, CoreId, Line, LineData, Lowering, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
 
 /// The only gate.
@@ -162,7 +162,7 @@ impl Design for Script {
         match (self.odd, entry) {
             (Odd::FlushTakenOver, Entry::Flush(line, _)) => {
                 self.context = context;
-                hw.flush_line(core, line, TakenOver(line));
+                hw.flush_line(core, line, Flush::Clwb, TakenOver(line));
                 Departure::Keep
             }
             _ => Departure::Go,

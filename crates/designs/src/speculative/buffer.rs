@@ -1,0 +1,167 @@
+//! The speculative store buffer and its Bloom filter (Speculative Persistence, section 4.2.2).
+
+use crate::parts::bloom::Filter;
+use std::collections::VecDeque;
+use strandline_design::{Load, Store, StoreId};
+use strandline_isa::{Flush, Line};
+use strandline_rules::{broken, Rule};
+
+/// An entry. Its number takes the place of the paper's checkpoint number: epochs begin at numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub id: StoreId,
+    pub what: What,
+}
+
+/// Opcode, address and data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A store, or the write of a locked instruction.
+    Store(Store),
+    /// A flush, and its context.
+    Flush(Line, Flush, u8),
+    /// A `pcommit`, and its context.
+    Pcommit(u8),
+}
+
+/// The bytes of a load that the buffer has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Which ones, one bit each.
+    pub mask: u8,
+    pub value: u64,
+}
+
+/// What a load finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookUp {
+    /// The filter says no: the buffer is not looked up.
+    Filtered,
+    /// The buffer was looked up: the bytes that it has, perhaps none.
+    Searched(Found),
+}
+
+/// The buffer of one core, oldest entry first.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    entries: VecDeque<Kept>,
+    /// Of these, stores.
+    stores: usize,
+    room: usize,
+    filter: Filter,
+}
+
+impl Buffer {
+    pub fn new(room: usize, filter_bytes: u64) -> Buffer {
+        Buffer {
+            entries: VecDeque::new(),
+            stores: 0,
+            room,
+            filter: Filter::new(filter_bytes),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.entries.len() >= self.room
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The oldest entry.
+    pub fn front(&self) -> Option<Kept> {
+        self.entries.front().copied()
+    }
+
+    /// Whether a `pcommit` is in it.
+    pub fn has_pcommit(&self) -> bool {
+        self.entries.iter().any(|kept| matches!(kept.what, What::Pcommit(_)))
+    }
+
+    pub fn push(&mut self, id: StoreId, what: What) {
+        if let What::Store(store) = what {
+            self.stores += 1;
+            self.filter.add(word(store.addr.0));
+        }
+        self.entries.push_back(Kept { id, what });
+    }
+
+    /// Removes the entry of this number. The filter keeps its bits.
+    pub fn remove(&mut self, id: StoreId) {
+        let Some(index) = self.entries.iter().position(|kept| kept.id == id) else {
+            return;
+        };
+        if let Some(What::Store(_)) = self.entries.remove(index).map(|kept| kept.what) {
+            self.stores -= 1;
+        }
+    }
+
+    /// Removes the entries younger than this one, and returns them. The filter stays as it is unless
+    /// the buffer is empty then: it must not forget older stores.
+    pub fn cut(&mut self, after: StoreId) -> Vec<Kept> {
+        let keeps = self.entries.iter().filter(|kept| kept.id <= after).count();
+        let keeps = if broken(Rule::SpRollBackVoidsStores) {
+            self.entries.len()
+        } else {
+            keeps
+        };
+        let void: Vec<Kept> = self.entries.drain(keeps..).collect();
+        self.stores -= void.iter().filter(|kept| matches!(kept.what, What::Store(_))).count();
+        if broken(Rule::SpRollBackKeepsFilter) {
+            self.filter.clear();
+        }
+        void
+    }
+
+    /// Resets the filter: speculative execution is over, and the buffer is empty.
+    pub fn reset_filter(&mut self) {
+        debug_assert!(self.is_empty());
+        self.filter.clear();
+    }
+
+    /// Looks a load up; `None` if the buffer holds no store.
+    pub fn look_up(&self, load: Load) -> Option<LookUp> {
+        if self.stores == 0 {
+            return None;
+        }
+        if !self.filter.holds(word(load.addr.0)) {
+            return Some(LookUp::Filtered);
+        }
+        Some(LookUp::Searched(self.search(load)))
+    }
+
+    /// The youngest bytes of a load.
+    fn search(&self, load: Load) -> Found {
+        let mut found = Found::default();
+        let all = ((1u16 << load.size) - 1) as u8;
+        for kept in self.entries.iter().rev() {
+            let What::Store(store) = kept.what else { continue };
+            if word(store.addr.0) != word(load.addr.0) {
+                continue;
+            }
+            let missing = !found.mask;
+            for byte in (0..load.size).filter(|byte| missing >> byte & 1 != 0) {
+                let at = load.addr.0 + u64::from(byte);
+                if (store.addr.0..store.addr.0 + u64::from(store.size)).contains(&at) {
+                    found.mask |= 1 << byte;
+                    let bits = store.value >> (8 * (at - store.addr.0)) & 0xff;
+                    found.value |= bits << (8 * byte);
+                }
+            }
+            if found.mask == all {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// The key of the filter: the aligned word, which no access crosses.
+fn word(addr: u64) -> u64 {
+    addr / 8
+}

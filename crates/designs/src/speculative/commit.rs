@@ -1,0 +1,134 @@
+//! The commit of epochs, and the replay of the buffer (Speculative Persistence, sections 4.2.1 and
+//! 4.2.2): in order, an entry a cycle, and an epoch only when everything before it is done.
+
+use super::buffer::{Kept, What};
+use super::own::{CommitId, Gate, Message, Own, Tag};
+use super::side::Busy;
+use super::Speculative;
+use strandline_design::{ControllerId, Services, StoreId};
+use strandline_isa::{CoreId, Flush};
+use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
+
+impl Speculative {
+    /// Commits and replays what can be.
+    pub(super) fn go_on(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        while self.side(core).busy == Busy::No && (self.commits(hw, core) || self.replays(hw, core)) {}
+        self.settle(core);
+    }
+
+    /// Commits the oldest epoch if everything before it is done; whether something was done.
+    fn commits(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> bool {
+        let side = self.side(core);
+        let Some(epoch) = side.epochs.front().copied() else {
+            return false;
+        };
+        let early = broken(Rule::SpAwaitsPcommit) && side.buffer.front().is_none_or(|kept| kept.id > epoch.after);
+        if !epoch.drained && !early || epoch.waits {
+            return false;
+        }
+        if let (true, Some(kept)) = (epoch.locked, side.buffer.front()) {
+            self.perform(hw, core, kept.id);
+            return true;
+        }
+        side.epochs.pop_front();
+        side.table.commit(epoch.number);
+        if side.epochs.is_empty() {
+            side.table.clear();
+        }
+        if let Some(checkpoint) = epoch.checkpoint {
+            hw.release(core, checkpoint);
+        }
+        hw.open(Gate::Certain(core, epoch.number));
+        self.grant(hw, core);
+        hw.open(Gate::Progress(core));
+        true
+    }
+
+    /// Gives a free checkpoint to the epoch whose fence waits for one.
+    fn grant(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        let most = self.settings.checkpoints;
+        let side = self.side(core);
+        let free = side.used() < most;
+        if let Some(youngest) = side.epochs.back_mut().filter(|epoch| epoch.waits && free) {
+            youngest.waits = false;
+            hw.open(Gate::Granted(core, youngest.number));
+        }
+    }
+
+    /// Lets the oldest entry leave the buffer, if it is not speculative and the port is free;
+    /// whether one did.
+    fn replays(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> bool {
+        let side = self.side(core);
+        let Some(kept) = side.buffer.front() else { return false };
+        let early = broken(Rule::SpStoresWaitForCommit) && matches!(kept.what, What::Store(_));
+        if side.is_speculative(kept.id) && !early {
+            return false;
+        }
+        if hw.now() < side.port {
+            if !side.asks_port {
+                side.asks_port = true;
+                let at = side.port;
+                hw.send(at, Message::Port(core));
+            }
+            return false;
+        }
+        match kept.what {
+            What::Store(_) => self.perform(hw, core, kept.id),
+            What::Flush(..) | What::Pcommit(_) => self.execute(hw, core, kept),
+        }
+        true
+    }
+
+    fn perform(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
+        self.side(core).busy = Busy::Store(id);
+        hw.perform(core, id);
+    }
+
+    /// Executes a PMEM instruction that was delayed.
+    fn execute(&mut self, hw: &mut dyn Services<Own>, core: CoreId, kept: Kept) {
+        self.left(hw, core, kept.id);
+        match kept.what {
+            What::Flush(line, Flush::Clflush, context) => {
+                self.side(core).busy = Busy::Clflush;
+                hw.flush_line(core, line, Flush::Clflush, Tag::Clflush(context));
+            }
+            What::Flush(line, flush, context) => hw.flush_line(core, line, flush, Tag::Flush(context)),
+            What::Pcommit(context) => self.pcommit(hw, core, context),
+            What::Store(_) => unreachable!("a store is performed"),
+        }
+    }
+
+    /// An entry has left the buffer.
+    pub(super) fn left(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
+        let now = hw.now();
+        let side = self.side(core);
+        side.buffer.remove(id);
+        side.port = Cycles(now.0 + 1);
+        side.occupancy.set(now, side.buffer.len());
+        hw.open(Gate::Progress(core));
+    }
+
+    /// Sends a `pcommit` to all controllers.
+    pub(super) fn pcommit(&mut self, hw: &mut dyn Services<Own>, core: CoreId, context: u8) {
+        self.next.0 += 1;
+        self.waiting.insert(self.next, (context, hw.controllers()));
+        self.side(core).in_flight += 1;
+        for controller in 0..hw.controllers() {
+            hw.commit(core, ControllerId(controller as u16), Tag::Pcommit(self.next));
+        }
+    }
+
+    /// A controller has answered a `pcommit`.
+    pub(super) fn answered(&mut self, hw: &mut dyn Services<Own>, core: CoreId, commit: CommitId) {
+        let Some((context, left)) = self.waiting.get_mut(&commit) else {
+            return;
+        };
+        *left -= 1;
+        if *left == 0 {
+            hw.acknowledge(core, *context);
+            self.waiting.remove(&commit);
+            self.side(core).in_flight -= 1;
+        }
+    }
+}

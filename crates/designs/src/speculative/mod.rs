@@ -1,0 +1,529 @@
+//! Speculative persistence: a core executes past persist barriers.
+//!
+//! What: when an `sfence` behind a `pcommit` would wait for the controllers, the core takes a
+//! checkpoint, retires the fence, and goes on speculatively. From then on stores and PMEM
+//! instructions (flushes, `pcommit`) retire into the *speculative store buffer*, and loads look it
+//! up unless a Bloom filter says no. A fence or locked instruction behind delayed PMEM instructions
+//! takes another checkpoint and begins a child epoch. Epochs commit in order: an epoch when
+//! everything before it is done; its entries leave the buffer then, an entry a cycle, in order. All
+//! lines that speculative loads and stores have touched are in the *block look-up table*; a request
+//! of another core for one of them rolls the core back to its oldest checkpoint.
+//! Source: Speculative Persistence (ISCA 2017), section 4.
+//!
+//! Where the paper says nothing:
+//! - *Locked instructions* wait for older stores to be visible, so each begins a child epoch as long
+//!   as there are any in the buffer, delayed PMEM instructions or not. It is performed while its
+//!   checkpoint exists. So no other core's store comes between its read and its write.
+//! - *`mfence`* does as `sfence`, but always begins a child epoch: the block look-up table protects
+//!   the younger loads until it commits. Speculation does not begin with it.
+//! - *A read of another core* is no conflict with speculative loads, which keep their copy.
+//! - *A line that left the caches*: every core is snooped, and a core that reads a line which another
+//!   core's table holds gets it shared. So no store to it is silent.
+//! - *Progress.* A core that was rolled back passes the instruction at its checkpoint without
+//!   speculation. So each roll-back is followed by at least one instruction that is not undone, and
+//!   every program ends.
+//! - *Non-temporal stores* wait until the buffer is empty and they are not speculative.
+//! - *The table has a size* (`design.table_entries`). An access that finds it full waits.
+//!
+//! Beyond the paper: a table that distinguishes epochs (`design.blt=1`), and speculation past an
+//! `sfence` alone, for machines with ADR (`sp-adr`).
+
+mod buffer;
+mod commit;
+mod counts;
+mod own;
+mod settings;
+mod side;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use buffer::{LookUp, What};
+use counts::Counts;
+use own::{CommitId, Gate, Message, Own, Tag};
+use settings::Settings;
+use side::{Busy, Epoch, Side};
+use std::collections::BTreeMap;
+use strandline_design::{
+    About, Access, Admission, Checkpoint, Claim, Counter, Counters, Departure, Design, Drains, Entry, Forward, GateOf,
+    Hook, Load, Needs, NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
+};
+use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
+use strandline_kernel::{Cycles, Param, Params};
+use strandline_rules::{broken, Rule};
+
+/// Speculative persistence.
+#[derive(Clone, Debug, Default)]
+pub struct Speculative {
+    /// It speculates past an `sfence` alone: the controllers are in the persistence domain.
+    adr: bool,
+    settings: Settings,
+    sides: Vec<Side>,
+    /// Cores that speculate or whose buffer is not empty.
+    active: usize,
+    /// `pcommit`s in flight: the context to acknowledge and the number of controllers without a reply.
+    waiting: BTreeMap<CommitId, (u8, usize)>,
+    next: CommitId,
+    counts: Counts,
+}
+
+/// Contexts in use at once: more than there can be epochs.
+const CONTEXTS: u8 = 128;
+
+const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
+const FENCE: &[Primitive] = &[Primitive::Sfence];
+
+impl Speculative {
+    /// As the paper has it, past a `pcommit`.
+    #[must_use]
+    pub fn sp() -> Speculative {
+        Speculative::default()
+    }
+
+    /// On machines with ADR, past an `sfence`.
+    #[must_use]
+    pub fn sp_adr() -> Speculative {
+        Speculative {
+            adr: true,
+            ..Speculative::default()
+        }
+    }
+
+    /// Allots the buffers at the first use, when the machine's size is known.
+    fn allot(&mut self, hw: &dyn Services<Own>) {
+        if self.sides.is_empty() {
+            self.sides = (0..hw.cores()).map(|_| Side::new(&self.settings)).collect();
+        }
+    }
+
+    fn side(&mut self, core: CoreId) -> &mut Side {
+        &mut self.sides[core.index()]
+    }
+
+    /// An `sfence` or (`loads`) an `mfence` is dispatched.
+    fn fence(&mut self, hw: &mut dyn Services<Own>, core: CoreId, loads: bool) -> Admission<Gate> {
+        let hold = |until| match loads {
+            true => Admission::HoldLoads(until),
+            false => Admission::Hold(until),
+        };
+        let adr = self.adr;
+        let side = self.side(core);
+        let begins = match side.epochs.back() {
+            Some(youngest) => loads || youngest.delayed,
+            None if hw.pending(core, None) == 0 => false,
+            None if loads || !adr && !side.has_pcommit() => return hold(Until::Drained(None)),
+            None => true,
+        };
+        if !begins {
+            return Admission::Pass;
+        }
+        let Some(number) = self.begin_epoch(hw, core, false) else {
+            return hold(Until::Drained(None));
+        };
+        hw.announce_when(core, Gate::Certain(core, number));
+        let free = self.side(core).used() <= self.settings.checkpoints;
+        if free {
+            return Admission::Pass;
+        }
+        self.counts.checkpoint_waits += 1;
+        if let Some(epoch) = self.side(core).epochs.back_mut() {
+            epoch.waits = true;
+        }
+        hold(Until::Open(Gate::Granted(core, number)))
+    }
+
+    /// Begins an epoch with the instruction about which the design is asked; its number. `None` if
+    /// the core was rolled back to this instruction.
+    fn begin_epoch(&mut self, hw: &mut dyn Services<Own>, core: CoreId, locked: bool) -> Option<u64> {
+        let checkpoint = hw.checkpoint(core)?;
+        let newest = hw.newest_entry(core);
+        self.activate(hw, core);
+        self.counts.epochs += 1;
+        let side = self.side(core);
+        if !locked && side.is_one_pcommit(newest) {
+            // One checkpoint for the whole `sfence-pcommit-sfence`.
+            if let Some(first) = side.epochs.back_mut() {
+                first.checkpoint = None;
+            }
+        }
+        side.begun += 1;
+        let (number, before) = (side.begun, side.context);
+        side.context = (side.context + 1) % CONTEXTS;
+        hw.set_context(core, side.context);
+        side.epochs.push_back(Epoch {
+            number,
+            checkpoint: Some(checkpoint),
+            after: newest,
+            before,
+            drained: false,
+            locked,
+            delayed: false,
+            loaded: false,
+            waits: false,
+        });
+        hw.message_when_drained(core, before, Message::Drained(core, number));
+        Some(number)
+    }
+
+    /// The core begins to speculate: the frequent hooks are needed.
+    fn activate(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        if std::mem::replace(&mut self.side(core).active, true) {
+            return;
+        }
+        self.active += 1;
+        if self.active == 1 {
+            for hook in [Hook::Claim, Hook::Load, Hook::Keep] {
+                hw.heed(hook);
+            }
+        }
+    }
+
+    /// Resets the filter if the core has left speculative execution and its buffer is empty.
+    fn settle(&mut self, core: CoreId) {
+        let side = self.side(core);
+        if side.active && side.is_idle() {
+            side.active = false;
+            side.buffer.reset_filter();
+            self.active -= 1;
+        }
+    }
+
+    /// Puts a store, flush or `pcommit` into the buffer, or has it wait.
+    fn enter(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId, what: What) -> Departure<Gate> {
+        if self.side(core).buffer.is_full() {
+            self.counts.buffer_full += 1;
+            return wait(core);
+        }
+        let side = self.side(core);
+        if let (What::Store(store), Some(epoch)) = (what, side.epoch_of(id)) {
+            if !side.table.touch(store.line(), epoch, Access::Own) {
+                self.counts.table_full += 1;
+                return wait(core);
+            }
+        }
+        let side = self.side(core);
+        side.buffer.push(id, what);
+        side.occupancy.set(hw.now(), side.buffer.len());
+        self.go_on(hw, core);
+        Departure::Keep
+    }
+
+    /// A locked instruction is about to write while there are speculative or buffered stores.
+    fn lock(&mut self, hw: &mut dyn Services<Own>, core: CoreId, store: Store, id: StoreId) -> Departure<Gate> {
+        let most = self.settings.checkpoints;
+        let side = self.side(core);
+        if side.is_idle() {
+            return Departure::Go;
+        }
+        let room = !side.buffer.is_full() && side.table.has_room_for(store.line());
+        if !side.speculates() || !room {
+            return wait(core);
+        }
+        if side.used() >= most {
+            self.counts.checkpoint_waits += 1;
+            return wait(core);
+        }
+        match self.begin_epoch(hw, core, true) {
+            Some(_) => self.enter(hw, core, id, What::Store(store)),
+            None => wait(core),
+        }
+    }
+}
+
+/// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
+/// buffer.
+fn wait(core: CoreId) -> Departure<Gate> {
+    Departure::Wait(Until::Open(Gate::Progress(core)))
+}
+
+impl Design for Speculative {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        let sp = About {
+            name: "sp",
+            paper: "Speculative Persistence (ISCA 2017)",
+            summary: "clwb, sfence and pcommit; a core executes past them speculatively",
+            needs: Needs {
+                adr: false,
+                stores: Drains::InOrder,
+            },
+            promises_recovery: true,
+            model: "so",
+            intents: Some("intents"),
+            window: None,
+        };
+        match self.adr {
+            false => sp,
+            true => About {
+                name: "sp-adr",
+                summary: "clwb and sfence; a core executes past them speculatively (ADR)",
+                needs: Needs { adr: true, ..sp.needs },
+                model: "px86",
+                ..sp
+            },
+        }
+    }
+
+    fn params(&self) -> &'static [Param] {
+        Settings::PARAMS
+    }
+
+    fn set(&mut self, params: &Params) {
+        self.settings = Settings::of(params);
+    }
+
+    fn storage(&self, machine: &Sizes) -> Vec<(&'static str, u64)> {
+        self.settings.storage(machine)
+    }
+
+    /// A single core meets no conflict.
+    fn rolls_back(&self, cores: usize) -> bool {
+        cores > 1
+    }
+
+    fn snoops_all(&self) -> bool {
+        !broken(Rule::SpTableOutlivesCaches)
+    }
+
+    fn lowering(&self) -> Lowering {
+        let order = if self.adr { FENCE } else { SYNC_BARRIER };
+        Lowering {
+            log: true,
+            flush: Some(Flush::Clwb),
+            log_before_update: order,
+            commit: order,
+            durable: order,
+            ..Lowering::NOTHING
+        }
+    }
+
+    fn claim(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Claim<Gate> {
+        if self.active == 0 {
+            hw.skip(Hook::Claim);
+            return Claim::No;
+        }
+        let delays = matches!(entry, Entry::Flush(..) | Entry::Primitive(Primitive::Pcommit));
+        if let Some(youngest) = self.side(core).epochs.back_mut() {
+            youngest.delayed |= delays;
+        }
+        Claim::No
+    }
+
+    fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
+        self.allot(hw);
+        match primitive {
+            Primitive::Sfence => self.fence(hw, core, false),
+            Primitive::Mfence => self.fence(hw, core, true),
+            Primitive::Pcommit => {
+                let id = StoreId(hw.newest_entry(core).0 + 1);
+                let side = self.side(core);
+                (side.queued_pcommit, side.last_pcommit) = (Some(id), Some(id));
+                Admission::plain(primitive)
+            }
+            other => Admission::plain(other),
+        }
+    }
+
+    /// A locked instruction of a core that speculates waits for nothing: its epoch does.
+    fn locked_waits_for(&mut self, core: CoreId) -> Option<Until<Gate>> {
+        let speculates = self.sides.get(core.index()).is_some_and(Side::speculates);
+        (!speculates).then_some(Until::Drained(None))
+    }
+
+    fn load(&mut self, hw: &mut dyn Services<Own>, core: CoreId, load: Load) -> Forward<Gate> {
+        if self.active == 0 {
+            hw.skip(Hook::Load);
+            return Forward::Caches { after: Cycles(0) };
+        }
+        let side = &mut self.sides[core.index()];
+        if let Some(youngest) = side.epochs.back_mut() {
+            youngest.loaded = true;
+            if !side.table.touch(load.addr.line(), youngest.number, Access::Read) {
+                self.counts.table_full += 1;
+                return Forward::Wait(Until::Open(Gate::Progress(core)));
+            }
+        }
+        let Some(look_up) = side.buffer.look_up(load) else {
+            return Forward::Caches { after: Cycles(0) };
+        };
+        self.counts.look_ups += 1;
+        let after = self.settings.latency();
+        match look_up {
+            LookUp::Filtered => Forward::Caches { after: Cycles(0) },
+            LookUp::Searched(found) if found.mask == 0 => {
+                self.counts.false_positives += 1;
+                Forward::Caches { after }
+            }
+            LookUp::Searched(found) => {
+                self.counts.hits += 1;
+                Forward::Bytes {
+                    mask: found.mask,
+                    value: found.value,
+                    after,
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, id: StoreId) -> Departure<Gate> {
+        if self.active == 0 {
+            hw.skip(Hook::Keep);
+            return Departure::Go;
+        }
+        match entry {
+            Entry::Locked(store) => self.lock(hw, core, store, id),
+            _ if !self.side(core).keeps(id) => Departure::Go,
+            Entry::Store(store) => self.enter(hw, core, id, What::Store(store)),
+            _ => wait(core),
+        }
+    }
+
+    fn departs(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
+        self.allot(hw);
+        let id = hw.entry_at_turn(core);
+        let keeps = self.side(core).keeps(id);
+        match entry {
+            Entry::Flush(line, flush) if keeps => self.enter(hw, core, id, What::Flush(line, flush, context)),
+            Entry::Primitive(Primitive::Pcommit) => {
+                let departure = match keeps {
+                    true => self.enter(hw, core, id, What::Pcommit(context)),
+                    false => {
+                        self.pcommit(hw, core, context);
+                        Departure::Keep
+                    }
+                };
+                let side = self.side(core);
+                if departure == Departure::Keep && side.queued_pcommit == Some(id) {
+                    side.queued_pcommit = None;
+                }
+                departure
+            }
+            _ => Departure::Go,
+        }
+    }
+
+    fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
+        let side = self.side(core);
+        side.busy = Busy::No;
+        if let Some(epoch) = side.epochs.front_mut().filter(|epoch| id > epoch.after) {
+            epoch.locked = false;
+        }
+        self.left(hw, core, id);
+        self.go_on(hw, core);
+    }
+
+    fn acknowledged(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
+        match tag {
+            Tag::Flush(context) => hw.acknowledge(core, context),
+            Tag::Clflush(context) => {
+                hw.acknowledge(core, context);
+                self.side(core).busy = Busy::No;
+                self.go_on(hw, core);
+            }
+            Tag::Pcommit(_) => unreachable!("a controller answers it"),
+        }
+    }
+
+    fn committed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: Tag) {
+        if let Tag::Pcommit(commit) = tag {
+            self.answered(hw, core, commit);
+        }
+    }
+
+    fn snooped(
+        &mut self,
+        _: &mut dyn Services<Own>,
+        owner: CoreId,
+        _: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Snoop<GateOf<Self>, NoteOf<Self>> {
+        let by_epoch = self.settings.by_epoch;
+        let Some(side) = self.sides.get(owner.index()).filter(|side| side.speculates()) else {
+            return Snoop::Grant(None);
+        };
+        let from = side
+            .table
+            .conflict(line, access)
+            .map(|epoch| if by_epoch { epoch } else { 0 });
+        match from.and_then(|from| side.oldest_checkpoint(from)) {
+            Some(checkpoint) => Snoop::RollBack(checkpoint),
+            None => Snoop::Grant(None),
+        }
+    }
+
+    fn is_shared(&self, requester: CoreId, line: Line) -> bool {
+        let mut others = self.sides.iter().enumerate();
+        others.any(|(core, side)| core != requester.index() && side.table.holds(line))
+    }
+
+    fn message(&mut self, hw: &mut dyn Services<Own>, message: Message) {
+        match message {
+            Message::Port(core) => {
+                self.side(core).asks_port = false;
+                self.go_on(hw, core);
+            }
+            Message::Drained(core, number) => {
+                let mut epochs = self.side(core).epochs.iter_mut();
+                if let Some(epoch) = epochs.find(|epoch| epoch.number == number) {
+                    epoch.drained = true;
+                    self.go_on(hw, core);
+                }
+            }
+        }
+    }
+
+    fn rolled_back(&mut self, hw: &mut dyn Services<Own>, core: CoreId, checkpoint: Checkpoint) {
+        self.counts.rollbacks += 1;
+        let by_epoch = self.settings.by_epoch;
+        let side = self.side(core);
+        let epochs = side.epochs.len();
+        let Some(epoch) = side.cut(checkpoint) else { return };
+        let undone = epochs - side.epochs.len();
+        for kept in side.buffer.cut(epoch.after) {
+            if let What::Flush(.., context) | What::Pcommit(context) = kept.what {
+                hw.acknowledge(core, context);
+            }
+        }
+        if let Busy::Store(id) = side.busy {
+            if id > epoch.after {
+                side.busy = Busy::No;
+            }
+        }
+        match by_epoch {
+            true => side.table.cut(epoch.number),
+            false => side.table.clear(),
+        }
+        side.context = epoch.before;
+        side.queued_pcommit = side.queued_pcommit.filter(|id| *id <= epoch.after);
+        side.occupancy.set(hw.now(), side.buffer.len());
+        self.counts.epochs_undone += undone as u64;
+        hw.open(Gate::Progress(core));
+        self.go_on(hw, core);
+    }
+
+    fn own_counters(&self) -> &'static [Counter] {
+        counts::OWN
+    }
+
+    fn counters(&self, now: Cycles) -> Counters {
+        Counters {
+            buffer_occupancy: Some(Occupancy::sum(self.sides.iter().map(|side| &side.occupancy), now)),
+            ..self.counts.counters()
+        }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        let wait = |(core, side): (usize, &Side)| {
+            let front = side.epochs.front()?;
+            Some(format!(
+                "core {core} has {} speculative epochs, the oldest {} by what is before it, and {} buffered entries",
+                side.epochs.len(),
+                if front.drained { "no longer held up" } else { "held up" },
+                side.buffer.len()
+            ))
+        };
+        self.sides.iter().enumerate().filter_map(wait).collect()
+    }
+}
