@@ -303,7 +303,11 @@ impl Design for Speculative {
             hw.skip(Hook::Claim);
             return Claim::No;
         }
-        let delays = matches!(entry, Entry::Flush(..) | Entry::Primitive(Primitive::Pcommit));
+        let delays = match entry {
+            Entry::Flush(..) | Entry::StoreNt(_) => true,
+            Entry::Primitive(primitive) => primitive == Primitive::Pcommit,
+            Entry::Store(_) | Entry::Locked(_) => false,
+        };
         if let Some(youngest) = self.side(core).epochs.back_mut() {
             youngest.delayed |= delays;
         }

@@ -171,6 +171,9 @@ impl System {
                 return self.block_drain(core, until);
             }
         }
+        if let Err(until) = self.snoop_speculating(core, entry.line()) {
+            return self.block_drain(core, until);
+        }
         if self.combine(core, entry, size, at) {
             self.leave(core, index, at);
             self.send_what_is_waited_for(core, at);
@@ -202,10 +205,16 @@ impl System {
     fn send_what_is_waited_for(&mut self, core: CoreId, at: u64) {
         let waits = self.hw.waits_for_design(core) || matches!(self.hw.hart(core).state, ProgramState::Ended);
         let hart = self.hw.hart(core);
-        let awaited = |context: u8| hart.when_drained.iter().any(|(of, _)| *of == context);
-        let precedes = |e: &Entry| matches!(e.kind, Kind::StoreNt { .. }) && (waits || awaited(e.context));
-        let more = hart.core.queue.borrow().iter().any(precedes);
-        if (waits || !hart.when_drained.is_empty()) && !more {
+        // What the design waits for first: stores of later contexts may wait for that.
+        let awaited = hart.when_drained.first().map(|(context, _)| *context);
+        let queue = hart.core.queue.borrow();
+        let left = |of: Option<u8>| {
+            let mut all = queue.iter().filter(|e| matches!(e.kind, Kind::StoreNt { .. }));
+            all.any(|e| of.is_none_or(|context| context == e.context))
+        };
+        let sends = waits && !left(None) || awaited.is_some() && !left(awaited);
+        drop(queue);
+        if sends {
             self.send_all_combined(core, at);
         }
     }

@@ -6,8 +6,8 @@ use super::hardware::{Hardware, Hart, ProgramState};
 use super::run::System;
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
-use strandline_design::{self as design, Checkpoint, Departure, Load, StoreId};
-use strandline_isa::{Addr, CoreId, Rmw};
+use strandline_design::{self as design, Access, Checkpoint, Departure, Key, Load, StoreId, Until};
+use strandline_isa::{Addr, CoreId, Line, Rmw};
 
 /// The checkpoints to which a core can be rolled back.
 #[derive(Default)]
@@ -96,6 +96,17 @@ impl System {
             done: ready + beyond_a_load.0,
             ..Response::default()
         }))
+    }
+
+    /// Place 5: snoops the cores that speculate, for a write that takes a line from all caches.
+    pub(super) fn snoop_speculating(&mut self, requester: CoreId, line: Line) -> Result<(), Until<Key>> {
+        for index in 0..self.hw.harts.len() {
+            let other = CoreId(index as u16);
+            if other != requester && self.hw.harts[index].speculates() {
+                self.snoop(other, requester, line, Access::Own)?;
+            }
+        }
+        Ok(())
     }
 
     /// Rolls a core back: its program resumes at the checkpoint. Returns whether the checkpoint
