@@ -120,7 +120,6 @@ impl Speculative {
         let Some(number) = self.begin_epoch(hw, core, false) else {
             return hold(Until::Drained(None));
         };
-        hw.announce_when(core, Gate::Certain(core, number));
         let free = self.side(core).used() <= self.settings.checkpoints;
         if free {
             return Admission::Pass;
@@ -161,6 +160,7 @@ impl Speculative {
             loaded: false,
             waits: false,
         });
+        hw.announce_when(core, Gate::Certain(core, number));
         hw.message_when_drained(core, before, Message::Drained(core, number));
         Some(number)
     }
@@ -423,6 +423,7 @@ impl Design for Speculative {
             Tag::Clflush(context) => {
                 hw.acknowledge(core, context);
                 self.side(core).busy = Busy::No;
+                hw.open(Gate::Progress(core));
                 self.go_on(hw, core);
             }
             Tag::Pcommit(_) => unreachable!("a controller answers it"),

@@ -94,13 +94,18 @@ impl Side {
 
     /// Whether neither speculation nor its buffer has anything left.
     pub fn is_idle(&self) -> bool {
-        self.epochs.is_empty() && self.buffer.is_empty()
+        self.epochs.is_empty() && self.is_settled()
+    }
+
+    /// Whether the buffer is empty, and what left it last is done if others wait for that.
+    fn is_settled(&self) -> bool {
+        self.buffer.is_empty() && self.busy == Busy::No
     }
 
     /// Whether the store-queue entry of this number goes into the buffer: it is speculative, or
     /// older ones are in there.
     pub fn keeps(&self, id: StoreId) -> bool {
-        !self.buffer.is_empty() || self.is_speculative(id)
+        !self.is_settled() || self.is_speculative(id)
     }
 
     /// Whether the store-queue entry of this number is of an epoch that has not committed.

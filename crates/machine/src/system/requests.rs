@@ -289,7 +289,10 @@ impl System {
         });
         Some(may.map(|done| {
             let old = shared.memory.read(addr, 8);
-            shared.private.borrow_mut().store_hit(addr.line(), done);
+            // Permission may come before the line does, for which a load has asked.
+            let done = shared.private.borrow().misses.filled(addr.line(), done);
+            let writes = shared.private.borrow_mut().store_hit(addr.line(), done);
+            debug_assert!(writes, "{core} owns {}", addr.line().addr());
             let new = op.apply(old, operand);
             let written = shared.trace_locked(addr, old, new);
             let beyond_a_load = self.hw.machine.core.locked_latency.since(self.hw.machine.l1.latency);
