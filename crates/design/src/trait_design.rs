@@ -103,9 +103,8 @@ pub trait Design: AsAny {
     /// Place 1: which primitives an ordering intent becomes.
     fn lowering(&self) -> Lowering;
 
-    /// Place 2: a flush, primitive or non-temporal store is about to be allocated in the store
-    /// queue. Does the design claim it instead? (Not asked for `setctx`. A non-temporal store may
-    /// wait, but not be claimed.)
+    /// Place 2: a flush or primitive is about to be allocated in the store queue. Does the design
+    /// claim it instead? (Not asked for `setctx`.)
     fn claim(&mut self, hw: &mut dyn Services<Self::Own>, core: CoreId, entry: Entry) -> Claim<GateOf<Self>> {
         let _ = (core, entry);
         hw.skip(Hook::Claim);

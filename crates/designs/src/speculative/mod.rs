@@ -3,14 +3,16 @@
 //! What: when an `sfence` behind a `pcommit` would wait for the controllers, the core takes a
 //! checkpoint, retires the fence, and goes on speculatively. From then on stores and PMEM
 //! instructions (flushes, `pcommit`) retire into the *speculative store buffer*, and loads look it
-//! up unless a Bloom filter says no. A fence or locked instruction behind delayed PMEM instructions
-//! takes another checkpoint and begins a child epoch. Epochs commit in order: an epoch when
+//! up unless a Bloom filter says no. A fence or locked instruction behind delayed instructions takes
+//! another checkpoint and begins a child epoch. Epochs commit in order: an epoch when
 //! everything before it is done; its entries leave the buffer then, an entry a cycle, in order. All
 //! lines that speculative loads and stores have touched are in the *block look-up table*; a request
 //! of another core for one of them rolls the core back to its oldest checkpoint.
 //! Source: Speculative Persistence (ISCA 2017), section 4.
 //!
 //! Where the paper says nothing:
+//! - *An `sfence` behind stores alone* begins a child epoch, too, although no PMEM instruction is
+//!   delayed: what the program announces behind it waits until the stores are visible.
 //! - *Locked instructions* wait for older stores to be visible, so each begins a child epoch as long
 //!   as there are any in the buffer, delayed PMEM instructions or not. It is performed while its
 //!   checkpoint exists. So no other core's store comes between its read and its write.
@@ -45,8 +47,8 @@ use settings::Settings;
 use side::{Busy, Epoch, Side};
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Access, Admission, Checkpoint, Claim, Counter, Counters, Departure, Design, Drains, Entry, Forward, GateOf,
-    Hook, Load, Needs, NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
+    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Drains, Entry, Forward, GateOf, Hook,
+    Load, Needs, NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -109,7 +111,7 @@ impl Speculative {
         let adr = self.adr;
         let side = self.side(core);
         let begins = match side.epochs.back() {
-            Some(youngest) => loads || youngest.delayed,
+            Some(_) => loads || hw.pending(core, Some(side.context)) > 0,
             None if hw.pending(core, None) == 0 => false,
             None if loads || !adr && !side.has_pcommit() => return hold(Until::Drained(None)),
             None => true,
@@ -156,7 +158,6 @@ impl Speculative {
             before,
             drained: false,
             locked,
-            delayed: false,
             loaded: false,
             waits: false,
         });
@@ -172,7 +173,7 @@ impl Speculative {
         }
         self.active += 1;
         if self.active == 1 {
-            for hook in [Hook::Claim, Hook::Load, Hook::Keep] {
+            for hook in [Hook::Load, Hook::Keep] {
                 hw.heed(hook);
             }
         }
@@ -296,22 +297,6 @@ impl Design for Speculative {
             durable: order,
             ..Lowering::NOTHING
         }
-    }
-
-    fn claim(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Claim<Gate> {
-        if self.active == 0 {
-            hw.skip(Hook::Claim);
-            return Claim::No;
-        }
-        let delays = match entry {
-            Entry::Flush(..) | Entry::StoreNt(_) => true,
-            Entry::Primitive(primitive) => primitive == Primitive::Pcommit,
-            Entry::Store(_) | Entry::Locked(_) => false,
-        };
-        if let Some(youngest) = self.side(core).epochs.back_mut() {
-            youngest.delayed |= delays;
-        }
-        Claim::No
     }
 
     fn primitive(&mut self, hw: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {

@@ -24,8 +24,6 @@ pub struct Epoch {
     /// It begins with a locked instruction that is not performed: another core's store must not
     /// come between its read and its write.
     pub locked: bool,
-    /// PMEM instructions are delayed in it.
-    pub delayed: bool,
     /// It has loaded something.
     pub loaded: bool,
     /// Its fence waits for a free checkpoint.

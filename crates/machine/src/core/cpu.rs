@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
-use strandline_design::{Entry, Hook, Store};
+use strandline_design::{Entry, Hook};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Scheduling, Site, W};
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
@@ -142,14 +142,7 @@ impl Core {
             self.enqueue(addr, kind, ready);
             return Poll::Ready(());
         }
-        let room = match kind {
-            Kind::StoreNt { size, value } => {
-                let store = Store { addr, size, value };
-                self.find_place(stage, Entry::StoreNt(store)).map(drop)
-            }
-            _ => self.find_room(),
-        };
-        if let Err(request) = room {
+        if let Err(request) = self.find_room() {
             return self.stop_silent(stage, request);
         }
         let at = self.window.dispatch();
