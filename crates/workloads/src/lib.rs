@@ -2,6 +2,8 @@
 //!
 //! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
 
+pub mod avl_tree;
+pub mod b_tree;
 pub mod bandwidth;
 pub mod cq;
 mod filler;
@@ -16,5 +18,6 @@ pub mod sps;
 mod structures;
 pub mod tatp;
 pub mod tpcc;
+mod trees;
 
 pub use registry::{describe, memory_bytes, names, with_workload, About, Alias, Error, Visitor};

@@ -163,6 +163,8 @@ workloads! {
     crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
     crate::nstore::Nstore: crate::nstore::ABOUT,
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
+    crate::avl_tree::AvlTree: crate::avl_tree::ABOUT,
+    crate::b_tree::BTree: crate::b_tree::ABOUT,
 }
 
 /// The requested workload and its parameters.
