@@ -14,6 +14,7 @@ mod operations;
 pub mod pc;
 pub mod rb_tree;
 mod registry;
+pub mod sp_rb_tree;
 pub mod sps;
 mod structures;
 pub mod tatp;

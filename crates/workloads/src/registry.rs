@@ -165,6 +165,7 @@ workloads! {
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
     crate::avl_tree::AvlTree: crate::avl_tree::ABOUT,
     crate::b_tree::BTree: crate::b_tree::ABOUT,
+    crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
 }
 
 /// The requested workload and its parameters.

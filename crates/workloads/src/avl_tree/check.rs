@@ -28,7 +28,7 @@ fn subtree(walk: &mut Walk<'_>, from: u64, node: u64, links: u64) -> Result<u64,
     if left.abs_diff(right) > 1 || height != left.max(right).wrapping_add(1) {
         let at = Addr(node);
         let what = format!("the node at {at} is {height} high, left of it are {left} levels and right {right}");
-        walk.leans(key, links, what);
+        walk.leans(key, links, None, what);
     }
     Ok(height)
 }

@@ -58,6 +58,7 @@ fn subtree(
         walk.leans(
             walk.keys[before],
             links,
+            None,
             format!("the node at {at} has {count} children"),
         );
     }

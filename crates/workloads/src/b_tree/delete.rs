@@ -27,7 +27,7 @@ struct Sibling<'c, C: Cpu> {
 
 impl<'c, C: Cpu> Tree<'_, 'c, C> {
     /// Deletes the key of a leaf, to which the path leads.
-    pub(super) async fn delete(&mut self, leaf: W<'c, C>) {
+    pub(super) async fn remove_leaf(&mut self, leaf: W<'c, C>) {
         self.log_path().await;
         self.log_neighbours().await;
         self.order().await;

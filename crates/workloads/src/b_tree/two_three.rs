@@ -82,7 +82,7 @@ impl Shape for TwoThree {
         }
         let here = tree.get(leaf.at(leaf::KEY)).await;
         if key.equals(here).branch(KEY_MATCHES) {
-            return tree.delete(leaf).await;
+            return tree.remove_leaf(leaf).await;
         }
         let node = tree.prepare_insertion().await;
         let change = tree.new_leaf(node, key, value).await;

@@ -29,7 +29,7 @@ pub(crate) mod node {
 }
 
 /// Which child.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The one with lesser keys.
     Left,

@@ -77,6 +77,8 @@ pub struct Unbalanced {
     pub key: u64,
     /// The number of links from the header to the node.
     pub links: u64,
+    /// The child of the node below which something lacks, if that is known.
+    pub lacks: Option<binary::Side>,
     /// What is wrong.
     pub what: String,
 }

@@ -1,5 +1,6 @@
 //! Walks through trees at rest, to check them.
 
+use super::binary::Side;
 use super::{Unbalanced, KEY_SHIFT};
 use strandline_isa::{Addr, Image};
 use strandline_runtime::{Table, PAYLOAD_BYTES};
@@ -74,8 +75,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The node to which `links` links lead, for `key` or a key below, is not balanced.
-    pub fn leans(&mut self, key: u64, links: u64, what: String) {
-        self.unbalanced.push((self.tree, Unbalanced { key, links, what }));
+    /// The node to which `links` links lead, with `key` or that key below it, is not balanced: a child lacks something.
+    pub fn leans(&mut self, key: u64, links: u64, lacks: Option<Side>, what: String) {
+        let place = Unbalanced {
+            key,
+            links,
+            lacks,
+            what,
+        };
+        self.unbalanced.push((self.tree, place));
     }
 }
