@@ -112,6 +112,17 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
+    /// Whether a step's lines must be logged before its updates. Otherwise a program need not look for them.
+    #[inline]
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
+        match self {
+            Log::Undo(log) => log.needs_lines(),
+            Log::Pairs(_) => true,
+            Log::Redo(_) => false,
+        }
+    }
+
     /// Whether every region that has ended is acknowledged.
     #[inline]
     #[must_use]

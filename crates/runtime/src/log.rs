@@ -240,7 +240,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Whether the program needs the lines of the step: it writes their trailers, or flushes them.
     #[inline(always)]
-    fn keeps_lines(&self) -> bool {
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
         let lowering = self.cpu.lowering();
         lowering.log || lowering.flush.is_some()
     }
@@ -257,7 +258,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             );
             self.logged.push(known);
         }
-        if self.keeps_lines() {
+        if self.needs_lines() {
             let list = self.lists.lines;
             let end = list.end(self.cpu).await;
             list.push(self.cpu, end, [line]).await;
@@ -268,7 +269,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline(always)]
     pub(crate) async fn settle(&mut self) {
         self.logged.clear();
-        if !self.keeps_lines() {
+        if !self.needs_lines() {
             return;
         }
         let list = self.lists.lines;

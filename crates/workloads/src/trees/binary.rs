@@ -181,7 +181,7 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
 
     /// Adds the line of a link to a step that writes the header and perhaps `other`, if it is neither.
     async fn add_line(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, other: Option<W<'c, C>>) {
-        if self.logs_fully() {
+        if !self.logs_steps() {
             return;
         }
         let line = line(link);

@@ -36,6 +36,8 @@ pub struct Tree<'l, 'c, C: Cpu> {
     trees: &'l Trees,
     /// Free nodes behind those that the operation links.
     free: Option<Free<'c, C>>,
+    /// Whether the log needs lines before they are written.
+    needs_lines: bool,
     access: Access<'l, 'c, C>,
 }
 
@@ -93,6 +95,7 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
             index,
             trees,
             free: None,
+            needs_lines: log.needs_lines(),
             access: match trees.incremental {
                 false => Access::Full(log.begin()),
                 true => Access::Steps(log),
@@ -109,9 +112,14 @@ impl<'l, 'c, C: Cpu> Tree<'l, 'c, C> {
         }
     }
 
-    /// Whether the operation logs all lines before its first write.
+    /// Whether the operation looks for all lines, to log them before its first write.
     pub fn logs_fully(&self) -> bool {
-        matches!(self.access, Access::Full(_))
+        self.needs_lines && matches!(self.access, Access::Full(_))
+    }
+
+    /// Whether each step logs the lines that it writes.
+    pub fn logs_steps(&self) -> bool {
+        self.needs_lines && matches!(self.access, Access::Steps(_))
     }
 
     /// Logs a line under full logging, each once.
