@@ -4,7 +4,8 @@
 //! flush, fence. Two fences commit a failure-atomic region; [`recover`] distinguishes the committed
 //! regions in a crash image.
 //!
-//! Two back ends run programs without simulated time: [`Plain`], and the crash-testing [`adversary`].
+//! Three back ends run programs without simulated time: [`Plain`], the crash-testing [`adversary`], and [`OnImage`], on which
+//! a program continues during recovery.
 
 mod abort;
 pub mod adversary;
@@ -19,6 +20,7 @@ mod list;
 mod lock;
 mod log;
 mod model;
+mod on_image;
 mod plain;
 mod random;
 mod recovery;
@@ -37,6 +39,7 @@ pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
 pub use log::UndoLog;
+pub use on_image::OnImage;
 pub use plain::Plain;
 pub use random::Random;
 pub use recovery::recover;

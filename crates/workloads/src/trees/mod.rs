@@ -28,7 +28,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload, PAYLOAD_BYTES};
+use strandline_runtime::{
+    block_on, log_records, BuildPlan, Demand, Heap, Log, LogLayout, OnImage, ThreadState, Workload, PAYLOAD_BYTES,
+};
 
 /// Offsets in a tree's header.
 pub(crate) mod header {
@@ -146,9 +148,20 @@ impl<S: Shape> Toggles<S> {
         Ok(walk)
     }
 
-    /// The path's list of a lane.
-    fn path<'c, C: Cpu>(&self, thread: &ThreadState<'c, C>) -> W<'c, C> {
-        self.trees.paths.of(thread)
+    /// Continues rebalancing at these places, by the program's own steps. Power may fail again at any store.
+    fn resume(&self, image: &dyn Image, places: Vec<(u64, Unbalanced)>) {
+        let cpu = &OnImage::new(image);
+        let ended = block_on(async move {
+            let mut log = Log::open(cpu, &self.trees.logs, 0).await;
+            for (index, place) in places {
+                let path = cpu.word(self.trees.paths.range().start);
+                let mut tree = Tree::open(&self.trees, cpu, &mut log, path, cpu.word(index));
+                S::resume(&mut tree, place).await;
+                tree.close().await;
+            }
+            log.close().await;
+        });
+        ended.expect("nobody holds a lock");
     }
 }
 
@@ -203,7 +216,7 @@ impl<S: Shape> Workload for Toggles<S> {
         let index = structures.draw(thread.cpu, &mut thread.random);
         structures.lock(&mut thread.log, index).await;
 
-        let path = self.path(thread);
+        let path = self.trees.paths.of(thread);
         let mut tree = Tree::open(&self.trees, thread.cpu, &mut thread.log, path, index);
         S::toggle(&mut tree, key, value).await;
         tree.close().await;
@@ -233,6 +246,21 @@ impl<S: Shape> Workload for Toggles<S> {
             self.trees.logs.range(),
         ]);
         ranges
+    }
+
+    /// Continues interrupted rebalancing. It is interrupted at one place of a tree at most: its lock is held. Where several
+    /// are not balanced, the tree is broken, and the check says so.
+    fn repair(&self, image: &dyn Image) {
+        let Ok(walk) = self.walk(image) else { return };
+        let all = walk.unbalanced;
+        let is_alone = |tree: u64| all.iter().filter(|place| place.0 == tree).count() == 1;
+        let places: Vec<_> = all.iter().filter(|place| is_alone(place.0)).cloned().collect();
+        if !self.trees.incremental || places.is_empty() {
+            return;
+        }
+        // Splits need free nodes.
+        self.restart(image);
+        self.resume(image, places);
     }
 
     /// Every node that is not in a tree is free. If a tree is broken, no node is free.

@@ -185,6 +185,7 @@ impl Visitor for Again {
         run(&workload, &memory, alone(FENCED, 3, 8, self.play), &mut keep);
         let left = left.expect("there were as many images");
         workload.recover(&left);
+        workload.repair(&left);
         workload.restart(&left);
         let mut crash = sampled(&workload, self.every, judge::<W>);
         run(&workload, &left, alone(FENCED, 3, 3, self.play), &mut crash)

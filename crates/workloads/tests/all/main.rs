@@ -2,6 +2,7 @@
 
 mod common;
 mod crash;
+mod incremental;
 mod plain;
 mod restart;
 mod sites;

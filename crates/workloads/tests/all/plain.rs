@@ -254,6 +254,7 @@ impl Visitor for Restart {
             run_plain(&workload, &memory, FENCED, PLAN.threads, 50);
             memory = memory.persistent_half();
             workload.recover(&memory);
+            workload.repair(&memory);
             workload.restart(&memory);
             workload.check(&memory).unwrap();
         }

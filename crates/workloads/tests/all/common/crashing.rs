@@ -79,8 +79,10 @@ pub fn run<W: Workload>(
 /// Recovers a crash image and judges it.
 pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
     workload.recover(image);
-    workload.check(image)?;
-    watch.verify(image)
+    // Repair may write what regions have written.
+    watch.verify(image)?;
+    workload.repair(image);
+    workload.check(image)
 }
 
 /// Passes one image in `every` to `judge`.
@@ -121,24 +123,40 @@ impl Image for Failing<'_> {
 /// Approximate maximum number of failing recoveries for each crash image, evenly spread.
 const CUTS: u64 = 16;
 
-/// Recovers a crash image with a crash during recovery, and judges the result of a second recovery.
+/// Recovers a crash image with a crash during either part of recovery, and judges the result of a second recovery. After
+/// a crash during repair, only the invariant is judged: repair writes what regions have written.
 pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
-    let writes = recover_in_part(workload, &image.clone(), u64::MAX);
+    cut(image, &|image| workload.recover(image), &|again| {
+        judge(workload, again, watch)
+    })?;
+    let recovered = image.clone();
+    workload.recover(&recovered);
+    let repair = |image: &dyn Image| workload.repair(image);
+    cut(&recovered, &repair, &|again| {
+        // Volatile memory is lost again.
+        let again = again.persistent_half();
+        workload.recover(&again);
+        workload.repair(&again);
+        workload.check(&again)
+    })
+}
+
+/// Runs a part of recovery up to some number of writes, for several numbers, and judges what it leaves.
+fn cut(image: &Memory, part: &dyn Fn(&dyn Image), judge: &dyn Fn(&Memory) -> Result<(), String>) -> Result<(), String> {
+    let run = |memory: &Memory, writes: u64| {
+        let failing = Failing {
+            memory,
+            writes_left: Cell::new(writes),
+        };
+        part(&failing);
+        writes - failing.writes_left.get()
+    };
+    let writes = run(&image.clone(), u64::MAX);
     let step = usize::try_from(writes / CUTS + 1).unwrap();
     for cut in (0..=writes).step_by(step) {
         let again = image.clone();
-        recover_in_part(workload, &again, cut);
-        judge(workload, &again, watch).map_err(|why| format!("after {cut} writes of a recovery: {why}"))?;
+        run(&again, cut);
+        judge(&again).map_err(|why| format!("after {cut} writes of a part of recovery: {why}"))?;
     }
     Ok(())
-}
-
-/// Recovers up to this number of writes; returns the number of writes.
-fn recover_in_part<W: Workload>(workload: &W, memory: &Memory, writes: u64) -> u64 {
-    let failing = Failing {
-        memory,
-        writes_left: Cell::new(writes),
-    };
-    workload.recover(&failing);
-    writes - failing.writes_left.get()
 }

@@ -47,7 +47,12 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 }
 
 /// Forms of a workload that a parameter selects: a key and its value behind the name.
-const FORMS: [&str; 1] = ["cq locks=2"];
+const FORMS: [&str; 4] = [
+    "cq locks=2",
+    "avl-tree incremental=1",
+    "b-tree incremental=1",
+    "sp-rb-tree incremental=1",
+];
 
 /// All of them, and their other forms.
 pub fn workloads() -> impl Iterator<Item = &'static str> {
