@@ -123,6 +123,20 @@ fn more_tasks_at_once_than_undo_logs_tell_apart_are_refused() {
     );
 }
 
+#[test]
+fn tasks_of_several_regions_are_refused_where_one_would_start_again() {
+    for workload in ["avl-tree", "b-tree", "sp-rb-tree"] {
+        let mut spec = Spec::new(workload, "pmem-spec");
+        spec.runtime = Some("undo".to_owned());
+        spec.set = vec!["workload.incremental=1".to_owned()];
+        let line = refused(&spec);
+        assert!(
+            line.ends_with("tasks of several regions cannot; leave workload.incremental out"),
+            "{line}"
+        );
+    }
+}
+
 /// Regions of a runtime that all write, with this many operations each.
 fn with_operations(workload: &str, runtime: &str, operations: u64) -> Spec {
     let updates = match workload {

@@ -134,13 +134,19 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// Takes a node for the new leaf. Full logging logs the path, and the free nodes that splits will take: as many as
-    /// there are full nodes above the leaf without another one between, and one if all are.
+    /// Takes a node for the new leaf. Full logging logs the path before.
     async fn prepare_insertion(&mut self) -> W<'c, C> {
-        if !self.logs_fully() {
-            return self.take().await;
+        if self.logs_fully() {
+            self.log_path().await;
+            self.fresh_nodes().await;
         }
-        self.log_path().await;
+        self.order().await;
+        self.take().await
+    }
+
+    /// Adds the free nodes that the insertion will take to what it writes: for the leaf; for each full node above it without
+    /// another one between; for a root if all are full.
+    async fn fresh_nodes(&mut self) {
         let mut free = self.free().await;
         self.fresh(&mut free).await;
         let (mut at, first) = (self.last(), self.first());
@@ -150,18 +156,16 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
                 if !self.get(at.load().await).await.is(0).branch(NO_LEAF) {
                     self.fresh(&mut free).await;
                 }
-                break;
+                return;
             }
             let node = line(at.load().await);
             let third = self.get(node.at(inner::CHILDREN[2])).await;
             if third.is(0).branch(NODE_HAS_ROOM) {
-                break;
+                return;
             }
             self.fresh(&mut free).await;
             at = at - 8;
         }
-        self.order().await;
-        self.take().await
     }
 
     /// The step that fills a new leaf, before it is linked.

@@ -29,7 +29,8 @@ use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Image, Memory, W};
 use strandline_kernel::{Param, ParamError, Params};
 use strandline_runtime::{
-    block_on, log_records, BuildPlan, Demand, Heap, Log, LogLayout, OnImage, ThreadState, Workload, PAYLOAD_BYTES,
+    block_on, log_records, recover, BuildPlan, Demand, Heap, Log, LogLayout, OnImage, ThreadState, Workload,
+    PAYLOAD_BYTES,
 };
 
 /// Offsets in a tree's header.
@@ -162,6 +163,8 @@ impl<S: Shape> Toggles<S> {
             log.close().await;
         });
         ended.expect("nobody holds a lock");
+        // Logs that are opened later continue behind these regions.
+        recover(image, &self.trees.logs);
     }
 }
 
