@@ -35,16 +35,17 @@ pub fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], see
     let [most, incremental] = keys_and_mode;
     let set = [("keys", most), ("init_ops", 0), ("incremental", incremental)];
     let (trees, memory) = built::<S>(params, &set);
-    let cpu = Plain::new(&memory, CoreId(0), crate::trees::testing::LOGGED);
+    let (trees, memory) = (&trees, &memory);
+    let cpu = &Plain::new(memory, CoreId(0), LOGGED);
     let mut expected = BTreeSet::new();
-    let ended = block_on(async {
+    let ended = block_on(async move {
         let mut state = ThreadState {
-            cpu: &cpu,
+            cpu,
             thread: 0,
             threads: 1,
             lane: 0,
-            random: Random::new(&cpu, seed, 0),
-            log: Log::open(&cpu, &trees.logs(), 0).await,
+            random: Random::new(cpu, seed, 0),
+            log: Log::open(cpu, &trees.logs(), 0).await,
         };
         for task in 1..=tasks {
             let key = state.random.clone().below(most).bits();
@@ -53,12 +54,12 @@ pub fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], see
             }
             trees.task(&mut state).await;
             if task % every == 0 {
-                assert_eq!(trees.check(&memory), Ok(()), "after {task} tasks");
-                assert_eq!(keys(&trees, &memory), expected, "after {task} tasks");
+                assert_eq!(trees.check(memory), Ok(()), "after {task} tasks");
+                assert_eq!(keys(trees, memory), expected, "after {task} tasks");
             }
         }
     });
-    assert_eq!(ended, Ok(()));
+    ended.expect("nobody holds a lock");
 }
 
 /// Everything is logged: the log asserts that each written line is, and none twice.
