@@ -2,7 +2,8 @@
 //!
 //! Acknowledged regions are applied in the order of acknowledgement. A started, unacknowledged region is present with
 //! all of its bytes or with none, whether it has ended or not; an aborted one is absent. There is no further order
-//! between such a region and a later conflicting one; the workload's invariant judges their combination.
+//! between such a region and a later conflicting one; the workload's invariant judges their combination. The lines that
+//! nothing reaches without such a region may hold anything without it.
 
 use crate::fault::Fault;
 use crate::regions::{Region, Regions, Write};
@@ -88,6 +89,8 @@ impl<'r> Judge<'r> {
             let there = |write: &Write| (found[write.slot] ^ write.value) & write.mask & left[write.slot] == 0;
             if region.writes.iter().all(there) {
                 region.writes.iter().for_each(|write| left[write.slot] &= !write.mask);
+            } else {
+                region.unreached.iter().for_each(|slot| left[*slot] = 0);
             }
         }
         let wrong = |slot: &usize| (found[*slot] ^ self.expected[*slot]) & left[*slot] != 0;

@@ -6,6 +6,7 @@ pub mod bandwidth;
 pub mod cq;
 mod filler;
 pub mod hashmap;
+pub mod linked_list;
 mod list;
 pub mod nstore;
 mod operations;

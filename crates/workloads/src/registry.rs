@@ -163,6 +163,7 @@ workloads! {
     crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
     crate::nstore::Nstore: crate::nstore::ABOUT,
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
+    crate::linked_list::LinkedList: crate::linked_list::ABOUT,
 }
 
 /// The requested workload and its parameters.

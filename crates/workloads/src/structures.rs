@@ -24,6 +24,17 @@ pub(crate) const STRUCTURES: Param = Param {
     help: "independent structures, each with a lock; a task uses one",
 };
 
+/// The parameter: how many operations run before the run, untimed (Table 1, #InitOps).
+pub(crate) const fn init_ops(default: u64) -> Param {
+    Param {
+        name: "init_ops",
+        default,
+        min: 0,
+        max: 1 << 32,
+        help: "operations that fill the structures before the run, untimed",
+    }
+}
+
 /// Offsets in the line before a structure's ring of free nodes.
 const FIRST: u64 = 0;
 const END: u64 = 8;
@@ -73,6 +84,19 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         match self.headers.rows() {
             1 => cpu.word(self.rings.0),
             _ => index * Self::stride(self.each) + self.rings.0,
+        }
+    }
+
+    /// The nodes of structure `index`, by number among all nodes.
+    pub fn own(&self, index: u64) -> Range<u64> {
+        index * self.each..(index + 1) * self.each
+    }
+
+    /// A random structure. One of one costs nothing.
+    pub fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+        match self.headers.rows() {
+            1 => cpu.word(0),
+            rows => random.below(rows),
         }
     }
 
@@ -128,9 +152,8 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
         for index in 0..self.headers.rows() {
             let ring = self.ring(index);
-            let own = index * self.each..(index + 1) * self.each;
             let mut count = 0;
-            for node in own.filter(|node| !reachable(*node)) {
+            for node in self.own(index).filter(|node| !reachable(*node)) {
                 image.set_word(Addr(ring + LINE_BYTES + 8 * count), self.nodes.addr(node).0);
                 count += 1;
             }

@@ -5,3 +5,4 @@ mod crash;
 mod plain;
 mod restart;
 mod sites;
+mod wal;

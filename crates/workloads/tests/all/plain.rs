@@ -286,7 +286,7 @@ fn notes_come_in_order() {
                     inside.1 = true;
                     (true, false)
                 }
-                Note::RegionWrite { .. } => (true, true),
+                Note::RegionWrite { .. } | Note::RegionFresh { .. } => (true, true),
                 // Several regions of bandwidth end and are acknowledged together.
                 Note::RegionEnd => {
                     inside.1 = false;

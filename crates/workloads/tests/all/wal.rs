@@ -1,0 +1,125 @@
+//! Write-ahead logging (Speculative Persistence, ISCA 2017): what its variants execute, operation by operation.
+
+use crate::common::counting::{Counting, Counts};
+use crate::common::{thread_plan, with_small_for, workloads};
+use strandline_isa::{Flush, Lowering, Memory, Primitive};
+use strandline_runtime::adversary::FENCED;
+use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Wal, Workload};
+use strandline_workloads::{with_workload, Visitor};
+
+/// As `x86-pcommit` lowers: a sync barrier at each order (section 2.2).
+const BARRIERS: Lowering = Lowering {
+    log: true,
+    flush: Some(Flush::Clwb),
+    log_before_update: BARRIER,
+    commit: BARRIER,
+    durable: BARRIER,
+    ..Lowering::NOTHING
+};
+
+const BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
+
+/// The workloads of Table 1 with full logging: one region an operation.
+const FULL_LOGGING: &[&str] = &["linked-list"];
+
+fn plan(variant: Wal) -> BuildPlan {
+    BuildPlan {
+        threads: 1,
+        window: None,
+        seed: 5,
+        logging: Logging {
+            runtime: Runtime::Wal(variant),
+            batch: 1,
+        },
+    }
+}
+
+/// Counts each task by itself.
+struct Each(Lowering);
+
+impl Visitor for Each {
+    type Out = Vec<Counts>;
+
+    fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Vec<Counts> {
+        let cpu = Counting::new(&memory, self.0);
+        block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 200, 11))).unwrap();
+        cpu.tasks()
+    }
+}
+
+fn each(name: &str, variant: Wal, lowering: Lowering) -> Vec<Counts> {
+    with_small_for(name, &plan(variant), Each(lowering))
+}
+
+/// "At least 4 pcommits and 8 sfence operations are needed per transactional update" (3.1), and with full logging no more.
+#[test]
+fn every_operation_takes_four_pcommits_and_eight_sfences() {
+    for name in FULL_LOGGING {
+        for counts in each(name, Wal::LogPSf, BARRIERS) {
+            assert_eq!(
+                (counts.pcommits, counts.fences - counts.pcommits),
+                (4, 8),
+                "{name}: {counts:?}"
+            );
+        }
+        for counts in each(name, Wal::LogP, BARRIERS) {
+            assert_eq!((counts.pcommits, counts.fences), (4, 4), "{name}: {counts:?}");
+        }
+    }
+}
+
+/// Log writes no less than the plain program; Log+P adds flushes alone to it, and Log+P+Sf fences alone to that.
+#[test]
+fn each_variant_adds_its_own_instructions_only() {
+    for name in workloads().filter(|name| *name != "bandwidth") {
+        let sum = |variant| {
+            let all = each(name, variant, FENCED);
+            all.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
+        };
+        let [none, log, flushed, ordered] = [Wal::None, Wal::Log, Wal::LogP, Wal::LogPSf].map(sum);
+        assert_eq!(
+            (none.flushes, none.fences, log.flushes, log.fences),
+            (0, 0, 0, 0),
+            "{name}"
+        );
+        assert!(none.stores < log.stores && none.loads < log.loads, "{name}");
+        assert!(flushed.flushes > 0 && flushed.fences == 0, "{name}");
+        let bare = |counts: Counts| Counts { fences: 0, ..counts };
+        assert!(ordered.fences > 0, "{name}");
+        assert_eq!(bare(ordered), bare(flushed), "{name}");
+    }
+}
+
+/// A deletion flushes the predecessor's record and its address, the logged word twice, and the predecessor; an insertion the
+/// new node besides (section 3.1.1).
+#[test]
+fn a_list_flushes_one_record_and_its_updates() {
+    let (mut insertions, mut deletions) = (0, 0);
+    for counts in each("linked-list", Wal::LogPSf, BARRIERS) {
+        match counts.flushes {
+            5 => deletions += 1,
+            6 => insertions += 1,
+            other => panic!("{other} flushes"),
+        }
+    }
+    // A quarter of 200 and more each: five standard deviations.
+    assert!(insertions > 50 && deletions > 50, "{insertions} {deletions}");
+}
+
+/// The defaults are those of Table 1 and of the workloads' documentation: they can be built and run.
+#[test]
+fn the_papers_sizes_run() {
+    struct Holds;
+    impl Visitor for Holds {
+        type Out = Result<(), String>;
+        fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> Result<(), String> {
+            let cpu = Counting::new(&memory, FENCED);
+            block_on(run_thread(&workload, &cpu, thread_plan(0, 1, 1000, 3))).map_err(|stuck| format!("{stuck:?}"))?;
+            workload.check(&memory)
+        }
+    }
+    for name in FULL_LOGGING {
+        let held = with_workload(name, [("init_ops", "20000")], &plan(Wal::LogPSf), Holds);
+        assert_eq!(held, Ok(Ok(())), "{name}");
+    }
+}
