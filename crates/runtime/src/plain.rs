@@ -48,7 +48,7 @@ impl<'m> Plain<'m> {
         let spins = self.spins.get() + 1;
         self.spins.set(spins);
         if spins > SPINS {
-            pending::<()>().await;
+            _ = pending::<()>().await;
         }
     }
 }

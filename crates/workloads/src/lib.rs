@@ -3,8 +3,10 @@
 //! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
 
 pub mod bandwidth;
+mod chain;
 pub mod cq;
 mod filler;
+pub mod graph;
 pub mod hashmap;
 pub mod linked_list;
 mod list;
@@ -14,6 +16,7 @@ pub mod pc;
 pub mod rb_tree;
 mod registry;
 pub mod sps;
+pub mod string_swap;
 mod structures;
 pub mod tatp;
 pub mod tpcc;

@@ -1,26 +1,18 @@
 //! `linked-list`: insertions and deletions in a sorted linked list.
 //!
 //! Speculative Persistence (ISCA 2017), Table 1 "Linked-List", and 3.1.1. An operation searches a random key from the head
-//! on. If the key is there, its node is deleted; otherwise a node with the key is inserted. The region logs the node before
-//! it ("we log data of node nn and the address of nn"), whose next node changes. A new node is not logged: nothing reaches it
-//! yet. A node is a line. The head is a line of its own with the same first word.
+//! on. If the key is there, its node is deleted; otherwise a node with the key is inserted (`chain.rs`).
 //!
-//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list.
+//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list; half of them are in it after
+//! some time.
 
-use crate::structures::{init_ops, populate, Structures, STRUCTURES};
+use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::structures::{init_ops, populate, STRUCTURES};
 use crate::About;
 use std::ops::Range;
-use strandline_isa::{sites, Addr, Cpu, Image, Memory, W};
+use strandline_isa::{Cpu, Image, Memory};
 use strandline_kernel::{Param, ParamError, Params};
-use strandline_runtime::{
-    log_records, BuildPlan, Demand, Heap, LogLayout, Region, Step, ThreadState, Workload, PAYLOAD_BYTES,
-};
-
-sites! {
-    LIST_ENDS = 0x2f61_b8d3;
-    KEY_IS_LOWER = 0x8c05_4ea7;
-    KEY_IS_HERE = 0xd37b_196c;
-}
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
 
 /// The workload's description.
 pub const ABOUT: About = About {
@@ -50,103 +42,15 @@ const PARAMS: &[Param] = &[
     },
     init_ops(500),
     STRUCTURES,
-    // Undo log: a line has two records; two lines, two regions.
-    log_records(8),
+    log_records(LEAST_RECORDS),
 ];
-
-/// Offsets in a node.
-mod node {
-    /// The next node, or 0. The head has the first node at the same offset.
-    pub const NEXT: u64 = 0;
-    pub const KEY: u64 = 8;
-    pub const VALUE: u64 = 16;
-    pub const BYTES: u64 = 24;
-}
-
-/// What an insertion writes: a node, and the link to it.
-const LARGEST: Demand = Demand { lines: 2, words: 4 };
-
-/// Added to a key, it gives the key's value: a torn node shows.
-const VALUE: u64 = 0x5a5a_0000_0000;
 
 /// Sorted linked lists.
 pub struct LinkedList {
-    lists: Structures<8, { node::BYTES }>,
+    lists: Chains,
     keys: u64,
     init_ops: u64,
     logs: LogLayout,
-}
-
-impl LinkedList {
-    /// The node after which the key belongs, or the head; and the node with the key, if it is there.
-    async fn search<'c, C: Cpu>(head: W<'c, C>, key: W<'c, C>) -> (W<'c, C>, Option<W<'c, C>>) {
-        let mut before = head;
-        let mut at = head.at(node::NEXT).load().await;
-        while !at.is(0).branch(LIST_ENDS) {
-            let found = at.at(node::KEY).load().await;
-            if !found.less(key).branch(KEY_IS_LOWER) {
-                return (before, found.equals(key).branch(KEY_IS_HERE).then_some(at));
-            }
-            before = at;
-            at = at.at(node::NEXT).load().await;
-        }
-        (before, None)
-    }
-
-    async fn insert<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>, key: W<'c, C>) {
-        region.log(before, 0, PAYLOAD_BYTES).await;
-        region.fresh(node).await;
-        region.order(Step::Last).await;
-        let next = region.read(before.at(node::NEXT), 8).await;
-        region.update(node.at(node::NEXT), next, 8).await;
-        region.update(node.at(node::KEY), key, 8).await;
-        region.update(node.at(node::VALUE), key + VALUE, 8).await;
-        region.update(before.at(node::NEXT), node, 8).await;
-        region.finish().await;
-    }
-
-    async fn delete<'c, C: Cpu>(region: &mut Region<'_, 'c, C>, before: W<'c, C>, node: W<'c, C>) {
-        region.log(before, 0, PAYLOAD_BYTES).await;
-        region.order(Step::Last).await;
-        let next = region.read(node.at(node::NEXT), 8).await;
-        region.update(before.at(node::NEXT), next, 8).await;
-        region.finish().await;
-    }
-
-    /// The nodes that a list reaches, by number.
-    fn reachable(&self, image: &dyn Image) -> Result<Vec<bool>, String> {
-        let mut seen = vec![false; self.lists.nodes.rows() as usize];
-        for list in 0..self.lists.headers.rows() {
-            let mut last = None;
-            let mut at = image.word(self.lists.headers.addr(list));
-            while at != 0 {
-                let Some(index) = self
-                    .lists
-                    .nodes
-                    .index_of(at)
-                    .filter(|index| self.lists.own(list).contains(index))
-                else {
-                    return Err(format!("list {list} reaches {at:#x}, which is none of its nodes"));
-                };
-                let word = |offset| image.word(Addr(at + offset));
-                let key = word(node::KEY);
-                // Ascending keys exclude a circle, too.
-                if key >= self.keys || last.is_some_and(|last| last >= key) {
-                    return Err(format!("list {list} has key {key} after {last:?}"));
-                }
-                if word(node::VALUE) != key + VALUE {
-                    return Err(format!(
-                        "list {list}: the value of key {key} is {:#x}",
-                        word(node::VALUE)
-                    ));
-                }
-                seen[index as usize] = true;
-                last = Some(key);
-                at = word(node::NEXT);
-            }
-        }
-        Ok(seen)
-    }
 }
 
 impl Workload for LinkedList {
@@ -154,7 +58,7 @@ impl Workload for LinkedList {
         let keys = params.get("keys");
         let mut heap = Heap::new(plan);
         let list = LinkedList {
-            lists: Structures::allot(&mut heap, plan, params.get("structures"), keys),
+            lists: Chains::allot(&mut heap, plan, params.get("structures"), keys),
             keys,
             init_ops: params.get("init_ops"),
             logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
@@ -172,28 +76,19 @@ impl Workload for LinkedList {
     }
 
     async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
-        let cpu = thread.cpu;
-        let list = self.lists.draw(cpu, &mut thread.random);
+        let list = self.lists.draw(thread.cpu, &mut thread.random);
         let key = thread.random.below(self.keys);
-        self.lists.lock(&mut thread.log, list).await;
-        let (before, found) = LinkedList::search(self.lists.headers.row(list), key).await;
-        match found {
-            Some(node) => {
-                LinkedList::delete(&mut thread.log.begin(), before, node).await;
-                self.lists.give(cpu, list, node).await;
-            }
-            None => {
-                if let Some(node) = self.lists.take(cpu, list).await {
-                    LinkedList::insert(&mut thread.log.begin(), before, node, key).await;
-                }
-            }
-        }
-        self.lists.unlock(&mut thread.log, list).await;
+        chain::operate(&self.lists, thread, list, key).await;
     }
 
     /// Each list reaches nodes of its own, with ascending keys, and values that belong to them.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
-        self.reachable(image).map(|_| ())
+        let is_known = |list: u64, key: u64| match key < self.keys {
+            true => Ok(()),
+            false => Err(format!("list {list} has key {key}, which is never drawn")),
+        };
+        (0..self.lists.headers.rows())
+            .try_for_each(|list| chain::walk(&self.lists, image, list, |_, key| is_known(list, key)))
     }
 
     fn logs(&self) -> LogLayout {
@@ -206,10 +101,86 @@ impl Workload for LinkedList {
         ranges
     }
 
-    /// Every node that no list reaches is free. If a list is broken, no node is free.
     fn restart(&self, image: &dyn Image) {
-        let seen = self.reachable(image).ok();
-        self.lists
-            .rebuild(image, |node| seen.as_ref().is_none_or(|seen| seen[node as usize]));
+        chain::restart(&self.lists, image);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::node;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use strandline_isa::{Addr, CoreId, Lowering};
+    use strandline_runtime::{block_on, run_thread, Logging, Plain, Random, ThreadPlan};
+
+    fn built(seed: u64, keys: u64, init_ops: u64) -> (LinkedList, Memory) {
+        let set = [("keys", keys), ("init_ops", init_ops)].map(|(key, value)| (key, value.to_string()));
+        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
+        let params = Params::parse("workload", PARAMS, set).unwrap();
+        let plan = BuildPlan {
+            threads: 1,
+            window: None,
+            seed,
+            logging: Logging::UNDO,
+        };
+        LinkedList::build(&params, &plan).unwrap()
+    }
+
+    fn held(list: &LinkedList, image: &dyn Image) -> BTreeSet<u64> {
+        let mut keys = BTreeSet::new();
+        let see = |_, key| {
+            keys.insert(key);
+            Ok(())
+        };
+        chain::walk(&list.lists, image, 0, see).unwrap();
+        keys
+    }
+
+    proptest! {
+        #[test]
+        fn the_list_holds_what_a_set_would(seed: u64, keys in 1_u64..60, init_ops in 0_u64..100, tasks in 0_u64..200) {
+            let (list, memory) = built(seed, keys, init_ops);
+            let mut expected = held(&list, &memory);
+            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let mut random = Random::new(&cpu, seed, 0);
+            for _ in 0..tasks {
+                let key = random.below(keys).bits();
+                if !expected.remove(&key) {
+                    expected.insert(key);
+                }
+            }
+            let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
+            prop_assert_eq!(block_on(run_thread(&list, &cpu, plan)), Ok(()));
+            prop_assert_eq!(list.check(&memory), Ok(()));
+            prop_assert_eq!(held(&list, &memory), expected);
+        }
+    }
+
+    #[test]
+    fn half_of_the_keys_are_in_the_list_after_many_operations() {
+        let (list, memory) = built(1, 1024, 20_000);
+        // Each key is there at even odds: 512, and a deviation of 16.
+        let nodes = held(&list, &memory).len();
+        assert!((430..600).contains(&nodes), "{nodes}");
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (list, memory) = built(1, 16, 40);
+        let first = memory.word(list.lists.headers.addr(0));
+        let second = memory.word(Addr(first + node::NEXT));
+        for (at, word, fault) in [
+            (first + node::NEXT, first, "has key"),
+            (first + node::NEXT, first + 8, "none of its nodes"),
+            (second + node::KEY, 0, "has key"),
+            (first + node::VALUE, 1, "the value of key"),
+        ] {
+            let damaged = memory.clone();
+            damaged.set_word(Addr(at), word);
+            let found = list.check(&damaged).unwrap_err();
+            assert!(found.contains(fault), "{found}");
+        }
     }
 }

@@ -15,9 +15,6 @@ mod log;
 mod recovery;
 mod region;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use layout::WalLayout;
 pub use log::WalLog;
 pub(crate) use recovery::undo_logged;
@@ -64,3 +61,6 @@ impl Wal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

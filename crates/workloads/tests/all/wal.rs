@@ -20,7 +20,7 @@ const BARRIERS: Lowering = Lowering {
 const BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
 
 /// The workloads of Table 1 with full logging: one region an operation.
-const FULL_LOGGING: &[&str] = &["linked-list"];
+const FULL_LOGGING: &[&str] = &["linked-list", "string-swap", "graph"];
 
 fn plan(variant: Wal) -> BuildPlan {
     BuildPlan {
@@ -104,6 +104,15 @@ fn a_list_flushes_one_record_and_its_updates() {
     }
     // A quarter of 200 and more each: five standard deviations.
     assert!(insertions > 50 && deletions > 50, "{insertions} {deletions}");
+}
+
+/// "Eight clwbs are issued for logging entries and one clwb is for indexes", one each for setting and clearing the bit, and
+/// "another eight" behind the swap (3.2).
+#[test]
+fn a_swap_of_strings_flushes_eight_lines_of_log_one_of_indexes_and_eight_of_strings() {
+    for counts in each("string-swap", Wal::LogPSf, BARRIERS) {
+        assert_eq!(counts.flushes, 8 + 1 + 2 + 8);
+    }
 }
 
 /// The defaults are those of Table 1 and of the workloads' documentation: they can be built and run.
