@@ -93,6 +93,12 @@ impl<'r> Judge<'r> {
                 region.unreached.iter().for_each(|slot| left[*slot] = 0);
             }
         }
+        // What nothing reaches keeps what an aborted region left, until a later region writes it.
+        for region in self.regions.list.iter().filter(|region| region.aborted <= time) {
+            let is_later = |writer: usize| self.regions.list[writer].begun > region.aborted;
+            let kept = |slot: &&usize| !self.writer[**slot].is_some_and(is_later);
+            region.unreached.iter().filter(kept).for_each(|slot| left[*slot] = 0);
+        }
         let wrong = |slot: &usize| (found[*slot] ^ self.expected[*slot]) & left[*slot] != 0;
         let slot = (0..found.len()).find(wrong)?;
         Some(self.fault(slot, found[slot], time))

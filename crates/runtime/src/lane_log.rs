@@ -5,11 +5,11 @@ use crate::layout::Instead;
 use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
-use crate::region::Step;
+use crate::region::{construct, Step};
 use crate::{LogLayout, Runtime, UndoLog, UndoRegion, WalLog, PAYLOAD_BYTES};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_isa::{Cpu, Intent, LINE_BYTES, W};
 
 /// The log of one lane (a thread, or one of the tasks that share it).
 pub enum Log<'c, C: Cpu> {
@@ -263,6 +263,30 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp).await,
             (Region::Redo(log, _), Some(stamp)) => log.depends(stamp).await,
             (Region::Wal(..), _) | (_, None) => {}
+        }
+    }
+
+    /// Writes these words of the line at `line`, at offsets, beside the log, and flushes the line: part of a large structure
+    /// that nothing reaches before the region has linked it. If the region does not commit, the line may hold anything, so
+    /// the program must not go by what such a line held.
+    #[inline]
+    pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
+        match self {
+            Region::Undo(region) => region.construct(line, words).await,
+            Region::Pairs(log, _) => construct(log.cpu, line, words, true).await,
+            Region::Redo(log, _) => construct(log.cpu, line, words, true).await,
+            Region::Wal(log, _) => construct(log.cpu, line, words, log.flushes).await,
+        }
+    }
+
+    /// Waits until all that the region has constructed is durable.
+    #[inline]
+    pub async fn constructed(&mut self) {
+        match self {
+            Region::Undo(region) => region.constructed().await,
+            Region::Pairs(log, _) => log.cpu.intent(Intent::Durable).await,
+            Region::Redo(log, _) => log.cpu.intent(Intent::Durable).await,
+            Region::Wal(log, _) => log.order(Intent::Durable).await,
         }
     }
 

@@ -50,8 +50,10 @@ pub(crate) async fn operate<'c, C: Cpu>(
             chains.give(cpu, index, node).await;
         }
         None => {
-            if let Some(node) = chains.take(cpu, index).await {
+            let mut free = chains.free(cpu, index).await;
+            if let Some(node) = chains.next(cpu, &mut free).await {
                 insert(&mut thread.log.begin(), before, node, key).await;
+                chains.allocate(free).await;
             }
         }
     }
@@ -130,6 +132,25 @@ pub(crate) fn walk(
         at = word(node::NEXT);
     }
     Ok(())
+}
+
+/// Checks each list as [`walk`] does, its keys by `check_key`, and that the nodes that no list reaches are free.
+///
+/// # Errors
+/// The first fault.
+pub(crate) fn check(
+    chains: &Chains,
+    image: &dyn Image,
+    check_key: impl Fn(u64, u64) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut seen = vec![false; chains.nodes.rows() as usize];
+    for index in 0..chains.headers.rows() {
+        walk(chains, image, index, |node, key| {
+            seen[node as usize] = true;
+            check_key(index, key)
+        })?;
+    }
+    chains.check_free(image, &seen)
 }
 
 /// Makes every node free that no list reaches. Of a broken list, no node is free.

@@ -15,6 +15,7 @@ mod operations;
 pub mod pc;
 pub mod rb_tree;
 mod registry;
+pub mod sp_hashmap;
 pub mod sps;
 pub mod string_swap;
 mod structures;

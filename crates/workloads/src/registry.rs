@@ -164,6 +164,7 @@ workloads! {
     crate::nstore::Nstore: crate::nstore::ABOUT,
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
     crate::linked_list::LinkedList: crate::linked_list::ABOUT,
+    crate::sp_hashmap::SpHashmap: crate::sp_hashmap::ABOUT,
     crate::string_swap::StringSwap: crate::string_swap::ABOUT,
     crate::graph::Graph: crate::graph::ABOUT,
 }

@@ -116,17 +116,38 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
 
     /// Allocates a free node of structure `index`, if there is one.
     pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Option<W<'c, C>> {
+        let mut free = self.free(cpu, index).await;
+        let node = self.next(cpu, &mut free).await?;
+        self.allocate(free).await;
+        Some(node)
+    }
+
+    /// The free nodes of structure `index`.
+    pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
         let ring = self.ring_of(cpu, index);
-        let count = ring.at(COUNT).load().await;
-        if count.is(0).branch(NO_NODE_IS_FREE) {
+        Free {
+            ring,
+            first: ring.at(FIRST).load().await,
+            count: ring.at(COUNT).load().await,
+        }
+    }
+
+    /// The next free node, if there is one. It stays free until [`Structures::allocate`].
+    pub async fn next<'c, C: Cpu>(&self, cpu: &'c C, free: &mut Free<'c, C>) -> Option<W<'c, C>> {
+        if free.count.is(0).branch(NO_NODE_IS_FREE) {
             return None;
         }
-        let first = ring.at(FIRST).load().await;
-        let node = (ring + first).at(LINE_BYTES).load().await;
-        let next = self.after(cpu, first, TAKE_WRAPS);
-        ring.at(FIRST).store(next).await;
-        ring.at(COUNT).store(count - 1).await;
+        let node = (free.ring + free.first).at(LINE_BYTES).load().await;
+        free.first = self.after(cpu, free.first, TAKE_WRAPS);
+        free.count = free.count - 1;
         Some(node)
+    }
+
+    /// Allocates the nodes that [`Structures::next`] has gone through. The region that links them has finished: an
+    /// aborted one leaves them free.
+    pub async fn allocate<'c, C: Cpu>(&self, free: Free<'c, C>) {
+        free.ring.at(FIRST).store(free.first).await;
+        free.ring.at(COUNT).store(free.count).await;
     }
 
     /// Frees a node of structure `index`: it is not reachable, and the region that removed it has finished.
@@ -164,6 +185,39 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         }
     }
 
+    /// Checks that no free node is `reachable`, and that each other node is. After a crash, before
+    /// [`Structures::rebuild`], there are no rings to check.
+    ///
+    /// # Errors
+    /// The node, or the numbers.
+    pub fn check_free(&self, image: &dyn Image, reachable: &[bool]) -> Result<(), String> {
+        let mut seen = reachable.to_vec();
+        for index in 0..self.headers.rows() {
+            let ring = self.ring(index);
+            let count = image.word(Addr(ring + COUNT));
+            let mut at = image.word(Addr(ring + FIRST));
+            let used = self.own(index).filter(|node| reachable[*node as usize]).count() as u64;
+            if count > 0 && count + used != self.each {
+                let each = self.each;
+                return Err(format!(
+                    "structure {index}: {count} nodes are free and {used} reachable, of {each}"
+                ));
+            }
+            for _ in 0..count {
+                let node = image.word(Addr(ring + LINE_BYTES + at));
+                let row = self.nodes.index_of(node);
+                if row.is_none_or(|row| std::mem::replace(&mut seen[row as usize], true)) {
+                    return Err(format!(
+                        "the free node at {} is reachable, free twice or none",
+                        Addr(node)
+                    ));
+                }
+                at = (at + 8) % (8 * self.each);
+            }
+        }
+        Ok(())
+    }
+
     /// What programs use repeatedly, most useful last.
     pub fn footprint(&self) -> Vec<Range<u64>> {
         let rings = self.rings.0..self.ring(self.headers.rows());
@@ -175,6 +229,21 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         ]
     }
 }
+
+/// Free nodes of a structure, those that a task goes through first.
+pub(crate) struct Free<'c, C: Cpu> {
+    ring: W<'c, C>,
+    first: W<'c, C>,
+    count: W<'c, C>,
+}
+
+impl<C: Cpu> Clone for Free<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cpu> Copy for Free<'_, C> {}
 
 /// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's "fast-forward
 /// mode" (5.2).

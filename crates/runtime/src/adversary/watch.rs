@@ -84,7 +84,9 @@ impl Watch {
                 self.ended += 1;
             }
             (Note::RegionAbort, _) => {
-                open.pop_back();
+                // What nothing reaches keeps what the region left.
+                let fresh = open.pop_back().map(|region| region.fresh).unwrap_or_default();
+                self.touched.retain(|addr| !fresh.contains(&addr.line()));
                 self.aborted += 1;
             }
             (Note::RegionDurable, _) => {

@@ -14,11 +14,11 @@ sites! {
 
 /// The write-ahead log of one lane (a thread, or one of the tasks that share it).
 pub struct WalLog<'c, C: Cpu> {
-    pub(super) cpu: &'c C,
+    pub(crate) cpu: &'c C,
     pub(super) variant: Wal,
     /// The program writes the log, and flushes.
     pub(super) logs: bool,
-    pub(super) flushes: bool,
+    pub(crate) flushes: bool,
     logged: Addr,
     addresses: Addr,
     data: Addr,

@@ -5,7 +5,7 @@ use crate::common::{thread_plan, with_small_for, workloads};
 use strandline_isa::{Flush, Lowering, Memory, Primitive};
 use strandline_runtime::adversary::FENCED;
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Runtime, Wal, Workload};
-use strandline_workloads::{with_workload, Visitor};
+use strandline_workloads::{describe, with_workload, Visitor};
 
 /// As `x86-pcommit` lowers: a sync barrier at each order (section 2.2).
 const BARRIERS: Lowering = Lowering {
@@ -20,7 +20,7 @@ const BARRIERS: Lowering = Lowering {
 const BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
 
 /// The workloads of Table 1 with full logging: one region an operation.
-const FULL_LOGGING: &[&str] = &["linked-list", "string-swap", "graph"];
+const FULL_LOGGING: &[&str] = &["linked-list", "string-swap", "graph", "sp-hashmap"];
 
 fn plan(variant: Wal) -> BuildPlan {
     BuildPlan {
@@ -52,18 +52,21 @@ fn each(name: &str, variant: Wal, lowering: Lowering) -> Vec<Counts> {
 }
 
 /// "At least 4 pcommits and 8 sfence operations are needed per transactional update" (3.1), and with full logging no more.
+/// A resizing has one when all records are copied, and then a region of its own.
 #[test]
 fn every_operation_takes_four_pcommits_and_eight_sfences() {
     for name in FULL_LOGGING {
+        let mut resizings = 0;
         for counts in each(name, Wal::LogPSf, BARRIERS) {
-            assert_eq!(
-                (counts.pcommits, counts.fences - counts.pcommits),
-                (4, 8),
-                "{name}: {counts:?}"
-            );
+            match (counts.pcommits, counts.fences - counts.pcommits) {
+                (4, 8) => {}
+                (9, 18) => resizings += 1,
+                _ => panic!("{name}: {counts:?}"),
+            }
         }
+        assert_eq!(resizings > 0, *name == "sp-hashmap", "{name}");
         for counts in each(name, Wal::LogP, BARRIERS) {
-            assert_eq!((counts.pcommits, counts.fences), (4, 4), "{name}: {counts:?}");
+            assert_eq!(counts.pcommits, counts.fences, "{name}: {counts:?}");
         }
     }
 }
@@ -115,9 +118,26 @@ fn a_swap_of_strings_flushes_eight_lines_of_log_one_of_indexes_and_eight_of_stri
     }
 }
 
-/// The defaults are those of Table 1 and of the workloads' documentation: they can be built and run.
 #[test]
-fn the_papers_sizes_run() {
+fn operations_are_as_many_as_in_table_1() {
+    for (name, init_ops, sim_ops) in [
+        ("graph", 2_600_000, 100_000),
+        ("sp-hashmap", 1_500_000, 100_000),
+        ("linked-list", 500, 50_000),
+        ("string-swap", 120_000, 500_000),
+    ] {
+        let about = describe(name).unwrap();
+        let param = about.params.iter().find(|param| param.name == "init_ops");
+        assert_eq!(
+            (param.map(|param| param.default), about.tasks),
+            (Some(init_ops), sim_ops),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn structures_of_the_default_sizes_run() {
     struct Holds;
     impl Visitor for Holds {
         type Out = Result<(), String>;
