@@ -134,6 +134,25 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
+    /// Adds the log's registers to `into`: its state between two tasks, beside what is in memory. `false` for logs that keep
+    /// more than that between tasks.
+    pub fn save(&self, into: &mut Vec<W<'c, C>>) -> bool {
+        match self {
+            Log::Undo(log) => into.extend(log.save()),
+            Log::Pairs(_) | Log::Redo(_) => return false,
+            // Its region is over: it holds no record, and its list is empty.
+            Log::Wal(_) => {}
+        }
+        true
+    }
+
+    /// Continues from the state that [`Log::save`] has saved, which it takes from `from`.
+    pub fn load(&mut self, from: &mut impl Iterator<Item = W<'c, C>>) {
+        if let Log::Undo(log) = self {
+            log.load(from);
+        }
+    }
+
     /// Acknowledges all regions, and waits for other lanes on which they depend. The lane holds no
     /// lock.
     pub async fn close(&mut self) {
@@ -301,3 +320,6 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,14 +114,6 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         }
     }
 
-    /// Allocates a free node of structure `index`, if there is one.
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Option<W<'c, C>> {
-        let mut free = self.free(cpu, index).await;
-        let node = self.next(cpu, &mut free).await?;
-        self.allocate(free).await;
-        Some(node)
-    }
-
     /// The free nodes of structure `index`.
     pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
         let ring = self.ring_of(cpu, index);

@@ -59,6 +59,13 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         }
     }
 
+    /// Whether the program needs the lines of a step: it logs them, or flushes them.
+    #[inline(always)]
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
+        self.logs || self.flushes
+    }
+
     /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
     pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
         match self.variant {

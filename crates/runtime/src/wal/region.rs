@@ -31,7 +31,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
     /// Stores into a line that the step has logged.
     pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         debug_assert!(
-            self.known.contains(&Addr(at.bits()).line()),
+            !self.needs_lines() || self.known.contains(&Addr(at.bits()).line()),
             "{} was not logged",
             Addr(at.bits())
         );
@@ -40,7 +40,7 @@ impl<'c, C: Cpu> WalLog<'c, C> {
 
     /// Stores into a line that is logged, whole, at the region's first write to it.
     pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
-        if self.logs || self.flushes {
+        if self.needs_lines() {
             let line = at & !(LINE_BYTES - 1);
             if self.written.find(line).await.is_none() {
                 let zero = self.cpu.word(0);
