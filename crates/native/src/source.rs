@@ -43,6 +43,7 @@ pub mod runtime {
     pub use self::region::{Step, UndoRegion, UndoRegion as Region};
     pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
+    pub use self::wal::{Wal, WalLog};
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
@@ -64,6 +65,10 @@ pub mod runtime {
         pub fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
             workload.task(state);
         }
+    }
+
+    pub mod wal {
+        include!(concat!(env!("OUT_DIR"), "/runtime/wal/mod.rs"));
     }
 
     pub mod model {

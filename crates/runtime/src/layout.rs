@@ -2,6 +2,7 @@
 
 use crate::list::{List, MOST_ITEMS};
 use crate::model::layout::ModelLayout;
+use crate::wal::WalLayout;
 use crate::{Heap, Runtime};
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -62,7 +63,18 @@ pub struct LogLayout {
     step: u64,
     lanes: u64,
     /// The logs in place of these, for another runtime.
-    pub(crate) model: Option<ModelLayout>,
+    pub(crate) instead: Instead,
+}
+
+/// The logs of a runtime other than the undo log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Instead {
+    /// None: these are undo logs.
+    Nothing,
+    /// Those of the language-level models.
+    Model(ModelLayout),
+    /// Write-ahead logs.
+    Wal(WalLayout),
 }
 
 impl LogLayout {
@@ -91,26 +103,34 @@ impl LogLayout {
             lanes <= MAX_LANES,
             "{lanes} lanes: an undo log tells at most {MAX_LANES} apart"
         );
-        let model = match heap.logging {
-            logging if logging.runtime == Runtime::Undo => None,
-            logging => Some(ModelLayout::allot(heap, lanes, records, logging)),
+        let instead = match heap.logging.runtime {
+            Runtime::Undo => Instead::Nothing,
+            Runtime::Wal(variant) => Instead::Wal(WalLayout::allot(heap, lanes, records, variant)),
+            _ => Instead::Model(ModelLayout::allot(heap, lanes, records, heap.logging)),
         };
         // A layout has either these logs or those.
-        let lanes = if model.is_some() { 0 } else { lanes as u64 };
+        let lanes = match instead {
+            Instead::Nothing => lanes as u64,
+            Instead::Model(_) | Instead::Wal(_) => 0,
+        };
         LogLayout {
             base: heap.pm(lanes * (records + 1) * LINE_BYTES),
             lists: heap.dram(lanes * StepLists::bytes(step)),
             records,
             step,
             lanes,
-            model,
+            instead,
         }
     }
 
     /// The number of logs.
     #[must_use]
     pub fn lanes(&self) -> usize {
-        self.model.map_or(self.lanes as usize, |model| model.lanes())
+        match &self.instead {
+            Instead::Nothing => self.lanes as usize,
+            Instead::Model(model) => model.lanes(),
+            Instead::Wal(wal) => wal.lanes(),
+        }
     }
 
     /// Records of a ring.
@@ -122,19 +142,21 @@ impl LogLayout {
     /// The addresses of all logs in persistent memory.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        if let Some(model) = self.model {
-            return model.range();
+        match &self.instead {
+            Instead::Nothing => self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES,
+            Instead::Model(model) => model.range(),
+            Instead::Wal(wal) => wal.range(),
         }
-        self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES
     }
 
     /// The addresses of all logs' lists, in volatile memory.
     #[must_use]
     pub fn lists(&self) -> Range<u64> {
-        if let Some(model) = self.model {
-            return model.lists();
+        match &self.instead {
+            Instead::Nothing => self.lists.0..self.lists.0 + self.lanes * StepLists::bytes(self.step),
+            Instead::Model(model) => model.lists(),
+            Instead::Wal(wal) => wal.lists(),
         }
-        self.lists.0..self.lists.0 + self.lanes * StepLists::bytes(self.step)
     }
 
     /// The lists of `lane`'s open step.

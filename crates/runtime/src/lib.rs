@@ -2,7 +2,7 @@
 //!
 //! The log is undo logging as in COSPlay (MICRO 2021), Figure 4(a): log, flush, fence; update,
 //! flush, fence. Two fences commit a failure-atomic region; [`recover`] distinguishes the committed
-//! regions in a crash image.
+//! regions in a crash image. [`runtimes`] lists the other logs.
 //!
 //! Three back ends run programs without simulated time: [`Plain`], the crash-testing [`adversary`], and [`OnImage`], on which
 //! a program continues during recovery.
@@ -28,6 +28,7 @@ mod region;
 mod restart;
 mod runtimes;
 mod thread;
+mod wal;
 mod workload;
 
 pub use alloc::{FreeLists, Taken};
@@ -46,4 +47,5 @@ pub use recovery::recover;
 pub use region::{Step, UndoRegion};
 pub use runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, ThreadPlan, ThreadState};
+pub use wal::{Wal, WalLog};
 pub use workload::{BuildPlan, Workload};

@@ -88,6 +88,18 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         log
     }
 
+    /// The registers that outlive a region: place in the ring, region, clock, and the number of the last region's records.
+    pub(crate) fn save(&self) -> [W<'c, C>; 4] {
+        [self.next, self.region, self.clock, self.cpu.word(self.used.0)]
+    }
+
+    /// Continues from saved registers.
+    pub(crate) fn load(&mut self, from: &mut impl Iterator<Item = W<'c, C>>) {
+        let mut next = || from.next().expect("saved by this log");
+        (self.next, self.region, self.clock) = (next(), next(), next());
+        self.used = (next().bits(), 0);
+    }
+
     /// Acquires the lock at this address ([`crate::lock`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {

@@ -181,7 +181,7 @@ fn operations_that_a_log_cannot_hold_are_refused_with_the_most_that_it_can() {
 #[test]
 fn all_operations_run_under_every_other_runtime() {
     for workload in ["nstore", "hashmap", "sps", "queue", "rb-tree"] {
-        for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
+        for runtime in ["undo", "txn", "atlas", "sfr", "redo", "log-p-sf"] {
             let refused = match (workload, runtime) {
                 ("nstore", "undo") => false,
                 ("nstore", _) | ("queue" | "rb-tree", "redo") => true,

@@ -24,7 +24,7 @@ pub const ABOUT: About = About {
     line: "insertions and deletions in an AVL tree",
     paper: "Speculative Persistence (ISCA 2017), Table 1, AVL-tree",
     machine: "sp",
-    runtime: "undo",
+    runtime: "log-p-sf",
     tasks: 50_000,
     params: &params(1_000_000, MOST_RECORDS),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "354")],

@@ -29,7 +29,7 @@ pub const ABOUT: About = About {
     line: "insertions and deletions in a 2-3 tree",
     paper: "Speculative Persistence (ISCA 2017), Table 1, B-tree",
     machine: "sp",
-    runtime: "undo",
+    runtime: "log-p-sf",
     tasks: 50_000,
     params: &params(1_000_000, records(lines(MOST_KEYS), TwoThree::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "182")],

@@ -27,7 +27,7 @@ pub const ABOUT: About = About {
     line: "insertions and deletions in a red-black tree, all logged before",
     paper: "Speculative Persistence (ISCA 2017), Table 1, RB-tree",
     machine: "sp",
-    runtime: "undo",
+    runtime: "log-p-sf",
     tasks: 50_000,
     params: &params(1_500_000, records(lines(MOST_KEYS), RedBlack::NODE)),
     small: &[("keys", "24"), ("init_ops", "40"), ("log_records", "850")],

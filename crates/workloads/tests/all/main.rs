@@ -6,3 +6,4 @@ mod incremental;
 mod plain;
 mod restart;
 mod sites;
+mod wal;
