@@ -4,8 +4,8 @@
 //! flush, fence. Two fences commit a failure-atomic region; [`recover`] distinguishes the committed
 //! regions in a crash image. [`runtimes`] lists the other logs.
 //!
-//! Three back ends run programs without simulated time: [`Plain`], the crash-testing [`adversary`], and [`OnImage`], on which
-//! a program continues during recovery.
+//! Three back ends run programs without simulated time: [`Plain`], the crash-testing [`adversary`], and [`OnImage`], on
+//! which a program continues during recovery.
 
 mod abort;
 pub mod adversary;

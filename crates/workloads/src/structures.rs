@@ -1,5 +1,5 @@
-//! Common parts of the workloads of Speculative Persistence (ISCA 2017), Table 1: equal structures of nodes, each with a
-//! lock and free nodes of its own, and their initial operations.
+//! Common parts of the workloads of Speculative Persistence (ISCA 2017), Table 1: equal structures of nodes, each with
+//! a lock and free nodes of its own, and their initial operations.
 //!
 //! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
 //! structure.
@@ -237,8 +237,8 @@ impl<C: Cpu> Clone for Free<'_, C> {
 
 impl<C: Cpu> Copy for Free<'_, C> {}
 
-/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's "fast-forward
-/// mode" (5.2).
+/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's
+/// "fast-forward mode" (5.2).
 pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
     let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
     let ended = block_on(async move {

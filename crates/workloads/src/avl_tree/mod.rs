@@ -4,9 +4,9 @@
 //! value, two links and its height, but no link to its parent: an operation keeps the path to the node in volatile
 //! memory.
 //!
-//! Full logging: an insertion logs the header and every node of the path, among which all rotations are. A deletion logs
-//! the path to the removed node and, at each level of it, the sibling and the sibling's inner child, which a rotation
-//! there would move.
+//! Full logging: an insertion logs the header and every node of the path, among which all rotations are. A deletion
+//! logs the path to the removed node and, at each level of it, the sibling and the sibling's inner child, which a
+//! rotation there would move.
 //!
 //! Incremental logging: each step of rebalancing writes one height, or makes one rotation (single or double).
 

@@ -7,7 +7,12 @@ use strandline_isa::{Addr, Image};
 
 proptest! {
     #[test]
-    fn the_tree_holds_the_keys_that_a_set_would(seed: u64, keys in 1_u64..60, incremental in 0_u64..2, tasks in 0_u64..200) {
+    fn the_tree_holds_the_keys_that_a_set_would(
+        seed: u64,
+        keys in 1_u64..60,
+        incremental in 0_u64..2,
+        tasks in 0_u64..200,
+    ) {
         run_beside_a_set::<Avl>(ABOUT.params, [keys, incremental], seed, tasks, 1);
     }
 }

@@ -18,8 +18,8 @@ pub(super) fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
     }
 }
 
-/// Walks through the subtree at `node`, a child of `from`, to which `links` links lead: `height` levels over its leaves,
-/// with keys in this range.
+/// Walks through the subtree at `node`, a child of `from`, to which `links` links lead: `height` levels over its
+/// leaves, with keys in this range.
 fn subtree(
     walk: &mut Walk<'_>,
     [from, node]: [u64; 2],

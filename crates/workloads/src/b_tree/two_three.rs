@@ -1,5 +1,5 @@
-//! Insertion and deletion in a 2-3 tree whose data are in the leaves: Aho, Hopcroft and Ullman, "The Design and Analysis
-//! of Computer Algorithms", 4.9.
+//! Insertion and deletion in a 2-3 tree whose data are in the leaves: Aho, Hopcroft and Ullman, "The Design and
+//! Analysis of Computer Algorithms", 4.9.
 
 use crate::trees::{header, line, Change, Shape, Tree, Unbalanced, Walk};
 use strandline_isa::{sites, Cpu, W};
@@ -144,8 +144,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         self.take().await
     }
 
-    /// Adds the free nodes that the insertion will take to what it writes: for the leaf; for each full node above it without
-    /// another one between; for a root if all are full.
+    /// Adds the free nodes that the insertion will take to what it writes: for the leaf; for each full node above it
+    /// without another one between; for a root if all are full.
     async fn fresh_nodes(&mut self) {
         let mut free = self.free().await;
         self.fresh(&mut free).await;

@@ -14,8 +14,8 @@ pub(super) fn walk(walk: &mut Walk<'_>, header: u64) -> Result<(), String> {
     subtree(walk, header, root, 1).map(drop)
 }
 
-/// Walks through the subtree at `node`, a child of `from`, to which `links` links lead; returns the number of black nodes
-/// on each of its paths. Where paths differ, some lack a node which making up for it will give them.
+/// Walks through the subtree at `node`, a child of `from`, to which `links` links lead; returns the number of black
+/// nodes on each of its paths. Where paths differ, some lack a node which making up for it will give them.
 fn subtree(walk: &mut Walk<'_>, from: u64, node: u64, links: u64) -> Result<u64, String> {
     if node == 0 {
         return Ok(0);

@@ -120,7 +120,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black. The path gets a link more.
+    /// Rotates a red sibling to the place of `parent`: `near` is then the sibling, and black. The path gets a link
+    /// more.
     async fn raise(&mut self, at: W<'c, C>, nodes: [W<'c, C>; 3], links: [u64; 2]) {
         let ([parent, sibling, near], [near_link, far_link]) = (nodes, links);
         let link = (at - 8).load().await;

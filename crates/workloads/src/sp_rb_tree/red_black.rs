@@ -1,5 +1,5 @@
-//! Insertion in a red-black tree: Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", chapter 13. 0 replaces
-//! their shared leaf.
+//! Insertion in a red-black tree: Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", chapter 13. 0
+//! replaces their shared leaf.
 
 use crate::trees::binary::{node, Side};
 use crate::trees::{line, Change, Shape, Tree, Unbalanced, Walk};
@@ -28,8 +28,8 @@ pub(super) const fn levels(keys: u64) -> u64 {
     2 * (keys + 1).ilog2() as u64
 }
 
-/// The most lines that an operation logs: a deletion the header, the removed node's child, and at each level the node, its
-/// sibling, and up to three below that.
+/// The most lines that an operation logs: a deletion the header, the removed node's child, and at each level the node,
+/// its sibling, and up to three below that.
 pub(super) const fn lines(keys: u64) -> u64 {
     2 + 5 * levels(keys)
 }
@@ -47,8 +47,8 @@ impl Shape for RedBlack {
         lines(keys)
     }
 
-    /// The first step writes up to eight words. An insertion recolours three nodes for every two levels, a deletion one for
-    /// each. There are two rotations at most.
+    /// The first step writes up to eight words. An insertion recolours three nodes for every two levels, a deletion one
+    /// for each. There are two rotations at most.
     fn words(keys: u64) -> u64 {
         8 + 2 * levels(keys) + 2 * 8
     }
@@ -131,7 +131,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on `below`.
+    /// The case of a black uncle: `parent` is the child of `grand` on `side`, and `node` the child of `parent` on
+    /// `below`.
     async fn part_by_rotation(&mut self, link: W<'c, C>, nodes: [W<'c, C>; 3], side: Side, below: Side) {
         let [node, parent, grand] = nodes;
         let (near, far) = (side.link(), side.other().link());

@@ -118,8 +118,8 @@ impl<'c, C: Cpu> Tree<'_, 'c, C> {
         }
     }
 
-    /// Takes a node and, under full logging, logs what an insertion where the path ends may write, if that is only on the
-    /// path.
+    /// Takes a node and, under full logging, logs what an insertion where the path ends may write, if that is only on
+    /// the path.
     pub async fn begin_insertion(&mut self) -> W<'c, C> {
         self.log_path().await;
         if self.logs_fully() {

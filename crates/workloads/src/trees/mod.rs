@@ -1,16 +1,16 @@
 //! The trees of Speculative Persistence (ISCA 2017), Table 1: what AVL tree, B-tree and red-black tree share.
 //!
-//! An operation searches a random key. It deletes a key that it finds, and inserts one that it does not (3.2). Each node
-//! has a line. Rebalancing is made failure-atomic in one of two ways:
+//! An operation searches a random key. It deletes a key that it finds, and inserts one that it does not (3.2). Each
+//! node has a line. Rebalancing is made failure-atomic in one of two ways:
 //!
-//! - *Full logging*, which the paper measures: before its first write, an operation logs all nodes which may be involved
-//!   if rebalancing is triggered. It is one failure-atomic region.
+//! - *Full logging*, which the paper measures: before its first write, an operation logs all nodes which may be
+//!   involved if rebalancing is triggered. It is one failure-atomic region.
 //! - *Incremental logging* (`incremental`): the insertion or removal is a region, and so is each step of rebalancing.
 //!   Each logs the nodes that it writes. A crash between two steps leaves a sorted tree that is not balanced. Recovery
 //!   finds where, and continues to rebalance it by the same steps.
 //!
-//! Not in the paper: how many keys there are. By default they are 2^20. Then about half of the keys are in the tree after
-//! the initial operations, and about half of the operations delete. Nodes are allotted for all keys.
+//! Not in the paper: how many keys there are. By default they are 2^20. Then about half of the keys are in the tree
+//! after the initial operations, and about half of the operations delete. Nodes are allotted for all keys.
 
 pub(crate) mod binary;
 mod edit;
@@ -227,8 +227,8 @@ impl<S: Shape> Workload for Toggles<S> {
         structures.unlock(&mut thread.log, index).await;
     }
 
-    /// Keys are in order and values belong to them. The tree is balanced. Its size is right. No node is reachable twice,
-    /// or both reachable and free.
+    /// Keys are in order and values belong to them. The tree is balanced. Its size is right. No node is reachable
+    /// twice, or both reachable and free.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         let walk = self.walk(image)?;
         if let Some(unbalanced) = walk.unbalanced.first() {
@@ -251,8 +251,8 @@ impl<S: Shape> Workload for Toggles<S> {
         ranges
     }
 
-    /// Continues interrupted rebalancing. It is interrupted at one place of a tree at most: its lock is held. Where several
-    /// are not balanced, the tree is broken, and the check says so.
+    /// Continues interrupted rebalancing. It is interrupted at one place of a tree at most: its lock is held. Where
+    /// several are not balanced, the tree is broken, and the check says so.
     fn repair(&self, image: &dyn Image) {
         let Ok(walk) = self.walk(image) else { return };
         let all = walk.unbalanced;
