@@ -11,9 +11,13 @@ use std::{fs, io};
 /// uses.
 const ROOMS: [&str; 3] = ["isa", "runtime", "workloads"];
 
-/// Functions that stay calls in programs, as logging a store is in a compiled one. A tree changes at many places;
+/// Functions that stay calls in programs, as logging a store is in a compiled one. Trees change at many places;
 /// inlining this code at each would take the compiler minutes.
-const CALLED: &[&str] = &["pub fn write(&mut self", "pub fn end(&mut self"];
+const CALLED: &[&str] = &[
+    "pub fn write(&mut self",
+    "pub fn end(&mut self",
+    "pub fn commit(&mut self",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,8 +1,8 @@
 //! The writes and acknowledgements of a run's failure-atomic regions, from its notes.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use strandline_isa::{Addr, Note, Running};
+use strandline_isa::{Addr, Line, Note, Running, LINE_BYTES};
 use strandline_kernel::Cycles;
 use strandline_machine::Noted;
 
@@ -41,6 +41,8 @@ pub struct Region {
     pub aborted: Cycles,
     /// Its writes, sorted by word.
     pub writes: Vec<Write>,
+    /// The places in [`Regions::words`] of the words that nothing reaches unless the region has committed.
+    pub unreached: Vec<usize>,
 }
 
 /// The regions of a run.
@@ -60,6 +62,7 @@ struct Raw {
     acknowledged: Cycles,
     aborted: Cycles,
     writes: BTreeMap<Addr, (u64, u64)>,
+    fresh: BTreeSet<Line>,
 }
 
 impl Regions {
@@ -127,9 +130,11 @@ impl Reader {
                     acknowledged: Cycles::NEVER,
                     aborted: Cycles::NEVER,
                     writes: BTreeMap::new(),
+                    fresh: BTreeSet::new(),
                 });
             }
             (Note::RegionWrite { addr, size, value }, Some(region)) => region.write(addr, size, value),
+            (Note::RegionFresh { line }, Some(region)) => _ = region.fresh.insert(line),
             (Note::RegionEnd, Some(region)) => region.ended = noted.at,
             (Note::RegionAbort, Some(region)) => {
                 region.aborted = noted.at;
@@ -168,6 +173,10 @@ impl Raw {
             let slot = words.partition_point(|word| *word < addr);
             Write { slot, mask, value }
         });
+        let of_line = |line: Line| {
+            let place = |addr: u64| words.partition_point(|word| word.0 < addr);
+            place(line.addr().0)..place(line.addr().0 + LINE_BYTES)
+        };
         Region {
             name,
             begun: self.begun,
@@ -175,6 +184,7 @@ impl Raw {
             acknowledged: self.acknowledged,
             aborted: self.aborted,
             writes: writes.collect(),
+            unreached: self.fresh.into_iter().flat_map(of_line).collect(),
         }
     }
 }

@@ -14,6 +14,11 @@ const SMALL: &[(&str, u64)] = &[
     ("orders", 16),
     ("new_orders", 8),
     ("keys", 32),
+    ("init_ops", 64),
+    ("entries", 8),
+    ("strings", 16),
+    ("vertices", 8),
+    ("neighbours", 8),
     ("buckets", 8),
     // Percent: many keys are absent at first.
     ("loaded", 50),

@@ -2,7 +2,8 @@
 //!
 //! Acknowledged regions are applied in the order of acknowledgement. A started, unacknowledged region is present with
 //! all of its bytes or with none, whether it has ended or not; an aborted one is absent. There is no further order
-//! between such a region and a later conflicting one; the workload's invariant judges their combination.
+//! between such a region and a later conflicting one; the workload's invariant judges their combination. The lines that
+//! nothing reaches without such a region may hold anything without it.
 
 use crate::fault::Fault;
 use crate::regions::{Region, Regions, Write};
@@ -88,7 +89,15 @@ impl<'r> Judge<'r> {
             let there = |write: &Write| (found[write.slot] ^ write.value) & write.mask & left[write.slot] == 0;
             if region.writes.iter().all(there) {
                 region.writes.iter().for_each(|write| left[write.slot] &= !write.mask);
+            } else {
+                region.unreached.iter().for_each(|slot| left[*slot] = 0);
             }
+        }
+        // What nothing reaches keeps what an aborted region left, until a later region writes it.
+        for region in self.regions.list.iter().filter(|region| region.aborted <= time) {
+            let is_later = |writer: usize| self.regions.list[writer].begun > region.aborted;
+            let kept = |slot: &&usize| !self.writer[**slot].is_some_and(is_later);
+            region.unreached.iter().filter(kept).for_each(|slot| left[*slot] = 0);
         }
         let wrong = |slot: &usize| (found[*slot] ^ self.expected[*slot]) & left[*slot] != 0;
         let slot = (0..found.len()).find(wrong)?;

@@ -60,9 +60,11 @@ impl<'o> Walk<'o> {
     fn state(&self, event: usize, begun: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
         self.program.recover(&image);
+        // Repair may write what regions have written.
+        let writes = self.judge.verdict(&image, begun);
+        self.program.repair(&image);
         let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
         let stray = image.stray().map(|addr| Fault::Stray { addr });
-        let writes = self.judge.verdict(&image, begun);
         let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).collect();
         (!faults.is_empty()).then(|| Finding {
             event,

@@ -1,6 +1,6 @@
 //! The back end that executes a program.
 
-use crate::{Addr, CoreId, Flush, Intent, Lowering, Primitive, Site, W};
+use crate::{Addr, CoreId, Flush, Intent, Line, Lowering, Primitive, Site, W};
 use std::future::Future;
 
 /// Arithmetic micro-ops, classified by latency.
@@ -57,6 +57,12 @@ pub enum Note {
         size: u8,
         /// The new value.
         value: u64,
+    },
+    /// The region writes this line, which nothing reaches unless the region has committed. What the line holds otherwise is
+    /// not specified: its log does not keep it.
+    RegionFresh {
+        /// The line.
+        line: Line,
     },
     /// The region has issued all its writes and is about to release its locks, but is not acknowledged yet. A crash
     /// keeps all of it or nothing. If it keeps nothing, it also drops every region that has seen it. Only runtimes that

@@ -217,6 +217,7 @@ fn check<W: Workload>(workload: &W, filled: &Memory, real: &Real, file: Option<&
     let image =
         left_by(filled, real, file).map_err(|error| Error::Input(format!("the file cannot be read: {error}")))?;
     workload.recover(&image);
+    workload.repair(&image);
     workload.restart(&image);
     workload
         .check(&image)

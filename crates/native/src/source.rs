@@ -36,16 +36,18 @@ pub mod runtime {
     pub use self::lock::{lock, unlock, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
+    pub use self::on_image::OnImage;
     pub use self::plain::Plain;
     pub use self::random::Random;
     pub use self::recovery::recover;
     pub use self::region::{Step, UndoRegion, UndoRegion as Region};
     pub use self::runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
     pub use self::thread::{run_thread, ThreadPlan, ThreadState};
+    pub use self::wal::{Wal, WalLog};
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock log plain random recovery region runtimes thread workload }
+    straight! { "runtime": abort alloc demand heap layout list lock log on_image plain random recovery region runtimes thread workload }
 
     /// A program has ended when its value is there.
     pub mod block_on {
@@ -63,6 +65,10 @@ pub mod runtime {
         pub fn run_task<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>) {
             workload.task(state);
         }
+    }
+
+    pub mod wal {
+        include!(concat!(env!("OUT_DIR"), "/runtime/wal/mod.rs"));
     }
 
     pub mod model {

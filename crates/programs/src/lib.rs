@@ -16,8 +16,11 @@ pub use workload::{memory_bytes, workload, Plan};
 
 /// What crash exploration needs from a program.
 pub trait Recoverable {
-    /// Makes a crash image consistent.
+    /// Makes each failure-atomic region of a crash image complete or absent.
     fn recover(&self, image: &dyn Image);
+
+    /// Continues what the crash has interrupted between two regions: the invariant holds from then on.
+    fn repair(&self, _image: &dyn Image) {}
 
     /// Checks the invariant on a recovered image.
     ///

@@ -102,6 +102,10 @@ impl<W: Workload> Recoverable for W {
         Workload::recover(self, image);
     }
 
+    fn repair(&self, image: &dyn Image) {
+        Workload::repair(self, image);
+    }
+
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         Workload::check(self, image)
     }

@@ -351,6 +351,20 @@ rules! {
         ReplayOfWholeRegions: "model/replay.rs",
         /// Recovery replays a region only if all that it depends on stands, and undoes it otherwise. Broken: every complete one.
         ReplayAwaitsDependences: "model/replay.rs",
+        /// The records of a write-ahead log are flushed. Broken: they are not.
+        WalRecordsFlushed: "Speculative Persistence 3.1, step 1",
+        /// The logged bit is set when the records are durable. Broken: nothing orders it behind them.
+        WalRecordsBeforeBit: "Speculative Persistence 3.1: a premature undo log may be applied",
+        /// A region updates when its logged bit is durable. Broken: nothing orders the updates behind it.
+        WalBitBeforeUpdates: "Speculative Persistence 3.1: an incomplete set of updates may go undetected",
+        /// The logged bit is cleared when the updates are durable. Broken: nothing orders it behind them.
+        WalUpdatesBeforeClear: "Speculative Persistence 3.1: the four steps are strictly ordered",
+        /// Recovery undoes a write-ahead log only if its bit is set. Broken: always.
+        WalBitDecides: "Speculative Persistence 3.1: with a bit of 0 the structure is reliable",
+        /// Recovery undoes all records of a write-ahead log. Broken: all but the first.
+        WalEveryRecordUndone: "Speculative Persistence 3.1, step 1",
+        /// Recovery undoes the newest record of a write-ahead log first. Broken: the oldest first.
+        WalNewestUndoneFirst: "ARIES (TODS 1992): undo in reverse order",
         /// One fence serves all tasks of a window whenever it has gone round. Broken: there is none.
         RoundFenced: "COSPlay 5 and Figure 7(b)",
         /// That fence comes after the last task of the window has yielded. Broken: one task too early.

@@ -1,6 +1,7 @@
 //! The volatile state of an allocator of equal rows: the free ones.
 
-use crate::{lock, unlock, Heap, Log, Runtime, Table};
+use crate::lock::{leave, take};
+use crate::{lock, unlock, Heap, Log, Table};
 use std::ops::Range;
 use strandline_isa::{sites, Addr, Cpu, Image, LINE_BYTES, W};
 
@@ -21,6 +22,8 @@ pub struct FreeLists<const PAYLOAD: u64> {
     stride: u64,
     /// Items are of 8 bytes, a row's address, or of 16 with the stamp of its last owner's log: a shift.
     item: u64,
+    /// The program annotates its synchronisation.
+    orders: bool,
 }
 
 /// The shift of items without a stamp, and with one.
@@ -32,10 +35,8 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     #[must_use]
     pub fn allot(heap: &mut Heap, table: Table<PAYLOAD>, threads: usize) -> Self {
         let lists = threads as u64;
-        let item = match heap.logging.runtime {
-            Runtime::Undo => BARE,
-            _ => STAMPED,
-        };
+        let runtime = heap.logging.runtime;
+        let item = if runtime.passes_stamps() { STAMPED } else { BARE };
         // A line with lock and count, then room for every row.
         let stride = LINE_BYTES + (table.rows() << item).next_multiple_of(LINE_BYTES);
         FreeLists {
@@ -45,6 +46,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
             lists,
             stride,
             item,
+            orders: runtime.orders(),
         }
     }
 
@@ -67,7 +69,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
         for _ in 0..self.lists {
             let list = cpu.word(self.list(next));
             next = if next + 1 == self.lists { 0 } else { next + 1 };
-            lock(cpu, list).await;
+            self.lock(cpu, list).await;
             let count = list.at(COUNT).load().await;
             if !count.is(0).branch(LIST_IS_EMPTY) {
                 let left = count - 1;
@@ -78,10 +80,10 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
                     _ => None,
                 };
                 list.at(COUNT).store(left).await;
-                unlock(cpu, list).await;
+                self.unlock(cpu, list).await;
                 return Some(Taken { row, stamp, list });
             }
-            unlock(cpu, list).await;
+            self.unlock(cpu, list).await;
         }
         None
     }
@@ -90,7 +92,7 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
     /// durable.
     pub async fn give<'c, C: Cpu>(&self, cpu: &'c C, thread: usize, row: W<'c, C>, log: &Log<'c, C>) {
         let list = cpu.word(self.list(thread as u64));
-        lock(cpu, list).await;
+        self.lock(cpu, list).await;
         let count = list.at(COUNT).load().await;
         let item = (list + (count << self.item)).at(LINE_BYTES);
         item.store(row).await;
@@ -98,7 +100,21 @@ impl<const PAYLOAD: u64> FreeLists<PAYLOAD> {
             item.at(8).store(stamp).await;
         }
         list.at(COUNT).store(count + 1).await;
-        unlock(cpu, list).await;
+        self.unlock(cpu, list).await;
+    }
+
+    async fn lock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
+        match self.orders {
+            true => lock(cpu, list).await,
+            false => take(cpu, list).await,
+        }
+    }
+
+    async fn unlock<'c, C: Cpu>(&self, cpu: &'c C, list: W<'c, C>) {
+        match self.orders {
+            true => unlock(cpu, list).await,
+            false => leave(cpu, list).await,
+        }
     }
 
     /// Distributes the rows that are not `reachable` (by number) over the lists in turn.

@@ -52,7 +52,7 @@ impl Logging {
     pub fn admits(&self, demand: Demand) -> Result<(), TooLarge> {
         let (what, needed) = match self.runtime {
             Runtime::Undo => return Ok(()),
-            Runtime::Txn | Runtime::Atlas | Runtime::Sfr => ("lines", demand.lines),
+            Runtime::Txn | Runtime::Atlas | Runtime::Sfr | Runtime::Wal(_) => ("lines", demand.lines),
             Runtime::Redo => ("words", demand.words),
         };
         match needed <= TooLarge::MOST {

@@ -99,6 +99,12 @@ impl Heap {
         Addr(at)
     }
 
+    /// Allots `bytes` of persistent memory, zeroed, of which the program is expected to use no more than `used`.
+    pub fn pm_of_which(&mut self, bytes: u64, used: u64) -> Addr {
+        self.spare += bytes.saturating_sub(used);
+        self.pm(bytes)
+    }
+
     /// Allots a table of `rows` rows in persistent memory.
     pub fn table<const PAYLOAD: u64>(&mut self, rows: u64) -> Table<PAYLOAD> {
         let base = self.pm(rows * Table::<PAYLOAD>::STRIDE);

@@ -1,14 +1,15 @@
 //! A lane's log, for any runtime, and its regions: the interface for workloads.
 
 use crate::alloc::Taken;
+use crate::layout::Instead;
 use crate::model::batches::Batches as _;
 use crate::model::pairs::PairLog;
 use crate::model::redo::RedoLog;
-use crate::region::Step;
-use crate::{LogLayout, Runtime, UndoLog, UndoRegion, PAYLOAD_BYTES};
+use crate::region::{construct, Step};
+use crate::{LogLayout, Runtime, UndoLog, UndoRegion, WalLog, PAYLOAD_BYTES};
 use std::cell::Cell;
 use std::rc::Rc;
-use strandline_isa::{Cpu, LINE_BYTES, W};
+use strandline_isa::{Cpu, Intent, LINE_BYTES, W};
 
 /// The log of one lane (a thread, or one of the tasks that share it).
 pub enum Log<'c, C: Cpu> {
@@ -18,17 +19,20 @@ pub enum Log<'c, C: Cpu> {
     Pairs(PairLog<'c, C>),
     /// Redo logging.
     Redo(RedoLog<'c, C>),
+    /// Write-ahead logging with a logged bit.
+    Wal(WalLog<'c, C>),
 }
 
 impl<'c, C: Cpu> Log<'c, C> {
     /// Opens the log of `lane` at its end.
     pub async fn open(cpu: &'c C, layout: &LogLayout, lane: usize) -> Self {
-        let Some(model) = &layout.model else {
-            return Log::Undo(UndoLog::open(cpu, layout, lane).await);
-        };
-        match model.logging.runtime {
-            Runtime::Redo => Log::Redo(RedoLog::open(cpu, model, lane).await),
-            _ => Log::Pairs(PairLog::open(cpu, model, lane).await),
+        match &layout.instead {
+            Instead::Nothing => Log::Undo(UndoLog::open(cpu, layout, lane).await),
+            Instead::Model(model) if model.logging.runtime == Runtime::Redo => {
+                Log::Redo(RedoLog::open(cpu, model, lane).await)
+            }
+            Instead::Model(model) => Log::Pairs(PairLog::open(cpu, model, lane).await),
+            Instead::Wal(wal) => Log::Wal(WalLog::open(cpu, wal, lane)),
         }
     }
 
@@ -39,6 +43,7 @@ impl<'c, C: Cpu> Log<'c, C> {
             Log::Undo(log) => log.lock(lock).await,
             Log::Pairs(log) => log.lock(lock).await,
             Log::Redo(log) => log.lock(lock).await,
+            Log::Wal(log) => log.lock(lock).await,
         }
     }
 
@@ -49,6 +54,7 @@ impl<'c, C: Cpu> Log<'c, C> {
             Log::Undo(log) => log.unlock(lock).await,
             Log::Pairs(log) => log.unlock(lock).await,
             Log::Redo(log) => log.unlock(lock).await,
+            Log::Wal(log) => log.unlock(lock).await,
         }
     }
 
@@ -69,6 +75,10 @@ impl<'c, C: Cpu> Log<'c, C> {
                 log.begin();
                 Region::Redo(log, Step::More)
             }
+            Log::Wal(log) => {
+                log.begin();
+                Region::Wal(log, Step::More)
+            }
         }
     }
 
@@ -80,6 +90,7 @@ impl<'c, C: Cpu> Log<'c, C> {
             Log::Undo(log) => log.stamp(),
             Log::Pairs(log) => log.stamp(),
             Log::Redo(log) => log.stamp(),
+            Log::Wal(_) => None,
         }
     }
 
@@ -91,7 +102,7 @@ impl<'c, C: Cpu> Log<'c, C> {
             (Log::Undo(log), _) => log.takes(row).await,
             (Log::Pairs(log), Some(stamp)) => log.depends(stamp).await,
             (Log::Redo(log), Some(stamp)) => log.depends(stamp).await,
-            (_, None) => {}
+            (Log::Wal(_), _) | (_, None) => {}
         }
     }
 
@@ -100,7 +111,7 @@ impl<'c, C: Cpu> Log<'c, C> {
     pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
         match self {
             Log::Undo(log) => Some(log.abandoned()),
-            Log::Pairs(_) | Log::Redo(_) => None,
+            Log::Pairs(_) | Log::Redo(_) | Log::Wal(_) => None,
         }
     }
 
@@ -112,14 +123,45 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
+    /// Whether a step's lines must be logged before its updates. Otherwise a program need not look for them.
+    #[inline]
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
+        match self {
+            Log::Undo(log) => log.needs_lines(),
+            Log::Pairs(_) => true,
+            Log::Redo(_) => false,
+            Log::Wal(log) => log.needs_lines(),
+        }
+    }
+
     /// Whether every region that has ended is acknowledged.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
         match self {
-            Log::Undo(_) => true,
+            Log::Undo(_) | Log::Wal(_) => true,
             Log::Pairs(log) => log.is_settled(),
             Log::Redo(log) => log.is_settled(),
+        }
+    }
+
+    /// Adds the log's registers to `into`: its state between two tasks, beside what is in memory. `false` for logs that keep
+    /// more than that between tasks.
+    pub fn save(&self, into: &mut Vec<W<'c, C>>) -> bool {
+        match self {
+            Log::Undo(log) => into.extend(log.save()),
+            Log::Pairs(_) | Log::Redo(_) => return false,
+            // Its region is over: it holds no record, and its list is empty.
+            Log::Wal(_) => {}
+        }
+        true
+    }
+
+    /// Continues from the state that [`Log::save`] has saved, which it takes from `from`.
+    pub fn load(&mut self, from: &mut impl Iterator<Item = W<'c, C>>) {
+        if let Log::Undo(log) = self {
+            log.load(from);
         }
     }
 
@@ -130,6 +172,7 @@ impl<'c, C: Cpu> Log<'c, C> {
             Log::Undo(log) => log.close().await,
             Log::Pairs(log) => log.close().await,
             Log::Redo(log) => log.close().await,
+            Log::Wal(_) => {}
         }
     }
 }
@@ -142,6 +185,8 @@ pub enum Region<'l, 'c, C: Cpu> {
     Pairs(&'l mut PairLog<'c, C>, Step),
     /// Of a redo log, and the open step.
     Redo(&'l mut RedoLog<'c, C>, Step),
+    /// Of a write-ahead log, and the open step.
+    Wal(&'l mut WalLog<'c, C>, Step),
 }
 
 impl<'c, C: Cpu> Region<'_, 'c, C> {
@@ -152,6 +197,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.log(line, from, bytes).await,
             Region::Pairs(log, _) => log.log(line, from, bytes).await,
             Region::Redo(..) => {}
+            Region::Wal(log, _) => log.log(line, from, bytes).await,
         }
     }
 
@@ -163,6 +209,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.fresh(line).await,
             Region::Pairs(log, _) => log.log(line, 0, PAYLOAD_BYTES).await,
             Region::Redo(..) => {}
+            Region::Wal(log, _) => log.fresh(line).await,
         }
     }
 
@@ -187,6 +234,10 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         match self {
             Region::Undo(region) => region.order(step).await,
             Region::Pairs(_, open) | Region::Redo(_, open) => *open = step,
+            Region::Wal(log, open) => {
+                *open = step;
+                log.set_logged().await;
+            }
         }
     }
 
@@ -197,6 +248,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.update(at, value, size).await,
             Region::Pairs(log, _) => log.update(at, value, size).await,
             Region::Redo(log, _) => log.write(at, value, size).await,
+            Region::Wal(log, _) => log.update(at, value, size).await,
         }
     }
 
@@ -207,6 +259,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.finish().await,
             Region::Pairs(log, step) => log.finish(*step).await,
             Region::Redo(log, step) => log.finish(*step).await,
+            Region::Wal(log, step) => log.finish(*step).await,
         }
     }
 
@@ -215,7 +268,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
     pub async fn read(&mut self, at: W<'c, C>, size: u8) -> W<'c, C> {
         match self {
             Region::Undo(region) => region.read(at, size).await,
-            Region::Pairs(..) => at.load_sized(size).await,
+            Region::Pairs(..) | Region::Wal(..) => at.load_sized(size).await,
             Region::Redo(log, _) => log.read(at, size).await,
         }
     }
@@ -229,6 +282,7 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.write(at, value, size).await,
             Region::Pairs(log, _) => log.write(at, value, size).await,
             Region::Redo(log, _) => log.write(at, value, size).await,
+            Region::Wal(log, _) => log.write(at, value, size).await,
         }
     }
 
@@ -239,7 +293,31 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             (Region::Undo(region), _) => region.takes(row).await,
             (Region::Pairs(log, _), Some(stamp)) => log.depends(stamp).await,
             (Region::Redo(log, _), Some(stamp)) => log.depends(stamp).await,
-            (_, None) => {}
+            (Region::Wal(..), _) | (_, None) => {}
+        }
+    }
+
+    /// Writes these words of the line at `line`, at offsets, beside the log, and flushes the line: part of a large structure
+    /// that nothing reaches before the region has linked it. If the region does not commit, the line may hold anything, so
+    /// the program must not go by what such a line held.
+    #[inline]
+    pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
+        match self {
+            Region::Undo(region) => region.construct(line, words).await,
+            Region::Pairs(log, _) => construct(log.cpu, line, words, true).await,
+            Region::Redo(log, _) => construct(log.cpu, line, words, true).await,
+            Region::Wal(log, _) => construct(log.cpu, line, words, log.flushes).await,
+        }
+    }
+
+    /// Waits until all that the region has constructed is durable.
+    #[inline]
+    pub async fn constructed(&mut self) {
+        match self {
+            Region::Undo(region) => region.constructed().await,
+            Region::Pairs(log, _) => log.cpu.intent(Intent::Durable).await,
+            Region::Redo(log, _) => log.cpu.intent(Intent::Durable).await,
+            Region::Wal(log, _) => log.order(Intent::Durable).await,
         }
     }
 
@@ -250,6 +328,10 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
             Region::Undo(region) => region.end().await,
             Region::Pairs(log, _) => log.end().await,
             Region::Redo(log, _) => log.end().await,
+            Region::Wal(log, _) => log.end().await,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

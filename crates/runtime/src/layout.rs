@@ -1,7 +1,8 @@
 //! The layout of undo logs, and of a record's line.
 
-use crate::list::List;
+use crate::list::{List, MOST_ITEMS};
 use crate::model::layout::ModelLayout;
+use crate::wal::WalLayout;
 use crate::{Heap, Runtime};
 use std::ops::Range;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -36,14 +37,16 @@ pub(crate) struct StepLists {
 }
 
 impl StepLists {
-    /// A line with both lengths, the records, the lines.
-    const BYTES: u64 = LINE_BYTES + List::<2>::BYTES + List::<1>::BYTES;
+    /// Bytes of the lists of `items` items: a line with both lengths, the records, the lines.
+    const fn bytes(items: u64) -> u64 {
+        LINE_BYTES + (List::<2>::ITEM + List::<1>::ITEM) * items
+    }
 
-    fn new(base: Addr) -> StepLists {
-        let items = base.0 + LINE_BYTES;
+    fn new(base: Addr, items: u64) -> StepLists {
+        let first = base.0 + LINE_BYTES;
         StepLists {
-            records: List::new(base, Addr(items)),
-            lines: List::new(Addr(base.0 + 8), Addr(items + List::<2>::BYTES)),
+            records: List::new(base, Addr(first), items),
+            lines: List::new(Addr(base.0 + 8), Addr(first + List::<2>::ITEM * items), items),
         }
     }
 }
@@ -56,9 +59,22 @@ pub struct LogLayout {
     base: Addr,
     lists: Addr,
     records: u64,
+    /// The most records, and lines, of a step.
+    step: u64,
     lanes: u64,
     /// The logs in place of these, for another runtime.
-    pub(crate) model: Option<ModelLayout>,
+    pub(crate) instead: Instead,
+}
+
+/// The logs of a runtime other than the undo log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Instead {
+    /// None: these are undo logs.
+    Nothing,
+    /// Those of the language-level models.
+    Model(ModelLayout),
+    /// Write-ahead logs.
+    Wal(WalLayout),
 }
 
 impl LogLayout {
@@ -68,29 +84,53 @@ impl LogLayout {
     /// If there are more than [`MAX_LANES`] lanes.
     #[must_use]
     pub fn allot(heap: &mut Heap, lanes: usize, records: u64) -> LogLayout {
+        LogLayout::allot_for(heap, lanes, records, MOST_ITEMS)
+    }
+
+    /// As [`LogLayout::allot`], for steps of at most `step` records: more than the usual 64.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_LANES`] lanes, or a record cannot count the records of a step.
+    #[must_use]
+    pub fn allot_for(heap: &mut Heap, lanes: usize, records: u64, step: u64) -> LogLayout {
+        let step = step.next_multiple_of(LINE_BYTES / 8);
+        assert!(
+            step <= Meta::COUNTED,
+            "a step of {step} records: at most {} are counted",
+            Meta::COUNTED
+        );
         assert!(
             lanes <= MAX_LANES,
             "{lanes} lanes: an undo log tells at most {MAX_LANES} apart"
         );
-        let model = match heap.logging {
-            logging if logging.runtime == Runtime::Undo => None,
-            logging => Some(ModelLayout::allot(heap, lanes, records, logging)),
+        let instead = match heap.logging.runtime {
+            Runtime::Undo => Instead::Nothing,
+            Runtime::Wal(variant) => Instead::Wal(WalLayout::allot(heap, lanes, records, variant)),
+            _ => Instead::Model(ModelLayout::allot(heap, lanes, records, heap.logging)),
         };
         // A layout has either these logs or those.
-        let lanes = if model.is_some() { 0 } else { lanes as u64 };
+        let lanes = match instead {
+            Instead::Nothing => lanes as u64,
+            Instead::Model(_) | Instead::Wal(_) => 0,
+        };
         LogLayout {
             base: heap.pm(lanes * (records + 1) * LINE_BYTES),
-            lists: heap.dram(lanes * StepLists::BYTES),
+            lists: heap.dram(lanes * StepLists::bytes(step)),
             records,
+            step,
             lanes,
-            model,
+            instead,
         }
     }
 
     /// The number of logs.
     #[must_use]
     pub fn lanes(&self) -> usize {
-        self.model.map_or(self.lanes as usize, |model| model.lanes())
+        match &self.instead {
+            Instead::Nothing => self.lanes as usize,
+            Instead::Model(model) => model.lanes(),
+            Instead::Wal(wal) => wal.lanes(),
+        }
     }
 
     /// Records of a ring.
@@ -102,24 +142,29 @@ impl LogLayout {
     /// The addresses of all logs in persistent memory.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        if let Some(model) = self.model {
-            return model.range();
+        match &self.instead {
+            Instead::Nothing => self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES,
+            Instead::Model(model) => model.range(),
+            Instead::Wal(wal) => wal.range(),
         }
-        self.base.0..self.base.0 + self.lanes * (self.records + 1) * LINE_BYTES
     }
 
     /// The addresses of all logs' lists, in volatile memory.
     #[must_use]
     pub fn lists(&self) -> Range<u64> {
-        if let Some(model) = self.model {
-            return model.lists();
+        match &self.instead {
+            Instead::Nothing => self.lists.0..self.lists.0 + self.lanes * StepLists::bytes(self.step),
+            Instead::Model(model) => model.lists(),
+            Instead::Wal(wal) => wal.lists(),
         }
-        self.lists.0..self.lists.0 + self.lanes * StepLists::BYTES
     }
 
     /// The lists of `lane`'s open step.
     pub(crate) fn step_lists(&self, lane: usize) -> StepLists {
-        StepLists::new(Addr(self.lists.0 + lane as u64 * StepLists::BYTES))
+        StepLists::new(
+            Addr(self.lists.0 + lane as u64 * StepLists::bytes(self.step)),
+            self.step,
+        )
     }
 
     /// The word that holds the newest region of `lane` that recovery has settled.
@@ -184,6 +229,9 @@ impl Meta {
         region: 0,
     };
 
+    /// The most records of a step that a meta word can count.
+    const COUNTED: u64 = 1023;
+
     /// The bits of a meta word for the number of payload words.
     pub const WORDS: u64 = 7;
 
@@ -196,8 +244,8 @@ impl Meta {
         Meta {
             words: word & Meta::WORDS,
             last: word >> 3 & 1 == 1,
-            index: word >> INDEX_SHIFT & 1023,
-            count: word >> COUNT_SHIFT & 1023,
+            index: word >> INDEX_SHIFT & Meta::COUNTED,
+            count: word >> COUNT_SHIFT & Meta::COUNTED,
             region: word >> REGION_SHIFT,
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! The log is undo logging as in COSPlay (MICRO 2021), Figure 4(a): log, flush, fence; update,
 //! flush, fence. Two fences commit a failure-atomic region; [`recover`] distinguishes the committed
-//! regions in a crash image.
+//! regions in a crash image. [`runtimes`] lists the other logs.
 //!
-//! Two back ends run programs without simulated time: [`Plain`], and the crash-testing [`adversary`].
+//! Three back ends run programs without simulated time: [`Plain`], the crash-testing [`adversary`], and [`OnImage`], on
+//! which a program continues during recovery.
 
 mod abort;
 pub mod adversary;
@@ -19,6 +20,7 @@ mod list;
 mod lock;
 mod log;
 mod model;
+mod on_image;
 mod plain;
 mod random;
 mod recovery;
@@ -26,6 +28,7 @@ mod region;
 mod restart;
 mod runtimes;
 mod thread;
+mod wal;
 mod workload;
 
 pub use alloc::{FreeLists, Taken};
@@ -37,10 +40,12 @@ pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};
 pub use log::UndoLog;
+pub use on_image::OnImage;
 pub use plain::Plain;
 pub use random::Random;
 pub use recovery::recover;
 pub use region::{Step, UndoRegion};
 pub use runtimes::{runtimes, Logging, Runtime, RuntimeAbout, RUNTIME_PARAMS};
 pub use thread::{run_thread, ThreadPlan, ThreadState};
+pub use wal::{Wal, WalLog};
 pub use workload::{BuildPlan, Workload};

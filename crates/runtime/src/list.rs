@@ -2,11 +2,10 @@
 
 use strandline_isa::{Addr, Cpu, W};
 
-/// The most items: records, or lines, of one step. A record's meta word could count up to 1023.
+/// The most items of a list of usual size: records, or lines, of one step.
 pub(crate) const MOST_ITEMS: u64 = 64;
 
-/// At most [`MOST_ITEMS`] items of `WORDS` words each, and the bytes in use. Zeroed memory is an
-/// empty list.
+/// Items of `WORDS` words each, and the bytes in use. Zeroed memory is an empty list.
 /// It costs what a compiled loop over an array costs. An item's address needs no micro-op of its
 /// own: the array's address and the offset in it are the two parts of an x86 address.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +13,21 @@ pub(crate) struct List<const WORDS: usize> {
     /// The word with the number of bytes in use.
     length: Addr,
     items: Addr,
+    /// The bytes of the longest list.
+    most: u64,
 }
 
 impl<const WORDS: usize> List<WORDS> {
     /// Bytes of an item.
     pub const ITEM: u64 = 8 * WORDS as u64;
 
-    /// Bytes of the longest list.
-    pub const BYTES: u64 = Self::ITEM * MOST_ITEMS;
-
-    /// The list whose length is the word at `length`, and whose items begin at `items`.
-    pub fn new(length: Addr, items: Addr) -> Self {
-        List { length, items }
+    /// The list of at most `most` items whose length is the word at `length`, and whose items begin at `items`.
+    pub fn new(length: Addr, items: Addr, most: u64) -> Self {
+        List {
+            length,
+            items,
+            most: Self::ITEM * most,
+        }
     }
 
     /// The offset behind the last item, 0 if there is none: one load.
@@ -37,11 +39,11 @@ impl<const WORDS: usize> List<WORDS> {
     /// Appends an item, at the offset that is the list's end: a store for each word, an addition, a store.
     ///
     /// # Panics
-    /// If there are [`MOST_ITEMS`] already.
+    /// If the list is full.
     #[inline(always)]
     pub async fn push<'c, C: Cpu>(&self, cpu: &'c C, end: W<'c, C>, item: [W<'c, C>; WORDS]) {
-        if end.bits() >= Self::BYTES {
-            too_many();
+        if end.bits() >= self.most {
+            too_many(self.most / Self::ITEM);
         }
         for (i, word) in item.into_iter().enumerate() {
             self.word(end, i).store(word).await;
@@ -69,6 +71,6 @@ impl<const WORDS: usize> List<WORDS> {
 
 #[cold]
 #[inline(never)]
-fn too_many() -> ! {
-    panic!("a step of more than {MOST_ITEMS} undo-log records or lines: at most {MOST_ITEMS} fit");
+fn too_many(most: u64) -> ! {
+    panic!("a step of more than {most} undo-log records or lines: at most {most} fit");
 }

@@ -34,13 +34,18 @@ impl Locks {
 /// (COSPlay 4.4).
 #[inline]
 pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
+    take(cpu, lock).await;
+    cpu.intent(Intent::Acquire).await;
+}
+
+/// As [`lock`], for a program that does not annotate its synchronisation.
+pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     loop {
         if lock.load().await.is(0).branch(LOCK_IS_FREE) && lock.swap(cpu.word(1)).await.is(0).branch(LOCK_IS_TAKEN) {
             break;
         }
         cpu.give_way().await;
     }
-    cpu.intent(Intent::Acquire).await;
 }
 
 /// Releases the lock at this address.
@@ -50,6 +55,11 @@ pub async fn lock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
 #[inline]
 pub async fn unlock<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     cpu.intent(Intent::Release).await;
+    leave(cpu, lock).await;
+}
+
+/// As [`unlock`], for a program that does not annotate its synchronisation.
+pub(crate) async fn leave<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
     cpu.primitive(Primitive::StoreBarrier).await;
     lock.store(cpu.word(0)).await;
 }

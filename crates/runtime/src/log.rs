@@ -88,6 +88,18 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         log
     }
 
+    /// The registers that outlive a region: place in the ring, region, clock, and the number of the last region's records.
+    pub(crate) fn save(&self) -> [W<'c, C>; 4] {
+        [self.next, self.region, self.clock, self.cpu.word(self.used.0)]
+    }
+
+    /// Continues from saved registers.
+    pub(crate) fn load(&mut self, from: &mut impl Iterator<Item = W<'c, C>>) {
+        let mut next = || from.next().expect("saved by this log");
+        (self.next, self.region, self.clock) = (next(), next(), next());
+        self.used = (next().bits(), 0);
+    }
+
     /// Acquires the lock at this address ([`crate::lock`]).
     #[inline]
     pub async fn lock(&mut self, lock: W<'c, C>) {
@@ -240,7 +252,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
 
     /// Whether the program needs the lines of the step: it writes their trailers, or flushes them.
     #[inline(always)]
-    fn keeps_lines(&self) -> bool {
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
         let lowering = self.cpu.lowering();
         lowering.log || lowering.flush.is_some()
     }
@@ -257,7 +270,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
             );
             self.logged.push(known);
         }
-        if self.keeps_lines() {
+        if self.needs_lines() {
             let list = self.lists.lines;
             let end = list.end(self.cpu).await;
             list.push(self.cpu, end, [line]).await;
@@ -268,7 +281,7 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
     #[inline(always)]
     pub(crate) async fn settle(&mut self) {
         self.logged.clear();
-        if !self.keeps_lines() {
+        if !self.needs_lines() {
             return;
         }
         let list = self.lists.lines;

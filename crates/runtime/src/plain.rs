@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
 
-/// Consecutive loads, without any store or note, after which a program counts as spinning endlessly.
-const SPINS: u32 = 1 << 20;
+/// Consecutive loads, without any store or note, after which a program counts as spinning endlessly: more than a program
+/// reads to find that a large table is empty.
+const SPINS: u32 = 1 << 25;
 
 /// One core over plain memory. Everything is ready at once; flushes and fences do nothing.
 pub struct Plain<'m> {
@@ -48,7 +49,7 @@ impl<'m> Plain<'m> {
         let spins = self.spins.get() + 1;
         self.spins.set(spins);
         if spins > SPINS {
-            pending::<()>().await;
+            _ = pending::<()>().await;
         }
     }
 }

@@ -26,6 +26,17 @@ impl<'c, C: Cpu> Random<'c, C> {
         }
     }
 
+    /// Its state: a word.
+    #[must_use]
+    pub fn save(&self) -> W<'c, C> {
+        self.state
+    }
+
+    /// Continues from a saved state.
+    pub fn load(&mut self, state: W<'c, C>) {
+        self.state = state;
+    }
+
     /// The next 64 random bits.
     #[inline]
     pub fn word(&mut self) -> W<'c, C> {

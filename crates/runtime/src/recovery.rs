@@ -7,8 +7,9 @@
 //! was durable. Otherwise its steps are undone, newest first. A step that is not completely logged
 //! has updated nothing.
 
-use crate::layout::Record;
+use crate::layout::{Instead, Record};
 use crate::model::{replay::replay, rollback::roll_back};
+use crate::wal::undo_logged;
 use crate::{LogLayout, Runtime};
 use std::collections::BTreeMap;
 use strandline_isa::{Addr, Image, LINE_BYTES};
@@ -24,14 +25,18 @@ struct Newest {
 /// a crash during recovery it runs again from the start with the same result, if the words that it
 /// sets become durable in their order.
 ///
-/// Its last write for each lane is the newest settled region, so that a later recovery skips it.
+/// Its last write for each lane says that the lane's region is settled, so that a later recovery skips it.
 pub fn recover(image: &dyn Image, logs: &LogLayout) {
-    if let Some(model) = &logs.model {
-        return match model.logging.runtime {
-            Runtime::Redo => replay(image, model),
-            _ => roll_back(image, model),
-        };
+    match &logs.instead {
+        Instead::Nothing => undo_unfinished(image, logs),
+        Instead::Model(model) if model.logging.runtime == Runtime::Redo => replay(image, model),
+        Instead::Model(model) => roll_back(image, model),
+        Instead::Wal(wal) => undo_logged(image, wal),
     }
+}
+
+/// Undoes each lane's newest region unless it is committed.
+fn undo_unfinished(image: &dyn Image, logs: &LogLayout) {
     let newest: Vec<Newest> = (0..logs.lanes()).map(|lane| scan(image, logs, lane)).collect();
     let threads = if broken(Rule::EveryThreadRecovered) {
         1

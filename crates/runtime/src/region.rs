@@ -61,6 +61,18 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
         self.log(line, 0, PAYLOAD_BYTES).await;
     }
 
+    /// As [`crate::Region::construct`].
+    #[inline]
+    pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
+        construct(self.log.cpu, line, words, true).await;
+    }
+
+    /// As [`crate::Region::constructed`].
+    #[inline]
+    pub async fn constructed(&mut self) {
+        self.log.cpu.intent(Intent::Durable).await;
+    }
+
     /// Logs the whole row at `row`, of `payload` bytes.
     #[inline]
     pub async fn log_row(&mut self, row: W<'c, C>, payload: u64) {
@@ -150,7 +162,7 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
     #[inline]
     pub async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
         debug_assert!(
-            self.log.logged.contains(&Addr(at.bits()).line()),
+            !self.log.needs_lines() || self.log.logged.contains(&Addr(at.bits()).line()),
             "{} was not logged",
             Addr(at.bits())
         );
@@ -195,6 +207,29 @@ impl<'c, C: Cpu> UndoRegion<'_, 'c, C> {
             self.log.cpu.note(Note::RegionDurable);
             self.log.acknowledged();
         }
+    }
+}
+
+/// Writes words of a line that nothing reaches yet, and flushes it.
+pub(crate) async fn construct<'c, C: Cpu, const N: usize>(
+    cpu: &'c C,
+    line: W<'c, C>,
+    words: [(u64, W<'c, C>); N],
+    flushes: bool,
+) {
+    cpu.note(Note::RegionFresh {
+        line: Addr(line.bits()).line(),
+    });
+    for (offset, value) in words {
+        cpu.note(Note::RegionWrite {
+            addr: Addr(line.bits() + offset),
+            size: 8,
+            value: value.bits(),
+        });
+        line.at(offset).store(value).await;
+    }
+    if flushes {
+        line.flush().await;
     }
 }
 

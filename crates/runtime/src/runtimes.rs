@@ -1,5 +1,6 @@
 //! The language-level runtimes by name: how a program's regions are made failure-atomic.
 
+use crate::Wal;
 use strandline_kernel::{Param, Params};
 
 /// How regions are made failure-atomic.
@@ -16,6 +17,8 @@ pub enum Runtime {
     Sfr,
     /// Redo logging with group commit.
     Redo,
+    /// Write-ahead logging with a logged bit, or a part of it.
+    Wal(Wal),
 }
 
 /// The description of a runtime.
@@ -29,6 +32,8 @@ pub struct RuntimeAbout {
     pub paper: &'static str,
     /// Its description, in one line.
     pub line: &'static str,
+    /// Whether a crash recovers, on a design that promises it.
+    pub promises_recovery: bool,
 }
 
 const ALL: &[RuntimeAbout] = &[
@@ -37,30 +42,63 @@ const ALL: &[RuntimeAbout] = &[
         name: "undo",
         paper: "COSPlay (MICRO 2021), Figure 4(a)",
         line: "logs a step's lines, then updates them; two fences commit, and no record",
+        promises_recovery: true,
     },
     RuntimeAbout {
         runtime: Runtime::Txn,
         name: "txn",
         paper: "StrandWeaver (ISCA 2020), V",
         line: "failure-atomic transactions: log-update pairs, all lines flushed and the log committed at the end",
+        promises_recovery: true,
     },
     RuntimeAbout {
         runtime: Runtime::Atlas,
         name: "atlas",
         paper: "StrandWeaver (ISCA 2020), V, after Atlas (OOPSLA 2014)",
         line: "outermost critical sections: log-update pairs, a record for each lock operation, commit in batches",
+        promises_recovery: true,
     },
     RuntimeAbout {
         runtime: Runtime::Sfr,
         name: "sfr",
         paper: "StrandWeaver (ISCA 2020), V, after Gogte et al. (PLDI 2018)",
         line: "synchronization-free regions: log-update pairs, one record for each region, commit in batches",
+        promises_recovery: true,
     },
     RuntimeAbout {
         runtime: Runtime::Redo,
         name: "redo",
         paper: "StrandWeaver (ISCA 2020), future work",
         line: "redo log: new values are logged, then written in place; a group of regions is acknowledged at once",
+        promises_recovery: true,
+    },
+    RuntimeAbout {
+        runtime: Runtime::Wal(Wal::None),
+        name: "none",
+        paper: "Speculative Persistence (ISCA 2017), 6, the baseline",
+        line: "the plain program: no log, no flush, no ordering; no crash recovers",
+        promises_recovery: false,
+    },
+    RuntimeAbout {
+        runtime: Runtime::Wal(Wal::Log),
+        name: "log",
+        paper: "Speculative Persistence (ISCA 2017), 6, Log",
+        line: "the code of an undo log with a logged bit, without flush or ordering; no crash recovers",
+        promises_recovery: false,
+    },
+    RuntimeAbout {
+        runtime: Runtime::Wal(Wal::LogP),
+        name: "log-p",
+        paper: "Speculative Persistence (ISCA 2017), 6, Log+P",
+        line: "the same with flushes and pcommits, without a fence; no crash recovers",
+        promises_recovery: false,
+    },
+    RuntimeAbout {
+        runtime: Runtime::Wal(Wal::LogPSf),
+        name: "log-p-sf",
+        paper: "Speculative Persistence (ISCA 2017), 3.1, Log+P+Sf",
+        line: "write-ahead log with a logged bit: log, bit, update, bit, each made durable before the next",
+        promises_recovery: true,
     },
 ];
 
@@ -82,6 +120,18 @@ impl Runtime {
     #[must_use]
     pub fn named(name: &str) -> Option<Runtime> {
         ALL.iter().find(|about| about.name == name).map(|about| about.runtime)
+    }
+
+    /// Whether its programs order anything, or annotate their synchronisation for designs that order by it.
+    #[must_use]
+    pub(crate) fn orders(self) -> bool {
+        !matches!(self, Runtime::Wal(Wal::None | Wal::Log | Wal::LogP))
+    }
+
+    /// Whether a region may be acknowledged after the lane has passed on what it wrote, so that memory carries stamps.
+    #[must_use]
+    pub(crate) fn passes_stamps(self) -> bool {
+        !matches!(self, Runtime::Undo | Runtime::Wal(_))
     }
 }
 

@@ -74,14 +74,14 @@ pub trait Workload: Sized + Sync {
     /// warm LLC as far as it fits, most useful last.
     fn footprint(&self) -> Vec<Range<u64>>;
 
-    /// Makes a crash image consistent. Recovery must be idempotent: after a crash during recovery
-    /// it runs again from the start.
+    /// The first part of recovery: of each failure-atomic region, the crash image then has all or nothing. Recovery must
+    /// be idempotent: after a crash during either part it runs again from the start.
     fn recover(&self, image: &dyn Image) {
         recover(image, &self.logs());
-        self.repair(image);
     }
 
-    /// The program's own part of recovery, after that of its logs: none if the logs suffice.
+    /// The second part: continues what the crash has interrupted between two regions, until the invariant holds. Nothing
+    /// to do if it holds after every region.
     fn repair(&self, _image: &dyn Image) {}
 
     /// Rebuilds volatile memory, zero after a crash, from a recovered image, so that threads can

@@ -1,6 +1,6 @@
 //! Whether a machine and a program meet a design's needs.
 
-use crate::{Error, Plan, Source};
+use crate::{Error, Plan, Scope, Source};
 use strandline_design::{About, AnyDesign, Drains};
 use strandline_machine::config::Consistency;
 use strandline_machine::Machine;
@@ -51,6 +51,9 @@ pub fn check_restart(design: &AnyDesign, plan: &Plan) -> Result<(), Error> {
         }
         Source::Workload(_) if plan.logging.runtime != Runtime::Undo => {
             Some("this runtime cannot; ask for --runtime undo")
+        }
+        Source::Workload(_) if plan.sets.of(Scope::Workload).any(|set| set == ("incremental", "1")) => {
+            Some("tasks of several regions cannot; leave workload.incremental out")
         }
         Source::Workload(_) if plan.sharing.is_some() => Some("tasks that share a thread cannot; leave --window out"),
         Source::Workload(_) => None,

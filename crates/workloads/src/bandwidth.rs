@@ -232,8 +232,8 @@ impl Workload for Bandwidth {
         ]
     }
 
-    /// Completes the newest write, if the writes are a prefix.
-    fn repair(&self, image: &dyn Image) {
+    /// Completes the newest write, if the writes are a prefix: the writes are the log.
+    fn recover(&self, image: &dyn Image) {
         for lane in 0..self.lanes {
             let begun = self.begun(image, lane);
             if begun == 0 || self.check_prefix(image, lane, begun, false).is_err() {

@@ -2,19 +2,28 @@
 //!
 //! Each runs on any [`strandline_isa::Cpu`]. [`with_workload`] maps a name to a type.
 
+pub mod avl_tree;
+pub mod b_tree;
 pub mod bandwidth;
+mod chain;
 pub mod cq;
 mod filler;
+pub mod graph;
 pub mod hashmap;
+pub mod linked_list;
 mod list;
 pub mod nstore;
 mod operations;
 pub mod pc;
 pub mod rb_tree;
 mod registry;
+pub mod sp_hashmap;
+pub mod sp_rb_tree;
 pub mod sps;
+pub mod string_swap;
 mod structures;
 pub mod tatp;
 pub mod tpcc;
+mod trees;
 
 pub use registry::{describe, memory_bytes, names, with_workload, About, Alias, Error, Visitor};

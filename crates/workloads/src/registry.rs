@@ -163,6 +163,13 @@ workloads! {
     crate::rb_tree::RbTree: crate::rb_tree::ABOUT,
     crate::nstore::Nstore: crate::nstore::ABOUT,
     crate::bandwidth::Bandwidth: crate::bandwidth::ABOUT,
+    crate::linked_list::LinkedList: crate::linked_list::ABOUT,
+    crate::sp_hashmap::SpHashmap: crate::sp_hashmap::ABOUT,
+    crate::string_swap::StringSwap: crate::string_swap::ABOUT,
+    crate::graph::Graph: crate::graph::ABOUT,
+    crate::avl_tree::AvlTree: crate::avl_tree::ABOUT,
+    crate::b_tree::BTree: crate::b_tree::ABOUT,
+    crate::sp_rb_tree::SpRbTree: crate::sp_rb_tree::ABOUT,
 }
 
 /// The requested workload and its parameters.

@@ -1,5 +1,5 @@
-//! Common parts of the workloads of Speculative Persistence (ISCA 2017), Table 1: equal structures of nodes, each with a
-//! lock and free nodes of its own, and their initial operations.
+//! Common parts of the workloads of Speculative Persistence (ISCA 2017), Table 1: equal structures of nodes, each with
+//! a lock and free nodes of its own, and their initial operations.
 //!
 //! The paper runs one thread. So a program of one lane takes no locks; with several lanes, a task holds the lock of its
 //! structure.
@@ -23,6 +23,17 @@ pub(crate) const STRUCTURES: Param = Param {
     max: 4096,
     help: "independent structures, each with a lock; a task uses one",
 };
+
+/// The parameter: how many operations run before the run, untimed (Table 1, #InitOps).
+pub(crate) const fn init_ops(default: u64) -> Param {
+    Param {
+        name: "init_ops",
+        default,
+        min: 0,
+        max: 1 << 32,
+        help: "operations that fill the structures before the run, untimed",
+    }
+}
 
 /// Offsets in the line before a structure's ring of free nodes.
 const FIRST: u64 = 0;
@@ -76,6 +87,19 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         }
     }
 
+    /// The nodes of structure `index`, by number among all nodes.
+    pub fn own(&self, index: u64) -> Range<u64> {
+        index * self.each..(index + 1) * self.each
+    }
+
+    /// A random structure. One of one costs nothing.
+    pub fn draw<'c, C: Cpu>(&self, cpu: &'c C, random: &mut Random<'c, C>) -> W<'c, C> {
+        match self.headers.rows() {
+            1 => cpu.word(0),
+            rows => random.below(rows),
+        }
+    }
+
     /// Acquires the lock of structure `index`, if there are several lanes.
     pub async fn lock<'c, C: Cpu>(&self, log: &mut Log<'c, C>, index: W<'c, C>) {
         if self.shared {
@@ -90,19 +114,32 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
         }
     }
 
-    /// Allocates a free node of structure `index`, if there is one.
-    pub async fn take<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Option<W<'c, C>> {
+    /// The free nodes of structure `index`.
+    pub async fn free<'c, C: Cpu>(&self, cpu: &'c C, index: W<'c, C>) -> Free<'c, C> {
         let ring = self.ring_of(cpu, index);
-        let count = ring.at(COUNT).load().await;
-        if count.is(0).branch(NO_NODE_IS_FREE) {
+        Free {
+            ring,
+            first: ring.at(FIRST).load().await,
+            count: ring.at(COUNT).load().await,
+        }
+    }
+
+    /// The next free node, if there is one. It stays free until [`Structures::allocate`].
+    pub async fn next<'c, C: Cpu>(&self, cpu: &'c C, free: &mut Free<'c, C>) -> Option<W<'c, C>> {
+        if free.count.is(0).branch(NO_NODE_IS_FREE) {
             return None;
         }
-        let first = ring.at(FIRST).load().await;
-        let node = (ring + first).at(LINE_BYTES).load().await;
-        let next = self.after(cpu, first, TAKE_WRAPS);
-        ring.at(FIRST).store(next).await;
-        ring.at(COUNT).store(count - 1).await;
+        let node = (free.ring + free.first).at(LINE_BYTES).load().await;
+        free.first = self.after(cpu, free.first, TAKE_WRAPS);
+        free.count = free.count - 1;
         Some(node)
+    }
+
+    /// Allocates the nodes that [`Structures::next`] has gone through. The region that links them has finished: an
+    /// aborted one leaves them free.
+    pub async fn allocate<'c, C: Cpu>(&self, free: Free<'c, C>) {
+        free.ring.at(FIRST).store(free.first).await;
+        free.ring.at(COUNT).store(free.count).await;
     }
 
     /// Frees a node of structure `index`: it is not reachable, and the region that removed it has finished.
@@ -128,9 +165,8 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     pub fn rebuild(&self, image: &dyn Image, reachable: impl Fn(u64) -> bool) {
         for index in 0..self.headers.rows() {
             let ring = self.ring(index);
-            let own = index * self.each..(index + 1) * self.each;
             let mut count = 0;
-            for node in own.filter(|node| !reachable(*node)) {
+            for node in self.own(index).filter(|node| !reachable(*node)) {
                 image.set_word(Addr(ring + LINE_BYTES + 8 * count), self.nodes.addr(node).0);
                 count += 1;
             }
@@ -139,6 +175,39 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
             image.set_word(Addr(ring + COUNT), count);
             image.set_word(Addr(self.locks.0 .0 + 8 * index), 0);
         }
+    }
+
+    /// Checks that no free node is `reachable`, and that each other node is. After a crash, before
+    /// [`Structures::rebuild`], there are no rings to check.
+    ///
+    /// # Errors
+    /// The node, or the numbers.
+    pub fn check_free(&self, image: &dyn Image, reachable: &[bool]) -> Result<(), String> {
+        let mut seen = reachable.to_vec();
+        for index in 0..self.headers.rows() {
+            let ring = self.ring(index);
+            let count = image.word(Addr(ring + COUNT));
+            let mut at = image.word(Addr(ring + FIRST));
+            let used = self.own(index).filter(|node| reachable[*node as usize]).count() as u64;
+            if count > 0 && count + used != self.each {
+                let each = self.each;
+                return Err(format!(
+                    "structure {index}: {count} nodes are free and {used} reachable, of {each}"
+                ));
+            }
+            for _ in 0..count {
+                let node = image.word(Addr(ring + LINE_BYTES + at));
+                let row = self.nodes.index_of(node);
+                if row.is_none_or(|row| std::mem::replace(&mut seen[row as usize], true)) {
+                    return Err(format!(
+                        "the free node at {} is reachable, free twice or none",
+                        Addr(node)
+                    ));
+                }
+                at = (at + 8) % (8 * self.each);
+            }
+        }
+        Ok(())
     }
 
     /// What programs use repeatedly, most useful last.
@@ -153,8 +222,23 @@ impl<const HEADER: u64, const NODE: u64> Structures<HEADER, NODE> {
     }
 }
 
-/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's "fast-forward
-/// mode" (5.2).
+/// Free nodes of a structure, those that a task goes through first.
+pub(crate) struct Free<'c, C: Cpu> {
+    ring: W<'c, C>,
+    first: W<'c, C>,
+    count: W<'c, C>,
+}
+
+impl<C: Cpu> Clone for Free<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cpu> Copy for Free<'_, C> {}
+
+/// Runs the first `operations` tasks of a workload on plain memory: functional and untimed, as the paper's
+/// "fast-forward mode" (5.2).
 pub(crate) fn populate<W: Workload>(workload: &W, memory: &Memory, seed: u64, operations: u64) {
     let cpu = &Plain::new(memory, CoreId(0), Lowering::NOTHING);
     let ended = block_on(async move {

@@ -21,7 +21,7 @@ fn random_programs_of_release_persistency_are_mostly_free_of_races() {
 #[test]
 fn whole_runs_of_workloads_have_no_race_under_any_runtime() {
     for workload in ["hashmap", "sps", "pc", "tatp", "cq"] {
-        for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
+        for runtime in ["undo", "txn", "atlas", "sfr", "redo", "log-p-sf"] {
             let spec = Spec {
                 threads: Some(4),
                 tasks: Some(80),

@@ -94,10 +94,14 @@ impl Axes {
         let designs = abouts()
             .into_iter()
             .filter(|about| about.promises_recovery == promises_recovery);
+        // Under a runtime that makes nothing durable no design recovers.
+        let runtimes = runtimes()
+            .iter()
+            .filter(|about| about.promises_recovery || !promises_recovery);
         Axes {
             designs: designs.map(Choice::of).collect(),
             workloads: strandline_workloads::names().iter().map(|about| about.name).collect(),
-            runtimes: runtimes().iter().map(|about| about.name).collect(),
+            runtimes: runtimes.map(|about| about.name).collect(),
             machines: preset_names(),
         }
     }

@@ -186,6 +186,7 @@ impl Notes {
             Note::TaskBegin
             | Note::RegionBegin
             | Note::RegionWrite { .. }
+            | Note::RegionFresh { .. }
             | Note::RegionEnd
             | Note::Running(_)
             | Note::Window(_) => Some(now.cycle),

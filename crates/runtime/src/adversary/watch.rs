@@ -1,7 +1,7 @@
 //! The guarantees to the program: from its notes, the required content of a recovered image.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use strandline_isa::{Addr, CoreId, Image, Memory, Note, Running};
+use strandline_isa::{Addr, CoreId, Image, Line, Memory, Note, Running};
 
 /// Acknowledged regions and open ones.
 pub struct Watch {
@@ -28,6 +28,8 @@ struct Open {
     /// Its number among all regions that have ended; `None` before its end.
     ended: Option<u64>,
     writes: BTreeMap<Addr, Bits>,
+    /// Lines that nothing reaches unless the region is there.
+    fresh: BTreeSet<Line>,
 }
 
 /// A core's regions that are not acknowledged, of each slot of its window, oldest first; slot 0
@@ -70,17 +72,21 @@ impl Watch {
             (Note::RegionBegin, _) => open.push_back(Open {
                 ended: None,
                 writes: BTreeMap::new(),
+                fresh: BTreeSet::new(),
             }),
             (Note::RegionWrite { addr, size, value }, Some(region)) => {
                 self.touched.insert(word(addr));
                 region.write(addr, size, value);
             }
+            (Note::RegionFresh { line }, Some(region)) => _ = region.fresh.insert(line),
             (Note::RegionEnd, Some(region)) => {
                 region.ended = Some(self.ended);
                 self.ended += 1;
             }
             (Note::RegionAbort, _) => {
-                open.pop_back();
+                // What nothing reaches keeps what the region left.
+                let fresh = open.pop_back().map(|region| region.fresh).unwrap_or_default();
+                self.touched.retain(|addr| !fresh.contains(&addr.line()));
                 self.aborted += 1;
             }
             (Note::RegionDurable, _) => {
@@ -129,6 +135,7 @@ impl Watch {
         // count a region that is there is never wrong.
         open.sort_by_key(|region| std::cmp::Reverse(region.ended.unwrap_or(u64::MAX)));
         let mut taken: BTreeMap<Addr, u64> = BTreeMap::new();
+        let mut unreached: BTreeSet<Line> = BTreeSet::new();
         for region in open {
             let left = |addr: &Addr| !taken.get(addr).copied().unwrap_or_default();
             let there = |(addr, bits): (&Addr, &Bits)| (image.word(*addr) ^ bits.value) & bits.mask & left(addr) == 0;
@@ -136,9 +143,11 @@ impl Watch {
                 for (addr, bits) in &region.writes {
                     *taken.entry(*addr).or_default() |= bits.mask;
                 }
+            } else {
+                unreached.extend(&region.fresh);
             }
         }
-        for addr in &self.touched {
+        for addr in self.touched.iter().filter(|addr| !unreached.contains(&addr.line())) {
             let (found, promised) = (image.word(*addr), self.promised.word(*addr));
             let left = !taken.get(addr).copied().unwrap_or_default();
             if (found ^ promised) & left != 0 {

@@ -44,7 +44,7 @@ const WORDS_SHIFT: u64 = 8;
 
 /// One lane's log of pairs.
 pub struct PairLog<'c, C: Cpu> {
-    cpu: &'c C,
+    pub(crate) cpu: &'c C,
     runtime: Runtime,
     batch: u64,
     ring: Ring<'c, C>,

@@ -36,7 +36,7 @@ sites! {
 
 /// One lane's redo log.
 pub struct RedoLog<'c, C: Cpu> {
-    cpu: &'c C,
+    pub(crate) cpu: &'c C,
     group: u64,
     ring: Ring<'c, C>,
     ledger: Ledger<'c, C>,

@@ -4,6 +4,7 @@ use super::entry::{field, Entry, Kind};
 use super::layout::{head, ModelLayout, POSITION_SHIFT};
 use super::scan::Scan;
 use crate::adversary::{Adversary, Play, Watch, FENCED, STRANDS};
+use crate::layout::Instead;
 use crate::{block_on, recover, Heap, Log, LogLayout, Logging, Plain, Region, Runtime, Step, Table, TRAILER};
 use proptest::prelude::*;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Lowering, Memory, Note};
@@ -23,9 +24,12 @@ fn place(runtime: Runtime, batch: u64, records: u64) -> Place {
     let lines = heap.table(6);
     let lock = heap.dram(8);
     let logs = LogLayout::allot(&mut heap, 2, records);
+    let Instead::Model(model) = logs.instead else {
+        panic!("{runtime:?} is no model's");
+    };
     Place {
         logs,
-        model: logs.model.expect("another runtime's logs"),
+        model,
         lock,
         lines,
         memory: heap.memory(),

@@ -123,6 +123,22 @@ fn more_tasks_at_once_than_undo_logs_tell_apart_are_refused() {
     );
 }
 
+#[test]
+fn tasks_of_several_regions_are_refused_where_one_would_start_again() {
+    for workload in ["avl-tree", "b-tree", "sp-rb-tree"] {
+        let mut spec = Spec::new(workload, "pmem-spec");
+        spec.runtime = Some("undo".to_owned());
+        spec.set = ["workload.incremental=1", "machine.controllers.adr=true"]
+            .map(str::to_owned)
+            .to_vec();
+        let line = refused(&spec);
+        assert!(
+            line.ends_with("tasks of several regions cannot; leave workload.incremental out"),
+            "{line}"
+        );
+    }
+}
+
 /// Regions of a runtime that all write, with this many operations each.
 fn with_operations(workload: &str, runtime: &str, operations: u64) -> Spec {
     let updates = match workload {
@@ -165,7 +181,7 @@ fn operations_that_a_log_cannot_hold_are_refused_with_the_most_that_it_can() {
 #[test]
 fn all_operations_run_under_every_other_runtime() {
     for workload in ["nstore", "hashmap", "sps", "queue", "rb-tree"] {
-        for runtime in ["undo", "txn", "atlas", "sfr", "redo"] {
+        for runtime in ["undo", "txn", "atlas", "sfr", "redo", "log-p-sf"] {
             let refused = match (workload, runtime) {
                 ("nstore", "undo") => false,
                 ("nstore", _) | ("queue" | "rb-tree", "redo") => true,

@@ -123,6 +123,7 @@ fn check(spec: &Spec) -> Result<(), String> {
     if observed.about.promises_recovery {
         let image = durable(&observed.initial, &observed.journal);
         program.recover(&image);
+        program.repair(&image);
         program.check(&image).map_err(|wrong| format!("recovered: {wrong}"))?;
     }
     Ok(())

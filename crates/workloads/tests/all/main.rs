@@ -2,6 +2,8 @@
 
 mod common;
 mod crash;
+mod incremental;
 mod plain;
 mod restart;
 mod sites;
+mod wal;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory, Note, PM_BASE};
 use strandline_runtime::adversary::FENCED;
 use strandline_runtime::{block_on, run_thread, BuildPlan, Logging, Plain, Workload};
-use strandline_workloads::{with_workload, Visitor};
+use strandline_workloads::{describe, with_workload, Visitor};
 
 struct Invariant;
 
@@ -65,6 +65,8 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
         let (noticed, tried) = with_small(name, Sensitivity);
         match shares.get(name) {
             Some(share) => assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}"),
+            // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry counts.
+            None if name == "sp-hashmap" => assert!(noticed * 40 > tried, "{name}: {noticed} of {tried}"),
             // The others also hold free nodes, old orders, arbitrary texts and unused bytes.
             None => assert!(noticed * 10 > tried, "{name}: {noticed} of {tried}"),
         }
@@ -94,6 +96,14 @@ fn count(name: &str, lowering: Lowering) -> Counts {
         logging: Logging::UNDO,
     };
     let (name, set) = parts(name);
+    // Structures of the usual size need not be full.
+    let about = describe(name).expect("a workload");
+    let few = about
+        .params
+        .iter()
+        .any(|param| param.name == "init_ops")
+        .then_some(("init_ops", "1000"));
+    let set = set.into_iter().chain(few);
     with_workload(name, set, &plan, Count { lowering, tasks: 3000 }).unwrap()
 }
 
@@ -246,6 +256,7 @@ impl Visitor for Restart {
             run_plain(&workload, &memory, FENCED, PLAN.threads, 50);
             memory = memory.persistent_half();
             workload.recover(&memory);
+            workload.repair(&memory);
             workload.restart(&memory);
             workload.check(&memory).unwrap();
         }
@@ -286,7 +297,7 @@ fn notes_come_in_order() {
                     inside.1 = true;
                     (true, false)
                 }
-                Note::RegionWrite { .. } => (true, true),
+                Note::RegionWrite { .. } | Note::RegionFresh { .. } => (true, true),
                 // Several regions of bandwidth end and are acknowledged together.
                 Note::RegionEnd => {
                     inside.1 = false;

@@ -13,6 +13,7 @@ use strandline_crash::{command, first_failure, Kind, Points};
 use strandline_design::About;
 use strandline_designs::abouts;
 use strandline_kernel::Cycles;
+use strandline_runtime::{runtimes, RuntimeAbout};
 use strandline_sim::{check_needs, Error, Plan, Spec};
 
 /// Number of recovered crash states of a command; the model judges all states.
@@ -55,7 +56,7 @@ fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
     })
 }
 
-/// The failure of a command. A refusal is right, and so is an unrecovered state of a design without a promise.
+/// The failure of a command. A refusal is right, and so is an unrecovered state of a design or runtime without a promise.
 fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
     let found = finding(planted, || {
         match first_failure(spec, POINTS, &|spec| planted.observe_for(spec, PATIENCE)) {
@@ -63,8 +64,18 @@ fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
             other => Ok(other?.map(|failure| Found::new(failure.kind, failure.why))),
         }
     })?;
-    let is_bound = !planted.promises_recovery() && found.kind == Some(Kind::Unrecovered);
+    let promises = planted.promises_recovery() && runtime_promises_recovery(spec);
+    let is_bound = !promises && found.kind == Some(Kind::Unrecovered);
     (!is_bound).then_some(found)
+}
+
+/// Whether the command's runtime promises recovery. Those that workloads have by default do.
+fn runtime_promises_recovery(spec: &Spec) -> bool {
+    let is_asked = |about: &&RuntimeAbout| Some(about.name) == spec.runtime.as_deref();
+    runtimes()
+        .iter()
+        .find(is_asked)
+        .is_none_or(|about| about.promises_recovery)
 }
 
 /// Tests the generator: most commands run, and a planted bug is found and shrunk.

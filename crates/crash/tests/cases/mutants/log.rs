@@ -8,12 +8,16 @@ use strandline_design::Design;
 use strandline_designs::X86;
 use strandline_isa::{Addr, CoreId, Cpu, Image, Memory};
 use strandline_runtime::adversary::{Adversary, Play, Watch, SPECULATING};
-use strandline_runtime::{block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog};
+use strandline_runtime::{
+    block_on, recover, BuildPlan, Heap, Log, LogLayout, Logging, Plain, Runtime, Step, UndoLog, Wal,
+};
 
 /// What is not recovered.
 pub fn run() -> Option<String> {
-    if !restores_a_line_of_two_steps() {
-        return Some("a line of two steps is not restored".to_owned());
+    for runtime in [Runtime::Undo, Runtime::Wal(Wal::LogPSf)] {
+        if !restores_a_line_of_two_steps(runtime) {
+            return Some(format!("{}: a line of two steps is not restored", runtime.name()));
+        }
     }
     if (1..=SEEDS).any(commits_what_misled_it) {
         return Some("a region that was misled is committed".to_owned());
@@ -61,8 +65,13 @@ async fn two_lanes<C: Cpu>(cpu: &C, logs: &LogLayout, lock: Addr, lines: Addr) {
 }
 
 /// Whether recovery restores the line's content before the region.
-fn restores_a_line_of_two_steps() -> bool {
-    let mut heap = Heap::default();
+fn restores_a_line_of_two_steps(runtime: Runtime) -> bool {
+    let mut heap = Heap::new(&BuildPlan {
+        threads: 1,
+        window: None,
+        seed: 1,
+        logging: Logging { runtime, batch: 1 },
+    });
     let line = heap.pm(64);
     let logs = LogLayout::allot(&mut heap, 1, 8);
     let memory = heap.memory();
@@ -73,7 +82,7 @@ fn restores_a_line_of_two_steps() -> bool {
 }
 
 async fn two_steps<C: Cpu>(cpu: &C, logs: &LogLayout, line: Addr) {
-    let mut log = UndoLog::open(cpu, logs, 0).await;
+    let mut log = Log::open(cpu, logs, 0).await;
     let mut region = log.begin();
     let at = cpu.word(line.0);
     region.log(at, 0, 8).await;

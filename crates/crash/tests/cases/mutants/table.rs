@@ -121,6 +121,15 @@ impl Mutant {
             Broken::Rule(Rule::GroupDurable | Rule::ReplayOfWholeRegions | Rule::ReplayAwaitsDependences) => {
                 Some("redo")
             }
+            Broken::Rule(
+                Rule::WalRecordsFlushed
+                | Rule::WalRecordsBeforeBit
+                | Rule::WalBitBeforeUpdates
+                | Rule::WalUpdatesBeforeClear
+                | Rule::WalBitDecides
+                | Rule::WalEveryRecordUndone
+                | Rule::WalNewestUndoneFirst,
+            ) => Some("log-p-sf"),
             _ => None,
         }
     }
@@ -488,4 +497,12 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("redo/group-not-awaited", "x86", B(Rule::GroupDurable), &BATCHES, &[E]),
     mutant("redo/part-replayed", "x86", B(Rule::ReplayOfWholeRegions), &BATCHES, &[E]),
     mutant("redo/dependences-ignored", "x86", B(Rule::ReplayAwaitsDependences), &BATCHES, &[P]),
+    // The write-ahead log with a logged bit.
+    mutant("log-p-sf/records-not-flushed", "x86", B(Rule::WalRecordsFlushed), &[], &[E]),
+    mutant("log-p-sf/bit-before-records", "x86", B(Rule::WalRecordsBeforeBit), &[], &[E]),
+    mutant("log-p-sf/updates-before-bit", "x86", B(Rule::WalBitBeforeUpdates), &[], &[E]),
+    mutant("log-p-sf/cleared-before-updates", "x86", B(Rule::WalUpdatesBeforeClear), &[], &[E]),
+    mutant("log-p-sf/bit-ignored", "x86", B(Rule::WalBitDecides), &[], &[E]),
+    mutant("log-p-sf/one-record-forgotten", "x86", B(Rule::WalEveryRecordUndone), &[], &[E]),
+    mutant("log-p-sf/oldest-undone-first", "x86", B(Rule::WalNewestUndoneFirst), &[], &[P]),
 ];

@@ -1,6 +1,6 @@
 //! A back end that counts instructions.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Site, W};
 use strandline_runtime::Plain;
 
@@ -14,11 +14,35 @@ pub struct Counts {
     pub rmws: u64,
     pub flushes: u64,
     pub fences: u64,
+    /// Those of the fences that are `pcommit`s.
+    pub pcommits: u64,
 }
 
 impl Counts {
     pub fn instructions(&self) -> u64 {
         self.alu + self.branches + self.loads + self.stores + self.rmws + self.flushes + self.fences
+    }
+
+    fn with(&self, other: &Counts, join: impl Fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            tasks: join(self.tasks, other.tasks),
+            alu: join(self.alu, other.alu),
+            branches: join(self.branches, other.branches),
+            loads: join(self.loads, other.loads),
+            stores: join(self.stores, other.stores),
+            rmws: join(self.rmws, other.rmws),
+            flushes: join(self.flushes, other.flushes),
+            fences: join(self.fences, other.fences),
+            pcommits: join(self.pcommits, other.pcommits),
+        }
+    }
+
+    pub fn plus(&self, other: &Counts) -> Counts {
+        self.with(other, |a, b| a + b)
+    }
+
+    fn since(&self, before: &Counts) -> Counts {
+        self.with(before, |a, b| a - b)
     }
 
     pub fn per_task(&self, count: u64) -> f64 {
@@ -29,6 +53,10 @@ impl Counts {
 pub struct Counting<'m> {
     plain: Plain<'m>,
     counts: Cell<Counts>,
+    /// The counts of each task that has ended.
+    tasks: RefCell<Vec<Counts>>,
+    /// The counts when the task began.
+    begun: Cell<Counts>,
 }
 
 impl<'m> Counting<'m> {
@@ -36,11 +64,18 @@ impl<'m> Counting<'m> {
         Counting {
             plain: Plain::new(memory, CoreId(0), lowering),
             counts: Cell::default(),
+            tasks: RefCell::default(),
+            begun: Cell::default(),
         }
     }
 
     pub fn counts(&self) -> Counts {
         self.counts.get()
+    }
+
+    /// What each task executed.
+    pub fn tasks(&self) -> Vec<Counts> {
+        self.tasks.take()
     }
 
     fn count(&self, add: impl FnOnce(&mut Counts)) {
@@ -85,13 +120,21 @@ impl Cpu for Counting<'_> {
     }
     async fn primitive(&self, primitive: Primitive) {
         if primitive != Primitive::StoreBarrier {
-            self.count(|c| c.fences += 1);
+            self.count(|c| {
+                c.fences += 1;
+                c.pcommits += u64::from(primitive == Primitive::Pcommit);
+            });
         }
     }
     fn note(&self, note: Note) {
         self.plain.note(note);
-        if note == Note::TaskEnd {
-            self.count(|c| c.tasks += 1);
+        match note {
+            Note::TaskBegin => self.begun.set(self.counts()),
+            Note::TaskEnd => {
+                self.count(|c| c.tasks += 1);
+                self.tasks.borrow_mut().push(self.counts().since(&self.begun.get()));
+            }
+            _ => {}
         }
     }
     async fn start_line(&self) {

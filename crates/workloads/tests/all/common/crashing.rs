@@ -1,7 +1,7 @@
 //! Crashes a workload wherever its durable image changes.
 
 use super::thread_plan;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use strandline_isa::{Addr, Image, Lowering, Memory};
@@ -79,8 +79,10 @@ pub fn run<W: Workload>(
 /// Recovers a crash image and judges it.
 pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
     workload.recover(image);
-    workload.check(image)?;
-    watch.verify(image)
+    // Repair may write what regions have written.
+    watch.verify(image)?;
+    workload.repair(image);
+    workload.check(image)
 }
 
 /// Passes one image in `every` to `judge`.
@@ -99,46 +101,58 @@ pub fn sampled<W: Workload>(
     }
 }
 
-/// An image that drops all writes after the first few, as after a power failure.
-pub struct Failing<'m> {
-    pub memory: &'m Memory,
-    pub writes_left: Cell<u64>,
+/// An image that keeps the writes to it, in their order.
+struct Recording<'m> {
+    memory: &'m Memory,
+    writes: RefCell<Vec<(Addr, u64)>>,
 }
 
-impl Image for Failing<'_> {
+impl Image for Recording<'_> {
     fn word(&self, addr: Addr) -> u64 {
         self.memory.word(addr)
     }
 
     fn set_word(&self, addr: Addr, value: u64) {
-        if self.writes_left.get() > 0 {
-            self.writes_left.set(self.writes_left.get() - 1);
-            self.memory.set_word(addr, value);
-        }
+        self.writes.borrow_mut().push((addr, value));
+        self.memory.set_word(addr, value);
     }
 }
 
-/// Approximate maximum number of failing recoveries for each crash image, evenly spread.
-const CUTS: u64 = 16;
+/// Approximate maximum number of cuts of a part of recovery for each crash image, evenly spread.
+const CUTS: usize = 16;
 
-/// Recovers a crash image with a crash during recovery, and judges the result of a second recovery.
+/// Recovers a crash image with a crash during either part of recovery, and judges the result of a second recovery. After
+/// a crash during repair, only the invariant is judged: repair writes what regions have written.
 pub fn judge_twice<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result<(), String> {
-    let writes = recover_in_part(workload, &image.clone(), u64::MAX);
-    let step = usize::try_from(writes / CUTS + 1).unwrap();
-    for cut in (0..=writes).step_by(step) {
+    cut(image, &|image| workload.recover(image), &|again| {
+        judge(workload, again, watch)
+    })?;
+    let recovered = image.clone();
+    workload.recover(&recovered);
+    let repair = |image: &dyn Image| workload.repair(image);
+    cut(&recovered, &repair, &|again| {
+        // Volatile memory is lost again.
+        let again = again.persistent_half();
+        workload.recover(&again);
+        workload.repair(&again);
+        workload.check(&again)
+    })
+}
+
+/// Stops a part of recovery after some number of writes, for several numbers, and judges what it leaves.
+fn cut(image: &Memory, part: &dyn Fn(&dyn Image), judge: &dyn Fn(&Memory) -> Result<(), String>) -> Result<(), String> {
+    let recording = Recording {
+        memory: &image.clone(),
+        writes: RefCell::default(),
+    };
+    part(&recording);
+    let writes = recording.writes.into_inner();
+    for cut in (0..=writes.len()).step_by(writes.len() / CUTS + 1) {
         let again = image.clone();
-        recover_in_part(workload, &again, cut);
-        judge(workload, &again, watch).map_err(|why| format!("after {cut} writes of a recovery: {why}"))?;
+        for (addr, value) in &writes[..cut] {
+            again.set_word(*addr, *value);
+        }
+        judge(&again).map_err(|why| format!("after {cut} writes of a part of recovery: {why}"))?;
     }
     Ok(())
-}
-
-/// Recovers up to this number of writes; returns the number of writes.
-fn recover_in_part<W: Workload>(workload: &W, memory: &Memory, writes: u64) -> u64 {
-    let failing = Failing {
-        memory,
-        writes_left: Cell::new(writes),
-    };
-    workload.recover(&failing);
-    writes - failing.writes_left.get()
 }

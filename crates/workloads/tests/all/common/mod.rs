@@ -14,9 +14,10 @@ pub const PLAN: BuildPlan = BuildPlan {
     logging: Logging::UNDO,
 };
 
-/// All runtimes except the undo log, with batches of these sizes.
+/// All runtimes that recover, except the undo log, with batches of these sizes.
 pub fn models(batches: &[u64]) -> Vec<Logging> {
-    let names = ["txn", "atlas", "sfr", "redo"];
+    let names = ["txn", "atlas", "sfr", "redo", "log-p-sf"];
+    let has_batches = |runtime| matches!(runtime, Runtime::Atlas | Runtime::Sfr | Runtime::Redo);
     let logging = |name: &str, batch| Logging {
         runtime: Runtime::named(name).expect("a runtime"),
         batch,
@@ -24,7 +25,7 @@ pub fn models(batches: &[u64]) -> Vec<Logging> {
     names
         .iter()
         .flat_map(|name| batches.iter().map(move |batch| logging(name, *batch)))
-        .filter(|logging| logging.runtime != Runtime::Txn || logging.batch == batches[0])
+        .filter(|logging| has_batches(logging.runtime) || logging.batch == batches[0])
         .collect()
 }
 
@@ -47,7 +48,12 @@ pub fn run_plain<W: Workload>(workload: &W, memory: &Memory, lowering: Lowering,
 }
 
 /// Forms of a workload that a parameter selects: a key and its value behind the name.
-const FORMS: [&str; 1] = ["cq locks=2"];
+const FORMS: [&str; 4] = [
+    "cq locks=2",
+    "avl-tree incremental=1",
+    "b-tree incremental=1",
+    "sp-rb-tree incremental=1",
+];
 
 /// All of them, and their other forms.
 pub fn workloads() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,120 @@
+//! The layout of write-ahead logs, and an address word.
+
+use super::Wal;
+use crate::model::set::SET_BYTES;
+use crate::Heap;
+use std::ops::Range;
+use strandline_isa::{Addr, LINE_BYTES};
+
+/// Address words in a line: n logged lines take n data lines and n/8 address lines, rounded up ("eight clwbs for logging
+/// entries and one for indexes", section 3.2).
+const ADDRESSES: u64 = LINE_BYTES / 8;
+
+/// The shift from a number of lines to their bytes.
+pub(crate) const LINE_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64;
+
+/// The logs of all lanes. In persistent memory, a lane has a line with the logged word, lines of addresses, and data lines.
+/// In volatile memory it has the list of the lines to flush, and a set of lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalLayout {
+    pub variant: Wal,
+    pm: Addr,
+    dram: Addr,
+    lanes: u64,
+    /// Data lines of a lane.
+    pub records: u64,
+}
+
+impl WalLayout {
+    /// Allots the logs of `lanes` lanes with `records` data lines each.
+    pub fn allot(heap: &mut Heap, lanes: usize, records: u64, variant: Wal) -> WalLayout {
+        let mut layout = WalLayout {
+            variant,
+            pm: Addr(0),
+            dram: Addr(0),
+            lanes: lanes as u64,
+            records,
+        };
+        layout.pm = heap.pm(layout.lanes * layout.lane_bytes());
+        layout.dram = heap.dram(layout.lanes * layout.list_bytes());
+        layout
+    }
+
+    pub fn lanes(&self) -> usize {
+        self.lanes as usize
+    }
+
+    fn lane_bytes(&self) -> u64 {
+        (1 + self.records.div_ceil(ADDRESSES) + self.records) * LINE_BYTES
+    }
+
+    fn list_bytes(&self) -> u64 {
+        SET_BYTES + (8 * self.records).next_multiple_of(LINE_BYTES)
+    }
+
+    /// The logged word of `lane`: the number of its valid records.
+    pub fn logged(&self, lane: usize) -> Addr {
+        Addr(self.pm.0 + lane as u64 * self.lane_bytes())
+    }
+
+    /// The address words of `lane`.
+    pub fn addresses(&self, lane: usize) -> Addr {
+        Addr(self.logged(lane).0 + LINE_BYTES)
+    }
+
+    /// The data lines of `lane`.
+    pub fn data(&self, lane: usize) -> Addr {
+        Addr(self.addresses(lane).0 + self.records.div_ceil(ADDRESSES) * LINE_BYTES)
+    }
+
+    /// The set of lines of `lane`.
+    pub fn set(&self, lane: usize) -> Addr {
+        Addr(self.dram.0 + lane as u64 * self.list_bytes())
+    }
+
+    /// The list of the lines that `lane` is to flush: room for as many as it has data lines.
+    pub fn lines(&self, lane: usize) -> Addr {
+        Addr(self.set(lane).0 + SET_BYTES)
+    }
+
+    pub fn range(&self) -> Range<u64> {
+        self.pm.0..self.pm.0 + self.lanes * self.lane_bytes()
+    }
+
+    pub fn lists(&self) -> Range<u64> {
+        self.dram.0..self.dram.0 + self.lanes * self.list_bytes()
+    }
+}
+
+/// What an address word says beside the line's address: which words the record holds, at their places in its data line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// The first word, 0 to 7.
+    pub first: u64,
+    /// Their number, 1 to 8.
+    pub words: u64,
+}
+
+impl Span {
+    /// The span of `bytes` from `from` on.
+    pub const fn of(from: u64, bytes: u64) -> Span {
+        Span {
+            first: from / 8,
+            words: bytes.div_ceil(8),
+        }
+    }
+
+    /// The six low bits of an address word.
+    pub const fn bits(self) -> u64 {
+        self.first | (self.words - 1) << 3
+    }
+
+    /// The line and the span of an address word.
+    pub const fn unpack(word: u64) -> (Addr, Span) {
+        let span = Span {
+            first: word & 7,
+            words: (word >> 3 & 7) + 1,
+        };
+        (Addr(word & !(LINE_BYTES - 1)), span)
+    }
+}

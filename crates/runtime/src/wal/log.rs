@@ -1,0 +1,215 @@
+//! One lane's write-ahead log, as the program writes it.
+
+use super::layout::{Span, WalLayout, LINE_SHIFT};
+use super::Wal;
+use crate::model::set::Set;
+use strandline_isa::{sites, Addr, Cpu, Intent, Line, Note, LINE_BYTES, W};
+use strandline_rules::{broken, Rule};
+
+sites! {
+    MORE_RECORDS_TO_FLUSH = 0x3c1d_77e9;
+    MORE_ADDRESSES_TO_FLUSH = 0x92e5_0b64;
+    MORE_LINES_TO_FLUSH = 0x5ab8_c31f;
+}
+
+/// The write-ahead log of one lane (a thread, or one of the tasks that share it).
+pub struct WalLog<'c, C: Cpu> {
+    pub(crate) cpu: &'c C,
+    pub(super) variant: Wal,
+    /// The program writes the log, and flushes.
+    pub(super) logs: bool,
+    pub(crate) flushes: bool,
+    logged: Addr,
+    addresses: Addr,
+    data: Addr,
+    lines: Addr,
+    /// Data lines.
+    capacity: u64,
+    /// Records of the open region.
+    pub(super) records: W<'c, C>,
+    /// How many of them the logged word counts.
+    counted: W<'c, C>,
+    /// The offset behind the list of the lines to flush.
+    end: W<'c, C>,
+    /// The lines that the open region has logged by single writes.
+    pub(super) written: Set<'c, C>,
+    /// The lines of the open step again, for assertions only: empty without assertions.
+    pub(super) known: Vec<Line>,
+}
+
+impl<'c, C: Cpu> WalLog<'c, C> {
+    /// The log of `lane`, which holds no region: recovery has cleared the logged word.
+    pub(crate) fn open(cpu: &'c C, layout: &WalLayout, lane: usize) -> Self {
+        let zero = cpu.word(0);
+        WalLog {
+            cpu,
+            variant: layout.variant,
+            logs: layout.variant.logs(cpu.lowering()),
+            flushes: layout.variant.flushes(cpu.lowering()),
+            logged: layout.logged(lane),
+            addresses: layout.addresses(lane),
+            data: layout.data(lane),
+            lines: layout.lines(lane),
+            capacity: layout.records,
+            records: zero,
+            counted: zero,
+            end: zero,
+            written: Set::of_lines(cpu, layout.set(lane)),
+            known: Vec::new(),
+        }
+    }
+
+    /// Whether the program needs the lines of a step: it logs them, or flushes them.
+    #[inline(always)]
+    #[must_use]
+    pub fn needs_lines(&self) -> bool {
+        self.logs || self.flushes
+    }
+
+    /// Acquires the lock at this address. A variant that orders nothing does not annotate it either.
+    pub(crate) async fn lock(&mut self, lock: W<'c, C>) {
+        match self.variant {
+            Wal::LogPSf => crate::lock(self.cpu, lock).await,
+            _ => crate::lock::take(self.cpu, lock).await,
+        }
+    }
+
+    /// Releases the lock at this address.
+    pub(crate) async fn unlock(&mut self, lock: W<'c, C>) {
+        match self.variant {
+            Wal::LogPSf => crate::unlock(self.cpu, lock).await,
+            _ => crate::lock::leave(self.cpu, lock).await,
+        }
+    }
+
+    /// Begins a region.
+    pub(crate) fn begin(&mut self) {
+        self.cpu.note(Note::RegionBegin);
+        self.known.clear();
+    }
+
+    /// Flushes a line, if the variant flushes.
+    #[inline(always)]
+    pub(crate) async fn flush(&self, line: W<'c, C>) {
+        if self.flushes {
+            line.flush().await;
+        }
+    }
+
+    /// Orders, if the variant does.
+    #[inline(always)]
+    pub(crate) async fn order(&self, intent: Intent) {
+        self.variant.order(self.cpu, intent).await;
+    }
+
+    /// Copies a span of a line to the next data line, with its address.
+    pub(super) async fn record(&mut self, line: W<'c, C>, span: Span) {
+        if self.records.bits() >= self.capacity {
+            log_too_small(self.capacity);
+        }
+        let slot = (self.records << LINE_SHIFT).at(self.data.0);
+        for word in span.first..span.first + span.words {
+            let old = line.at(8 * word).load().await;
+            slot.at(8 * word).store(old).await;
+        }
+        let address = if span.bits() == 0 { line } else { line | span.bits() };
+        (self.records << 3).at(self.addresses.0).store(address).await;
+        self.records = self.records + 1;
+    }
+
+    /// Remembers a line of the step, which `finish` flushes.
+    pub(super) async fn keep(&mut self, line: W<'c, C>) {
+        if cfg!(debug_assertions) {
+            let known = Addr(line.bits()).line();
+            assert!(
+                !self.known.contains(&known),
+                "{} is logged twice in a step",
+                known.addr()
+            );
+            self.known.push(known);
+        }
+        if !self.flushes {
+            return;
+        }
+        if self.end.bits() >= 8 * self.capacity {
+            log_too_small(self.capacity);
+        }
+        self.end.at(self.lines.0).store(line).await;
+        self.end = self.end + 8;
+    }
+
+    /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged word
+    /// that counts them.
+    pub(crate) async fn set_logged(&mut self) {
+        if !self.logs {
+            return;
+        }
+        if self.flushes && !broken(Rule::WalRecordsFlushed) {
+            self.flush_records().await;
+        }
+        if !broken(Rule::WalRecordsBeforeBit) {
+            self.order(Intent::LogBeforeUpdate).await;
+        }
+        self.counted = self.records;
+        self.write_logged(self.records).await;
+        if !broken(Rule::WalBitBeforeUpdates) {
+            self.order(Intent::LogBeforeUpdate).await;
+        }
+    }
+
+    /// Flushes each data line and each address line of the records that are not counted.
+    async fn flush_records(&self) {
+        let mut at = self.counted << LINE_SHIFT;
+        let end = self.records << LINE_SHIFT;
+        while at.less(end).branch(MORE_RECORDS_TO_FLUSH) {
+            at.at(self.data.0).flush().await;
+            at = at + LINE_BYTES;
+        }
+        let mut at = (self.counted << 3) & !(LINE_BYTES - 1);
+        let end = self.records << 3;
+        while at.less(end).branch(MORE_ADDRESSES_TO_FLUSH) {
+            at.at(self.addresses.0).flush().await;
+            at = at + LINE_BYTES;
+        }
+    }
+
+    /// Flushes the lines of the step, each once.
+    pub(super) async fn flush_lines(&mut self) {
+        self.known.clear();
+        if !self.flushes {
+            return;
+        }
+        let mut at = self.cpu.word(0);
+        while at.less(self.end).branch(MORE_LINES_TO_FLUSH) {
+            at.at(self.lines.0).load().await.flush().await;
+            at = at + 8;
+        }
+        self.end = self.cpu.word(0);
+    }
+
+    /// Steps 3 and 4 of section 3.1: the updates, which are flushed, are made durable; then the cleared word.
+    pub(super) async fn commit(&mut self) {
+        if self.logs {
+            if !broken(Rule::WalUpdatesBeforeClear) {
+                self.order(Intent::Commit).await;
+            }
+            self.write_logged(self.cpu.word(0)).await;
+        }
+        self.order(Intent::Durable).await;
+        self.cpu.note(Note::RegionDurable);
+        (self.records, self.counted) = (self.cpu.word(0), self.cpu.word(0));
+        self.written.clear();
+    }
+
+    async fn write_logged(&self, count: W<'c, C>) {
+        let logged = self.cpu.word(self.logged.0);
+        logged.store(count).await;
+        self.flush(logged).await;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn log_too_small(capacity: u64) -> ! {
+    panic!("a region of more than {capacity} lines: workload.log_records is too small for it");
+}

@@ -1,0 +1,79 @@
+//! An open region of a write-ahead log: its steps, or its single writes.
+
+use super::layout::Span;
+use super::WalLog;
+use crate::region::low_bytes;
+use crate::Step;
+use strandline_isa::{sites, Addr, Cpu, Note, LINE_BYTES, W};
+
+sites! {
+    NOTHING_IS_LOGGED = 0x70c4_e2ad;
+}
+
+impl<'c, C: Cpu> WalLog<'c, C> {
+    /// Logs `bytes` from `from` on of the line at `line`.
+    pub(crate) async fn log(&mut self, line: W<'c, C>, from: u64, bytes: u64) {
+        debug_assert!(line.bits() % LINE_BYTES == 0 && from % 8 == 0 && from + bytes <= LINE_BYTES);
+        self.keep(line).await;
+        if self.logs {
+            self.record(line, Span::of(from, bytes)).await;
+        }
+    }
+
+    /// Adds a free line to the step. What it held is not kept.
+    pub(crate) async fn fresh(&mut self, line: W<'c, C>) {
+        self.cpu.note(Note::RegionFresh {
+            line: Addr(line.bits()).line(),
+        });
+        self.keep(line).await;
+    }
+
+    /// Stores into a line that the step has logged.
+    pub(crate) async fn update(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        debug_assert!(
+            !self.needs_lines() || self.known.contains(&Addr(at.bits()).line()),
+            "{} was not logged",
+            Addr(at.bits())
+        );
+        self.store(at, value, size).await;
+    }
+
+    /// Stores into a line that is logged, whole, at the region's first write to it.
+    pub(crate) async fn write(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        if self.needs_lines() {
+            let line = at & !(LINE_BYTES - 1);
+            if self.written.find(line).await.is_none() {
+                let zero = self.cpu.word(0);
+                self.written.insert(line, zero, zero).await;
+                self.log(line, 0, LINE_BYTES).await;
+                self.set_logged().await;
+            }
+        }
+        self.store(at, value, size).await;
+    }
+
+    async fn store(&mut self, at: W<'c, C>, value: W<'c, C>, size: u8) {
+        self.cpu.note(Note::RegionWrite {
+            addr: Addr(at.bits()),
+            size,
+            value: low_bytes(value.bits(), size),
+        });
+        at.store_sized(value, size).await;
+    }
+
+    /// Flushes the step's lines; commits after the last step.
+    pub(crate) async fn finish(&mut self, step: Step) {
+        self.flush_lines().await;
+        if step == Step::Last {
+            self.commit().await;
+        }
+    }
+
+    /// Commits a region of single writes. One that has written nothing has nothing to commit.
+    pub(crate) async fn end(&mut self) {
+        if self.logs && self.records.is(0).branch(NOTHING_IS_LOGGED) {
+            return self.cpu.note(Note::RegionDurable);
+        }
+        self.finish(Step::Last).await;
+    }
+}

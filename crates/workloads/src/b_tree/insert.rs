@@ -1,0 +1,111 @@
+//! Nodes that get a child, and are split when it is the fourth.
+
+use super::two_three::{inner, NO_KEY, TO_KEY};
+use crate::trees::{header, line, offset, Change, Tree};
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    LINK_IS_HEADERS = 0x0f71_bb4c;
+    TAKES_FIRST_SLOT = 0xa3c4_16de;
+    TAKES_SECOND_SLOT = 0x58fd_e290;
+    HAD_THREE = 0xe61b_9357;
+    HAD_THREE_BEHIND = 0x417a_dc08;
+}
+
+impl<'c, C: Cpu> Tree<'_, 'c, C> {
+    /// Ends a step: two subtrees, with `key` before the second, take the place of the one to which the link at position
+    /// `at` of the path leads. Returns the node above if it then has four children.
+    pub(super) async fn link_pair(
+        &mut self,
+        mut change: Change<'c, C>,
+        at: W<'c, C>,
+        pair: [W<'c, C>; 2],
+        key: W<'c, C>,
+    ) -> Option<W<'c, C>> {
+        let link = at.load().await;
+        if at.equals(self.first()).branch(LINK_IS_HEADERS) {
+            self.grow(&mut change, pair, key).await;
+            self.commit(change).await;
+            return None;
+        }
+        let node = line(link);
+        change.add(node);
+        let is_overfull = self.widen(&mut change, link, pair, key).await;
+        self.commit(change).await;
+        is_overfull.then_some(node)
+    }
+
+    /// A new root over two subtrees.
+    async fn grow(&mut self, change: &mut Change<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) {
+        let root = self.take().await;
+        change.add_once(self.header);
+        change.fresh(root);
+        self.fill(change, root, pair, key);
+        change.set(self.header.at(header::ROOT), root);
+        let height = self.get(self.header.at(header::HEIGHT)).await;
+        change.set(self.header.at(header::HEIGHT), height + 1);
+    }
+
+    /// Sets all words of a node of two children.
+    fn fill(&self, change: &mut Change<'c, C>, node: W<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) {
+        let (none, no_key) = (self.cpu.word(0), self.cpu.word(NO_KEY));
+        for (at, child) in inner::CHILDREN.into_iter().zip([pair[0], pair[1], none, none]) {
+            change.set(node.at(at), child);
+        }
+        for (at, key) in inner::KEYS.into_iter().zip([key, no_key, no_key]) {
+            change.set(node.at(at), key);
+        }
+    }
+
+    /// Two subtrees take the place of the child at `link`. Returns whether the node then has four.
+    async fn widen(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, pair: [W<'c, C>; 2], key: W<'c, C>) -> bool {
+        let (node, slot) = (line(link), offset(link));
+        change.set(link, pair[0]);
+        change.set(link.at(8), pair[1]);
+        change.set(link.at(TO_KEY + 8), key);
+        if slot.is(inner::CHILDREN[0]).branch(TAKES_FIRST_SLOT) {
+            let [second, third] = [1, 2].map(|i| node.at(inner::CHILDREN[i]));
+            let (second, third) = (self.get(second).await, self.get(third).await);
+            let [first_key, second_key] = [0, 1].map(|i| node.at(inner::KEYS[i]));
+            let (first_key, second_key) = (self.get(first_key).await, self.get(second_key).await);
+            change.set(node.at(inner::CHILDREN[2]), second);
+            change.set(node.at(inner::CHILDREN[3]), third);
+            change.set(node.at(inner::KEYS[1]), first_key);
+            change.set(node.at(inner::KEYS[2]), second_key);
+            return !third.is(0).branch(HAD_THREE);
+        }
+        if slot.is(inner::CHILDREN[1]).branch(TAKES_SECOND_SLOT) {
+            let third = self.get(node.at(inner::CHILDREN[2])).await;
+            let second_key = self.get(node.at(inner::KEYS[1])).await;
+            change.set(node.at(inner::CHILDREN[3]), third);
+            change.set(node.at(inner::KEYS[2]), second_key);
+            return !third.is(0).branch(HAD_THREE_BEHIND);
+        }
+        true
+    }
+
+    /// Splits `node`, to which the link at position `at` of the path leads and which has four children, and then each
+    /// node above that gets four.
+    pub(super) async fn split_up(&mut self, mut at: W<'c, C>, mut node: W<'c, C>) {
+        loop {
+            let half = self.take().await;
+            let [third, fourth] = [2, 3].map(|i| node.at(inner::CHILDREN[i]));
+            let pair = [self.get(third).await, self.get(fourth).await];
+            let [middle, last] = [1, 2].map(|i| node.at(inner::KEYS[i]));
+            let (middle_key, last_key) = (self.get(middle).await, self.get(last).await);
+            let mut change = Change::of(&[node]);
+            change.fresh(half);
+            self.fill(&mut change, half, pair, last_key);
+            for link in [third, fourth] {
+                change.set(link, self.cpu.word(0));
+            }
+            for key in [middle, last] {
+                change.set(key, self.cpu.word(NO_KEY));
+            }
+            let Some(full) = self.link_pair(change, at, [node, half], middle_key).await else {
+                return;
+            };
+            (at, node) = (at - 8, full);
+        }
+    }
+}

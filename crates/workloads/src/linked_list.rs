@@ -1,0 +1,185 @@
+//! `linked-list`: insertions and deletions in a sorted linked list.
+//!
+//! Speculative Persistence (ISCA 2017), Table 1 "Linked-List", and 3.1.1. An operation searches a random key from the head
+//! on. If the key is there, its node is deleted; otherwise a node with the key is inserted (`chain.rs`).
+//!
+//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list; half of them are in it after
+//! some time.
+
+use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
+use crate::structures::{init_ops, populate, STRUCTURES};
+use crate::About;
+use std::ops::Range;
+use strandline_isa::{Cpu, Image, Memory};
+use strandline_kernel::{Param, ParamError, Params};
+use strandline_runtime::{log_records, BuildPlan, Demand, Heap, LogLayout, ThreadState, Workload};
+
+/// The workload's description.
+pub const ABOUT: About = About {
+    name: "linked-list",
+    aliases: &[],
+    line: "inserts and deletes nodes of a sorted linked list",
+    paper: "Speculative Persistence (ISCA 2017), Table 1, Linked-List",
+    machine: "sp",
+    runtime: "log-p-sf",
+    tasks: 50_000,
+    params: PARAMS,
+    small: &[
+        ("keys", "24"),
+        ("init_ops", "20"),
+        ("structures", "2"),
+        ("log_records", "8"),
+    ],
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "keys",
+        default: 1024,
+        min: 1,
+        max: 1 << 20,
+        help: "number of keys, and the most nodes of a list",
+    },
+    init_ops(500),
+    STRUCTURES,
+    log_records(LEAST_RECORDS),
+];
+
+/// Sorted linked lists.
+pub struct LinkedList {
+    lists: Chains,
+    keys: u64,
+    init_ops: u64,
+    logs: LogLayout,
+}
+
+impl Workload for LinkedList {
+    fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
+        let keys = params.get("keys");
+        let mut heap = Heap::new(plan);
+        let list = LinkedList {
+            lists: Chains::allot(&mut heap, plan, params.get("structures"), keys),
+            keys,
+            init_ops: params.get("init_ops"),
+            logs: LogLayout::allot(&mut heap, plan.lanes(), params.get("log_records")),
+        };
+        Ok((list, heap))
+    }
+
+    fn fill(&self, memory: &Memory, seed: u64) {
+        self.restart(memory);
+        populate(self, memory, seed, self.init_ops);
+    }
+
+    fn region(_params: &Params) -> Demand {
+        LARGEST
+    }
+
+    async fn task<C: Cpu>(&self, thread: &mut ThreadState<'_, C>) {
+        let list = self.lists.draw(thread.cpu, &mut thread.random);
+        let key = thread.random.below(self.keys);
+        chain::operate(&self.lists, thread, list, key).await;
+    }
+
+    /// Each list reaches nodes of its own, with ascending keys, and values that belong to them. Its other nodes are free.
+    fn check(&self, image: &dyn Image) -> Result<(), String> {
+        let is_known = |list: u64, key: u64| match key < self.keys {
+            true => Ok(()),
+            false => Err(format!("list {list} has key {key}, which is never drawn")),
+        };
+        chain::check(&self.lists, image, is_known)
+    }
+
+    fn logs(&self) -> LogLayout {
+        self.logs
+    }
+
+    fn footprint(&self) -> Vec<Range<u64>> {
+        let mut ranges = self.lists.footprint();
+        ranges.extend([self.logs.lists(), self.logs.range()]);
+        ranges
+    }
+
+    fn restart(&self, image: &dyn Image) {
+        chain::restart(&self.lists, image);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::node;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use strandline_isa::{Addr, CoreId, Lowering};
+    use strandline_runtime::{block_on, run_thread, Logging, Plain, Random, ThreadPlan};
+
+    fn built(seed: u64, keys: u64, init_ops: u64) -> (LinkedList, Memory) {
+        let set = [("keys", keys), ("init_ops", init_ops)].map(|(key, value)| (key, value.to_string()));
+        let set = set.iter().map(|(key, value)| (*key, value.as_str()));
+        let params = Params::parse("workload", PARAMS, set).unwrap();
+        let plan = BuildPlan {
+            threads: 1,
+            window: None,
+            seed,
+            logging: Logging::UNDO,
+        };
+        LinkedList::build(&params, &plan).unwrap()
+    }
+
+    fn held(list: &LinkedList, image: &dyn Image) -> BTreeSet<u64> {
+        let mut keys = BTreeSet::new();
+        let see = |_, key| {
+            keys.insert(key);
+            Ok(())
+        };
+        chain::walk(&list.lists, image, 0, see).unwrap();
+        keys
+    }
+
+    proptest! {
+        #[test]
+        fn the_list_holds_what_a_set_would(seed: u64, keys in 1_u64..60, init_ops in 0_u64..100, tasks in 0_u64..200) {
+            let (list, memory) = built(seed, keys, init_ops);
+            let mut expected = held(&list, &memory);
+            let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
+            let mut random = Random::new(&cpu, seed, 0);
+            for _ in 0..tasks {
+                let key = random.below(keys).bits();
+                if !expected.remove(&key) {
+                    expected.insert(key);
+                }
+            }
+            let plan = ThreadPlan { thread: 0, threads: 1, warm_tasks: 0, tasks, seed };
+            prop_assert_eq!(block_on(run_thread(&list, &cpu, plan)), Ok(()));
+            prop_assert_eq!(list.check(&memory), Ok(()));
+            prop_assert_eq!(held(&list, &memory), expected);
+        }
+    }
+
+    #[test]
+    fn half_of_the_keys_are_in_the_list_after_many_operations() {
+        let (list, memory) = built(1, 1024, 20_000);
+        // Each key is there at even odds: 512, and a deviation of 16.
+        let nodes = held(&list, &memory).len();
+        assert!((430..600).contains(&nodes), "{nodes}");
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (list, memory) = built(1, 16, 40);
+        let first = memory.word(list.lists.headers.addr(0));
+        let second = memory.word(Addr(first + node::NEXT));
+        for (at, word, fault) in [
+            (first + node::NEXT, first, "has key"),
+            (first + node::NEXT, first + 8, "none of its nodes"),
+            (second + node::KEY, 0, "has key"),
+            (first + node::VALUE, 1, "the value of key"),
+        ] {
+            let damaged = memory.clone();
+            damaged.set_word(Addr(at), word);
+            let found = list.check(&damaged).unwrap_err();
+            assert!(found.contains(fault), "{found}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Binary search trees: nodes, the path to a key, and what insertion and removal share.
+//!
+//! A node with two children is not removed itself. It takes the key and value of the next node, which is removed.
+
+use super::{header, line, offset, Change, Tree};
+use strandline_isa::{sites, Cpu, W};
+
+sites! {
+    PATH_ENDS = 0x51c9_0e37;
+    KEY_MATCHES = 0x8e24_d6b1;
+    KEY_IS_LESS = 0x1f7a_33c5;
+    LACKS_LEFT = 0xa60b_5e92;
+    LACKS_RIGHT = 0x3d91_c7f8;
+    NEXT_IS_LEAST = 0xe4d2_08a3;
+    LINK_IS_HEADERS = 0x70fe_b914;
+    LINK_IS_OF_NODE = 0x9b35_624d;
+    LINK_IS_LEFT = 0x0ca8_f17e;
+}
+
+/// Offsets in a node.
+pub(crate) mod node {
+    pub const KEY: u64 = 0;
+    pub const VALUE: u64 = 8;
+    pub const LEFT: u64 = 16;
+    pub const RIGHT: u64 = 24;
+    /// What balance needs: the height, or the colour.
+    pub const STATE: u64 = 32;
+    pub const BYTES: u64 = 40;
+}
+
+/// Which child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one with lesser keys.
+    Left,
+    /// The one with greater keys.
+    Right,
+}
+
+impl Side {
+    /// The offset of the link in a node.
+    pub fn link(self) -> u64 {
+        match self {
+            Side::Left => node::LEFT,
+            Side::Right => node::RIGHT,
+        }
+    }
+
+    /// The other child.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+}
+
+/// A removal: the node whose key leaves the tree, and the one that does.
+pub struct Removal<'c, C: Cpu> {
+    node: W<'c, C>,
+    /// The node that is removed.
+    pub gone: W<'c, C>,
+    /// Whether they differ: `node` takes the key of `gone`.
+    moves: bool,
+    /// The only child of `gone`, or 0.
+    pub child: W<'c, C>,
+}
+
+impl<'c, C: Cpu> Tree<'_, 'c, C> {
+    /// Searches a key; the path then ends with the link to its node, or to where it would be.
+    pub async fn find(&mut self, key: W<'c, C>) -> Option<W<'c, C>> {
+        let mut link = self.header + header::ROOT;
+        loop {
+            self.push(link).await;
+            let node = self.get(link).await;
+            if node.is(0).branch(PATH_ENDS) {
+                return None;
+            }
+            let here = self.get(node.at(node::KEY)).await;
+            if key.equals(here).branch(KEY_MATCHES) {
+                return Some(node);
+            }
+            link = match key.less(here).branch(KEY_IS_LESS) {
+                true => node + node::LEFT,
+                false => node + node::RIGHT,
+            };
+        }
+    }
+
+    /// Prepares the removal of the key of `node`, to which the path leads: it then leads to the node that is removed.
+    pub async fn choose(&mut self, node: W<'c, C>) -> Removal<'c, C> {
+        let left = self.get(node.at(node::LEFT)).await;
+        let right = self.get(node.at(node::RIGHT)).await;
+        let lacks_left = left.is(0).branch(LACKS_LEFT);
+        if lacks_left || right.is(0).branch(LACKS_RIGHT) {
+            let child = if lacks_left { right } else { left };
+            return Removal {
+                node,
+                gone: node,
+                moves: false,
+                child,
+            };
+        }
+        let (mut link, mut gone) = (node + node::RIGHT, right);
+        loop {
+            self.push(link).await;
+            let before = self.get(gone.at(node::LEFT)).await;
+            if before.is(0).branch(NEXT_IS_LEAST) {
+                break;
+            }
+            (link, gone) = (gone + node::LEFT, before);
+        }
+        Removal {
+            node,
+            gone,
+            moves: true,
+            child: self.get(gone.at(node::RIGHT)).await,
+        }
+    }
+
+    /// Takes a node and, under full logging, logs what an insertion where the path ends may write, if that is only on
+    /// the path.
+    pub async fn begin_insertion(&mut self) -> W<'c, C> {
+        self.log_path().await;
+        if self.logs_fully() {
+            let mut free = self.free().await;
+            self.fresh(&mut free).await;
+        }
+        self.order().await;
+        self.take().await
+    }
+
+    /// The step that links `node`, which is free, where the path ends.
+    pub async fn insertion(
+        &mut self,
+        node: W<'c, C>,
+        key: W<'c, C>,
+        value: W<'c, C>,
+        state: W<'c, C>,
+    ) -> Change<'c, C> {
+        let last = self.last();
+        let link = last.load().await;
+        let mut change = Change::of(&[self.header]);
+        self.add_line(&mut change, link, None).await;
+        change.fresh(node);
+        let none = self.cpu.word(0);
+        for (field, word) in [
+            (node::KEY, key),
+            (node::VALUE, value),
+            (node::LEFT, none),
+            (node::RIGHT, none),
+            (node::STATE, state),
+        ] {
+            change.set(node.at(field), word);
+        }
+        change.set(link, node);
+        let size = self.get(self.header.at(header::SIZE)).await;
+        change.set(self.header.at(header::SIZE), size + 1);
+        change
+    }
+
+    /// The step that removes the chosen node.
+    pub async fn removal(&mut self, removal: &Removal<'c, C>) -> Change<'c, C> {
+        let last = self.last();
+        let link = last.load().await;
+        let mut change = Change::of(&[self.header]);
+        let moved = removal.moves.then_some(removal.node);
+        self.add_line(&mut change, link, moved).await;
+        if let Some(node) = moved {
+            change.add(node);
+            for field in [node::KEY, node::VALUE] {
+                let word = self.get(removal.gone.at(field)).await;
+                change.set(node.at(field), word);
+            }
+        }
+        change.set(link, removal.child);
+        let size = self.get(self.header.at(header::SIZE)).await;
+        change.set(self.header.at(header::SIZE), size - 1);
+        change
+    }
+
+    /// Adds the line of a link to a step that writes the header and perhaps `other`, if it is neither.
+    async fn add_line(&mut self, change: &mut Change<'c, C>, link: W<'c, C>, other: Option<W<'c, C>>) {
+        if !self.logs_steps() {
+            return;
+        }
+        let line = line(link);
+        if line.equals(self.header).branch(LINK_IS_HEADERS) {
+            return;
+        }
+        if let Some(other) = other {
+            if line.equals(other).branch(LINK_IS_OF_NODE) {
+                return;
+            }
+        }
+        change.add(line);
+    }
+
+    /// The node that a link is in, and on which side: the link is not the header's.
+    pub fn side(&self, link: W<'c, C>) -> (W<'c, C>, Side) {
+        match offset(link).is(node::LEFT).branch(LINK_IS_LEFT) {
+            true => (line(link), Side::Left),
+            false => (line(link), Side::Right),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What the tests of all trees share.
+
+use super::{header, Shape, Toggles};
+use crate::structures::STRUCTURES;
+use std::collections::BTreeSet;
+use strandline_isa::{Addr, CoreId, Image, Lowering, Memory};
+use strandline_kernel::{Param, Params};
+use strandline_runtime::{block_on, BuildPlan, Log, Logging, Plain, Random, ThreadState, Workload};
+
+const PLAN: BuildPlan = BuildPlan {
+    threads: 1,
+    window: None,
+    seed: 3,
+    logging: Logging::UNDO,
+};
+
+/// Builds trees with these parameters.
+pub fn built<S: Shape>(params: &[Param], set: &[(&str, u64)]) -> (Toggles<S>, Memory) {
+    let set: Vec<(&str, String)> = set.iter().map(|(key, value)| (*key, value.to_string())).collect();
+    let params = Params::parse(
+        "workload",
+        params,
+        set.iter().map(|(key, value)| (*key, value.as_str())),
+    );
+    Toggles::build(&params.expect("right parameters"), &PLAN).expect("right parameters")
+}
+
+/// The keys of the first tree.
+pub fn keys<S: Shape>(trees: &Toggles<S>, memory: &Memory) -> BTreeSet<u64> {
+    trees.walk(memory).expect("a sound tree").keys.into_iter().collect()
+}
+
+/// Runs so many tasks on one tree beside a set, and checks the invariant and the keys after every one in `every`.
+pub fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u64, tasks: u64, every: u64) {
+    let [most, incremental] = keys_and_mode;
+    let set = [("keys", most), ("init_ops", 0), ("incremental", incremental)];
+    let (trees, memory) = built::<S>(params, &set);
+    let (trees, memory) = (&trees, &memory);
+    let cpu = &Plain::new(memory, CoreId(0), LOGGED);
+    let mut expected = BTreeSet::new();
+    let ended = block_on(async move {
+        let mut state = ThreadState {
+            cpu,
+            thread: 0,
+            threads: 1,
+            lane: 0,
+            random: Random::new(cpu, seed, 0),
+            log: Log::open(cpu, &trees.logs(), 0).await,
+        };
+        for task in 1..=tasks {
+            let key = state.random.clone().below(most).bits();
+            if !expected.remove(&key) {
+                expected.insert(key);
+            }
+            trees.task(&mut state).await;
+            if task % every == 0 {
+                assert_eq!(trees.check(memory), Ok(()), "after {task} tasks");
+                assert_eq!(keys(trees, memory), expected, "after {task} tasks");
+            }
+        }
+    });
+    ended.expect("nobody holds a lock");
+}
+
+/// Everything is logged: the log asserts that each written line is, and none twice.
+pub const LOGGED: Lowering = Lowering {
+    log: true,
+    ..Lowering::NOTHING
+};
+
+/// Changes each of these words alone, and expects a complaint with this text.
+pub fn damage<S: Shape>(trees: &Toggles<S>, memory: &Memory, cases: &[(u64, u64, &str)]) {
+    for (at, word, expected) in cases {
+        let old = memory.word(Addr(*at));
+        memory.set_word(Addr(*at), *word);
+        let error = trees.check(memory).expect_err(expected);
+        assert!(error.contains(expected), "{error}, not: {expected}");
+        memory.set_word(Addr(*at), old);
+    }
+    assert_eq!(trees.check(memory), Ok(()));
+}
+
+/// The addresses of the first tree's header and root.
+pub fn root<S: Shape>(trees: &Toggles<S>, memory: &Memory) -> (u64, u64) {
+    let header = trees.trees.structures.headers.addr(0).0;
+    (header, memory.word(Addr(header + header::ROOT)))
+}
+
+/// Several structures share the keys and hold their own nodes.
+pub fn several_structures<S: Shape>(params: &[Param]) {
+    let (trees, memory) = built::<S>(params, &[("keys", 50), ("init_ops", 400), (STRUCTURES.name, 5)]);
+    assert_eq!(trees.check(&memory), Ok(()));
+    let linked = trees.walk(&memory).expect("sound trees").linked;
+    let sizes: Vec<usize> = (0..5)
+        .map(|tree| {
+            trees
+                .trees
+                .structures
+                .own(tree)
+                .filter(|node| linked[*node as usize])
+                .count()
+        })
+        .collect();
+    // 80 operations on each: hardly any key is as at first.
+    assert!(sizes.iter().all(|size| *size > 10), "{sizes:?}");
+}
