@@ -42,7 +42,7 @@ impl SimCpu {
 }
 
 /// Whether an operation may continue now, or its request.
-type Go = Result<(), Request>;
+pub(super) type Go = Result<(), Request>;
 
 impl Core {
     /// Leaves a request for the system: the program suspends.
@@ -74,7 +74,7 @@ impl Core {
 
     /// Drains every store that is due before `at`.
     #[inline(always)]
-    fn catch_up(&self, at: u64) -> Go {
+    pub(super) fn catch_up(&self, at: u64) -> Go {
         self.next_op.set(at);
         match at <= self.horizon.get() && self.drain_hits(at) {
             true => Ok(()),
@@ -87,7 +87,7 @@ impl Core {
     fn may_load(&self) -> Go {
         match self.window.is_full_behind_held() || self.holds_loads.get() {
             true => Err(Request::Released { blocks: false }),
-            false => Ok(()),
+            false => self.find_shared_entry(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Core {
         self.may_store()?;
         self.catch_up(self.window.cycle())?;
         match self.has_entries_free() {
-            true => Ok(()),
+            true => self.find_shared_entry(),
             false => Err(Request::Room),
         }
     }
@@ -146,9 +146,11 @@ impl Core {
             return self.stop_silent(stage, request);
         }
         let at = self.window.dispatch();
-        count(&self.counts.stores);
+        self.count_store(&self.counts.stores);
         let issue = (at + 1).max(operands.0).max(self.context_ready.get());
-        let ready = self.window.retire(issue.max(operands.1) + 1);
+        let issue_with_data = issue.max(operands.1);
+        self.window.issue(issue_with_data);
+        let ready = self.window.retire(issue_with_data + 1);
         let temporal = matches!(kind, Kind::Store { .. });
         if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Retired(ready);
@@ -168,8 +170,9 @@ impl Core {
             Err(request) => return self.stop_silent(stage, request),
         };
         let at = self.window.dispatch();
-        count(&self.counts.flushes);
+        self.count_store(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
+        self.window.issue(issue);
         let ready = self.window.retire(issue + 1);
         if claimed {
             self.observe(|| Op::Flush { addr, kind: flush });
@@ -228,7 +231,10 @@ impl Core {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.find_place(stage, Entry::Primitive(primitive))?;
         }
-        *stage = Stage::Dispatched(self.window.dispatch());
+        let at = self.window.dispatch();
+        // It waits at the window's head, if anywhere, and not for operands.
+        self.window.issue(at + 1);
+        *stage = Stage::Dispatched(at);
         Ok(())
     }
 
@@ -246,6 +252,9 @@ impl Core {
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
         if primitive.is_fence() {
             count(&self.counts.fences);
+        }
+        if primitive == Primitive::Pcommit {
+            self.count_pcommit();
         }
         match dispatched {
             Dispatched::Passed => {
@@ -301,6 +310,7 @@ impl Core {
             return self.stop(stage, request);
         }
         let issue = (at + 1).max(address).max(self.load_floor.get());
+        self.window.issue(issue);
         let asks = self.asks(Hook::Load);
         let hit = match asks {
             true => None,
@@ -336,7 +346,7 @@ impl Core {
     fn poll_locked(&self, stage: &mut Stage, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Poll<(u64, u64)> {
         let at = match *stage {
             Stage::New => {
-                if let Err(request) = self.may_store() {
+                if let Err(request) = self.may_store().and_then(|()| self.find_shared_entry()) {
                     return self.stop(stage, request);
                 }
                 let at = self.window.dispatch_load();
@@ -346,7 +356,7 @@ impl Core {
             Stage::Dispatched(at) => at,
             _ => {
                 count(&self.counts.loads);
-                count(&self.counts.stores);
+                self.count_store(&self.counts.stores);
                 self.load_floor.set(self.response.get().done);
                 let (value, done) = self.retire_response();
                 self.log_outcome(value, done);
@@ -358,12 +368,31 @@ impl Core {
         }
         *stage = Stage::Asked;
         let issue = (at + 1).max(ready);
+        self.window.issue(issue);
         self.request(Request::Locked {
             addr,
             op,
             operand,
             issue,
         })
+    }
+
+    /// Counts a store or flush, and whether a `pcommit` is outstanding.
+    #[inline(always)]
+    fn count_store(&self, executed: &Cell<u64>) {
+        count(executed);
+        if self.counts.pcommits.get() > self.pcommits_completed.get() {
+            count(&self.counts.stores_during_pcommits);
+        }
+    }
+
+    fn count_pcommit(&self) {
+        let counts = &self.counts;
+        count(&counts.pcommits);
+        let in_flight = counts.pcommits.get().saturating_sub(self.pcommits_completed.get());
+        counts
+            .pcommits_in_flight_max
+            .set(counts.pcommits_in_flight_max.get().max(in_flight));
     }
 
     fn poll_written(&self, word: Addr, times: u32) -> Poll<()> {
@@ -405,6 +434,7 @@ impl Cpu for SimCpu {
         let c = &*self.core;
         let latency = c.latencies.of(op);
         let issue = (c.window.dispatch() + 1).max(a).max(b);
+        c.window.issue(issue);
         c.window.retire(issue + latency);
         issue + latency
     }
@@ -412,12 +442,14 @@ impl Cpu for SimCpu {
     #[inline(always)]
     fn branch(&self, condition: u64, taken: bool, site: Site) {
         let c = &*self.core;
-        let done = (c.window.dispatch() + 1).max(condition) + 1;
+        let issue = (c.window.dispatch() + 1).max(condition);
+        let done = issue + 1;
         c.window.retire(done);
         if !c.predictor.predict(site.0, taken) {
             count(&c.counts.mispredictions);
             c.window.redirect(done + c.latencies.mispredict);
         }
+        c.window.issue(issue);
     }
 
     #[inline(always)]
@@ -497,7 +529,8 @@ impl Scheduling for SimCpu {
     #[inline(always)]
     fn jump(&self, target: u64, to: u64, site: Site) {
         let c = &*self.core;
-        let done = (c.window.dispatch() + 1).max(target) + 1;
+        let issue = (c.window.dispatch() + 1).max(target);
+        let done = issue + 1;
         c.window.retire(done);
         count(&c.counts.jumps);
         if !c.targets.predict(site.0, to) {
@@ -505,11 +538,13 @@ impl Scheduling for SimCpu {
             count(&c.counts.jumps_mispredicted);
             c.window.redirect(done + c.latencies.mispredict);
         }
+        c.window.issue(issue);
     }
 
     fn cycles(&self) -> W<'_, Self> {
         let c = &*self.core;
         let at = c.window.dispatch();
+        c.window.issue(at + 1);
         let done = c.window.retire(at + 2);
         let (at, done) = c.replay_or(at, done);
         W::new(self, at, done)
