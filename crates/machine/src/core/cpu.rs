@@ -85,9 +85,9 @@ impl Core {
     /// Whether a load may be dispatched.
     #[inline(always)]
     fn may_load(&self) -> Go {
-        match self.window.is_full_behind_held() || self.holds_loads.get() {
-            true => Err(Request::Released { blocks: false }),
-            false => self.find_shared_entry(),
+        match self.window.is_plain() {
+            true => Ok(()),
+            false => self.find_load_entry(),
         }
     }
 
@@ -107,6 +107,7 @@ impl Core {
         self.may_store()?;
         self.catch_up(self.window.cycle())?;
         match self.has_entries_free() {
+            true if self.window.is_plain() => Ok(()),
             true => self.find_shared_entry(),
             false => Err(Request::Room),
         }
@@ -149,8 +150,7 @@ impl Core {
         self.count_store(&self.counts.stores);
         let issue = (at + 1).max(operands.0).max(self.context_ready.get());
         let issue_with_data = issue.max(operands.1);
-        self.window.issue(issue_with_data);
-        let ready = self.window.retire(issue_with_data + 1);
+        let ready = self.window.execute(issue_with_data, issue_with_data + 1);
         let temporal = matches!(kind, Kind::Store { .. });
         if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
             *stage = Stage::Retired(ready);
@@ -172,8 +172,7 @@ impl Core {
         let at = self.window.dispatch();
         self.count_store(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
-        self.window.issue(issue);
-        let ready = self.window.retire(issue + 1);
+        let ready = self.window.execute(issue, issue + 1);
         if claimed {
             self.observe(|| Op::Flush { addr, kind: flush });
             return self.hand_over(stage, entry, ready);
@@ -310,7 +309,6 @@ impl Core {
             return self.stop(stage, request);
         }
         let issue = (at + 1).max(address).max(self.load_floor.get());
-        self.window.issue(issue);
         let asks = self.asks(Hook::Load);
         let hit = match asks {
             true => None,
@@ -318,6 +316,7 @@ impl Core {
         };
         let Some(done) = hit else {
             *stage = Stage::Asked;
+            self.window.issue(issue);
             let missed = !asks;
             return self.request(Request::Load {
                 addr,
@@ -332,7 +331,7 @@ impl Core {
             Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
         };
         self.observe_load(addr, size, value, done);
-        self.window.retire(done);
+        self.window.execute(issue, done);
         Poll::Ready((value, done))
     }
 
@@ -346,7 +345,7 @@ impl Core {
     fn poll_locked(&self, stage: &mut Stage, addr: Addr, op: Rmw, operand: u64, ready: u64) -> Poll<(u64, u64)> {
         let at = match *stage {
             Stage::New => {
-                if let Err(request) = self.may_store().and_then(|()| self.find_shared_entry()) {
+                if let Err(request) = self.may_store().and_then(|()| self.may_load()) {
                     return self.stop(stage, request);
                 }
                 let at = self.window.dispatch_load();
@@ -434,8 +433,7 @@ impl Cpu for SimCpu {
         let c = &*self.core;
         let latency = c.latencies.of(op);
         let issue = (c.window.dispatch() + 1).max(a).max(b);
-        c.window.issue(issue);
-        c.window.retire(issue + latency);
+        c.window.execute(issue, issue + latency);
         issue + latency
     }
 
@@ -444,12 +442,11 @@ impl Cpu for SimCpu {
         let c = &*self.core;
         let issue = (c.window.dispatch() + 1).max(condition);
         let done = issue + 1;
-        c.window.retire(done);
         if !c.predictor.predict(site.0, taken) {
             count(&c.counts.mispredictions);
             c.window.redirect(done + c.latencies.mispredict);
         }
-        c.window.issue(issue);
+        c.window.execute(issue, done);
     }
 
     #[inline(always)]
@@ -531,21 +528,19 @@ impl Scheduling for SimCpu {
         let c = &*self.core;
         let issue = (c.window.dispatch() + 1).max(target);
         let done = issue + 1;
-        c.window.retire(done);
         count(&c.counts.jumps);
         if !c.targets.predict(site.0, to) {
             count(&c.counts.mispredictions);
             count(&c.counts.jumps_mispredicted);
             c.window.redirect(done + c.latencies.mispredict);
         }
-        c.window.issue(issue);
+        c.window.execute(issue, done);
     }
 
     fn cycles(&self) -> W<'_, Self> {
         let c = &*self.core;
         let at = c.window.dispatch();
-        c.window.issue(at + 1);
-        let done = c.window.retire(at + 2);
+        let done = c.window.execute(at + 1, at + 2);
         let (at, done) = c.replay_or(at, done);
         W::new(self, at, done)
     }

@@ -4,9 +4,20 @@ use super::cpu::Go;
 use super::{Core, Request};
 
 impl Core {
+    /// Whether a load may be dispatched: it takes its entry of the queue that loads and stores share.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find_load_entry(&self) -> Go {
+        if self.window.is_full_behind_held() || self.holds_loads.get() {
+            return Err(Request::Released { blocks: false });
+        }
+        self.find_shared_entry()?;
+        self.window.enter_shared_load();
+        Ok(())
+    }
+
     /// Whether the queue that loads and stores share has an entry for the next op; otherwise dispatch
     /// stalls until one becomes free, as far as that is known, or the program waits.
-    #[inline(always)]
     pub(super) fn find_shared_entry(&self) -> Go {
         match self.shared_entries == 0 || self.has_shared_entry() {
             true => Ok(()),

@@ -25,6 +25,8 @@ pub struct Window {
     /// The retirement cycle that is being filled, and how much of it is.
     retired: Cell<u64>,
     in_retired: Cell<u64>,
+    /// No op is held, and there is no issue queue and no queue that loads and stores share: the common case.
+    plain: Cell<bool>,
     /// The op (by number) in each load-queue entry.
     loads: Box<[Cell<u64>]>,
     next_load: Cell<usize>,
@@ -73,6 +75,7 @@ impl Window {
             dispatch_width: core.dispatch_width,
             retire_width: core.retire_width,
             leaves: zeroes(core.rob_entries),
+            plain: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
             next: Cell::new(0),
             cycle: Cell::new(0),
             in_cycle: Cell::new(0),
@@ -97,6 +100,7 @@ impl Window {
         restore_all(&self.loads, &saved.loads);
         self.next.set(saved.next.get());
         self.next_load.set(saved.next_load.get());
+        self.plain.set(saved.plain.get());
         self.fetch_queue.restore(&saved.fetch_queue);
         if let (Some(to), Some(from)) = (&self.issue_queue, &saved.issue_queue) {
             to.restore(from);
@@ -155,9 +159,6 @@ impl Window {
             }
         }
         self.loads[slot].set(self.count.get());
-        if let Some(shared) = &self.shared {
-            shared.enter(self.count.get());
-        }
         self.next_load
             .set(if slot + 1 == self.loads.len() { 0 } else { slot + 1 });
         self.dispatch()
@@ -234,18 +235,26 @@ impl Window {
         self.stalls.buffer.set(self.stalls.buffer.get() + self.advance(at));
     }
 
-    /// The op just dispatched issues at `at`: its operands are ready. After a mispredicted branch, to be
-    /// called after the redirection.
+    /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
     #[inline(always)]
     pub fn issue(&self, at: u64) {
-        if let Some(queue) = &self.issue_queue {
-            self.enter_issue_queue(queue, at);
+        if !self.is_plain() {
+            self.enter_issue_queue(at);
         }
     }
 
-    #[inline(never)]
-    fn enter_issue_queue(&self, queue: &IssueQueue, at: u64) {
-        self.advance(queue.enter(at, self.next_cycle()));
+    #[cold]
+    fn enter_issue_queue(&self, at: u64) {
+        if let Some(queue) = &self.issue_queue {
+            self.advance(queue.enter(at, self.next_cycle()));
+        }
+    }
+
+    /// Gives the next op, a load, an entry of the queue that loads and stores share, if they do.
+    pub fn enter_shared_load(&self) {
+        if let Some(shared) = &self.shared {
+            shared.enter(self.count.get());
+        }
     }
 
     /// Loads that have an entry of the queue that loads and stores share at `at`.
@@ -275,11 +284,18 @@ impl Window {
         }
     }
 
-    /// Completes the op just dispatched at `complete`. Returns when it retires, or, behind a held
-    /// op, when it could.
+    /// The op just dispatched issues at `issue` and completes at `complete`. Returns when it retires, or,
+    /// behind a held op, when it could. To be called after the redirection by a mispredicted branch.
+    #[inline(always)]
+    pub fn execute(&self, issue: u64, complete: u64) -> u64 {
+        self.issue(issue);
+        self.retire(complete)
+    }
+
+    /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if self.is_held() {
+        if !self.is_plain() && self.is_held() {
             return self.retire_behind_held(complete);
         }
         let at = self.in_order(complete);
@@ -322,6 +338,7 @@ impl Window {
     pub fn hold(&self) {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.held.set(self.count.get());
+        self.plain.set(false);
         self.step();
     }
 
@@ -332,6 +349,7 @@ impl Window {
             return;
         }
         self.released.set(at);
+        self.plain.set(self.issue_queue.is_none() && self.shared.is_none());
         let behind = self.count.get() - held;
         let kept = behind.min(self.leaves.len() as u64);
         let mut index = self.index_of_oldest(behind);
@@ -361,6 +379,12 @@ impl Window {
         }
         let size = self.leaves.len() as u64;
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
+    }
+
+    /// Whether no op is held, and there is neither an issue queue nor a queue that loads and stores share.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.plain.get()
     }
 
     /// Whether an op's retirement is held.
@@ -485,8 +509,7 @@ mod tests {
     fn waiting(w: &Window, operands: u64) -> u64 {
         let at = w.dispatch();
         let issue = (at + 1).max(operands);
-        w.issue(issue);
-        w.retire(issue + 1);
+        w.execute(issue, issue + 1);
         at
     }
 
@@ -537,9 +560,9 @@ mod tests {
         };
         let w = Window::new(&core);
         let saved = w.clone();
+        w.enter_shared_load();
         w.dispatch_load();
-        w.issue(500);
-        w.retire(600);
+        w.execute(500, 600);
         waiting(&w, 500);
         assert_eq!((w.cycle(), w.shared_loads(599)), (500, 1));
         w.restore(&saved);
@@ -562,6 +585,7 @@ mod tests {
         w.dispatch();
         w.retire(50);
         for complete in [40, 60] {
+            w.enter_shared_load();
             w.dispatch_load();
             w.retire(complete);
         }
@@ -573,6 +597,7 @@ mod tests {
         assert_eq!([49, 50, 60].map(|at| w.shared_loads(at)), [2, 1, 0]);
         w.dispatch();
         w.hold();
+        w.enter_shared_load();
         w.dispatch_load();
         w.retire(70);
         assert_eq!((w.shared_loads(1000), w.next_shared_load_leaves()), (1, None), "held");
