@@ -77,6 +77,12 @@ def _or_none(record: Record, key: str) -> float:
     return 0.0 if record.fields.get(key) is None else record.number(key)
 
 
+def _false_positive_rate(record: Record) -> float:
+    """Of the look-ups in a Bloom filter that find nothing behind it: how many it could not exclude. 0 without any."""
+    in_vain = record.number("bloom_lookups") - record.number("ssb_hits")
+    return record.number("bloom_false_positives") / in_vain if in_vain else 0.0
+
+
 #: Whether crash states of the run recover: 1, or 0. A run that it is asked of takes longer.
 RECOVERS = "recovers_or_not"
 
@@ -106,6 +112,8 @@ DERIVED: Mapping[str, Callable[[Record], float]] = {
     "pm_reads_per_write": _per("pm_reads", "pm_writes"),
     "drain_megabytes": lambda record: record.number("drain_bytes_max") / 1e6,
     RECOVERS: lambda record: float(record.fields.get("recovers") is True),
+    "rollbacks_per_kilotask": lambda record: 1000 * _or_none(record, "rollbacks") / record.number("tasks"),
+    "bloom_false_positive_rate": _false_positive_rate,
     "rollbacks_or_none": lambda record: _or_none(record, "rollbacks"),
     # Bytes that tasks make durable. The number of media writes per line depends on the design and does not count. Only
     # for runs that set both parameters of the workload.

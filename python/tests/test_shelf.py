@@ -30,6 +30,9 @@ def record_keys() -> set[str]:
 def quantities(figure: FigureSpec) -> Iterator[tuple[str, str]]:
     """The keys of records that a figure uses, with their places."""
     yield from ((metric.quantity, f"metric {metric.key}") for metric in figure.metrics)
+    yield from (
+        (metric.baseline_quantity, f"metric {metric.key}") for metric in figure.metrics if metric.baseline_quantity
+    )
     if figure.search:
         yield figure.search.least, "[search]"
 

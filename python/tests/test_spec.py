@@ -221,6 +221,11 @@ def test_bad_search_and_panels(tmp_path: Path, old: str, new: str, line: int, pr
         ),
         (
             'baseline = { design = "unordered" }',
+            'baseline_quantity = "cycles"',
+            "baseline_quantity: is a quantity of no run: add a baseline",
+        ),
+        (
+            'baseline = { design = "unordered" }',
             'baseline = { bmo = "0" }',
             "x: metric slowdown leaves out points of bmo",
         ),

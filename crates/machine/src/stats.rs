@@ -28,8 +28,8 @@ counters! {
         fence_stall_cycles: u64 = Sum of "cycles",
         /// Dispatch stalled behind a full store queue or a design's buffer, summed over the cores.
         buffer_stall_cycles: u64 = Sum of "cycles",
-        /// Dispatch stalled by any back-pressure (a fence, a full store queue or buffer, a full window
-        /// or load queue), summed over the cores.
+        /// Fetch stalled by any back-pressure (a fence, a full store queue or buffer, a full window, issue queue or load
+        /// queue) that the fetch queue, if there is one, did not absorb; summed over the cores.
         fetch_stall_cycles: u64 = Sum of "cycles",
         /// Instructions of the coroutine library, which starts, switches and ends tasks; null without coroutines.
         switch_instructions: Option<u64> = Sum of "instructions",
@@ -58,15 +58,18 @@ counters! {
         /// Indirect jumps mispredicted.
         #[serde(skip)]
         jumps_mispredicted: u64 = Sum,
-        /// Commits (`pcommit`) sent.
+        /// Commits that designs sent to controllers, for `pcommit`s.
         #[serde(skip)]
         commits: u64 = Sum,
-        /// The most commits in flight at once.
+        /// `pcommit`s executed.
         #[serde(skip)]
-        commits_in_flight_max: u64 = Max,
-        /// Stores that became visible while a commit was in flight.
+        pcommits: u64 = Sum,
+        /// The most `pcommit`s of a core executed and not completed at once.
         #[serde(skip)]
-        stores_during_commits: u64 = Sum,
+        pcommits_in_flight_max: u64 = Max,
+        /// Stores, locked instructions and flushes that a core executed while one of its `pcommit`s had not completed.
+        #[serde(skip)]
+        stores_during_pcommits: u64 = Sum,
         /// What the design counted.
         #[serde(flatten)]
         design: Counters = Sum,

@@ -97,7 +97,8 @@ fn caches(machine: &Machine, cores: u64) -> u64 {
 
 fn queues(machine: &Machine, cores: u64) -> u64 {
     let (core, controllers) = (&machine.core, &machine.controllers);
-    let entries = core.rob_entries + core.load_queue_entries + core.store_queue_entries;
+    let scheduling = core.issue_queue_entries + core.load_store_queue_entries;
+    let entries = core.rob_entries + core.load_queue_entries + core.store_queue_entries + scheduling;
     let of_core = core.predictor_entries + QUEUE_ENTRY * (entries + core.writeback_buffer_entries);
     let behind = controllers.wpq_entries + controllers.read_queue_entries + machine.pm.banks;
     cores * of_core + controllers.count * behind * QUEUE_ENTRY

@@ -57,9 +57,10 @@ keys! {
     /// Values computed from counts and from the design's structures.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Derived {
-        /// Maximum number of `pcommit`s in flight, for designs with `pcommit`.
+        /// Maximum number of a core's `pcommit`s that are executed and not completed, for designs with `pcommit`.
         pcommits_in_flight_max: Option<u64> = Max of "pcommits",
-        /// Mean number of persistent stores that become visible during a `pcommit`.
+        /// Stores, locked instructions and flushes that a core executes while one of its `pcommit`s is not completed, over
+        /// all `pcommit`s executed.
         stores_per_pcommit: Option<f64> = Derived of "stores",
         /// Occupied entries of a core's buffer, averaged over time and cores.
         buffer_occupancy_mean: Option<f64> = Derived of "entries",
@@ -148,7 +149,7 @@ impl Record {
             },
             task_latency: QUANTILES.map(|percent| (latency_key(percent), latency(percent))).into(),
             own: own_counters(&stats.design.own),
-            derived: Derived::of(plan, stats, measured),
+            derived: Derived::of(stats, measured),
             recovers: None,
             params: params(spec, plan, stats, measured),
             host_seconds: measured.host_seconds,
@@ -234,11 +235,12 @@ impl Ran {
 }
 
 impl Derived {
-    fn of(plan: &Plan, stats: &Stats, measured: &Measured) -> Derived {
-        let pcommits = stats.commits / plan.machine.controllers.count;
+    fn of(stats: &Stats, measured: &Measured) -> Derived {
+        // Designs that send no commits complete no pcommit.
+        let pcommits = stats.pcommits.min(stats.commits);
         Derived {
-            pcommits_in_flight_max: (pcommits > 0).then_some(stats.commits_in_flight_max),
-            stores_per_pcommit: (pcommits > 0).then(|| stats.stores_during_commits as f64 / pcommits as f64),
+            pcommits_in_flight_max: (pcommits > 0).then_some(stats.pcommits_in_flight_max),
+            stores_per_pcommit: (pcommits > 0).then(|| stats.stores_during_pcommits as f64 / stats.pcommits as f64),
             buffer_occupancy_mean: stats.design.buffer_occupancy_mean(),
             buffer_occupancy_p99: stats.design.buffer_occupancy_quantile(0.99),
             drain_bytes_max: measured.drain_bytes,

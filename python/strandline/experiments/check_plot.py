@@ -13,6 +13,11 @@ def check(spec: FigureSpec) -> None:
     for number, metric in enumerate(spec.metrics):
         _check_place(spec, number, "only", metric.only)
         _check_place(spec, number, "baseline", metric.baseline)
+        require(
+            bool(metric.baseline) or metric.baseline_quantity is None,
+            ("metrics", number, "baseline_quantity"),
+            "is a quantity of no run: add a baseline",
+        )
     _check_axes(spec)
     _check_log(spec)
     _check_metrics(spec)

@@ -8,14 +8,20 @@ from functools import partial
 from typing import Any
 
 from strandline.engine import Engine
-from strandline.experiments import asap, cosplay, dpo, strandweaver
+from strandline.experiments import asap, cosplay, dpo, sp, strandweaver
 from strandline.experiments.claims import Claim, holds
 from strandline.experiments.figure import FigureData
 from strandline.experiments.measure import Measure
 from strandline.experiments.spec import Labels
 from strandline.record import Record
 
-MEASURES: Mapping[str, Measure] = {**cosplay.MEASURES, **strandweaver.MEASURES, **dpo.MEASURES, **asap.MEASURES}
+MEASURES: Mapping[str, Measure] = {
+    **cosplay.MEASURES,
+    **strandweaver.MEASURES,
+    **dpo.MEASURES,
+    **asap.MEASURES,
+    **sp.MEASURES,
+}
 """The measures by claim. Each paper has a module of its name."""
 
 

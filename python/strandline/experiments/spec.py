@@ -114,6 +114,7 @@ class Metric(Table, frozen=True, kw_only=True):
     ]
     only: Annotated[Labels, says("axis and label: measure only there")] = field(default_factory=dict)
     baseline: Annotated[Labels, says("axis and label: divide by the run at this point")] = field(default_factory=dict)
+    baseline_quantity: Annotated[str | None, says("the baseline's quantity, if it is another one")] = None
     baseline_shown: Annotated[bool, says("show the baseline too, as 1")] = False
     inverse: Annotated[bool, says("divide baseline by run (speedup), not run by baseline (slowdown)")] = False
     paper: Annotated[

@@ -63,7 +63,7 @@ def _number(metric: Metric, cell: Cell, cells: Mapping[tuple[tuple[str, str], ..
     baseline = cells[place({**cell.labels, **metric.baseline})]
     if baseline is cell and not metric.baseline_shown:
         return None
-    theirs = quantity(baseline.record, metric.quantity)
+    theirs = quantity(baseline.record, metric.baseline_quantity or metric.quantity)
     above, below = (theirs, mine) if metric.inverse else (mine, theirs)
     if below == 0:
         raise InputError(f"metric {metric.key}: {metric.quantity} of {_name(cell)} is divided by 0: choose another")

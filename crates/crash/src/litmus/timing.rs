@@ -45,6 +45,7 @@ impl Timings {
         machine.simulation.evict_one_in = [0, 2, 5][rng.below(3) as usize];
         shake_channel(&mut machine, rng.clone());
         shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
+        shake_queues(&mut machine, Rng::new(!rng.clone().below(u64::MAX)));
         machine
     }
 }
@@ -110,6 +111,17 @@ fn shake_scheduling(machine: &mut Machine, mut rng: Rng) {
     machine.controllers.row_hits_first = rng.one_in(2);
     machine.controllers.drain_high = rng.below(queue + 1);
     machine.controllers.drain_low = rng.below(machine.controllers.drain_high + 1);
+}
+
+/// The queues that most presets lack, from a stream of its own.
+fn shake_queues(machine: &mut Machine, mut rng: Rng) {
+    let mut entries = || match rng.one_in(2) {
+        true => 0,
+        false => few(&mut rng, 16),
+    };
+    machine.core.fetch_queue_entries = entries();
+    machine.core.issue_queue_entries = entries();
+    machine.core.load_store_queue_entries = entries();
 }
 
 /// Draws from a copy of the stream, so that the machines of a seed are the same for designs without a channel.

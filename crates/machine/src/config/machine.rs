@@ -92,6 +92,12 @@ parameters! {
         load_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Store queue; clwbs and fences use it too.
         store_queue_entries: u64 in 1..=MAX_ENTRIES "entries";
+        /// Fetch queue, which absorbs dispatch stalls until it is full; 0: none, fetch stalls with dispatch.
+        fetch_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Issue queue: ops from their dispatch until their operands are ready; 0: no such limit.
+        issue_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
+        /// Loads and stores together, stores until they leave for the caches; 0: no such limit.
+        load_store_queue_entries: u64 in 0..=MAX_ENTRIES "entries";
         /// Clwbs in flight (COSPlay, section 4.3: WBB).
         writeback_buffer_entries: u64 in 1..=MAX_ENTRIES "entries";
         /// Lines that non-temporal stores gather in.

@@ -12,6 +12,12 @@ pub struct Counts {
     pub mispredictions: Cell<u64>,
     pub jumps: Cell<u64>,
     pub jumps_mispredicted: Cell<u64>,
+    /// `pcommit`s executed.
+    pub pcommits: Cell<u64>,
+    /// The most `pcommit`s executed and not completed at once.
+    pub pcommits_in_flight_max: Cell<u64>,
+    /// Stores, locked instructions and flushes executed while a `pcommit` executed before had not completed.
+    pub stores_during_pcommits: Cell<u64>,
 }
 
 impl Counts {
@@ -22,7 +28,7 @@ impl Counts {
         }
     }
 
-    fn all(&self) -> [&Cell<u64>; 7] {
+    fn all(&self) -> [&Cell<u64>; 10] {
         [
             &self.loads,
             &self.stores,
@@ -31,6 +37,9 @@ impl Counts {
             &self.mispredictions,
             &self.jumps,
             &self.jumps_mispredicted,
+            &self.pcommits,
+            &self.pcommits_in_flight_max,
+            &self.stores_during_pcommits,
         ]
     }
 }

@@ -3,13 +3,17 @@
 mod counted;
 mod counts;
 mod cpu;
+mod fetch_queue;
 mod hooks;
+mod issue_queue;
+mod loads;
 mod log;
 mod notes;
 mod predictor;
 mod queue;
 mod request;
 mod saved;
+mod shared_queue;
 mod window;
 
 pub use counted::Counted;
@@ -55,6 +59,8 @@ pub struct Core {
     pub memory: Rc<Memory>,
     pub lowering: Lowering,
     pub counts: Counts,
+    /// `pcommit`s to which every controller has replied.
+    pub pcommits_completed: Cell<u64>,
     pub notes: Notes,
     /// The time up to which the program may run before another core or event.
     pub horizon: Cell<u64>,
@@ -102,6 +108,8 @@ pub struct Core {
     targets: Targets,
     latencies: Latencies,
     queue_entries: usize,
+    /// Entries that loads and stores share; 0: no such limit.
+    shared_entries: u64,
     /// The frequent hooks that the design may implement.
     hooks: Cell<Hooks>,
     /// Non-temporal stores are ordinary ones.
@@ -147,17 +155,13 @@ impl Core {
         let in_order = tso && !broken(Rule::StoresInOrder);
         Core {
             id,
-            window: Window::new(
-                core.dispatch_width,
-                core.retire_width,
-                core.rob_entries,
-                core.load_queue_entries,
-            ),
+            window: Window::new(core),
             queue: RefCell::new(StoreQueue::new()),
             private: RefCell::new(Private::new(&machine.l1, private_l2)),
             memory,
             lowering,
             counts: Counts::default(),
+            pcommits_completed: Cell::new(0),
             notes: Notes::new(wants.observed),
             horizon: Cell::new(0),
             next_op: Cell::new(0),
@@ -192,6 +196,7 @@ impl Core {
                 drain_interval: core.store_drain_interval.0,
             },
             queue_entries: core.store_queue_entries as usize,
+            shared_entries: core.load_store_queue_entries,
             hooks: Cell::new(Hooks::ALL),
             plain_nt: wants.plain_nt,
             drains_in_order: in_order,

@@ -1,5 +1,9 @@
 //! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
 
+use super::fetch_queue::FetchQueue;
+use super::issue_queue::IssueQueue;
+use super::loads::Loads;
+use crate::config;
 use std::cell::Cell;
 
 /// The reorder buffer and load queue of a core, kept as the times at which their entries become free.
@@ -21,9 +25,15 @@ pub struct Window {
     /// The retirement cycle that is being filled, and how much of it is.
     retired: Cell<u64>,
     in_retired: Cell<u64>,
+    /// No op is held, and there is no issue queue and no queue that loads and stores share: the common case.
+    plain: Cell<bool>,
     /// The op (by number) in each load-queue entry.
     loads: Box<[Cell<u64>]>,
     next_load: Cell<usize>,
+    fetch_queue: FetchQueue,
+    issue_queue: Option<IssueQueue>,
+    /// The loads in the queue that loads and stores share, if they do.
+    shared: Option<Loads>,
     /// Ops dispatched so far.
     count: Cell<u64>,
     /// The number of the op whose retirement is held; [`NONE`] if there is none.
@@ -38,6 +48,9 @@ pub struct Window {
 /// No op is held: later than every op's number.
 const NONE: u64 = u64::MAX;
 
+/// It leaves at no known time.
+const NEVER: u64 = u64::MAX;
+
 /// Cycles in which nothing could be dispatched, by cause.
 #[derive(Clone, Default)]
 pub struct Stalls {
@@ -45,8 +58,9 @@ pub struct Stalls {
     pub fence: Cell<u64>,
     /// Behind a full store queue.
     pub buffer: Cell<u64>,
-    /// All back-pressure: the above, and a window or load queue full for other reasons.
-    pub all: Cell<u64>,
+    /// By any back-pressure: the above, and a window, issue queue or load queue full for other reasons;
+    /// those cycles that the fetch queue did not absorb.
+    pub fetch: Cell<u64>,
 }
 
 /// Entries that a memory op leaves free behind a held op, for the arithmetic that follows it:
@@ -55,19 +69,23 @@ pub struct Stalls {
 const SPARE: u64 = 48;
 
 impl Window {
-    pub fn new(dispatch_width: u64, retire_width: u64, rob_entries: u64, load_queue_entries: u64) -> Window {
+    pub fn new(core: &config::Core) -> Window {
         let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
         Window {
-            dispatch_width,
-            retire_width,
-            leaves: zeroes(rob_entries),
+            dispatch_width: core.dispatch_width,
+            retire_width: core.retire_width,
+            leaves: zeroes(core.rob_entries),
+            plain: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
             next: Cell::new(0),
             cycle: Cell::new(0),
             in_cycle: Cell::new(0),
             retired: Cell::new(0),
             in_retired: Cell::new(0),
-            loads: (0..load_queue_entries).map(|_| Cell::new(u64::MAX)).collect(),
+            loads: (0..core.load_queue_entries).map(|_| Cell::new(u64::MAX)).collect(),
             next_load: Cell::new(0),
+            fetch_queue: FetchQueue::new(core.fetch_queue_entries),
+            issue_queue: IssueQueue::new(core.issue_queue_entries),
+            shared: (core.load_store_queue_entries > 0).then(Loads::default),
             count: Cell::new(0),
             held: Cell::new(NONE),
             complete: Cell::new(0),
@@ -82,6 +100,14 @@ impl Window {
         restore_all(&self.loads, &saved.loads);
         self.next.set(saved.next.get());
         self.next_load.set(saved.next_load.get());
+        self.plain.set(saved.plain.get());
+        self.fetch_queue.restore(&saved.fetch_queue);
+        if let (Some(to), Some(from)) = (&self.issue_queue, &saved.issue_queue) {
+            to.restore(from);
+        }
+        if let (Some(to), Some(from)) = (&self.shared, &saved.shared) {
+            to.restore(from);
+        }
         for (to, from) in self.times().into_iter().zip(saved.times()) {
             to.set(from.get());
         }
@@ -100,7 +126,7 @@ impl Window {
             &self.released,
             &self.stalls.fence,
             &self.stalls.buffer,
-            &self.stalls.all,
+            &self.stalls.fetch,
         ]
     }
 
@@ -155,8 +181,9 @@ impl Window {
         }
     }
 
+    /// Stalls dispatch until an op leaves the window, at `free`.
     #[cold]
-    fn stall_until_left(&self, free: u64) {
+    pub fn stall_until_left(&self, free: u64) {
         let from = self.next_cycle();
         let released = self.released.get();
         if from < released {
@@ -167,21 +194,31 @@ impl Window {
     }
 
     /// The cycle in which the next op would be dispatched without back-pressure.
-    fn next_cycle(&self) -> u64 {
+    pub fn next_cycle(&self) -> u64 {
         self.cycle.get() + u64::from(self.in_cycle.get() == self.dispatch_width)
     }
 
     fn advance(&self, to: u64) -> u64 {
         let stall = to.saturating_sub(self.next_cycle());
-        self.stalls.all.set(self.stalls.all.get() + stall);
-        self.redirect(to);
+        if stall > 0 {
+            let dispatched = self.in_cycle.get() % self.dispatch_width;
+            let blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
+            self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
+        }
+        self.resume(to);
         stall
     }
 
-    /// Resumes dispatch at `at` at the earliest: the front end was redirected after a
-    /// misprediction.
+    /// Resumes dispatch at `at` at the earliest: the front end was redirected after a misprediction or
+    /// roll-back, or the program has waited.
     #[inline(always)]
     pub fn redirect(&self, at: u64) {
+        self.fetch_queue.empty();
+        self.resume(at);
+    }
+
+    #[inline(always)]
+    fn resume(&self, at: u64) {
         if at > self.cycle.get() {
             self.cycle.set(at);
             self.in_cycle.set(0);
@@ -198,11 +235,67 @@ impl Window {
         self.stalls.buffer.set(self.stalls.buffer.get() + self.advance(at));
     }
 
-    /// Completes the op just dispatched at `complete`. Returns when it retires, or, behind a held
-    /// op, when it could.
+    /// The op just dispatched, whose completion is not yet known, issues at `at`: its operands are ready.
+    #[inline(always)]
+    pub fn issue(&self, at: u64) {
+        if !self.is_plain() {
+            self.enter_issue_queue(at);
+        }
+    }
+
+    #[cold]
+    fn enter_issue_queue(&self, at: u64) {
+        if let Some(queue) = &self.issue_queue {
+            self.advance(queue.enter(at, self.next_cycle()));
+        }
+    }
+
+    /// Gives the next op, a load, an entry of the queue that loads and stores share, if they do.
+    pub fn enter_shared_load(&self) {
+        if let Some(shared) = &self.shared {
+            shared.enter(self.count.get());
+        }
+    }
+
+    /// Loads that have an entry of the queue that loads and stores share at `at`.
+    pub fn shared_loads(&self, at: u64) -> u64 {
+        self.shared
+            .as_ref()
+            .map_or(0, |loads| loads.in_flight(|op| self.leaves_by(op) <= at))
+    }
+
+    /// When the first load leaves the queue that loads and stores share; `None` if none does before the
+    /// held op is released.
+    pub fn next_shared_load_leaves(&self) -> Option<u64> {
+        let oldest = self.shared.as_ref()?.oldest()?;
+        Some(self.leaves_by(oldest)).filter(|at| *at != NEVER)
+    }
+
+    /// When the op of this number leaves the window: [`NEVER`] before the held op is released, any past
+    /// time if it has left long since.
+    fn leaves_by(&self, op: u64) -> u64 {
+        let behind = self.count.get() - op;
+        if op >= self.held.get() {
+            NEVER
+        } else if behind > self.leaves.len() as u64 {
+            0
+        } else {
+            self.leaves[self.index_of(behind)].get()
+        }
+    }
+
+    /// The op just dispatched issues at `issue` and completes at `complete`. Returns when it retires, or,
+    /// behind a held op, when it could. To be called after the redirection by a mispredicted branch.
+    #[inline(always)]
+    pub fn execute(&self, issue: u64, complete: u64) -> u64 {
+        self.issue(issue);
+        self.retire(complete)
+    }
+
+    /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if self.is_held() {
+        if !self.is_plain() && self.is_held() {
             return self.retire_behind_held(complete);
         }
         let at = self.in_order(complete);
@@ -245,6 +338,7 @@ impl Window {
     pub fn hold(&self) {
         debug_assert!(!self.is_held(), "one op is held at a time");
         self.held.set(self.count.get());
+        self.plain.set(false);
         self.step();
     }
 
@@ -255,6 +349,7 @@ impl Window {
             return;
         }
         self.released.set(at);
+        self.plain.set(self.issue_queue.is_none() && self.shared.is_none());
         let behind = self.count.get() - held;
         let kept = behind.min(self.leaves.len() as u64);
         let mut index = self.index_of_oldest(behind);
@@ -284,6 +379,12 @@ impl Window {
         }
         let size = self.leaves.len() as u64;
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
+    }
+
+    /// Whether no op is held, and there is neither an issue queue nor a queue that loads and stores share.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.plain.get()
     }
 
     /// Whether an op's retirement is held.
@@ -331,6 +432,20 @@ pub fn restore_all<T: Copy>(to: &[Cell<T>], from: &[Cell<T>]) {
 mod tests {
     use super::*;
 
+    fn core(dispatch_width: u64, retire_width: u64, rob_entries: u64, load_queue_entries: u64) -> config::Core {
+        config::Core {
+            dispatch_width,
+            retire_width,
+            rob_entries,
+            load_queue_entries,
+            ..config::Core::default()
+        }
+    }
+
+    fn window(dispatch_width: u64, retire_width: u64, rob_entries: u64, load_queue_entries: u64) -> Window {
+        Window::new(&core(dispatch_width, retire_width, rob_entries, load_queue_entries))
+    }
+
     fn op(w: &Window, latency: u64) -> (u64, u64) {
         let at = w.dispatch();
         (at, w.retire(at + latency))
@@ -338,14 +453,14 @@ mod tests {
 
     #[test]
     fn four_ops_a_cycle_enter_and_leave_in_order() {
-        let w = Window::new(4, 4, 16, 8);
+        let w = window(4, 4, 16, 8);
         let times: Vec<_> = (0..6).map(|_| op(&w, 1)).collect();
         assert_eq!(times, [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2), (1, 2)]);
     }
 
     #[test]
     fn a_full_window_waits_for_its_oldest_op() {
-        let w = Window::new(4, 4, 4, 4);
+        let w = window(4, 4, 4, 4);
         assert_eq!(op(&w, 100), (0, 100));
         (0..3).for_each(|_| _ = op(&w, 1));
         assert_eq!(op(&w, 1).0, 100, "the fifth op takes the entry of the first");
@@ -353,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_full_load_queue_waits_for_its_oldest_load() {
-        let w = Window::new(4, 4, 64, 2);
+        let w = window(4, 4, 64, 2);
         for _ in 0..2 {
             let at = w.dispatch_load();
             w.retire(at + 50);
@@ -364,7 +479,7 @@ mod tests {
 
     #[test]
     fn behind_a_held_op_work_goes_on_and_retires_with_it() {
-        let w = Window::new(4, 4, 8, 8);
+        let w = window(4, 4, 8, 8);
         w.dispatch();
         w.hold();
         assert_eq!(op(&w, 1), (0, 1));
@@ -382,11 +497,111 @@ mod tests {
 
     #[test]
     fn more_arithmetic_than_entries_behind_a_held_op_does_not_disturb_the_window() {
-        let w = Window::new(1, 1, 4, 4);
+        let w = window(1, 1, 4, 4);
         w.dispatch();
         w.hold();
         (0..10).for_each(|_| _ = op(&w, 1));
         w.release(50);
         assert!(op(&w, 1).0 >= 50);
+    }
+
+    /// Dispatches an op whose operands are ready at `operands` and that takes a cycle: its dispatch.
+    fn waiting(w: &Window, operands: u64) -> u64 {
+        let at = w.dispatch();
+        let issue = (at + 1).max(operands);
+        w.execute(issue, issue + 1);
+        at
+    }
+
+    #[test]
+    fn a_full_issue_queue_waits_for_the_first_op_to_issue() {
+        let core = config::Core {
+            issue_queue_entries: 3,
+            ..core(4, 4, 64, 8)
+        };
+        let w = Window::new(&core);
+        let first = [100, 0, 100].map(|operands| waiting(&w, operands));
+        assert_eq!(first, [0, 0, 0]);
+        assert_eq!(waiting(&w, 100), 1, "the second op has issued");
+        assert_eq!(waiting(&w, 0), 100);
+        assert_eq!(
+            w.stalls().fetch.get(),
+            100,
+            "cycles 0, of which a slot was left, and 1 to 99"
+        );
+        assert_eq!(w.stalls().fence.get() + w.stalls().buffer.get(), 0);
+    }
+
+    #[test]
+    fn a_fetch_queue_absorbs_the_start_of_a_stall() {
+        let core = config::Core {
+            issue_queue_entries: 3,
+            fetch_queue_entries: 8,
+            ..core(4, 4, 64, 8)
+        };
+        let w = Window::new(&core);
+        (0..4).for_each(|_| _ = waiting(&w, 100));
+        // In cycle 0 three of four fetched ops were dispatched. The queue takes 1 op, 4 in cycle 1, and 3 of
+        // 4 in cycle 2: blocked from there to 99.
+        assert_eq!((w.cycle(), w.stalls().fetch.get()), (100, 98));
+        w.redirect(200);
+        w.stall_buffer(203);
+        // It was emptied: it takes 8 ops in cycles 200 and 201 and none in 202.
+        assert_eq!(w.stalls().fetch.get(), 99);
+    }
+
+    #[test]
+    fn a_restored_window_forgets_ops_that_wait() {
+        let core = config::Core {
+            issue_queue_entries: 2,
+            load_store_queue_entries: 4,
+            fetch_queue_entries: 8,
+            ..core(4, 4, 64, 8)
+        };
+        let w = Window::new(&core);
+        let saved = w.clone();
+        w.enter_shared_load();
+        w.dispatch_load();
+        w.execute(500, 600);
+        waiting(&w, 500);
+        assert_eq!((w.cycle(), w.shared_loads(599)), (500, 1));
+        w.restore(&saved);
+        assert_eq!((w.cycle(), w.shared_loads(0)), (0, 0));
+        assert_eq!(
+            [0, 0, 0].map(|operands| waiting(&w, operands)),
+            [0, 0, 1],
+            "two entries are free"
+        );
+    }
+
+    #[test]
+    fn a_load_leaves_the_shared_queue_when_it_retires() {
+        let core = config::Core {
+            load_store_queue_entries: 4,
+            ..core(4, 4, 64, 8)
+        };
+        let w = Window::new(&core);
+        assert_eq!(w.next_shared_load_leaves(), None);
+        w.dispatch();
+        w.retire(50);
+        for complete in [40, 60] {
+            w.enter_shared_load();
+            w.dispatch_load();
+            w.retire(complete);
+        }
+        assert_eq!(
+            w.next_shared_load_leaves(),
+            Some(50),
+            "in order: behind the op before it"
+        );
+        assert_eq!([49, 50, 60].map(|at| w.shared_loads(at)), [2, 1, 0]);
+        w.dispatch();
+        w.hold();
+        w.enter_shared_load();
+        w.dispatch_load();
+        w.retire(70);
+        assert_eq!((w.shared_loads(1000), w.next_shared_load_leaves()), (1, None), "held");
+        w.release(300);
+        assert_eq!(w.next_shared_load_leaves(), Some(300));
     }
 }

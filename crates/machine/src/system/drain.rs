@@ -235,9 +235,6 @@ impl System {
         if !entry.addr.is_persistent() {
             return;
         }
-        if self.hw.tally.commits > self.hw.tally.commits_answered {
-            self.hw.tally.stores_during_commits += 1;
-        }
         let temporal = matches!(entry.kind, Kind::Store { .. });
         if temporal && self.hw.crash_image.is_some() && self.design.domain() == Domain::Caches {
             let line = entry.line();

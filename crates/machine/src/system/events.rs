@@ -232,7 +232,7 @@ impl System {
 
     fn commits(&mut self, controller: ControllerId) {
         for (core, tag) in self.hw.controllers[controller.0 as usize].take_commits() {
-            self.hw.tally.commits_answered += 1;
+            self.hw.hart(core).commit_answered(controller);
             self.design.committed(&mut self.hw, core, tag);
         }
     }

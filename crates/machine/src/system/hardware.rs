@@ -66,6 +66,8 @@ pub struct Hart {
     pub settled: u64,
     /// The number of the store-queue entry that reached the head last.
     pub at_turn: u64,
+    /// Its commits to which each controller has replied.
+    pub committed: Vec<u64>,
     /// The checkpoints to which it can be rolled back.
     pub checkpoints: Checkpoints,
     /// The design's messages that wait until a context is drained.
@@ -144,9 +146,6 @@ pub struct Tally {
     pub pm_write_bytes: u64,
     pub coalesced: u64,
     pub commits: u64,
-    pub commits_answered: u64,
-    pub commits_in_flight_max: u64,
-    pub stores_during_commits: u64,
 }
 
 /// Recently stored lines among which a forced eviction chooses.
@@ -317,7 +316,8 @@ impl Hardware {
 }
 
 impl Hart {
-    pub fn new(core: Rc<Core>) -> Hart {
+    /// A core of a machine with so many controllers.
+    pub fn new(core: Rc<Core>, controllers: u64) -> Hart {
         Hart {
             core,
             state: ProgramState::Runnable,
@@ -326,6 +326,7 @@ impl Hart {
             combining: Vec::new(),
             settled: 0,
             at_turn: 0,
+            committed: vec![0; controllers as usize],
             checkpoints: Checkpoints::default(),
             when_drained: Vec::new(),
         }
@@ -337,6 +338,13 @@ impl Hart {
             ProgramState::Runnable | ProgramState::Again(_) => self.core.next_op.get(),
             _ => u64::MAX,
         }
+    }
+
+    /// A controller has replied to its oldest commit there.
+    pub fn commit_answered(&mut self, controller: ControllerId) {
+        self.committed[controller.0 as usize] += 1;
+        let completed = self.committed.iter().min().copied().unwrap_or(0);
+        self.core.pcommits_completed.set(completed);
     }
 
     pub fn new_slot(&mut self) -> u64 {

@@ -138,13 +138,14 @@ impl System {
         let lowering = design.lowering();
         let harts = (0..cores)
             .map(|i| {
-                Hart::new(Rc::new(Core::new(
+                let core = Rc::new(Core::new(
                     CoreId(i as u16),
                     machine,
                     memory.clone(),
                     lowering,
                     wants.clone(),
-                )))
+                ));
+                Hart::new(core, machine.controllers.count)
             })
             .collect();
         let hw = Hardware {
@@ -400,14 +401,18 @@ impl System {
             window: cores().map(|c| c.notes.window()).max().unwrap_or(1),
             fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
             buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
-            fetch_stall_cycles: sum(&|c| c.window.stalls().all.get()),
+            fetch_stall_cycles: sum(&|c| c.window.stalls().fetch.get()),
             pm_reads: tally.pm_reads,
             pm_writes: tally.pm_writes,
             pm_write_bytes: tally.pm_write_bytes,
             coalesced: tally.coalesced,
             commits: tally.commits,
-            commits_in_flight_max: tally.commits_in_flight_max,
-            stores_during_commits: tally.stores_during_commits,
+            pcommits: sum(&|c| c.counts.pcommits.get()),
+            pcommits_in_flight_max: cores()
+                .map(|c| c.counts.pcommits_in_flight_max.get())
+                .max()
+                .unwrap_or(0),
+            stores_during_pcommits: sum(&|c| c.counts.stores_during_pcommits.get()),
             ..Stats::default()
         }
     }

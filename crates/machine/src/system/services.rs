@@ -204,8 +204,6 @@ impl Services<Keys> for Hardware {
         self.events
             .post(Cycles(at), Event::CommitArrives { controller, core, tag });
         self.tally.commits += 1;
-        let in_flight = (self.tally.commits - self.tally.commits_answered).div_ceil(self.controllers.len() as u64);
-        self.tally.commits_in_flight_max = self.tally.commits_in_flight_max.max(in_flight);
     }
 
     fn checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {

@@ -161,6 +161,19 @@ fn reads_go_first_at_dpos_controller_alone() {
 }
 
 #[test]
+fn only_sp_has_queues_at_the_cores_front_and_one_for_loads_and_stores() {
+    for name in preset_names() {
+        let core = preset(name).core;
+        let queues = [
+            core.fetch_queue_entries,
+            core.issue_queue_entries,
+            core.load_store_queue_entries,
+        ];
+        assert_eq!(queues == [0; 3], name != "sp", "{name}: {queues:?}");
+    }
+}
+
+#[test]
 fn asap_is_table_ii() {
     let machine = preset("asap");
     assert_eq!((machine.core.dispatch_width, machine.core.clock_ghz), (8, 2.0));
@@ -188,6 +201,8 @@ fn sp_is_table_2() {
     let machine = preset("sp");
     let core = &machine.core;
     assert_eq!((core.clock_ghz, core.dispatch_width, core.rob_entries), (2.1, 4, 128));
+    let (fetch, issue) = (core.fetch_queue_entries, core.issue_queue_entries);
+    assert_eq!((fetch, issue, core.load_store_queue_entries), (48, 48, 48));
     assert_eq!(
         (machine.l1.bytes, machine.l1.ways, machine.l1.latency),
         (32_768, 8, Cycles(2))

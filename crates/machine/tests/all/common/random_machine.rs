@@ -31,5 +31,10 @@ pub fn random_machine(rng: &mut Rng) -> Machine {
     m.simulation.slack = Cycles([0, 64][rng.below(2) as usize]);
     m.simulation.jitter = Cycles([0, 500][rng.below(2) as usize]);
     m.simulation.evict_one_in = [0, 5][rng.below(2) as usize];
+    // From a copy of the stream, so that the other values of a seed do not depend on these.
+    let rng = &mut rng.clone();
+    m.core.fetch_queue_entries = rng.below(3) * 8;
+    m.core.issue_queue_entries = rng.below(3) * small(rng, 12);
+    m.core.load_store_queue_entries = rng.below(3) * small(rng, 12);
     m
 }
