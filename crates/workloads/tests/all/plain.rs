@@ -65,7 +65,8 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
         let (noticed, tried) = with_small(name, Sensitivity);
         match shares.get(name) {
             Some(share) => assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}"),
-            // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry counts.
+            // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry
+            // counts.
             None if name == "sp-hashmap" => assert!(noticed * 40 > tried, "{name}: {noticed} of {tried}"),
             // The others also hold free nodes, old orders, arbitrary texts and unused bytes.
             None => assert!(noticed * 10 > tried, "{name}: {noticed} of {tried}"),
