@@ -165,6 +165,29 @@ fn regions_of_single_stores_flush_and_fence_each() {
     }
 }
 
+/// Speculative Persistence (ISCA 2017), Table 1, under the undo log: a logged line of 56 bytes has two records, and is
+/// flushed with them; a region has two fences. `wal.rs` counts what the paper's own log does.
+#[test]
+fn operations_on_lines_flush_them_and_two_records_of_each() {
+    // A string has four such lines and one of 32 bytes, with one record.
+    let counts = count("string-swap", FENCED);
+    assert_eq!(
+        (counts.flushes, counts.fences),
+        (2 * (9 + 5) * counts.tasks, 2 * counts.tasks)
+    );
+    // An insertion logs a node and the free one; a deletion logs a node. While the structure fills, more tasks insert.
+    for (name, most) in [("linked-list", 4.7), ("graph", 6.0)] {
+        let counts = count(name, FENCED);
+        let flushes = counts.per_task(counts.flushes);
+        assert_eq!(counts.fences, 2 * counts.tasks, "{name}");
+        assert!((4.3..=most).contains(&flushes), "{name}: {flushes}");
+    }
+    // An insertion logs an entry and a word; a deletion logs an entry. A resizing flushes each record that it copies.
+    let counts = count("sp-hashmap", FENCED);
+    let flushes = counts.per_task(counts.flushes);
+    assert!((3.8..=8.0).contains(&flushes), "sp-hashmap: {flushes}");
+}
+
 struct Show;
 
 impl Visitor for Show {
