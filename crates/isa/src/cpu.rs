@@ -58,8 +58,8 @@ pub enum Note {
         /// The new value.
         value: u64,
     },
-    /// The region writes this line, which nothing reaches unless the region has committed. What the line holds otherwise is
-    /// not specified: its log does not keep it.
+    /// The region writes this line, which nothing reaches unless the region has committed. What the line holds
+    /// otherwise is not specified: its log does not keep it.
     RegionFresh {
         /// The line.
         line: Line,

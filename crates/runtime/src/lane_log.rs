@@ -146,8 +146,8 @@ impl<'c, C: Cpu> Log<'c, C> {
         }
     }
 
-    /// Adds the log's registers to `into`: its state between two tasks, beside what is in memory. `false` for logs that keep
-    /// more than that between tasks.
+    /// Adds the log's registers to `into`: its state between two tasks, beside what is in memory. `false` for logs that
+    /// keep more than that between tasks.
     pub fn save(&self, into: &mut Vec<W<'c, C>>) -> bool {
         match self {
             Log::Undo(log) => into.extend(log.save()),
@@ -297,9 +297,9 @@ impl<'c, C: Cpu> Region<'_, 'c, C> {
         }
     }
 
-    /// Writes these words of the line at `line`, at offsets, beside the log, and flushes the line: part of a large structure
-    /// that nothing reaches before the region has linked it. If the region does not commit, the line may hold anything, so
-    /// the program must not go by what such a line held.
+    /// Writes these words of the line at `line`, at offsets, beside the log, and flushes the line: part of a large
+    /// structure that nothing reaches before the region has linked it. If the region does not commit, the line may hold
+    /// anything, so the program must not go by what such a line held.
     #[inline]
     pub async fn construct<const N: usize>(&mut self, line: W<'c, C>, words: [(u64, W<'c, C>); N]) {
         match self {

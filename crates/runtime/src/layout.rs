@@ -179,8 +179,8 @@ impl LogLayout {
     }
 }
 
-/// The parameter of every undo-logging workload: the size of a ring. Two regions of the largest
-/// size must fit: the workload sets the minimum.
+/// The parameter of every logging workload: the size of a ring, or the data lines of a write-ahead
+/// log. Two regions of the largest size must fit: the workload sets the minimum.
 #[must_use]
 pub const fn log_records(min: u64) -> Param {
     Param {

@@ -88,7 +88,8 @@ impl<'c, C: Cpu> UndoLog<'c, C> {
         log
     }
 
-    /// The registers that outlive a region: place in the ring, region, clock, and the number of the last region's records.
+    /// The registers that outlive a region: place in the ring, region, clock, and the number of the last region's
+    /// records.
     pub(crate) fn save(&self) -> [W<'c, C>; 4] {
         [self.next, self.region, self.clock, self.cpu.word(self.used.0)]
     }

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Memory, Note, Primitive, Rmw, Scheduling, Site, W};
 
-/// Consecutive loads, without any store or note, after which a program counts as spinning endlessly: more than a program
-/// reads to find that a large table is empty.
+/// Consecutive loads, without any store or note, after which a program counts as spinning endlessly: more than a
+/// program reads to find that a large table is empty.
 const SPINS: u32 = 1 << 25;
 
 /// One core over plain memory. Everything is ready at once; flushes and fences do nothing.

@@ -1,7 +1,8 @@
-//! Sorted linked lists of nodes, whose heads are lines of their own: `linked-list`, and the edges of each vertex of `graph`.
+//! Sorted linked lists of nodes, whose heads are lines of their own: `linked-list`, and the edges of each vertex of
+//! `graph`.
 //!
-//! Speculative Persistence (ISCA 2017), 3.1.1 and Figure 2. A region logs the node before the changed one ("we log data of
-//! node nn and the address of nn"). A new node is not logged: nothing reaches it yet. A node is a line.
+//! Speculative Persistence (ISCA 2017), 3.1.1 and Figure 2. A region logs the node before the changed one ("we log data
+//! of node nn and the address of nn"). A new node is not logged: nothing reaches it yet. A node is a line.
 
 use crate::structures::Structures;
 use strandline_isa::{sites, Addr, Cpu, Image, W};

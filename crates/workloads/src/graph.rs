@@ -1,17 +1,17 @@
 //! `graph`: insertions and deletions of edges of a directed graph.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "Graph" ("insert or delete edges in a graph"), "implemented in a similar
-//! manner" to Hash-Map and Linked-List, with few nodes in an operation. The paper does not say how the graph is stored, how
-//! large it is, or how edges are drawn. Here:
+//! Speculative Persistence (ISCA 2017), Table 1 "Graph" ("insert or delete edges in a graph"), "implemented in a
+//! similar manner" to Hash-Map and Linked-List, with few nodes in an operation. The paper does not say how the graph is
+//! stored, how large it is, or how edges are drawn. Here:
 //!
-//! - A vertex is a line with the first of its edges. Its edges are a linked list, sorted by destination, each a node of one
-//!   line: next edge, destination, weight (`chain.rs`).
+//! - A vertex is a line with the first of its edges. Its edges are a linked list, sorted by destination, each a node of
+//!   one line: next edge, destination, weight (`chain.rs`).
 //! - An operation draws a vertex, then one of the vertices that it can lead to. If the edge is there, it is deleted;
-//!   otherwise it is inserted. It reads the vertex and the edges before; it logs the edge or the vertex before the changed
-//!   edge. There is no count of edges that it would have to log.
-//! - There are 65,536 vertices, and each can lead to the 16 that follow it. So after the paper's 2,600,000 operations half
-//!   of these million edges are there, half of the operations delete, and a vertex has eight edges on average. Drawn from all
-//!   pairs, nearly all operations of so few would insert.
+//!   otherwise it is inserted. It reads the vertex and the edges before; it logs the edge or the vertex before the
+//!   changed edge. There is no count of edges that it would have to log.
+//! - There are 65,536 vertices, and each can lead to the 16 that follow it. So after the paper's 2,600,000 operations
+//!   half of these million edges are there, half of the operations delete, and a vertex has eight edges on average.
+//!   Drawn from all pairs, nearly all operations of so few would insert.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
 use crate::structures::{init_ops, populate};
@@ -122,8 +122,8 @@ impl Workload for Graph {
         chain::operate(&self.edges, thread, from, to).await;
     }
 
-    /// Each vertex has edges of its own, sorted, each once, with their weights, to vertices that it can lead to. Its other
-    /// nodes are free.
+    /// Each vertex has edges of its own, sorted, each once, with their weights, to vertices that it can lead to. Its
+    /// other nodes are free.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         let leads = |from: u64, to: u64| match self.can_lead(from, to) {
             true => Ok(()),

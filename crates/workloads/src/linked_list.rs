@@ -1,10 +1,10 @@
 //! `linked-list`: insertions and deletions in a sorted linked list.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "Linked-List", and 3.1.1. An operation searches a random key from the head
-//! on. If the key is there, its node is deleted; otherwise a node with the key is inserted (`chain.rs`).
+//! Speculative Persistence (ISCA 2017), Table 1 "Linked-List", and 3.1.1. An operation searches a random key from the
+//! head on. If the key is there, its node is deleted; otherwise a node with the key is inserted (`chain.rs`).
 //!
-//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list; half of them are in it after
-//! some time.
+//! The paper allows at most 1,024 nodes. Here there are so many keys, which bounds the list; half of them are in it
+//! after some time.
 
 use crate::chain::{self, Chains, LARGEST, LEAST_RECORDS};
 use crate::structures::{init_ops, populate, STRUCTURES};
@@ -81,7 +81,8 @@ impl Workload for LinkedList {
         chain::operate(&self.lists, thread, list, key).await;
     }
 
-    /// Each list reaches nodes of its own, with ascending keys, and values that belong to them. Its other nodes are free.
+    /// Each list reaches nodes of its own, with ascending keys, and values that belong to them. Its other nodes are
+    /// free.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         let is_known = |list: u64, key: u64| match key < self.keys {
             true => Ok(()),

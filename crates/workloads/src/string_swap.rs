@@ -4,7 +4,8 @@
 //! strings, logs both, and swaps them word by word. It flushes eight data lines and one line of addresses of the log
 //! ("eight clwbs for logging entries and one for indexes"), and eight lines of the strings.
 //!
-//! A string has four lines under write-ahead logging. The other logs need the last word of each line; there it has five.
+//! A string has four lines under write-ahead logging. The other logs need the last word of each line; there it has
+//! five.
 //!
 //! The paper gives no size of the array. Here it has as many strings as there are operations before the run (#InitOps):
 //! 120,000, or 30 MB. Simplified: the two strings always differ (the second of two equal draws is incremented by one).

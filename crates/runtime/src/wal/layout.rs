@@ -6,15 +6,15 @@ use crate::Heap;
 use std::ops::Range;
 use strandline_isa::{Addr, LINE_BYTES};
 
-/// Address words in a line: n logged lines take n data lines and n/8 address lines, rounded up ("eight clwbs for logging
-/// entries and one for indexes", section 3.2).
+/// Address words in a line: n logged lines take n data lines and n/8 address lines, rounded up ("eight clwbs for
+/// logging entries and one for indexes", section 3.2).
 const ADDRESSES: u64 = LINE_BYTES / 8;
 
 /// The shift from a number of lines to their bytes.
 pub(crate) const LINE_SHIFT: u64 = LINE_BYTES.trailing_zeros() as u64;
 
-/// The logs of all lanes. In persistent memory, a lane has a line with the logged word, lines of addresses, and data lines.
-/// In volatile memory it has the list of the lines to flush, and a set of lines.
+/// The logs of all lanes. In persistent memory, a lane has a line with the logged word, lines of addresses, and data
+/// lines. In volatile memory it has the list of the lines to flush, and a set of lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalLayout {
     pub variant: Wal,

@@ -138,8 +138,8 @@ impl<'c, C: Cpu> WalLog<'c, C> {
         self.end = self.end + 8;
     }
 
-    /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged word
-    /// that counts them.
+    /// Steps 1 and 2 of section 3.1: makes the records durable that the logged word does not count yet, then the logged
+    /// word that counts them.
     pub(crate) async fn set_logged(&mut self) {
         if !self.logs {
             return;

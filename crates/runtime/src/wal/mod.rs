@@ -1,14 +1,16 @@
-//! Write-ahead logging with a logged bit (Speculative Persistence, ISCA 2017, section 3.1), and the paper's variants of it.
+//! Write-ahead logging with a logged bit (Speculative Persistence, ISCA 2017, section 3.1), and the paper's variants of
+//! it.
 //!
-//! A region takes four durable steps: its undo records are copied; the logged word is set; its updates are made in place;
-//! the logged word is cleared. Each step is flushed and ordered before the next one, so a region has four orders. Recovery
-//! undoes the records of each lane whose logged word is not zero.
+//! A region takes four durable steps: its undo records are copied; the logged word is set; its updates are made in
+//! place; the logged word is cleared. Each step is flushed and ordered before the next one, so a region has four
+//! orders. Recovery undoes the records of each lane whose logged word is not zero.
 //!
-//! The paper's `logged_bit` is a word here: the number of valid records. A region of several steps raises it at each, after
-//! the step's records are durable and before its updates. With one step a region has exactly the paper's four orders.
+//! The paper's `logged_bit` is a word here: the number of valid records. A region of several steps raises it at each,
+//! after the step's records are durable and before its updates. With one step a region has exactly the paper's four
+//! orders.
 //!
-//! The lines that a region has logged are flushed once a step. A free line that the region links is not logged, only flushed:
-//! nothing reaches it before the region is durable, or after it is undone.
+//! The lines that a region has logged are flushed once a step. A free line that the region links is not logged, only
+//! flushed: nothing reaches it before the region is durable, or after it is undone.
 
 mod layout;
 mod log;
@@ -45,7 +47,8 @@ impl Wal {
         matches!(self, Wal::LogP | Wal::LogPSf) && lowering.flush.is_some()
     }
 
-    /// Orders as the variant does: all primitives of the design for the intent, or of these only the `pcommit`s, or none.
+    /// Orders as the variant does: all primitives of the design for the intent, or of these only the `pcommit`s, or
+    /// none.
     #[inline(always)]
     pub(crate) async fn order<C: Cpu>(self, cpu: &C, intent: Intent) {
         match self {

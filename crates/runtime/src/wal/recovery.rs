@@ -4,8 +4,8 @@ use super::layout::{Span, WalLayout};
 use strandline_isa::{Addr, Image, LINE_BYTES};
 use strandline_rules::{broken, Rule};
 
-/// Undoes, for each lane whose logged word is not zero, its records, the newest first; then clears the word. "Because we do
-/// not know at what step the failure occurred, we must pessimistically recover using the undo log regardless."
+/// Undoes, for each lane whose logged word is not zero, its records, the newest first; then clears the word. "Because
+/// we do not know at what step the failure occurred, we must pessimistically recover using the undo log regardless."
 ///
 /// It is idempotent: the records stay until the word is cleared, and undoing them again leaves the same.
 pub(crate) fn undo_logged(image: &dyn Image, layout: &WalLayout) {

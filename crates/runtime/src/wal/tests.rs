@@ -51,7 +51,8 @@ impl Place {
     }
 }
 
-/// Two steps that both write the first word of the first line, and all of the second line; the region stays open if not `ends`.
+/// Two steps that both write the first word of the first line, and all of the second line; the region stays open if not
+/// `ends`.
 async fn two_steps<C: Cpu>(cpu: &C, place: &Place, ends: bool) {
     let mut log = Log::open(cpu, &place.logs, 0).await;
     let (first, second) = (cpu.word(place.lines.0), cpu.word(place.lines.0 + 64));

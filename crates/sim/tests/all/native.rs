@@ -29,6 +29,8 @@ fn simulated(workload: &str, seed: u64) -> (u64, u64) {
     let record = strandline_sim::run(&Spec {
         tasks: Some(TASKS),
         seed,
+        // x86 needs ADR, which not every workload's own machine has.
+        machine: Some("cosplay".to_owned()),
         // The native back end has only the undo log.
         runtime: Some("undo".to_owned()),
         ..Spec::new(workload, "x86")

@@ -1,22 +1,23 @@
 //! `sp-hashmap`: insertions and deletions in a hash table with linear probing, which doubles.
 //!
-//! Speculative Persistence (ISCA 2017), Table 1 "Hash-Map", and 3.2. An entry is a line: state, key, value. "If the entry is
-//! already populated, the next consecutive entry is checked, and so on." If the key is found, its entry is logged and deleted.
-//! Otherwise the free entry and the table's size are logged, and the key is inserted.
+//! Speculative Persistence (ISCA 2017), Table 1 "Hash-Map", and 3.2. An entry is a line: state, key, value. "If the
+//! entry is already populated, the next consecutive entry is checked, and so on." If the key is found, its entry is
+//! logged and deleted. Otherwise the free entry and the table's size are logged, and the key is inserted.
 //!
-//! - A deleted entry stays as a tombstone: probes go on behind it. Moving later entries back instead would log each of them.
-//!   An insertion takes the first tombstone that it has passed. Size, the word that is logged, counts the entries that are not
-//!   empty, so a deletion leaves it as it is, and logs its entry alone, as in the paper.
-//! - "If no free entry is found for insertion, the table is resized": here if three quarters of the entries are not empty and
-//!   the insertion would take an empty one. A probe for an absent key ends at an empty entry, and in a table without any it
-//!   would pass all. At three quarters it passes 8.5 on average (Knuth, The Art of Computer Programming, 6.4).
-//! - A resizing copies all records to a table of twice the size: "each insertion is followed by clwb"; when all are durable,
-//!   a failure-atomic region switches to the new table. Tombstones are not copied. A crash before the switch may leave records
-//!   in the new table, so a resizing first clears what it finds there.
+//! - A deleted entry stays as a tombstone: probes go on behind it. Moving later entries back instead would log each of
+//!   them. An insertion takes the first tombstone that it has passed. Size, the word that is logged, counts the entries
+//!   that are not empty, so a deletion leaves it as it is, and logs its entry alone, as in the paper.
+//! - "If no free entry is found for insertion, the table is resized": here if three quarters of the entries are not
+//!   empty and the insertion would take an empty one. A probe for an absent key ends at an empty entry, and in a table
+//!   without any it would pass all. At three quarters it passes 8.5 on average (Knuth, The Art of Computer Programming,
+//!   6.4).
+//! - A resizing copies all records to a table of twice the size: "each insertion is followed by clwb"; when all are
+//!   durable, a failure-atomic region switches to the new table. Tombstones are not copied. A crash before the switch
+//!   may leave records in the new table, so a resizing first clears what it finds there.
 //!
-//! The paper gives no range of keys and no first size. Here there are 2^20 keys, of which half are in the table after the
-//! paper's 1,500,000 initial operations, and 1,024 entries at first. Room is allotted for tables of up to two entries a
-//! key; a table of that size does not double, and takes no new key where it would.
+//! The paper gives no range of keys and no first size. Here there are 2^20 keys, of which half are in the table after
+//! the paper's 1,500,000 initial operations, and 1,024 entries at first. Room is allotted for tables of up to two
+//! entries a key; a table of that size does not double, and takes no new key where it would.
 
 mod check;
 mod resize;
@@ -312,7 +313,8 @@ impl Workload for SpHashmap {
         }
     }
 
-    /// Each table is one of its structure's; each key is there once, with its value, where a probe finds it; size is right.
+    /// Each table is one of its structure's; each key is there once, with its value, where a probe finds it; size is
+    /// right.
     fn check(&self, image: &dyn Image) -> Result<(), String> {
         (0..self.headers.rows()).try_for_each(|index| self.check_table(image, index))
     }

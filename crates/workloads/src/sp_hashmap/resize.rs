@@ -13,8 +13,8 @@ sites! {
     SLOT_IS_EMPTY = 0x53a8_1b9d;
 }
 
-/// The largest table has so many entries for each key. Three quarters of them are more than the keys; and a key that comes
-/// back mostly finds the tombstone that it has left, so a larger table is hardly ever needed.
+/// The largest table has so many entries for each key. Three quarters of them are more than the keys; and a key that
+/// comes back mostly finds the tombstone that it has left, so a larger table is hardly ever needed.
 pub(super) const MOST_ENTRIES_PER_KEY: u64 = 2;
 
 /// The most entries of a table that are not empty: three quarters.

@@ -43,7 +43,12 @@ fn run(map: &SpHashmap, memory: &Memory, seed: u64, tasks: u64) {
 
 proptest! {
     #[test]
-    fn the_table_holds_what_a_set_would(seed: u64, keys_drawn in 1_u64..60, init_ops in 0_u64..100, tasks in 0_u64..200) {
+    fn the_table_holds_what_a_set_would(
+        seed: u64,
+        keys_drawn in 1_u64..60,
+        init_ops in 0_u64..100,
+        tasks in 0_u64..200,
+    ) {
         let (map, memory) = built(seed, &[("keys", keys_drawn), ("entries", 4), ("init_ops", init_ops)]);
         let mut expected = keys(&map, &memory);
         let cpu = Plain::new(&memory, CoreId(0), Lowering::NOTHING);
@@ -65,8 +70,9 @@ proptest! {
 
 #[test]
 fn a_table_doubles_when_three_quarters_are_used_and_drops_tombstones() {
-    // 1,000 keys at even odds do not fit into three quarters of 512 entries. In 20,000 operations each key takes an entry,
-    // and leaves a tombstone there: more than three quarters of 1,024. Three quarters of 2,048 have room for all.
+    // 1,000 keys at even odds do not fit into three quarters of 512 entries. In 20,000 operations each key takes an
+    // entry, and leaves a tombstone there: more than three quarters of 1,024. Three quarters of 2,048 have room for
+    // all.
     let (map, memory) = built(5, &[("keys", 1_000), ("entries", 4), ("init_ops", 20_000)]);
     assert_eq!(map.check(&memory), Ok(()));
     let (_, entries) = map.table(&memory, 0).unwrap();

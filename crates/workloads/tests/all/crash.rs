@@ -323,8 +323,8 @@ fn every_crash_image_recovers_under_every_runtime() {
                         outcome.failure, None,
                         "{name}, {logging:?}, {threads} threads, {lowering:?}, {play:?}"
                     );
-                    // Under strands, without a log, and where a cleared word commits, the last acknowledgements follow the
-                    // last durable change, after the last checked image.
+                    // Under strands, without a log, and where a cleared word commits, the last acknowledgements follow
+                    // the last durable change, after the last checked image.
                     if lowering == FENCED && name != "bandwidth" && logging.runtime != Runtime::Wal(Wal::LogPSf) {
                         assert_eq!(
                             outcome.regions, outcome.acknowledged,
@@ -435,7 +435,8 @@ fn every_crash_image_of_tasks_that_share_a_thread_recovers_under_every_runtime()
     }
 }
 
-/// The variants of write-ahead logging that the paper measures and that order nothing (Speculative Persistence, ISCA 2017, 6).
+/// The variants of write-ahead logging that the paper measures and that order nothing (Speculative Persistence, ISCA
+/// 2017, 6).
 #[test]
 fn a_write_ahead_log_without_order_is_found() {
     for name in workloads().filter(|name| *name != "bandwidth") {

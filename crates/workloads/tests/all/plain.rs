@@ -65,7 +65,8 @@ fn the_invariant_sees_a_flipped_bit_where_it_says_it_does() {
         let (noticed, tried) = with_small(name, Sensitivity);
         match shares.get(name) {
             Some(share) => assert_eq!(noticed as f64, tried as f64 * share, "{name}: {noticed} of {tried}"),
-            // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry counts.
+            // The tables that follow the one in use are most of the memory; of that one, a word of each empty entry
+            // counts.
             None if name == "sp-hashmap" => assert!(noticed * 40 > tried, "{name}: {noticed} of {tried}"),
             // The others also hold free nodes, old orders, arbitrary texts and unused bytes.
             None => assert!(noticed * 10 > tried, "{name}: {noticed} of {tried}"),
@@ -170,6 +171,29 @@ fn regions_of_single_stores_flush_and_fence_each() {
         // Three thousand tasks: five standard deviations.
         assert!((share - (1.0 - reads)).abs() < 0.05, "{name}: {share}");
     }
+}
+
+/// Speculative Persistence (ISCA 2017), Table 1, under the undo log: a logged line of 56 bytes has two records, and is
+/// flushed with them; a region has two fences. `wal.rs` counts what the paper's own log does.
+#[test]
+fn operations_on_lines_flush_them_and_two_records_of_each() {
+    // A string has four such lines and one of 32 bytes, with one record.
+    let counts = count("string-swap", FENCED);
+    assert_eq!(
+        (counts.flushes, counts.fences),
+        (2 * (9 + 5) * counts.tasks, 2 * counts.tasks)
+    );
+    // An insertion logs a node and the free one; a deletion logs a node. While the structure fills, more tasks insert.
+    for (name, most) in [("linked-list", 4.7), ("graph", 6.0)] {
+        let counts = count(name, FENCED);
+        let flushes = counts.per_task(counts.flushes);
+        assert_eq!(counts.fences, 2 * counts.tasks, "{name}");
+        assert!((4.3..=most).contains(&flushes), "{name}: {flushes}");
+    }
+    // An insertion logs an entry and a word; a deletion logs an entry. A resizing flushes each record that it copies.
+    let counts = count("sp-hashmap", FENCED);
+    let flushes = counts.per_task(counts.flushes);
+    assert!((3.8..=8.0).contains(&flushes), "sp-hashmap: {flushes}");
 }
 
 struct Show;

@@ -59,8 +59,8 @@ fn each(name: &str, variant: Wal, lowering: Lowering) -> Vec<Counts> {
     with_small_for(name, &plan(variant), Each(lowering))
 }
 
-/// "At least 4 pcommits and 8 sfence operations are needed per transactional update" (3.1), and with full logging no more.
-/// A resizing has one when all records are copied, and then a region of its own.
+/// "At least 4 pcommits and 8 sfence operations are needed per transactional update" (3.1), and with full logging no
+/// more. A resizing has one when all records are copied, and then a region of its own.
 #[test]
 fn every_operation_takes_four_pcommits_and_eight_sfences() {
     for name in FULL_LOGGING {
@@ -101,8 +101,8 @@ fn each_variant_adds_its_own_instructions_only() {
     }
 }
 
-/// A deletion flushes the predecessor's record and its address, the logged word twice, and the predecessor; an insertion the
-/// new node besides (section 3.1.1).
+/// A deletion flushes the predecessor's record and its address, the logged word twice, and the predecessor; an
+/// insertion the new node besides (section 3.1.1).
 #[test]
 fn a_list_flushes_one_record_and_its_updates() {
     let (mut insertions, mut deletions) = (0, 0);
@@ -117,8 +117,8 @@ fn a_list_flushes_one_record_and_its_updates() {
     assert!(insertions > 50 && deletions > 50, "{insertions} {deletions}");
 }
 
-/// "Eight clwbs are issued for logging entries and one clwb is for indexes", one each for setting and clearing the bit, and
-/// "another eight" behind the swap (3.2).
+/// "Eight clwbs are issued for logging entries and one clwb is for indexes", one each for setting and clearing the bit,
+/// and "another eight" behind the swap (3.2).
 #[test]
 fn a_swap_of_strings_flushes_eight_lines_of_log_one_of_indexes_and_eight_of_strings() {
     for counts in each("string-swap", Wal::LogPSf, BARRIERS) {

@@ -56,7 +56,8 @@ fn wrong(planted: &Planted, spec: Spec) -> Option<Found> {
     })
 }
 
-/// The failure of a command. A refusal is right, and so is an unrecovered state of a design or runtime without a promise.
+/// The failure of a command. A refusal is right, and so is an unrecovered state of a design or runtime without a
+/// promise.
 fn tried(planted: &Planted, spec: &Spec) -> Option<Found> {
     let found = finding(planted, || {
         match first_failure(spec, POINTS, &|spec| planted.observe_for(spec, PATIENCE)) {
