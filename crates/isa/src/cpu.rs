@@ -173,6 +173,20 @@ pub trait Cpu: Sized {
         async move {}
     }
 
+    /// The program has opened its state, by the operations before this call. If the back end has created it anew, in place
+    /// of itself: the registers that it saved at one of its resume points ([`Cpu::resume_point`]), from which it goes on.
+    #[inline(always)]
+    fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
+        None
+    }
+
+    /// A point from which the program can go on if it is created anew, given the registers that `save` returns. They and
+    /// memory are then its whole state. `None`: it cannot go on from here.
+    #[inline(always)]
+    fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
+        let _ = save;
+    }
+
     /// A barrier of all threads of the program, without instructions: the timed region starts behind it.
     fn start_line(&self) -> impl Future<Output = ()>;
 

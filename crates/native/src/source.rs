@@ -56,6 +56,26 @@ pub mod runtime {
         }
     }
 
+    /// A thread runs once, from its beginning.
+    pub mod resume {
+        use super::ThreadState;
+        use crate::source::isa::Cpu;
+
+        #[derive(Clone, Copy, Default)]
+        pub struct Progress {
+            pub timed: bool,
+            pub tasks: u64,
+        }
+
+        #[inline(always)]
+        pub fn resumed<C: Cpu>(_: &mut ThreadState<'_, C>) -> Progress {
+            Progress::default()
+        }
+
+        #[inline(always)]
+        pub fn resume_point<C: Cpu>(_: &ThreadState<'_, C>, _: Progress) {}
+    }
+
     /// A task is run once: nothing interrupts it.
     pub mod restart {
         use super::{ThreadState, Workload};

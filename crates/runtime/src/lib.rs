@@ -26,6 +26,7 @@ mod random;
 mod recovery;
 mod region;
 mod restart;
+mod resume;
 mod runtimes;
 mod thread;
 mod wal;

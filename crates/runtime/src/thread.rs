@@ -1,5 +1,6 @@
 //! A thread of a program: it runs its tasks, one after the other.
 
+use crate::resume::{resume_point, resumed, Progress};
 use crate::{Log, Random, Workload};
 use strandline_isa::{Cpu, Note};
 
@@ -63,16 +64,28 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         random: Random::new(cpu, plan.seed, plan.thread),
         log: Log::open(cpu, &workload.logs(), plan.thread).await,
     };
-    run_tasks(workload, &mut state, plan.warm_tasks).await;
-    // No lane may wait at the start line with regions for which others wait.
-    state.log.close().await;
-    cpu.start_line().await;
-    run_tasks(workload, &mut state, plan.tasks).await;
+    let mut progress = resumed(&mut state);
+    if !progress.timed {
+        run_tasks(workload, &mut state, progress, plan.warm_tasks).await;
+        // No lane may wait at the start line with regions for which others wait.
+        state.log.close().await;
+        cpu.start_line().await;
+        progress = Progress { timed: true, tasks: 0 };
+    }
+    run_tasks(workload, &mut state, progress, plan.tasks).await;
     state.log.close().await;
 }
 
-async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>, tasks: u64) {
-    for _ in 0..tasks {
+/// Runs the tasks of one part that have not ended, of `tasks` in all.
+async fn run_tasks<W: Workload, C: Cpu>(workload: &W, state: &mut ThreadState<'_, C>, progress: Progress, tasks: u64) {
+    for ended in progress.tasks..tasks {
+        resume_point(
+            state,
+            Progress {
+                tasks: ended,
+                ..progress
+            },
+        );
         state.cpu.note(Note::TaskBegin);
         crate::restart::run_task(workload, state).await;
         state.cpu.note(Note::TaskEnd);

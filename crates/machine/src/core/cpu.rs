@@ -489,6 +489,26 @@ impl Cpu for SimCpu {
         poll_fn(move |_| self.core.poll_primitive(&mut stage, primitive))
     }
 
+    fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
+        let state = self.core.log.as_ref()?.opened()?;
+        Some(
+            state
+                .into_iter()
+                .map(|(bits, ready)| W::new(self, bits, ready))
+                .collect(),
+        )
+    }
+
+    #[inline(always)]
+    fn resume_point<'c>(&'c self, save: impl FnOnce() -> Option<Vec<W<'c, Self>>>) {
+        let Some(log) = self.core.log.as_ref().filter(|log| log.wants_point()) else {
+            return;
+        };
+        if let Some(state) = save() {
+            log.add_point(state.into_iter().map(|word| (word.bits(), word.tag())).collect());
+        }
+    }
+
     fn note(&self, note: Note) {
         let c = &*self.core;
         if c.is_replaying() {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 /// A table of two-bit counters, indexed by the branch's site and the outcomes of the branches before it.
+#[derive(Clone)]
 pub struct Predictor {
     counters: Box<[Cell<u8>]>,
     history: Cell<u32>,
@@ -24,10 +25,12 @@ impl Predictor {
         }
     }
 
-    /// Forgets everything: a program that is replayed from its beginning trains it again.
-    pub fn reset(&self) {
-        self.counters.iter().for_each(|counter| counter.set(UNTRAINED));
-        self.history.set(0);
+    /// Becomes as `saved` was.
+    pub fn restore(&self, saved: &Predictor) {
+        for (counter, saved) in self.counters.iter().zip(&saved.counters) {
+            counter.set(saved.get());
+        }
+        self.history.set(saved.history.get());
     }
 
     /// Predicts the branch at `site`, learns its outcome, and returns whether the prediction was
@@ -50,6 +53,7 @@ impl Predictor {
 }
 
 /// A table of the last targets of indirect jumps, indexed by the jump's site and the targets of the jumps before it.
+#[derive(Clone)]
 pub struct Targets {
     last: Box<[Cell<u64>]>,
     /// A few bits of each of the latest targets: [`TARGET_BITS`] of so many that they fill the word.
@@ -68,10 +72,12 @@ impl Targets {
         }
     }
 
-    /// Forgets everything, as [`Predictor::reset`].
-    pub fn reset(&self) {
-        self.last.iter().for_each(|target| target.set(0));
-        self.history.set(0);
+    /// Becomes as `saved` was.
+    pub fn restore(&self, saved: &Targets) {
+        for (last, saved) in self.last.iter().zip(&saved.last) {
+            last.set(saved.get());
+        }
+        self.history.set(saved.history.get());
     }
 
     /// Predicts the target of the jump at `site`, learns that it is `to`, and returns whether the

@@ -1,6 +1,7 @@
 //! A core's state at a checkpoint.
 
 use super::notes::SavedNotes;
+use super::predictor::{Predictor, Targets};
 use super::{Core, Counts, Window};
 
 /// A core's state at a checkpoint, without its store queue: older entries are not speculative, so
@@ -64,23 +65,26 @@ impl Core {
         }
     }
 
-    /// Starts the replay of the program's first operations.
-    pub fn begin_replay(&self, operations: usize) {
+    /// Starts the replay of the program's first operations. Returns the predictors, which a replay
+    /// does not train.
+    pub fn begin_replay(&self, operations: usize) -> (Predictor, Targets) {
         if let Some(log) = &self.log {
             log.replay(operations);
         }
-        self.predictor.reset();
-        self.targets.reset();
+        let trained = (self.predictor.clone(), self.targets.clone());
         self.window.release(self.window.retired());
         self.window.redirect(1);
         self.holds_loads.set(false);
         // Every operation then stops, and looks into the log.
         self.horizon.set(0);
         self.drains.set(0);
+        trained
     }
 
     /// Ends the replay: the program has reached its checkpoint.
-    pub fn end_replay(&self) {
+    pub fn end_replay(&self, (predictor, targets): &(Predictor, Targets)) {
+        self.predictor.restore(predictor);
+        self.targets.restore(targets);
         if let Some(log) = &self.log {
             log.end_replay();
         }

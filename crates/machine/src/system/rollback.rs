@@ -28,6 +28,15 @@ impl Hart {
     /// Discards a checkpoint and all older ones.
     pub fn release(&mut self, checkpoint: Checkpoint) {
         self.checkpoints.kept.retain(|(kept, _)| *kept > checkpoint);
+        self.name_oldest();
+    }
+
+    /// Tells the log the oldest checkpoint.
+    fn name_oldest(&self) {
+        if let Some(log) = &self.core.log {
+            let oldest = self.checkpoints.kept.first();
+            log.need(oldest.and_then(|(_, saved)| saved.as_ref()).map(Saved::operations));
+        }
     }
 }
 
@@ -44,6 +53,7 @@ impl Hardware {
         checkpoints.next += 1;
         let checkpoint = Checkpoint(checkpoints.next);
         checkpoints.kept.push((checkpoint, saved));
+        hart.name_oldest();
         Some(checkpoint)
     }
 }
@@ -119,6 +129,7 @@ impl System {
         let saved = hart.checkpoints.kept.drain(index..).next().map(|(_, saved)| saved);
         let saved = saved.flatten().expect("a design that rolls back");
         hart.checkpoints.passes = Some(saved.operations());
+        hart.name_oldest();
         self.hw.waiters.forget_core(core);
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {
@@ -169,13 +180,13 @@ impl System {
         let factory = self.factories[core.index()].clone();
         let factory = factory.expect("a design that rolls back runs programs that can be begun anew");
         let shared = self.hw.hart(core).core.clone();
-        shared.begin_replay(saved.operations());
+        let trained = shared.begin_replay(saved.operations());
         self.programs[core.index()] = Some(factory(self.cpu(core)));
         let polled = self.poll(core);
         assert!(
             polled == Poll::Pending,
             "{core}: the program ended before its checkpoint"
         );
-        shared.end_replay();
+        shared.end_replay(&trained);
     }
 }
