@@ -189,17 +189,24 @@ impl Speculative {
         }
     }
 
+    /// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
+    /// buffer.
+    fn wait(&mut self, core: CoreId) -> Departure<Gate> {
+        self.side(core).awaited = true;
+        Departure::Wait(Until::Open(Gate::Progress(core)))
+    }
+
     /// Puts a store, flush or `pcommit` into the buffer, or has it wait.
     fn enter(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId, what: What) -> Departure<Gate> {
         if self.side(core).buffer.is_full() {
             self.counts.buffer_full += 1;
-            return wait(core);
+            return self.wait(core);
         }
         let side = self.side(core);
         if let (What::Store(store), Some(epoch)) = (what, side.epoch_of(id)) {
             if !side.table.touch(store.line(), epoch, Access::Own) {
                 self.counts.table_full += 1;
-                return wait(core);
+                return self.wait(core);
             }
         }
         let side = self.side(core);
@@ -218,23 +225,17 @@ impl Speculative {
         }
         let room = !side.buffer.is_full() && side.table.has_room_for(store.line());
         if !side.speculates() || !room {
-            return wait(core);
+            return self.wait(core);
         }
         if side.used() >= most {
             self.counts.checkpoint_waits += 1;
-            return wait(core);
+            return self.wait(core);
         }
         match self.begin_epoch(hw, core, true) {
             Some(_) => self.enter(hw, core, id, What::Store(store)),
-            None => wait(core),
+            None => self.wait(core),
         }
     }
-}
-
-/// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
-/// buffer.
-fn wait(core: CoreId) -> Departure<Gate> {
-    Departure::Wait(Until::Open(Gate::Progress(core)))
 }
 
 impl Design for Speculative {
@@ -330,6 +331,7 @@ impl Design for Speculative {
             youngest.loaded = true;
             if !side.table.touch(load.addr.line(), youngest.number, Access::Read) {
                 self.counts.table_full += 1;
+                side.awaited = true;
                 return Forward::Wait(Until::Open(Gate::Progress(core)));
             }
         }
@@ -364,7 +366,7 @@ impl Design for Speculative {
             Entry::Locked(store) => self.lock(hw, core, store, id),
             _ if !self.side(core).keeps(id) => Departure::Go,
             Entry::Store(store) => self.enter(hw, core, id, What::Store(store)),
-            _ => wait(core),
+            _ => self.wait(core),
         }
     }
 
@@ -408,7 +410,7 @@ impl Design for Speculative {
             Tag::Clflush(context) => {
                 hw.acknowledge(core, context);
                 self.side(core).busy = Busy::No;
-                hw.open(Gate::Progress(core));
+                self.tell_progress(hw, core);
                 self.go_on(hw, core);
             }
             Tag::Pcommit(_) => unreachable!("a controller answers it"),
@@ -489,7 +491,7 @@ impl Design for Speculative {
         side.queued_pcommit = side.queued_pcommit.filter(|id| *id <= epoch.after);
         side.occupancy.set(hw.now(), side.buffer.len());
         self.counts.epochs_undone += undone as u64;
-        hw.open(Gate::Progress(core));
+        self.tell_progress(hw, core);
         self.go_on(hw, core);
     }
 

@@ -12,6 +12,8 @@ pub struct Table {
     room: usize,
     by_epoch: bool,
     lines: BTreeMap<Line, Touched>,
+    /// The latest access that was entered: the next one is often the same.
+    latest: Option<(Line, u64, Access)>,
 }
 
 /// The epochs that have touched a line.
@@ -52,6 +54,7 @@ impl Table {
             room,
             by_epoch,
             lines: BTreeMap::new(),
+            latest: None,
         }
     }
 
@@ -60,9 +63,13 @@ impl Table {
         if broken(Rule::SpTableHoldsLoads) && access == Access::Read {
             return true;
         }
+        if self.latest == Some((line, epoch, access)) {
+            return true;
+        }
         if !self.has_room_for(line) {
             return false;
         }
+        self.latest = Some((line, epoch, access));
         let touched = self.lines.entry(line).or_default();
         let span = match access {
             Access::Read => &mut touched.loaded,
@@ -106,10 +113,12 @@ impl Table {
 
     /// Speculation is over.
     pub fn clear(&mut self) {
+        self.latest = None;
         self.lines.clear();
     }
 
     fn keep_within(&mut self, first: u64, last: u64) {
+        self.latest = None;
         self.lines.retain(|_, touched| {
             touched.loaded = touched.loaded.and_then(|span| span.within(first, last));
             touched.stored = touched.stored.and_then(|span| span.within(first, last));

@@ -293,21 +293,17 @@ impl System {
 
     /// Sends the design the messages that waited for a context that is drained.
     fn message_drained(&mut self, core: CoreId) {
-        let hart = self.hw.hart(core);
-        let shared = hart.core.clone();
-        let mut due = Vec::new();
+        let now = Cycles(self.hw.now);
+        let hart = &mut self.hw.harts[core.index()];
+        let (shared, events) = (&hart.core, &mut self.hw.events);
         hart.when_drained.retain(|(context, message)| {
             let waits = !shared.is_drained(Some(*context));
             if !waits {
-                due.push(*message);
+                events.post(now, Event::Message(*message));
             }
             waits
         });
         shared.awaits_drained.set(!hart.when_drained.is_empty());
-        let now = Cycles(self.hw.now);
-        for message in due {
-            self.hw.events.post(now, Event::Message(message));
-        }
     }
 
     /// Retires the held fence of a core now.
