@@ -173,7 +173,7 @@ impl Speculative {
         }
         self.active += 1;
         if self.active == 1 {
-            for hook in [Hook::Load, Hook::Keep] {
+            for hook in [Hook::Load, Hook::Keep, Hook::Store] {
                 hw.heed(hook);
             }
         }
@@ -367,6 +367,19 @@ impl Design for Speculative {
             _ if !self.side(core).keeps(id) => Departure::Go,
             Entry::Store(store) => self.enter(hw, core, id, What::Store(store)),
             _ => self.wait(core),
+        }
+    }
+
+    /// A locked instruction of a core without checkpoints or kept stores waits for what else is in
+    /// the buffer: a `clflush` is ordered with it even where other flushes are not.
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        if self.active == 0 {
+            hw.skip(Hook::Store);
+            return Departure::Go;
+        }
+        match entry {
+            Entry::Locked(_) if !self.side(core).is_idle() => self.wait(core),
+            _ => Departure::Go,
         }
     }
 
