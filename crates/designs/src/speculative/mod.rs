@@ -212,7 +212,10 @@ impl Speculative {
         let side = self.side(core);
         side.buffer.push(id, what);
         side.occupancy.set(hw.now(), side.buffer.len());
-        self.go_on(hw, core);
+        // Behind others it leaves when they have.
+        if side.buffer.len() == 1 {
+            self.go_on(hw, core);
+        }
         Departure::Keep
     }
 
