@@ -247,6 +247,7 @@ const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
 const DPO: &str = "Delegated Persist Ordering III and IV; designs/src/dpo";
+const SP: &str = "Speculative Persistence 2.2 and 4.2; designs/src/speculative";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
 /// All of them.
@@ -425,6 +426,22 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("pmem-spec/not-validated", "pmem-spec", B(Rule::ValidateBeforeCommit), &[], &[P]),
     mutant("pmem-spec/abort-not-delivered", "pmem-spec", B(Rule::AbortDelivered), &STALE, &[E]).shows(FORBIDDEN),
     mutant("pmem-spec/word-not-undone", "pmem-spec", B(Rule::EveryWordUndone), &STALE, &[E]),
+    // sp and sp-adr.
+    mutant("sp/no-pcommit", "sp", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Sfence]; l.durable = &[Primitive::Sfence]; }), "Without ADR an accepted write is not durable before a pcommit. Broken: sync barriers have none.", SP), &[NO_ADR], &[E, T]),
+    mutant("sp/pcommit-first-answer", "sp", B(Rule::SpAwaitsEveryController), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("sp/stores-leave-early", "sp", B(Rule::SpStoresWaitForCommit), &[NO_ADR], &[E, T, R]),
+    mutant("sp/pcommit-not-awaited", "sp", B(Rule::SpAwaitsPcommit), &[NO_ADR], &[E, T, R]),
+    mutant("sp/void-stores-stay", "sp", B(Rule::SpRollBackVoidsStores), &[NO_ADR], &[E, T, R]),
+    mutant("sp/roll-back-resets-filter", "sp", B(Rule::SpRollBackKeepsFilter), &[NO_ADR], &[E, T, R]),
+    mutant("sp/loads-not-in-table", "sp", B(Rule::SpTableHoldsLoads), &[NO_ADR], &[E, T, R]),
+    mutant("sp/holders-asked", "sp", B(Rule::SpTableOutlivesCaches), &[NO_ADR], &[E, T, R]),
+    mutant("sp/announcements-stay", "sp", B(Rule::RollBackTakesNotesBack), &[NO_ADR], &[E, T, R]),
+    mutant("sp-adr/stores-leave-early", "sp-adr", B(Rule::SpStoresWaitForCommit), &[], &[E, T, R]),
+    mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack), &[], &[E, T, R]),
+    mutant("sp-adr/void-stores-stay", "sp-adr", B(Rule::SpRollBackVoidsStores), &[], &[E, T, R]),
+    mutant("sp-adr/loads-not-in-table", "sp-adr", B(Rule::SpTableHoldsLoads), &[], &[E, T, R]),
+    mutant("sp-adr/holders-asked", "sp-adr", B(Rule::SpTableOutlivesCaches), &[], &[E, T, R]),
+    mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Rule::SpRollBackKeepsFilter), &[], &[E, T, R]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", B(Rule::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", B(Rule::ContextSetAgain), &[], &[E]),
