@@ -141,7 +141,14 @@ impl<D: Design> Both<D> {
 
     /// Whether what a core announces now is true.
     pub fn is_certain(&self, core: CoreId) -> bool {
-        let own: Vec<GateOf<D>> = self.hw.spec.announced.iter().filter(|(of, _)| *of == core).map(|(_, gate)| *gate).collect();
+        let own: Vec<GateOf<D>> = self
+            .hw
+            .spec
+            .announced
+            .iter()
+            .filter(|(of, _)| *of == core)
+            .map(|(_, gate)| *gate)
+            .collect();
         own.iter().all(|gate| self.has_opened(*gate))
     }
 }

@@ -206,6 +206,7 @@ const BACKEND: &str = "machine.controllers.bmo_latency=1000";
 const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
 const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
+const ALWAYS_EVICTS: &str = "machine.simulation.evict_one_in=1";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
 /// Records of one epoch stand beside one another.
@@ -429,19 +430,17 @@ pub const MUTANTS: &[Mutant] = &[
     // sp and sp-adr.
     mutant("sp/no-pcommit", "sp", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Sfence]; l.durable = &[Primitive::Sfence]; }), "Without ADR an accepted write is not durable before a pcommit. Broken: sync barriers have none.", SP), &[NO_ADR], &[E, T]),
     mutant("sp/pcommit-first-answer", "sp", B(Rule::SpAwaitsEveryController), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
-    mutant("sp/stores-leave-early", "sp", B(Rule::SpStoresWaitForCommit), &[NO_ADR], &[E, T, R]),
+    mutant("sp/stores-leave-early", "sp", B(Rule::SpStoresWaitForCommit), &[], &[P, R]),
     mutant("sp/pcommit-not-awaited", "sp", B(Rule::SpAwaitsPcommit), &[NO_ADR], &[E, T, R]),
-    mutant("sp/void-stores-stay", "sp", B(Rule::SpRollBackVoidsStores), &[NO_ADR], &[E, T, R]),
-    mutant("sp/roll-back-resets-filter", "sp", B(Rule::SpRollBackKeepsFilter), &[NO_ADR], &[E, T, R]),
-    mutant("sp/loads-not-in-table", "sp", B(Rule::SpTableHoldsLoads), &[NO_ADR], &[E, T, R]),
-    mutant("sp/holders-asked", "sp", B(Rule::SpTableOutlivesCaches), &[NO_ADR], &[E, T, R]),
-    mutant("sp/announcements-stay", "sp", B(Rule::RollBackTakesNotesBack), &[NO_ADR], &[E, T, R]),
-    mutant("sp-adr/stores-leave-early", "sp-adr", B(Rule::SpStoresWaitForCommit), &[], &[E, T, R]),
-    mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack), &[], &[E, T, R]),
-    mutant("sp-adr/void-stores-stay", "sp-adr", B(Rule::SpRollBackVoidsStores), &[], &[E, T, R]),
-    mutant("sp-adr/loads-not-in-table", "sp-adr", B(Rule::SpTableHoldsLoads), &[], &[E, T, R]),
-    mutant("sp-adr/holders-asked", "sp-adr", B(Rule::SpTableOutlivesCaches), &[], &[E, T, R]),
-    mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Rule::SpRollBackKeepsFilter), &[], &[E, T, R]),
+    mutant("sp/void-stores-stay", "sp", B(Rule::SpRollBackVoidsStores), &[], &[P]).shows(Shows::Refused("Stuck")),
+    mutant("sp/roll-back-resets-filter", "sp", B(Rule::SpRollBackKeepsFilter), &[], &[P]),
+    mutant("sp/holders-asked", "sp", B(Rule::SpTableOutlivesCaches), &[ALWAYS_EVICTS], &[P]),
+    mutant("sp/announcements-stay", "sp", B(Rule::RollBackTakesNotesBack), &[], &[P, E]),
+    mutant("sp-adr/stores-leave-early", "sp-adr", B(Rule::SpStoresWaitForCommit), &[], &[P]),
+    mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack), &[], &[P, E]),
+    mutant("sp-adr/void-stores-stay", "sp-adr", B(Rule::SpRollBackVoidsStores), &[], &[P]).shows(Shows::Refused("Stuck")),
+    mutant("sp-adr/loads-not-in-table", "sp-adr", B(Rule::SpTableHoldsLoads), &[], &[P]),
+    mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Rule::SpRollBackKeepsFilter), &[], &[P]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", B(Rule::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", B(Rule::ContextSetAgain), &[], &[E]),

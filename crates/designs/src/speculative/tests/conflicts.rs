@@ -45,7 +45,11 @@ fn a_conflict_goes_back_to_the_oldest_checkpoint_whichever_epoch_it_concerns() {
         assert!(rig.asked(addr, Access::Own));
         assert_eq!((rig.checkpoints(), rig.epochs()), (0, 0));
         assert!(rig.buffer().is_empty());
-        assert_eq!(rig.both.hw.spec.pending(ZERO, None), 1, "the first pcommit, which is older");
+        assert_eq!(
+            rig.both.hw.spec.pending(ZERO, None),
+            1,
+            "the first pcommit, which is older"
+        );
         let counters = rig.both.counters();
         assert_eq!(counters.rollbacks, Some(1));
         assert_eq!(own(&rig, "epochs_undone"), 3);
@@ -89,7 +93,11 @@ fn a_roll_back_leaves_what_is_committed() {
     rig.answer_pcommit();
     assert!(rig.asked(D, Access::Own));
     assert_eq!(rig.buffer(), ["st A", "clwb A"]);
-    assert_eq!(rig.fences(Primitive::Sfence), Admission::Hold(Until::Drained(None)), "no checkpoint: progress");
+    assert_eq!(
+        rig.fences(Primitive::Sfence),
+        Admission::Hold(Until::Drained(None)),
+        "no checkpoint: progress"
+    );
     assert_eq!(rig.settle(), ["st 2", "clwb A"]);
     assert_eq!(rig.both.hw.spec.pending(ZERO, None), 0);
 }

@@ -87,8 +87,16 @@ fn sfence_pcommit_sfence_takes_one_checkpoint() {
     rig.clwb(A);
     rig.sfence();
     rig.barrier();
-    assert_eq!(rig.both.design.side(ZERO).used(), 2, "the first epoch's, and that of the last sfence");
-    assert_eq!(rig.epochs(), 3, "the pcommit still waits for the clwb, and what follows for the pcommit");
+    assert_eq!(
+        rig.both.design.side(ZERO).used(),
+        2,
+        "the first epoch's, and that of the last sfence"
+    );
+    assert_eq!(
+        rig.epochs(),
+        3,
+        "the pcommit still waits for the clwb, and what follows for the pcommit"
+    );
     rig.store(B, 1);
     // A conflict goes back to the oldest checkpoint; behind the first epoch's commit, that is the last sfence's.
     rig.answer_pcommit();
@@ -164,7 +172,16 @@ fn a_fence_without_a_free_checkpoint_waits_until_one_is_free() {
     rig.clwb(B);
     let granted = Gate::Granted(ZERO, 3);
     assert_eq!(rig.fences(Primitive::Sfence), Admission::Hold(Until::Open(granted)));
-    assert_eq!(rig.both.counters().own.0.iter().find(|(c, _)| c.name == "checkpoint_waits").map(|(_, n)| *n), Some(1));
+    assert_eq!(
+        rig.both
+            .counters()
+            .own
+            .0
+            .iter()
+            .find(|(c, _)| c.name == "checkpoint_waits")
+            .map(|(_, n)| *n),
+        Some(1)
+    );
     assert!(!rig.both.has_opened(granted));
     rig.answer_pcommit();
     assert!(rig.both.has_opened(granted), "the first epoch has committed");

@@ -31,10 +31,7 @@ fn the_buffer_goes_through_the_steps_of_figure_7() {
     assert_eq!(state(&mut rig), is(&["st A", "st B", "pcommit"], 2, 2), "the second");
     rig.store(C, 3);
     rig.store(D, 4);
-    assert_eq!(
-        state(&mut rig),
-        is(&["st A", "st B", "pcommit", "st C", "st D"], 2, 2)
-    );
+    assert_eq!(state(&mut rig), is(&["st A", "st B", "pcommit", "st C", "st D"], 2, 2));
     assert!(rig.both.hw.spec.performs.is_empty(), "nothing has left");
 
     // The first pcommit completes: the first epoch commits, its stores are released, one a cycle.
@@ -56,5 +53,8 @@ fn the_buffer_goes_through_the_steps_of_figure_7() {
     assert!(rig.is_certain());
     assert_eq!(rig.settle(), ["st 5", "st 6"]);
     assert_eq!(state(&mut rig), is(&[], 0, 0));
-    assert!(!rig.both.design.side(ZERO).active, "the core has left speculative execution");
+    assert!(
+        !rig.both.design.side(ZERO).active,
+        "the core has left speculative execution"
+    );
 }

@@ -82,7 +82,11 @@ fn the_filter_is_reset_when_speculation_ends_and_not_before() {
     rig.answer_pcommit();
     rig.perform();
     assert_eq!(rig.buffer(), ["clwb A", "st B"]);
-    assert_eq!(rig.load(A, 8), Forward::Caches { after: Cycles(5) }, "its bits have stayed");
+    assert_eq!(
+        rig.load(A, 8),
+        Forward::Caches { after: Cycles(5) },
+        "its bits have stayed"
+    );
     assert_eq!(counts(&rig.both), (Some(1), Some(1)));
     assert_eq!(rig.settle(), ["clwb A", "st 4"]);
     rig.barrier();
@@ -105,5 +109,12 @@ fn the_filter_keeps_the_bits_of_older_stores_behind_a_roll_back() {
     assert_eq!(rig.buffer(), ["st A", "clwb A", "st B"]);
     assert!(rig.asked(B, Access::Own));
     assert_eq!(rig.buffer(), ["st A", "clwb A"]);
-    assert!(matches!(rig.load(A, 8), Forward::Bytes { mask: 0xff, value: 1, .. }));
+    assert!(matches!(
+        rig.load(A, 8),
+        Forward::Bytes {
+            mask: 0xff,
+            value: 1,
+            ..
+        }
+    ));
 }
