@@ -1,5 +1,8 @@
 //! A machine that records what a design requests, for tests of designs.
 
+mod speculation;
+
+use speculation::Speculation;
 use std::collections::BTreeMap;
 use strandline_design::{
     Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Entry, Eviction, GateOf, Hook,
@@ -44,6 +47,7 @@ pub struct Machine<T: Types> {
     pub reads: u64,
     /// Controllers whose write queues the design had looked at again.
     pub looked_at: Vec<ControllerId>,
+    pub spec: Speculation<T>,
 }
 
 impl<T: Types> Services<T> for Machine<T> {
@@ -68,8 +72,8 @@ impl<T: Types> Services<T> for Machine<T> {
     fn controller_of(&self, line: Line) -> ControllerId {
         ControllerId((line.0 % self.controllers as u64) as u16)
     }
-    fn pending(&self, _: CoreId, _: Option<u8>) -> u64 {
-        0
+    fn pending(&self, core: CoreId, context: Option<u8>) -> u64 {
+        self.spec.pending(core, context)
     }
     fn holds_modified(&self, _: CoreId, _: Line) -> bool {
         false
@@ -86,11 +90,11 @@ impl<T: Types> Services<T> for Machine<T> {
     fn durable_line(&self, line: Line) -> LineData {
         [self.memory.get(&line).copied().unwrap_or(0); 8]
     }
-    fn newest_entry(&self, _: CoreId) -> StoreId {
-        StoreId(0)
+    fn newest_entry(&self, core: CoreId) -> StoreId {
+        self.spec.newest(core)
     }
     fn entry_at_turn(&self, _: CoreId) -> StoreId {
-        StoreId(0)
+        self.spec.turn
     }
     fn heed(&mut self, _: Hook) {}
     fn skip(&mut self, _: Hook) {}
@@ -103,17 +107,29 @@ impl<T: Types> Services<T> for Machine<T> {
     fn open(&mut self, gate: T::Gate) {
         self.opened.push(gate);
     }
-    fn set_context(&mut self, _: CoreId, _: u8) {}
-    fn announce_when(&mut self, _: CoreId, _: T::Gate) {}
-    fn acknowledge(&mut self, _: CoreId, _: u8) {}
+    fn set_context(&mut self, core: CoreId, context: u8) {
+        self.spec.contexts.insert(core, context);
+    }
+    fn announce_when(&mut self, core: CoreId, gate: T::Gate) {
+        self.spec.announced.push((core, gate));
+    }
+    fn acknowledge(&mut self, core: CoreId, context: u8) {
+        self.spec.done(core, context);
+    }
     fn point_at_store(&mut self, _: CoreId, _: Line) -> Option<StoreId> {
         None
     }
     fn watch_stores(&mut self, _: CoreId, _: Line) {}
     fn unwatch_stores(&mut self, _: CoreId, _: Line) {}
-    fn perform(&mut self, _: CoreId, _: StoreId, _: Cycles) {}
-    fn flush_line(&mut self, _: CoreId, _: Line, _: Flush, _: T::Tag) {}
-    fn message_when_drained(&mut self, _: CoreId, _: u8, _: T::Message) {}
+    fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {
+        self.spec.performs.push((core, id, at));
+    }
+    fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag) {
+        self.spec.flushes.push((core, line, flush, tag));
+    }
+    fn message_when_drained(&mut self, core: CoreId, context: u8, message: T::Message) {
+        self.spec.drained.push((core, context, message));
+    }
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {
         self.sent.push(WriteRequest {
             line,
@@ -143,11 +159,15 @@ impl<T: Types> Services<T> for Machine<T> {
     }
     fn reload(&mut self, _: Line) {}
 
-    fn commit(&mut self, _: CoreId, _: ControllerId, _: T::Tag) {}
-    fn checkpoint(&mut self, _: CoreId) -> Option<Checkpoint> {
-        None
+    fn commit(&mut self, core: CoreId, controller: ControllerId, tag: T::Tag) {
+        self.spec.commits.push((core, controller, tag));
     }
-    fn release(&mut self, _: CoreId, _: Checkpoint) {}
+    fn checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
+        self.spec.take_checkpoint(core)
+    }
+    fn release(&mut self, core: CoreId, checkpoint: Checkpoint) {
+        self.spec.release(core, checkpoint);
+    }
     fn roll_back(&mut self, _: CoreId, _: Checkpoint) {}
     fn interrupt(&mut self, _: CoreId) {}
     fn crash_state_changed(&mut self) {}
@@ -175,6 +195,7 @@ impl<D: Design> Both<D> {
             memory: BTreeMap::new(),
             reads: 0,
             looked_at: Vec::new(),
+            spec: Speculation::default(),
         };
         Both { hw, design }
     }

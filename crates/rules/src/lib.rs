@@ -172,6 +172,8 @@ rules! {
         /// A flush waits for an older one of its line in the write-back buffer. Broken: it counts as done by that one,
         /// though the line may have been stored to since.
         SameLineFlushWaits: "COSPlay 4.3",
+        /// A roll-back takes back what the program has announced since the checkpoint. Broken: it stays, and becomes true.
+        RollBackTakesNotesBack: "ARCHITECTURE.md, the seam; Speculative Persistence 4.2.2",
     }
     Design {
         /// A store is accepted after its core's older ones, at whichever controllers. Broken: as soon as it arrives.
@@ -218,7 +220,9 @@ rules! {
         SpStoresWaitForCommit: "Speculative Persistence 4.2.2",
         /// An epoch commits when the pcommits before it are answered. Broken: when they are sent.
         SpAwaitsPcommit: "Speculative Persistence 4.2.1",
-        /// A roll-back voids the stores that the buffer holds since. Broken: loads still find them.
+        /// A pcommit is answered when every controller has answered it. Broken: when one has.
+        SpAwaitsEveryController: "Speculative Persistence 2.2 and 4.2.1",
+        /// A roll-back voids the stores that the buffer holds since. Broken: they stay, and nothing leaves the buffer any more.
         SpRollBackVoidsStores: "Speculative Persistence 4.2.2",
         /// A roll-back leaves the Bloom filter what older stores have set. Broken: it resets the filter.
         SpRollBackKeepsFilter: "Speculative Persistence 4.2.2",

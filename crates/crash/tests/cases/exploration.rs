@@ -57,7 +57,7 @@ pub fn caught() -> Vec<Case> {
 }
 
 /// The run must fail, and each failure must fail again when it is replayed.
-fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
+pub fn fails_again(spec: &Spec, amount: Amount) -> Result<(), String> {
     let report = explore(spec, amount.points).map_err(|error| error.to_string())?;
     if report.failures.is_empty() || report.record.recovers != Some(false) {
         return Err("nothing is found".to_owned());

@@ -14,6 +14,7 @@ mod planted;
 mod quiet;
 mod thinning;
 mod times;
+mod wal;
 
 use case::{Case, Check};
 use libtest_mimic::{run, Arguments};
@@ -57,6 +58,7 @@ fn cases() -> Vec<Case> {
     cases.extend(mutants::unbroken());
     cases.extend(mutants::tables());
     cases.extend(commands::proofs());
+    cases.extend(wal::cases());
     cases.push(Case::new(
         "tables",
         "rows_cover_every_pair_and_triple",

@@ -132,7 +132,7 @@ impl Speculative {
             return;
         };
         *left -= 1;
-        if *left == 0 {
+        if *left == 0 || broken(Rule::SpAwaitsEveryController) {
             hw.acknowledge(core, *context);
             self.waiting.remove(&commit);
             self.side(core).in_flight -= 1;

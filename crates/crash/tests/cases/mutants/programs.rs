@@ -80,7 +80,7 @@ impl View<'_> {
 
 use Flush::{Clflush, ClflushOpt, Clwb};
 use Op::{Fence, Flush as F, Increment, Load, Out, Pause, Stagger, Store, StoreNt};
-use Primitive::{Cfence, Mfence, Setctx, Sfence, StoreBarrier};
+use Primitive::{Cfence, Mfence, Pcommit, Setctx, Sfence, StoreBarrier};
 
 const INCREMENTS: &[Op] = &[Increment(A); 16];
 
@@ -167,6 +167,40 @@ const DELEGATED: &[Program] = &[
         forbidden: |v| v.register(1, 0) == 1 && v.register(2, 1) == 1 && second_alone(v) },
 ];
 
+/// Those for speculative persistence: what follows the second `sfence` is speculative until the `pcommit` is answered.
+/// Another core meets it at different times.
+#[rustfmt::skip]
+const SPECULATIVE: &[Program] = &[
+    Program { name: "speculative increments", threads: &[SPECULATIVE_INCREMENTS, SPECULATIVE_INCREMENTS],
+        forbidden: |v| v.last && v.finally(A) != INITIAL + 4 },
+    Program { name: "a committed store; a roll-back; a load",
+        threads: &[&[Store(B, 1), F(B, Clwb), Fence(Sfence), Fence(Pcommit), Fence(Sfence), Store(A, 1), F(A, Clflush), Store(X, 1), Fence(Sfence), Load(Y), Load(X)], &[Load(Y), Stagger(150), Store(Y, 1)]],
+        forbidden: |v| v.registers[0].last() == Some(&INITIAL) },
+    Program { name: "speculative store buffering; mfence",
+        threads: &[
+            &[Load(Y), Pause(3_000), Store(A, 1), F(A, Clwb), Fence(Sfence), Fence(Pcommit), Fence(Sfence), Store(X, 1), Fence(Mfence), Load(Y)],
+            &[Load(X), Pause(3_000), Stagger(20), Store(B, 1), F(B, Clwb), Fence(Sfence), Fence(Pcommit), Fence(Sfence), Store(Y, 1), Fence(Mfence), Load(X)]],
+        forbidden: both_loads_old },
+    Program { name: "a persist that is rolled back; an output",
+        threads: &[&[Store(B, 1), F(B, Clwb), Fence(Sfence), Fence(Pcommit), Fence(Sfence), Store(X, 1), F(X, Clwb), Fence(Sfence), Fence(Pcommit), Fence(Sfence), Load(Y), Out], &[Load(Y), Stagger(150), Store(Y, 1)]],
+        forbidden: |v| v.told_without(0, X, 1) },
+];
+
+const SPECULATIVE_INCREMENTS: &[Op] = &[
+    Store(B, 1),
+    F(B, Clwb),
+    Fence(Sfence),
+    Fence(Pcommit),
+    Fence(Sfence),
+    Increment(A),
+    Store(B, 2),
+    F(B, Clwb),
+    Fence(Sfence),
+    Fence(Pcommit),
+    Fence(Sfence),
+    Increment(A),
+];
+
 /// Seeds of each program.
 const SEEDS: u64 = 12;
 
@@ -196,6 +230,7 @@ pub fn run(planted: &Planted, sets: &[&str]) -> Option<String> {
     };
     let programs = match planted.about().name {
         "dpo" => DELEGATED,
+        "sp" | "sp-adr" => SPECULATIVE,
         _ => PROGRAMS,
     };
     let mut applying = programs.iter().filter(|program| applies(program, sets));
@@ -244,6 +279,8 @@ fn fails(planted: &Planted, program: &Program, machine: &Machine, seed: u64) -> 
 }
 
 async fn thread(cpu: SimCpu, ops: &'static [Op], seed: u64, registers: Rc<RefCell<Vec<u64>>>) {
+    // A core that was rolled back begins its program anew.
+    registers.borrow_mut().clear();
     for op in ops {
         match *op {
             Op::Store(at, value) => cpu.word(at.0).store(cpu.word(value)).await,

@@ -206,6 +206,7 @@ const BACKEND: &str = "machine.controllers.bmo_latency=1000";
 const SMALL_QUEUE: &str = "machine.controllers.wpq_entries=1";
 const NO_PREFETCH: &str = "machine.core.store_prefetch=false";
 const EVICTIONS: &str = "machine.simulation.evict_one_in=4";
+const ALWAYS_EVICTS: &str = "machine.simulation.evict_one_in=1";
 const SLOW_FLUSHES: &str = "machine.simulation.jitter=5000";
 const BATCHES: [&str; 2] = ["runtime.log_batch=3", "runtime.log_group=3"];
 /// Records of one epoch stand beside one another.
@@ -247,6 +248,7 @@ const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
 const DPO: &str = "Delegated Persist Ordering III and IV; designs/src/dpo";
+const SP: &str = "Speculative Persistence 2.2 and 4.2; designs/src/speculative";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
 /// All of them.
@@ -425,6 +427,20 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("pmem-spec/not-validated", "pmem-spec", B(Rule::ValidateBeforeCommit), &[], &[P]),
     mutant("pmem-spec/abort-not-delivered", "pmem-spec", B(Rule::AbortDelivered), &STALE, &[E]).shows(FORBIDDEN),
     mutant("pmem-spec/word-not-undone", "pmem-spec", B(Rule::EveryWordUndone), &STALE, &[E]),
+    // sp and sp-adr.
+    mutant("sp/no-pcommit", "sp", D(Change::Lowering(|l| { l.log_before_update = &[Primitive::Sfence]; l.durable = &[Primitive::Sfence]; }), "Without ADR an accepted write is not durable before a pcommit. Broken: sync barriers have none.", SP), &[NO_ADR], &[E, T]),
+    mutant("sp/pcommit-first-answer", "sp", B(Rule::SpAwaitsEveryController), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[E, T]),
+    mutant("sp/stores-leave-early", "sp", B(Rule::SpStoresWaitForCommit), &[], &[P, R]),
+    mutant("sp/pcommit-not-awaited", "sp", B(Rule::SpAwaitsPcommit), &[NO_ADR], &[E, T, R]),
+    mutant("sp/void-stores-stay", "sp", B(Rule::SpRollBackVoidsStores), &[], &[P]).shows(Shows::Refused("Stuck")),
+    mutant("sp/roll-back-resets-filter", "sp", B(Rule::SpRollBackKeepsFilter), &[], &[P]),
+    mutant("sp/holders-asked", "sp", B(Rule::SpTableOutlivesCaches), &[ALWAYS_EVICTS], &[P]),
+    mutant("sp/announcements-stay", "sp", B(Rule::RollBackTakesNotesBack), &[], &[P, E]),
+    mutant("sp-adr/stores-leave-early", "sp-adr", B(Rule::SpStoresWaitForCommit), &[], &[P]),
+    mutant("sp-adr/announcements-stay", "sp-adr", B(Rule::RollBackTakesNotesBack), &[], &[P, E]),
+    mutant("sp-adr/void-stores-stay", "sp-adr", B(Rule::SpRollBackVoidsStores), &[], &[P]).shows(Shows::Refused("Stuck")),
+    mutant("sp-adr/loads-not-in-table", "sp-adr", B(Rule::SpTableHoldsLoads), &[], &[P]),
+    mutant("sp-adr/roll-back-resets-filter", "sp-adr", B(Rule::SpRollBackKeepsFilter), &[], &[P]),
     // Tasks that share a thread.
     mutant("tasks/one-log", "cosplay", B(Rule::OwnLog), &[], &[E]),
     mutant("tasks/context-not-set-again", "cosplay", B(Rule::ContextSetAgain), &[], &[E]),
