@@ -178,7 +178,7 @@ impl Visitor for Again {
         let mut keep = |image: &Memory, _: &Watch| {
             images += 1;
             if images == self.first_crash {
-                left = Some(image.clone());
+                left = Some(image.persistent_half());
             }
             Ok(())
         };

@@ -6,7 +6,7 @@ use strandline_design::{
     Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, Services, Sizes, Snoop, Store, StoreId,
     Supply, Until, WriteRequest,
 };
-use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
+use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
 
 /// The answer that is changed.
