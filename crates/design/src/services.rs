@@ -138,9 +138,10 @@ pub trait Services<T: Types> {
     /// The opposite of [`Services::watch_stores`].
     fn unwatch_stores(&mut self, core: CoreId, line: Line);
 
-    /// Performs a store that the design kept ([`crate::Design::keep`]): its core gets the line and
-    /// the bytes become visible. Then the machine calls [`crate::Design::performed`]. Deferred.
-    fn perform(&mut self, core: CoreId, id: StoreId);
+    /// Performs a store that the design kept ([`crate::Design::keep`]), at this time or when it
+    /// can: its core gets the line and the bytes become visible. Then the machine calls
+    /// [`crate::Design::performed`]. Deferred.
+    fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles);
 
     /// Looks the line up from this core and, if it is dirty anywhere (with
     /// [`crate::Design::hands_over_clean`]: in the core's own caches or the LLC), writes it back as

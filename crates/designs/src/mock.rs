@@ -111,7 +111,7 @@ impl<T: Types> Services<T> for Machine<T> {
     }
     fn watch_stores(&mut self, _: CoreId, _: Line) {}
     fn unwatch_stores(&mut self, _: CoreId, _: Line) {}
-    fn perform(&mut self, _: CoreId, _: StoreId) {}
+    fn perform(&mut self, _: CoreId, _: StoreId, _: Cycles) {}
     fn flush_line(&mut self, _: CoreId, _: Line, _: Flush, _: T::Tag) {}
     fn message_when_drained(&mut self, _: CoreId, _: u8, _: T::Message) {}
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: T::Tag) {

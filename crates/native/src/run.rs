@@ -73,11 +73,29 @@ impl fmt::Display for Ran {
     }
 }
 
+/// The simulator's workloads that are not compiled natively (`build.rs`).
+const LOGGED_AHEAD: [&str; 7] = [
+    "avl-tree",
+    "b-tree",
+    "graph",
+    "linked-list",
+    "sp-hashmap",
+    "sp-rb-tree",
+    "string-swap",
+];
+
 /// Runs a workload as requested. A process runs one at a time.
 ///
 /// # Errors
 /// Bad input, unavailable memory, or an invariant that does not hold.
 pub fn run(args: &Args) -> Result<Ran, Error> {
+    if LOGGED_AHEAD.contains(&args.workload.as_str()) {
+        return Err(Error::Input(format!(
+            "workload {0}: it logs ahead of its writes, and native programs have the undo log alone; `strandline run {0}` \
+             simulates it",
+            args.workload
+        )));
+    }
     let input = |error: workloads::Error| Error::Input(error.to_string());
     let tasks = args.tasks.unwrap_or(describe(&args.workload).map_err(input)?.tasks);
     let plan = BuildPlan {

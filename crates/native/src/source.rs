@@ -29,15 +29,12 @@ pub mod isa {
 
 pub mod runtime {
     pub use self::alloc::{FreeLists, Taken};
-    pub use self::block_on::block_on;
     pub use self::demand::{Demand, TooLarge};
     pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.
     pub use self::log::{UndoLog, UndoLog as Log};
-    pub use self::on_image::OnImage;
-    pub use self::plain::Plain;
     pub use self::random::Random;
     pub use self::recovery::recover;
     pub use self::region::{Step, UndoRegion, UndoRegion as Region};
@@ -47,14 +44,7 @@ pub mod runtime {
     pub use self::workload::{BuildPlan, Workload};
 
     // The parts that workloads use, directly or indirectly.
-    straight! { "runtime": abort alloc demand heap layout list lock log on_image plain random recovery region runtimes thread workload }
-
-    /// A program has ended when its value is there.
-    pub mod block_on {
-        pub fn block_on<T>(value: T) -> Result<T, std::convert::Infallible> {
-            Ok(value)
-        }
-    }
+    straight! { "runtime": abort alloc demand heap layout list lock log random recovery region runtimes thread workload }
 
     /// A thread runs once, from its beginning.
     pub mod resume {

@@ -170,7 +170,7 @@ impl Gambler {
             let may = nothing_older && (done || !waits) && !side.performs;
             if let (true, true, Some(Kept::Store(id, _))) = (may, epoch.locked, side.kept.front()) {
                 side.performs = true;
-                return hw.perform(core, *id);
+                return hw.perform(core, *id, hw.now());
             }
             if may {
                 hw.release(core, epoch.checkpoint);
@@ -185,7 +185,7 @@ impl Gambler {
                 None => break,
                 Some(Kept::Store(id, _)) => {
                     side.performs = true;
-                    hw.perform(core, id);
+                    hw.perform(core, id, hw.now());
                 }
                 Some(Kept::Flush(_, line, context)) => {
                     side.kept.pop_front();

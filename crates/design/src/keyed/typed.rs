@@ -128,8 +128,8 @@ impl<T: Types> Services<T> for Typed<'_, T> {
         self.hw.unwatch_stores(core, line);
     }
 
-    fn perform(&mut self, core: CoreId, id: StoreId) {
-        self.hw.perform(core, id);
+    fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {
+        self.hw.perform(core, id, at);
     }
 
     fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag) {

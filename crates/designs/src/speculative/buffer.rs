@@ -49,7 +49,12 @@ pub struct Buffer {
     stores: usize,
     room: usize,
     filter: Filter,
+    /// The youngest stores to words, as far as no other word has taken their place: a shortcut.
+    youngest: Vec<(u64, StoreId)>,
 }
+
+/// Places of the shortcut.
+const PLACES: usize = 1024;
 
 impl Buffer {
     pub fn new(room: usize, filter_bytes: u64) -> Buffer {
@@ -58,6 +63,7 @@ impl Buffer {
             stores: 0,
             room,
             filter: Filter::new(filter_bytes),
+            youngest: vec![(0, StoreId(0)); PLACES],
         }
     }
 
@@ -86,7 +92,9 @@ impl Buffer {
     pub fn push(&mut self, id: StoreId, what: What) {
         if let What::Store(store) = what {
             self.stores += 1;
-            self.filter.add(word(store.addr.0));
+            let word = word(store.addr.0);
+            self.filter.add(word);
+            self.youngest[word as usize % PLACES] = (word, id);
         }
         self.entries.push_back(Kept { id, what });
     }
@@ -139,9 +147,15 @@ impl Buffer {
     fn search(&self, load: Load) -> Found {
         let mut found = Found::default();
         let all = ((1u16 << load.size) - 1) as u8;
-        for kept in self.entries.iter().rev() {
+        let word_of_load = word(load.addr.0);
+        // Entries are in the order of their numbers.
+        let end = match self.youngest[word_of_load as usize % PLACES] {
+            (word, id) if word == word_of_load => self.entries.partition_point(|kept| kept.id <= id),
+            _ => self.entries.len(),
+        };
+        for kept in self.entries.range(..end).rev() {
             let What::Store(store) = kept.what else { continue };
-            if word(store.addr.0) != word(load.addr.0) {
+            if word(store.addr.0) != word_of_load {
                 continue;
             }
             let missing = !found.mask;

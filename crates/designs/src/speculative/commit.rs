@@ -41,7 +41,7 @@ impl Speculative {
         }
         hw.open(Gate::Certain(core, epoch.number));
         self.grant(hw, core);
-        hw.open(Gate::Progress(core));
+        self.tell_progress(hw, core);
         true
     }
 
@@ -65,24 +65,24 @@ impl Speculative {
         if side.is_speculative(kept.id) && !early {
             return false;
         }
-        if hw.now() < side.port {
-            if !side.asks_port {
-                side.asks_port = true;
-                let at = side.port;
-                hw.send(at, Message::Port(core));
-            }
-            return false;
+        if let What::Store(_) = kept.what {
+            self.perform(hw, core, kept.id);
+            return true;
         }
-        match kept.what {
-            What::Store(_) => self.perform(hw, core, kept.id),
-            What::Flush(..) | What::Pcommit(_) => self.execute(hw, core, kept),
+        let free = hw.now() >= side.port;
+        if free {
+            self.execute(hw, core, kept);
+        } else if !std::mem::replace(&mut side.asks_port, true) {
+            hw.send(side.port, Message::Port(core));
         }
-        true
+        free
     }
 
+    /// Performs a store when the port is free.
     fn perform(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
-        self.side(core).busy = Busy::Store(id);
-        hw.perform(core, id);
+        let side = self.side(core);
+        side.busy = Busy::Store(id);
+        hw.perform(core, id, side.port);
     }
 
     /// Executes a PMEM instruction that was delayed.
@@ -106,7 +106,14 @@ impl Speculative {
         side.buffer.remove(id);
         side.port = Cycles(now.0 + 1);
         side.occupancy.set(now, side.buffer.len());
-        hw.open(Gate::Progress(core));
+        self.tell_progress(hw, core);
+    }
+
+    /// Wakes those that wait for a commit or for room, if anybody does.
+    pub(super) fn tell_progress(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
+        if std::mem::take(&mut self.side(core).awaited) {
+            hw.open(Gate::Progress(core));
+        }
     }
 
     /// Sends a `pcommit` to all controllers.

@@ -174,7 +174,7 @@ impl Speculative {
         }
         self.active += 1;
         if self.active == 1 {
-            for hook in [Hook::Load, Hook::Keep] {
+            for hook in [Hook::Load, Hook::Keep, Hook::Store] {
                 hw.heed(hook);
             }
         }
@@ -190,23 +190,33 @@ impl Speculative {
         }
     }
 
+    /// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
+    /// buffer.
+    fn wait(&mut self, core: CoreId) -> Departure<Gate> {
+        self.side(core).awaited = true;
+        Departure::Wait(Until::Open(Gate::Progress(core)))
+    }
+
     /// Puts a store, flush or `pcommit` into the buffer, or has it wait.
     fn enter(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId, what: What) -> Departure<Gate> {
         if self.side(core).buffer.is_full() {
             self.counts.buffer_full += 1;
-            return wait(core);
+            return self.wait(core);
         }
         let side = self.side(core);
         if let (What::Store(store), Some(epoch)) = (what, side.epoch_of(id)) {
             if !side.table.touch(store.line(), epoch, Access::Own) {
                 self.counts.table_full += 1;
-                return wait(core);
+                return self.wait(core);
             }
         }
         let side = self.side(core);
         side.buffer.push(id, what);
         side.occupancy.set(hw.now(), side.buffer.len());
-        self.go_on(hw, core);
+        // Behind others it leaves when they have.
+        if side.buffer.len() == 1 {
+            self.go_on(hw, core);
+        }
         Departure::Keep
     }
 
@@ -219,23 +229,17 @@ impl Speculative {
         }
         let room = !side.buffer.is_full() && side.table.has_room_for(store.line());
         if !side.speculates() || !room {
-            return wait(core);
+            return self.wait(core);
         }
         if side.used() >= most {
             self.counts.checkpoint_waits += 1;
-            return wait(core);
+            return self.wait(core);
         }
         match self.begin_epoch(hw, core, true) {
             Some(_) => self.enter(hw, core, id, What::Store(store)),
-            None => wait(core),
+            None => self.wait(core),
         }
     }
-}
-
-/// The entry at the head of the store queue waits until an epoch commits or an entry leaves the
-/// buffer.
-fn wait(core: CoreId) -> Departure<Gate> {
-    Departure::Wait(Until::Open(Gate::Progress(core)))
 }
 
 impl Design for Speculative {
@@ -309,6 +313,7 @@ impl Design for Speculative {
             youngest.loaded = true;
             if !side.table.touch(load.addr.line(), youngest.number, Access::Read) {
                 self.counts.table_full += 1;
+                side.awaited = true;
                 return Forward::Wait(Until::Open(Gate::Progress(core)));
             }
         }
@@ -343,7 +348,20 @@ impl Design for Speculative {
             Entry::Locked(store) => self.lock(hw, core, store, id),
             _ if !self.side(core).keeps(id) => Departure::Go,
             Entry::Store(store) => self.enter(hw, core, id, What::Store(store)),
-            _ => wait(core),
+            _ => self.wait(core),
+        }
+    }
+
+    /// A locked instruction of a core without checkpoints or kept stores waits for what else is in
+    /// the buffer: a `clflush` is ordered with it even where other flushes are not.
+    fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {
+        if self.active == 0 {
+            hw.skip(Hook::Store);
+            return Departure::Go;
+        }
+        match entry {
+            Entry::Locked(_) if !self.side(core).is_idle() => self.wait(core),
+            _ => Departure::Go,
         }
     }
 
@@ -387,7 +405,7 @@ impl Design for Speculative {
             Tag::Clflush(context) => {
                 hw.acknowledge(core, context);
                 self.side(core).busy = Busy::No;
-                hw.open(Gate::Progress(core));
+                self.tell_progress(hw, core);
                 self.go_on(hw, core);
             }
             Tag::Pcommit(_) => unreachable!("a controller answers it"),
@@ -468,7 +486,7 @@ impl Design for Speculative {
         side.queued_pcommit = side.queued_pcommit.filter(|id| *id <= epoch.after);
         side.occupancy.set(hw.now(), side.buffer.len());
         self.counts.epochs_undone += undone as u64;
-        hw.open(Gate::Progress(core));
+        self.tell_progress(hw, core);
         self.go_on(hw, core);
     }
 

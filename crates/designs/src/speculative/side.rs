@@ -63,6 +63,8 @@ pub struct Side {
     pub in_flight: usize,
     /// It counts as active: the frequent hooks are asked.
     pub active: bool,
+    /// Somebody waits for [`super::own::Gate::Progress`].
+    pub awaited: bool,
     pub occupancy: Occupancy,
 }
 
@@ -81,6 +83,7 @@ impl Side {
             last_pcommit: None,
             in_flight: 0,
             active: false,
+            awaited: false,
             occupancy: Occupancy::default(),
         }
     }

@@ -1,7 +1,8 @@
 //! The block look-up table: the lines that a core's speculative loads and stores have touched
 //! (Speculative Persistence, section 4.2.2).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use strandline_design::Access;
 use strandline_isa::Line;
 use strandline_rules::{broken, Rule};
@@ -11,7 +12,28 @@ use strandline_rules::{broken, Rule};
 pub struct Table {
     room: usize,
     by_epoch: bool,
-    lines: BTreeMap<Line, Touched>,
+    lines: HashMap<Line, Touched, BuildHasherDefault<Spread>>,
+    /// The latest access that was entered: the next one is often the same.
+    latest: Option<(Line, u64, Access)>,
+}
+
+/// Hashes the number of a line. No result depends on the order that follows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The epochs that have touched a line.
@@ -51,7 +73,8 @@ impl Table {
         Table {
             room,
             by_epoch,
-            lines: BTreeMap::new(),
+            lines: HashMap::default(),
+            latest: None,
         }
     }
 
@@ -60,9 +83,13 @@ impl Table {
         if broken(Rule::SpTableHoldsLoads) && access == Access::Read {
             return true;
         }
+        if self.latest == Some((line, epoch, access)) {
+            return true;
+        }
         if !self.has_room_for(line) {
             return false;
         }
+        self.latest = Some((line, epoch, access));
         let touched = self.lines.entry(line).or_default();
         let span = match access {
             Access::Read => &mut touched.loaded,
@@ -106,10 +133,12 @@ impl Table {
 
     /// Speculation is over.
     pub fn clear(&mut self) {
+        self.latest = None;
         self.lines.clear();
     }
 
     fn keep_within(&mut self, first: u64, last: u64) {
+        self.latest = None;
         self.lines.retain(|_, touched| {
             touched.loaded = touched.loaded.and_then(|span| span.within(first, last));
             touched.stored = touched.stored.and_then(|span| span.within(first, last));

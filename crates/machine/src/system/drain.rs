@@ -12,26 +12,39 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl System {
-    /// Drains the entry at the head of the queue, or sets when to look again.
+    /// Drains the queue up to `horizon`: stores that hit or that the design keeps, or one other
+    /// entry at its head; or sets when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
+        while self.drain_one(core, &shared, horizon) {}
+        self.obey();
+    }
+
+    /// Whether the next entry may follow at once: nothing has happened that concerns another core.
+    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
         let wants_room =
             self.hw.waiters.of_program(core).map(|(condition, _)| condition) == Some(Condition::Room(core));
         if !wants_room && shared.drain_hits(horizon) {
-            return self.drained_hits(core);
+            self.drained_hits(core);
+            return false;
         }
         let at = shared.drains.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
-            return self.wait_for_buffer(core);
+            self.wait_for_buffer(core);
+            return false;
         }
-        let Some((index, entry)) = next_entry(&shared, at) else {
-            shared.drains.set(next_time(&shared));
-            return;
+        let Some((index, entry)) = next_entry(shared, at) else {
+            shared.drains.set(next_time(shared));
+            return false;
         };
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
-            Kind::Store { .. } => self.drain_store(core, &shared, index, &entry, at),
+            Kind::Store { .. } => {
+                let kept = self.drain_store(core, shared, index, &entry, at) && self.hw.commands.is_empty();
+                let next = shared.drains.get();
+                return kept && next <= horizon && next < self.hw.events.next_at().0;
+            }
             Kind::StoreNt { size, .. } => self.drain_nt(core, index, &entry, size, at),
             Kind::Flush(kind) => self.drain_flush(core, index, &entry, kind, at),
             Kind::Primitive(primitive) => {
@@ -44,35 +57,42 @@ impl System {
                 }
             }
         }
-        self.obey();
+        false
     }
 
-    fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) {
-        if shared.asks(Hook::Keep) && !self.leaves_it(core, index, entry, at) {
-            return;
+    /// Drains a store, or makes it wait; whether the design keeps it.
+    fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) -> bool {
+        if shared.asks(Hook::Keep) {
+            match self.leaves_it(core, index, entry, at) {
+                Departure::Go => {}
+                kept => return kept == Departure::Keep,
+            }
         }
         if !store_hits(shared, entry, at) {
-            return self.request_line(core, shared, index, entry.line(), at);
+            self.request_line(core, shared, index, entry.line(), at);
+            return false;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
             Departure::Go | Departure::Keep => self.perform_store(core, index, entry, at),
             Departure::Wait(until) => self.block_drain(core, until),
         }
+        false
     }
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the
     /// store waits.
-    fn leaves_it(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) -> bool {
+    fn leaves_it(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) -> Departure<Key> {
         let (asked, id) = (design::Entry::Store(store_of(entry)), StoreId(entry.number));
-        match self.design.keep(&mut self.hw, core, asked, id) {
-            Departure::Go => return true,
+        let departure = self.design.keep(&mut self.hw, core, asked, id);
+        match departure {
+            Departure::Go => {}
             Departure::Keep => {
                 self.leave(core, index, at);
                 self.hw.hart(core).core.kept.borrow_mut().push_back(*entry);
             }
             Departure::Wait(until) => self.block_drain(core, until),
         }
-        false
+        departure
     }
 
     /// Requests the line of the store at the head of the queue, which its core does not own.
@@ -140,8 +160,9 @@ impl System {
     /// Performs a store that the design kept, or makes it wait.
     pub(super) fn perform_kept(&mut self, core: CoreId, id: StoreId) {
         let shared = self.hw.hart(core).core.clone();
-        let found = shared.kept.borrow().iter().find(|e| e.number == id.0).copied();
-        let Some(entry) = found else { return };
+        let found = shared.kept.borrow().iter().position(|e| e.number == id.0);
+        let Some(index) = found else { return };
+        let entry = shared.kept.borrow()[index];
         let now = self.hw.now;
         if !store_hits(&shared, &entry, now) {
             return match self.access(core, entry.line(), Access::Own, now) {
@@ -156,7 +177,7 @@ impl System {
                 }
             };
         }
-        shared.kept.borrow_mut().retain(|e| e.number != id.0);
+        shared.kept.borrow_mut().remove(index);
         self.visible(core, &entry, now);
         self.settle(core, entry.context);
         self.design.performed(&mut self.hw, core, id);

@@ -264,14 +264,14 @@ impl System {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(now);
         hart.core.settle(context);
+        if !hart.when_drained.is_empty() && hart.core.is_drained(Some(context)) {
+            self.message_drained(core);
+        }
         self.look_at_waits(core);
     }
 
     /// Wakes a core's waiters for its stores and flushes.
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
-        if !self.hw.hart(core).when_drained.is_empty() {
-            self.message_drained(core);
-        }
         if !self.hw.waiters.has_waiters(core) {
             return;
         }
@@ -292,22 +292,18 @@ impl System {
     }
 
     /// Sends the design the messages that waited for a context that is drained.
-    fn message_drained(&mut self, core: CoreId) {
-        let hart = self.hw.hart(core);
-        let shared = hart.core.clone();
-        let mut due = Vec::new();
+    pub(super) fn message_drained(&mut self, core: CoreId) {
+        let now = Cycles(self.hw.now);
+        let hart = &mut self.hw.harts[core.index()];
+        let (shared, events) = (&hart.core, &mut self.hw.events);
         hart.when_drained.retain(|(context, message)| {
             let waits = !shared.is_drained(Some(*context));
             if !waits {
-                due.push(*message);
+                events.post(now, Event::Message(*message));
             }
             waits
         });
         shared.awaits_drained.set(!hart.when_drained.is_empty());
-        let now = Cycles(self.hw.now);
-        for message in due {
-            self.hw.events.post(now, Event::Message(message));
-        }
     }
 
     /// Retires the held fence of a core now.

@@ -142,6 +142,7 @@ impl System {
         hart.core.next_op.set(hart.core.window.cycle());
         hart.state = ProgramState::Runnable;
         self.retry_drain(core);
+        self.message_drained(core);
         self.look_at_waits(core);
         self.design.rolled_back(&mut self.hw, core, checkpoint);
         true

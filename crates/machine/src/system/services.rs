@@ -91,7 +91,10 @@ impl Services<Keys> for Hardware {
         }
     }
 
-    fn perform(&mut self, core: CoreId, id: StoreId) {
+    fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {
+        if at.0 > self.now {
+            return self.events.post(at, Event::Perform { core, id });
+        }
         self.commands.push_back(Command::Perform { core, id });
     }
 

@@ -29,6 +29,8 @@ pub struct Counts {
     pub syscalls: Cell<u64>,
     /// Where fences stalled.
     pub(crate) stalls: RefCell<BTreeMap<FenceAt, Stall>>,
+    /// What each thread has counted so far: a core that speculates may be rolled back, and count it again.
+    reached: RefCell<Vec<u64>>,
     /// Why a thread ended before its recording.
     pub failure: RefCell<Option<RecordError>>,
 }
@@ -40,6 +42,17 @@ pub(super) fn count(cell: &Cell<u64>) {
 }
 
 impl Counts {
+    /// Whether what a thread is about to count, the `step`-th time that it counts, has not been counted.
+    pub(super) fn is_new(&self, thread: usize, step: u64) -> bool {
+        let mut reached = self.reached.borrow_mut();
+        if reached.len() <= thread {
+            reached.resize(thread + 1, 0);
+        }
+        let is_new = step > reached[thread];
+        reached[thread] = reached[thread].max(step);
+        is_new
+    }
+
     /// A fence was executed.
     pub(super) fn fence(&self, at: FenceAt) {
         self.stalls.borrow_mut().entry(at).or_default().fences += 1;

@@ -7,6 +7,7 @@ use super::space::{Lookup, Space};
 use super::Replayed;
 use crate::micro::{Body, Code, Kind, Op, Slot, SLOTS};
 use crate::{Event, Executed, FenceClass, Marker, RecordError, Step, Stream, Turn};
+use std::cell::Cell;
 use strandline_capture::VALUE_BYTES;
 use strandline_isa::{Addr, Alu, Intent, Note, Primitive, Replay, Site, LINE_BYTES};
 
@@ -30,6 +31,8 @@ pub struct Walk<'r, C: Replay> {
     /// The last fence, and the cycles lost at fences until then.
     last_fence: Option<FenceAt>,
     stalls: u64,
+    /// How often it has counted something.
+    steps: u64,
 }
 
 /// A branch that waits for its target: the next block.
@@ -135,7 +138,20 @@ impl<'r, C: Replay> Walk<'r, C> {
             string: LastLines::NONE,
             last_fence: None,
             stalls: 0,
+            steps: 0,
         }
+    }
+
+    /// Counts one more, unless the thread had come so far before it was rolled back.
+    pub(super) fn count(&mut self, counter: &'r Cell<u64>) {
+        if self.is_new() {
+            count(counter);
+        }
+    }
+
+    fn is_new(&mut self) -> bool {
+        self.steps += 1;
+        self.counts.is_new(self.cpu.core().index(), self.steps)
     }
 
     /// Replays the whole stream.
@@ -357,12 +373,13 @@ impl<'r, C: Replay> Walk<'r, C> {
     /// A fence, or the end: the cycles lost since the previous fence belong to that one.
     fn account(&mut self, next: Option<FenceAt>) {
         let stalls = self.cpu.fence_stalls();
-        if let Some(last) = self.last_fence {
-            self.counts.stalled(last, stalls - self.stalls);
+        let is_new = self.is_new();
+        if let Some(last) = self.last_fence.filter(|_| is_new) {
+            self.counts.stalled(last, stalls.saturating_sub(self.stalls));
         }
         self.stalls = stalls;
         self.last_fence = next;
-        if let Some(at) = next {
+        if let Some(at) = next.filter(|_| is_new) {
             self.counts.fence(at);
         }
     }
@@ -370,7 +387,7 @@ impl<'r, C: Replay> Walk<'r, C> {
     async fn fence(&mut self, op: &Op, recorded_class: FenceClass) {
         let marker = marker(op.site);
         if marker.is_some() {
-            count(&self.counts.markers);
+            self.count(&self.counts.markers);
         }
         let class = match marker {
             Some(Marker::Durable) => FenceClass::Durable,
@@ -382,7 +399,7 @@ impl<'r, C: Replay> Walk<'r, C> {
             FenceClass::Order => (&self.counts.fences_order, Covered::Order),
             FenceClass::Durable => (&self.counts.fences_durable, Covered::Durable),
         };
-        count(counter);
+        self.count(counter);
         let recorded = match op.kind {
             Kind::Mfence => Primitive::Mfence,
             _ => Primitive::Sfence,
@@ -405,7 +422,7 @@ impl<'r, C: Replay> Walk<'r, C> {
 
     async fn marker(&mut self, number: u32) {
         let Some(marker) = marker(number) else { return };
-        count(&self.counts.markers);
+        self.count(&self.counts.markers);
         match marker {
             Marker::TaskBegin => self.cpu.note(Note::TaskBegin),
             Marker::TaskEnd => self.cpu.note(Note::TaskEnd),
@@ -437,7 +454,7 @@ impl<'r, C: Replay> Walk<'r, C> {
 
     async fn event(&mut self, event: Event) {
         match event {
-            Event::Syscall(_) => count(&self.counts.syscalls),
+            Event::Syscall(_) => self.count(&self.counts.syscalls),
             Event::Sync { .. } => self.cover(Covered::Durable, Intent::Durable).await,
             Event::Signal { number } => {
                 if let Some(word) = self.space.signal(number) {

@@ -1,7 +1,6 @@
 //! Stores, locked instructions and flushes of a thread.
 
 use super::access::{bytes, mask, piece};
-use super::counts::count;
 use super::walk::{Covered, Cursor, Walk};
 use crate::micro::{Kind, Op};
 use strandline_capture::VALUE_BYTES;
@@ -105,10 +104,10 @@ impl<C: Replay> Walk<'_, C> {
     /// A flush, as recorded, if the design has any.
     pub(super) async fn flush(&mut self, op: &Op, recorded: u64) {
         if !self.policy.flushes() {
-            count(&self.counts.flushes_skipped);
+            self.count(&self.counts.flushes_skipped);
             return;
         }
-        count(&self.counts.flushes_replayed);
+        self.count(&self.counts.flushes_replayed);
         let addr = self.simulated(recorded);
         if addr.is_persistent() {
             self.covered = Covered::Nothing;

@@ -141,7 +141,7 @@ impl Design for Keeper {
 
     fn message(&mut self, hw: &mut Hw<'_>, Perform(core): Perform) {
         let (id, _) = self.kept[core.index()].front().expect("a kept store");
-        hw.perform(core, *id);
+        hw.perform(core, *id, hw.now());
     }
 
     fn performed(&mut self, hw: &mut Hw<'_>, core: CoreId, id: StoreId) {

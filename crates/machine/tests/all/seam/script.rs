@@ -222,7 +222,7 @@ impl Design for Script {
     fn message(&mut self, hw: &mut Hw<'_>, _: Timer) {
         self.open = true;
         if let Some(id) = self.kept {
-            hw.perform(CoreId(0), id);
+            hw.perform(CoreId(0), id, hw.now());
         }
         hw.open(Gate);
     }

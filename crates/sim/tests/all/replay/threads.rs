@@ -128,3 +128,28 @@ fn a_recording_whose_turns_never_come_says_who_waits() {
         "{error}"
     );
 }
+
+/// Under speculation another thread's turn is a conflict now and then: the order stays as recorded, and what is executed
+/// again is counted once.
+#[test]
+fn a_lock_is_handed_over_as_it_was_recorded_whatever_is_rolled_back() {
+    let path = handed_over("speculation");
+    let counts = |record: &Record| {
+        let counted = record.params.iter().filter(|(key, _)| key.starts_with("recording_"));
+        counted
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Vec<_>>()
+    };
+    for (design, without) in [("sp", "x86-pcommit"), ("sp-adr", "x86")] {
+        let observed = |design: &str| observe(&spec(design, &path)).unwrap_or_else(|error| panic!("{error}"));
+        let seen = observed(design);
+        let mut left: Vec<u64> = seen.journal.durable.iter().map(|event| event.data[0]).collect();
+        left.dedup();
+        assert_eq!(left, [1, 10, 20, 31, 40, 51, 61, 71, 80], "{design}");
+        assert!(
+            seen.record.stats.design.rollbacks > Some(0),
+            "{design}: nothing is rolled back"
+        );
+        assert_eq!(counts(&seen.record), counts(&observed(without).record), "{design}");
+    }
+}
