@@ -14,7 +14,6 @@ pub trait Image {
 /// Volatile and persistent memory as arrays of 64-bit words.
 ///
 /// An address outside both is a bug of the simulated program and panics.
-#[derive(Clone)]
 pub struct Memory {
     dram: Box<[Cell<u64>]>,
     pm: Box<[Cell<u64>]>,
@@ -22,7 +21,22 @@ pub struct Memory {
 
 fn words(bytes: u64) -> Box<[Cell<u64>]> {
     let lines = bytes.div_ceil(64).max(1);
-    vec![0u64; lines as usize * 8].into_iter().map(Cell::new).collect()
+    (0..lines * 8).map(|_| Cell::new(0)).collect()
+}
+
+/// The compiler copies these cells in blocks, and those of `[Cell<u64>]::clone` one by one. Crash tests copy the whole
+/// memory at every crash.
+fn copied(words: &[Cell<u64>]) -> Box<[Cell<u64>]> {
+    words.iter().map(|word| Cell::new(word.get())).collect()
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Memory {
+        Memory {
+            dram: copied(&self.dram),
+            pm: copied(&self.pm),
+        }
+    }
 }
 
 impl Memory {
@@ -95,7 +109,7 @@ impl Memory {
     pub fn persistent_half(&self) -> Memory {
         Memory {
             dram: words(self.dram.len() as u64 * 8),
-            pm: self.pm.clone(),
+            pm: copied(&self.pm),
         }
     }
 

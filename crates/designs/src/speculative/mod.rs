@@ -36,6 +36,7 @@ mod counts;
 mod own;
 mod settings;
 mod side;
+mod sp;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -47,8 +48,8 @@ use settings::Settings;
 use side::{Busy, Epoch, Side};
 use std::collections::BTreeMap;
 use strandline_design::{
-    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Drains, Entry, Forward, GateOf, Hook,
-    Load, Needs, NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
+    About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Entry, Forward, GateOf, Hook, Load,
+    NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
 };
 use strandline_isa::{CoreId, Flush, Line, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -245,29 +246,7 @@ impl Design for Speculative {
     type Own = Own;
 
     fn about(&self) -> About {
-        let sp = About {
-            name: "sp",
-            paper: "Speculative Persistence (ISCA 2017)",
-            summary: "clwb, sfence and pcommit; a core executes past them speculatively",
-            needs: Needs {
-                adr: false,
-                stores: Drains::InOrder,
-            },
-            promises_recovery: true,
-            model: "so",
-            intents: Some("intents"),
-            window: None,
-        };
-        match self.adr {
-            false => sp,
-            true => About {
-                name: "sp-adr",
-                summary: "clwb and sfence; a core executes past them speculatively (ADR)",
-                needs: Needs { adr: true, ..sp.needs },
-                model: "px86",
-                ..sp
-            },
-        }
+        sp::about(self.adr)
     }
 
     fn params(&self) -> &'static [Param] {

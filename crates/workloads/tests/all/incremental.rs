@@ -31,6 +31,7 @@ impl Visitor for Unbalanced {
     fn visit<W: Workload + 'static>(self, workload: W, memory: Memory) -> u64 {
         let unbalanced = Cell::new(0);
         let mut crash = |image: &Memory, _: &Watch| {
+            let image = &image.persistent_half();
             workload.recover(image);
             unbalanced.set(unbalanced.get() + u64::from(workload.check(image).is_err()));
             workload.repair(image);

@@ -34,7 +34,8 @@ pub struct Game {
     pub play: Play,
 }
 
-/// Runs the workload on the adversary's machine, and passes each durable image to `crash` until it fails.
+/// Runs the workload on the adversary's machine, and passes each durable image to `crash` until it fails. Most images
+/// are not judged, so `crash` copies those that it needs.
 pub fn run<W: Workload>(
     workload: &W,
     memory: &Memory,
@@ -55,7 +56,7 @@ pub fn run<W: Workload>(
         outcome.regions = watch.begun();
         outcome.aborted = watch.aborted();
         if outcome.failure.is_none() {
-            outcome.failure = crash(&image.persistent_half(), watch).err();
+            outcome.failure = crash(image, watch).err();
         }
     };
     let machine = Adversary::new(memory, threads, game.lowering, play, &mut inspect);
@@ -85,7 +86,7 @@ pub fn judge<W: Workload>(workload: &W, image: &Memory, watch: &Watch) -> Result
     workload.check(image)
 }
 
-/// Passes one image in `every` to `judge`.
+/// Passes a copy of one image in `every` to `judge`.
 pub fn sampled<W: Workload>(
     workload: &W,
     every: u64,
@@ -95,7 +96,7 @@ pub fn sampled<W: Workload>(
     move |image, watch| {
         images += 1;
         match images % every {
-            0 => judge(workload, image, watch),
+            0 => judge(workload, &image.persistent_half(), watch),
             _ => Ok(()),
         }
     }
