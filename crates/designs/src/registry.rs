@@ -8,6 +8,7 @@ use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
 use crate::speculative::Speculative;
 use crate::strands::{NoPersistQueue, StrandWeaver};
+use std::collections::BTreeSet;
 use strandline_design::{boxed, About, AnyDesign, Counter, Design};
 
 macro_rules! registry {
@@ -18,10 +19,14 @@ macro_rules! registry {
             vec![$($design.about()),*]
         }
 
-        /// The counters that single designs have ([`Design::own_counters`]), in the order of the registry.
+        /// The counters that single designs have ([`Design::own_counters`]), in the order of the registry. Each
+        /// is there once, although designs of a family share them.
         #[must_use]
         pub fn own_counters_of_all() -> Vec<Counter> {
-            [$($design.own_counters()),*].concat()
+            let mut names = BTreeSet::new();
+            let mut counters = [$($design.own_counters()),*].concat();
+            counters.retain(|counter| names.insert(counter.name));
+            counters
         }
 
         /// The design of this name; `None` if there is none.

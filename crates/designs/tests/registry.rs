@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use strandline_designs::abouts;
+use strandline_designs::{abouts, own_counters_of_all};
 
 /// The modules that several families use.
 const PARTS: &str = "parts";
@@ -76,6 +76,14 @@ fn every_file_is_registered_and_every_registered_design_has_its_file() {
     };
     let registered: BTreeSet<String> = abouts().iter().map(|about| file_of(about.name)).collect();
     assert_eq!(files, registered);
+}
+
+/// `sp` and `sp-adr` count the same.
+#[test]
+fn a_counter_that_designs_share_is_one_key() {
+    let counters = own_counters_of_all();
+    let names: BTreeSet<&str> = counters.iter().map(|counter| counter.name).collect();
+    assert_eq!(names.len(), counters.len());
 }
 
 #[test]
