@@ -416,6 +416,13 @@ impl Core {
             .any(|entry| entry.owned != 0 && entry.line() == line)
     }
 
+    /// When a store that the design keeps writes this line, of which it has requested ownership.
+    pub fn performs(&self, line: Line) -> Option<u64> {
+        let kept = self.kept.borrow();
+        let mut due = kept.iter().filter(|entry| entry.owned != 0 && entry.line() == line);
+        due.next().map(|entry| entry.owned)
+    }
+
     /// Whether the design watches stores to this line.
     #[inline(always)]
     pub fn is_watched(&self, line: Line) -> bool {

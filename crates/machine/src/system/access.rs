@@ -123,6 +123,10 @@ impl System {
             if filled > at && (!has_waited || owner.awaits_own(line)) {
                 return Some(filled);
             }
+            // A core that runs ahead would take the line from such a store again and again (livelock).
+            if let Some(due) = owner.performs(line).filter(|due| *due <= at) {
+                return Some(due);
+            }
             let due = owner.drains.get();
             // A store that has already lost its line once wins over requests for a later cycle;
             // otherwise loads requested ahead of time could steal the line endlessly (livelock).

@@ -165,11 +165,14 @@ impl System {
         let entry = shared.kept.borrow()[index];
         let now = self.hw.now;
         if !store_hits(&shared, &entry, now) {
-            return match self.access(core, entry.line(), Access::Own, now) {
+            let answer = self.access(core, entry.line(), Access::Own, now);
+            return match answer {
                 Ok(at) | Err(Blocked::Filling(at)) => {
-                    self.hw
-                        .events
-                        .post(Cycles(at.max(now) + 1), Event::Perform { core, id });
+                    let again = at.max(now) + 1;
+                    if answer.is_ok() {
+                        shared.kept.borrow_mut()[index].owned = again;
+                    }
+                    self.hw.events.post(Cycles(again), Event::Perform { core, id });
                 }
                 Err(Blocked::Until(until)) => {
                     let condition = Condition::of(core, until);
