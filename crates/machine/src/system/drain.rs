@@ -88,7 +88,8 @@ impl System {
             Departure::Go => {}
             Departure::Keep => {
                 self.leave(core, index, at);
-                self.hw.hart(core).core.kept.borrow_mut().push_back(*entry);
+                let kept = Entry { owned: 0, ..*entry };
+                self.hw.hart(core).core.kept.borrow_mut().push_back(kept);
             }
             Departure::Wait(until) => self.block_drain(core, until),
         }
@@ -169,12 +170,11 @@ impl System {
             return match answer {
                 Ok(at) | Err(Blocked::Filling(at)) => {
                     let again = at.max(now) + 1;
-                    if answer.is_ok() {
-                        shared.kept.borrow_mut()[index].owned = again;
-                    }
+                    shared.kept.borrow_mut()[index].owned = if answer.is_ok() { again } else { 0 };
                     self.hw.events.post(Cycles(again), Event::Perform { core, id });
                 }
                 Err(Blocked::Until(until)) => {
+                    shared.kept.borrow_mut()[index].owned = 0;
                     let condition = Condition::of(core, until);
                     self.hw.waiters.park(condition, Waiter::Perform { core, id });
                 }
