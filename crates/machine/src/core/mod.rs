@@ -54,6 +54,8 @@ pub enum Interrupt {
 pub struct Core {
     pub id: CoreId,
     pub window: Window,
+    /// The window before the first operation.
+    start: Window,
     pub queue: RefCell<StoreQueue>,
     pub private: RefCell<Private>,
     pub memory: Rc<Memory>,
@@ -156,6 +158,7 @@ impl Core {
         Core {
             id,
             window: Window::new(core),
+            start: Window::new(core),
             queue: RefCell::new(StoreQueue::new()),
             private: RefCell::new(Private::new(&machine.l1, private_l2)),
             memory,

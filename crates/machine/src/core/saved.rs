@@ -72,7 +72,8 @@ impl Core {
             log.replay(operations);
         }
         let trained = (self.predictor.clone(), self.targets.clone());
-        self.window.release(self.window.retired());
+        // Values that the program computes must not be ready later than they were.
+        self.window.restore(&self.start);
         self.window.redirect(1);
         self.holds_loads.set(false);
         // Every operation then stops, and looks into the log.
