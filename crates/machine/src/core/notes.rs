@@ -54,6 +54,13 @@ pub struct SavedNotes {
     speculations: u64,
 }
 
+impl SavedNotes {
+    /// Fences that had retired speculatively.
+    pub fn speculations(&self) -> u64 {
+        self.speculations
+    }
+}
+
 /// A note behind a held fence, behind a join of strands (which does not block the program), or
 /// behind a fence that has retired speculatively.
 struct Unsettled {

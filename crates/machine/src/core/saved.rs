@@ -25,6 +25,11 @@ impl Saved {
         self.operations
     }
 
+    /// Fences that had retired speculatively.
+    pub fn speculations(&self) -> u64 {
+        self.notes.speculations()
+    }
+
     /// The number of the newest entry of the store queue.
     pub fn newest_entry(&self) -> u64 {
         self.newest_entry

@@ -130,7 +130,7 @@ impl System {
         let saved = saved.flatten().expect("a design that rolls back");
         hart.checkpoints.passes = Some(saved.operations());
         hart.name_oldest();
-        self.hw.waiters.forget_core(core);
+        self.hw.waiters.forget_core(core, saved.speculations());
         self.begin_anew(core, &saved);
         for entry in self.void_stores(core, &saved) {
             self.hw.hart(core).core.settle(entry.context);

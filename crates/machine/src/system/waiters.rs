@@ -233,8 +233,14 @@ impl Waiters {
         false
     }
 
-    /// Removes a core's fence, program and store queue.
-    pub fn forget_core(&mut self, core: CoreId) {
+    /// Removes a core's fence, program and store queue, and its notes behind fences that retired
+    /// speculatively after this one: the core is rolled back.
+    pub fn forget_core(&mut self, core: CoreId, last: u64) {
         self.cores[core.index()] = Slots::default();
+        let is_void = |waiter: &Waiter| matches!(waiter, Waiter::Speculation { core: of, number } if *of == core && *number > last);
+        self.others.retain(|_, waiters| {
+            waiters.retain(|waiter| !is_void(waiter));
+            !waiters.is_empty()
+        });
     }
 }
