@@ -145,8 +145,8 @@ pub trait Services<T: Types> {
 
     /// Looks the line up from this core and, if it is dirty anywhere (with
     /// [`crate::Design::hands_over_clean`]: in the core's own caches or the LLC), writes it back as
-    /// the machine's own flushes by this instruction do. The machine calls [`crate::Design::acknowledged`] with this
-    /// tag at the acknowledgement. Deferred.
+    /// the machine's own flushes by this instruction do. The machine calls
+    /// [`crate::Design::acknowledged`] with this tag at the acknowledgement. Deferred.
     fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag);
 
     /// Sends a line's bytes to its controller, bypassing the caches. The machine calls

@@ -77,7 +77,7 @@ pub trait Design: AsAny {
     }
 
     /// Whether the machine keeps what it needs to roll cores back ([`Services::checkpoint`]), on a
-    /// machine with so many cores. Otherwise checkpoints are but numbers.
+    /// machine with so many cores. Otherwise checkpoints are numbers only.
     fn rolls_back(&self, cores: usize) -> bool {
         let _ = cores;
         false

@@ -357,11 +357,11 @@ rules! {
         ReplayAwaitsDependences: "model/replay.rs",
         /// The records of a write-ahead log are flushed. Broken: they are not.
         WalRecordsFlushed: "Speculative Persistence 3.1, step 1",
-        /// The logged bit is set when the records are durable. Broken: nothing orders it behind them.
+        /// The logged bit is set only after the records are durable. Broken: it may become durable first.
         WalRecordsBeforeBit: "Speculative Persistence 3.1: a premature undo log may be applied",
-        /// A region updates when its logged bit is durable. Broken: nothing orders the updates behind it.
+        /// A region updates only after its logged bit is durable. Broken: the updates may become durable first.
         WalBitBeforeUpdates: "Speculative Persistence 3.1: an incomplete set of updates may go undetected",
-        /// The logged bit is cleared when the updates are durable. Broken: nothing orders it behind them.
+        /// The logged bit is cleared only after the updates are durable. Broken: that may become durable first.
         WalUpdatesBeforeClear: "Speculative Persistence 3.1: the four steps are strictly ordered",
         /// Recovery undoes a write-ahead log only if its bit is set. Broken: always.
         WalBitDecides: "Speculative Persistence 3.1: with a bit of 0 the structure is reliable",

@@ -1,4 +1,5 @@
 //! Parts shared by several families of designs. They depend on no design.
 
 pub mod bloom;
+pub mod pcommits;
 pub mod persist_buffer;

@@ -6,21 +6,13 @@
 //! Source: Delegated Persist Ordering (MICRO 2016), section II-A; Speculative Persistence (ISCA 2017), section 2.2.
 //! Simplified: nothing. It runs with and without ADR; with ADR the wait is longer than recovery needs.
 
-use std::collections::BTreeMap;
-use strandline_design::{About, ControllerId, Departure, Design, Entry, Needs, Never, Services, Types};
+use crate::parts::pcommits::{CommitId, Pcommits, SYNC_BARRIER};
+use strandline_design::{About, Departure, Design, Entry, Needs, Never, Services, Types};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive};
 
 /// Synchronous ordering with `pcommit`.
 #[derive(Clone, Debug, Default)]
-pub struct X86Pcommit {
-    /// Commits in flight: the context to acknowledge and the number of controllers without a reply.
-    waiting: BTreeMap<CommitId, (u8, usize)>,
-    next: CommitId,
-}
-
-/// A `pcommit` of some core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CommitId(u64);
+pub struct X86Pcommit(Pcommits);
 
 /// The types of x86 with `pcommit`.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +24,6 @@ impl Types for Own {
     type Tag = CommitId;
     type Note = Never;
 }
-
-const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
 
 impl Design for X86Pcommit {
     type Own = Own;
@@ -66,22 +56,13 @@ impl Design for X86Pcommit {
         if entry != Entry::Primitive(Primitive::Pcommit) {
             return Departure::Go;
         }
-        self.next.0 += 1;
-        self.waiting.insert(self.next, (context, hw.controllers()));
-        for controller in 0..hw.controllers() {
-            hw.commit(core, ControllerId(controller as u16), self.next);
-        }
+        self.0.send(hw, core, context, |commit| commit);
         Departure::Keep
     }
 
     fn committed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, tag: CommitId) {
-        let Some((context, left)) = self.waiting.get_mut(&tag) else {
-            return;
-        };
-        *left -= 1;
-        if *left == 0 {
-            hw.acknowledge(core, *context);
-            self.waiting.remove(&tag);
+        if let Some(context) = self.0.replied(tag, false) {
+            hw.acknowledge(core, context);
         }
     }
 }

@@ -2,10 +2,11 @@
 //! 4.2.2): in order, an entry a cycle, and an epoch only when everything before it is done.
 
 use super::buffer::{Kept, What};
-use super::own::{CommitId, Gate, Message, Own, Tag};
+use super::own::{Gate, Message, Own, Tag};
 use super::side::Busy;
 use super::Speculative;
-use strandline_design::{ControllerId, Services, StoreId};
+use crate::parts::pcommits::CommitId;
+use strandline_design::{Services, StoreId};
 use strandline_isa::{CoreId, Flush};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -118,23 +119,15 @@ impl Speculative {
 
     /// Sends a `pcommit` to all controllers.
     pub(super) fn pcommit(&mut self, hw: &mut dyn Services<Own>, core: CoreId, context: u8) {
-        self.next.0 += 1;
-        self.waiting.insert(self.next, (context, hw.controllers()));
         self.side(core).in_flight += 1;
-        for controller in 0..hw.controllers() {
-            hw.commit(core, ControllerId(controller as u16), Tag::Pcommit(self.next));
-        }
+        self.pcommits.send(hw, core, context, Tag::Pcommit);
     }
 
     /// A controller has answered a `pcommit`.
     pub(super) fn answered(&mut self, hw: &mut dyn Services<Own>, core: CoreId, commit: CommitId) {
-        let Some((context, left)) = self.waiting.get_mut(&commit) else {
-            return;
-        };
-        *left -= 1;
-        if *left == 0 || broken(Rule::SpAwaitsEveryController) {
-            hw.acknowledge(core, *context);
-            self.waiting.remove(&commit);
+        let one = broken(Rule::SpAwaitsEveryController);
+        if let Some(context) = self.pcommits.replied(commit, one) {
+            hw.acknowledge(core, context);
             self.side(core).in_flight -= 1;
         }
     }

@@ -41,12 +41,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::parts::pcommits::{Pcommits, SYNC_BARRIER};
 use buffer::{LookUp, What};
 use counts::Counts;
-use own::{CommitId, Gate, Message, Own, Tag};
+use own::{Gate, Message, Own, Tag};
 use settings::Settings;
 use side::{Busy, Epoch, Side};
-use std::collections::BTreeMap;
 use strandline_design::{
     About, Access, Admission, Checkpoint, Counter, Counters, Departure, Design, Entry, Forward, GateOf, Hook, Load,
     NoteOf, Occupancy, Services, Sizes, Snoop, Store, StoreId, Until,
@@ -64,16 +64,13 @@ pub struct Speculative {
     sides: Vec<Side>,
     /// Cores that speculate or whose buffer is not empty.
     active: usize,
-    /// `pcommit`s in flight: the context to acknowledge and the number of controllers without a reply.
-    waiting: BTreeMap<CommitId, (u8, usize)>,
-    next: CommitId,
+    pcommits: Pcommits,
     counts: Counts,
 }
 
 /// Contexts in use at once: more than there can be epochs.
 const CONTEXTS: u8 = 128;
 
-const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence];
 const FENCE: &[Primitive] = &[Primitive::Sfence];
 
 impl Speculative {

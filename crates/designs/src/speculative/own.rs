@@ -1,5 +1,6 @@
 //! Gates, messages and tags of speculative persistence.
 
+use crate::parts::pcommits::CommitId;
 use strandline_design::{Never, Types};
 use strandline_isa::CoreId;
 
@@ -33,10 +34,6 @@ pub enum Tag {
     /// One controller's part of a `pcommit`.
     Pcommit(CommitId),
 }
-
-/// A `pcommit` of some core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CommitId(pub u64);
 
 /// The types of speculative persistence.
 #[derive(Clone, Copy, Debug)]

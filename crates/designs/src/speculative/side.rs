@@ -55,10 +55,10 @@ pub struct Side {
     pub begun: u64,
     /// The context of stores and flushes from now on.
     pub context: u8,
-    /// The same, while it is there.
-    pub queued_pcommit: Option<StoreId>,
     /// The youngest `pcommit` that has entered the store queue.
     pub last_pcommit: Option<StoreId>,
+    /// The same, until it leaves the queue.
+    pub queued_pcommit: Option<StoreId>,
     /// `pcommit`s that are not answered.
     pub in_flight: usize,
     /// It counts as active: the frequent hooks are asked.

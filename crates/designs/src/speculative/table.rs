@@ -2,9 +2,10 @@
 //! (Speculative Persistence, section 4.2.2).
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use strandline_design::Access;
 use strandline_isa::Line;
+use strandline_kernel::NumberHasher;
 use strandline_rules::{broken, Rule};
 
 /// The table of one core.
@@ -12,28 +13,9 @@ use strandline_rules::{broken, Rule};
 pub struct Table {
     room: usize,
     by_epoch: bool,
-    lines: HashMap<Line, Touched, BuildHasherDefault<Spread>>,
+    lines: HashMap<Line, Touched, BuildHasherDefault<NumberHasher>>,
     /// The latest access that was entered: the next one is often the same.
     latest: Option<(Line, u64, Access)>,
-}
-
-/// Hashes the number of a line. No result depends on the order that follows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 32;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 /// The epochs that have touched a line.

@@ -3,6 +3,8 @@
 //! Each operation is a small future written by hand. It completes at once unless another core or
 //! event comes first. Otherwise it leaves a [`Request`] for the system and suspends.
 
+mod replay;
+
 use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
 use crate::trace::Op;
 use std::cell::Cell;
@@ -10,7 +12,7 @@ use std::future::{poll_fn, Future};
 use std::rc::Rc;
 use std::task::Poll;
 use strandline_design::{Entry, Hook};
-use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Replay, Rmw, Scheduling, Site, W};
+use strandline_isa::{Addr, Alu, CoreId, Cpu, Flush, Lowering, Note, Primitive, Rmw, Site, W};
 
 /// A simulated core as its program sees it. A register value's tag is the cycle in which it is
 /// ready.
@@ -539,63 +541,5 @@ impl Cpu for SimCpu {
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         poll_fn(move |_| self.core.poll_start(&mut stage))
-    }
-}
-
-impl Scheduling for SimCpu {
-    #[inline(always)]
-    fn jump(&self, target: u64, to: u64, site: Site) {
-        let c = &*self.core;
-        let issue = (c.window.dispatch() + 1).max(target);
-        let done = issue + 1;
-        count(&c.counts.jumps);
-        if !c.targets.predict(site.0, to) {
-            count(&c.counts.mispredictions);
-            count(&c.counts.jumps_mispredicted);
-            c.window.redirect(done + c.latencies.mispredict);
-        }
-        c.window.execute(issue, done);
-    }
-
-    fn cycles(&self) -> W<'_, Self> {
-        let c = &*self.core;
-        let at = c.window.dispatch();
-        let done = c.window.execute(at + 1, at + 2);
-        let (at, done) = c.replay_or(at, done);
-        W::new(self, at, done)
-    }
-}
-
-impl Replay for SimCpu {
-    #[inline(always)]
-    fn both(&self, a: u64, b: u64) -> u64 {
-        a.max(b)
-    }
-
-    #[inline(always)]
-    fn fused(&self, op: Alu, a: u64, b: u64) -> u64 {
-        a.max(b) + self.core.latencies.of(op)
-    }
-
-    fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
-        let kind = match temporal {
-            true => Kind::Store { size, value },
-            false => Kind::StoreNt { size, value },
-        };
-        if !self.core.is_replaying() {
-            self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
-        }
-    }
-
-    fn fence_stalls(&self) -> u64 {
-        self.core.replay_or(self.core.window.stalls().fence.get(), 0).0
-    }
-
-    fn count_next(&self) {
-        self.core.counts_next.set(true);
-    }
-
-    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
-        poll_fn(move |_| self.core.poll_written(word, times))
     }
 }

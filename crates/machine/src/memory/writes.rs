@@ -1,9 +1,10 @@
 //! Writes on their way to persistent memory.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use strandline_design::{Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line};
+use strandline_kernel::NumberHasher;
 use strandline_rules::{broken, Rule};
 
 /// A waiter for a write's acceptance.
@@ -43,28 +44,6 @@ impl Waiting {
     }
 }
 
-/// Hashes line numbers: one multiplication. Maps keyed by lines are never iterated.
-#[derive(Default)]
-pub struct LineHasher(u64);
-
-impl Hasher for LineHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(5) ^ n)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(20);
-    }
-}
-
 /// The writes in flight, and the order of those to one line.
 #[derive(Default)]
 pub struct Writes {
@@ -72,7 +51,7 @@ pub struct Writes {
     free: Vec<u32>,
     /// Lines with writes that no controller has accepted: their number, the latest, and its
     /// arrival.
-    unaccepted: HashMap<Line, Tail, BuildHasherDefault<LineHasher>>,
+    unaccepted: HashMap<Line, Tail, BuildHasherDefault<NumberHasher>>,
 }
 
 #[derive(Clone, Copy)]

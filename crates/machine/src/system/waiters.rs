@@ -237,7 +237,10 @@ impl Waiters {
     /// speculatively after this one: the core is rolled back.
     pub fn forget_core(&mut self, core: CoreId, last: u64) {
         self.cores[core.index()] = Slots::default();
-        let is_void = |waiter: &Waiter| matches!(waiter, Waiter::Speculation { core: of, number } if *of == core && *number > last);
+        let is_void = |waiter: &Waiter| match waiter {
+            Waiter::Speculation { core: of, number } => *of == core && *number > last,
+            _ => false,
+        };
         self.others.retain(|_, waiters| {
             waiters.retain(|waiter| !is_void(waiter));
             !waiters.is_empty()

@@ -2,28 +2,17 @@ use super::red_black::{BLACK, RED};
 use super::*;
 use crate::trees::binary::node;
 use crate::trees::header;
-use crate::trees::testing::{built, damage, root, run_beside_a_set, several_structures};
-use proptest::prelude::*;
+use crate::trees::testing::{built, damage, holds_what_a_set_would, logs_what_it_writes, root, several_structures};
 use strandline_isa::{Addr, Image};
 
-proptest! {
-    #[test]
-    fn the_tree_holds_the_keys_that_a_set_would(
-        seed: u64,
-        keys in 1_u64..60,
-        incremental in 0_u64..2,
-        tasks in 0_u64..200,
-    ) {
-        run_beside_a_set::<RedBlack>(ABOUT.params, [keys, incremental], seed, tasks, 1);
-    }
+#[test]
+fn the_tree_holds_the_keys_that_a_set_would() {
+    holds_what_a_set_would::<RedBlack>(ABOUT.params);
 }
 
 #[test]
 fn large_trees_log_what_they_write() {
-    for (keys, every) in [(200, 10), (3000, 500), (100_000, 10_000)] {
-        run_beside_a_set::<RedBlack>(ABOUT.params, [keys, 0], 7, 30_000, every);
-        run_beside_a_set::<RedBlack>(ABOUT.params, [keys, 1], 8, 30_000, every);
-    }
+    logs_what_it_writes::<RedBlack>(ABOUT.params);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{header, Shape, Toggles};
 use crate::structures::STRUCTURES;
+use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strandline_isa::{Addr, CoreId, Image, Lowering, Memory};
 use strandline_kernel::{Param, Params};
@@ -31,7 +32,7 @@ pub fn keys<S: Shape>(trees: &Toggles<S>, memory: &Memory) -> BTreeSet<u64> {
 }
 
 /// Runs so many tasks on one tree beside a set, and checks the invariant and the keys after every one in `every`.
-pub fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u64, tasks: u64, every: u64) {
+fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], seed: u64, tasks: u64, every: u64) {
     let [most, incremental] = keys_and_mode;
     let set = [("keys", most), ("init_ops", 0), ("incremental", incremental)];
     let (trees, memory) = built::<S>(params, &set);
@@ -60,6 +61,21 @@ pub fn run_beside_a_set<S: Shape>(params: &[Param], keys_and_mode: [u64; 2], see
         }
     });
     ended.expect("nobody holds a lock");
+}
+
+/// Runs random operations on small trees, fully and incrementally logged, beside a set.
+pub fn holds_what_a_set_would<S: Shape>(params: &[Param]) {
+    proptest!(|(seed: u64, keys in 1_u64..60, incremental in 0_u64..2, tasks in 0_u64..200)| {
+        run_beside_a_set::<S>(params, [keys, incremental], seed, tasks, 1);
+    });
+}
+
+/// Runs long sequences of operations on trees of several sizes: the log asserts that it covers each update.
+pub fn logs_what_it_writes<S: Shape>(params: &[Param]) {
+    for (keys, every) in [(200, 10), (3000, 500), (100_000, 10_000)] {
+        run_beside_a_set::<S>(params, [keys, 0], 7, 30_000, every);
+        run_beside_a_set::<S>(params, [keys, 1], 8, 30_000, every);
+    }
 }
 
 /// Everything is logged: the log asserts that each written line is, and none twice.

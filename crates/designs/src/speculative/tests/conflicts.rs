@@ -105,12 +105,7 @@ fn a_roll_back_leaves_what_is_committed() {
 /// A locked instruction that was being performed may be void; the next store is performed all the same.
 #[test]
 fn a_roll_back_takes_a_locked_instruction_back_that_was_being_performed() {
-    let mut rig = Rig::speculating(&[]);
-    rig.store(A, 1);
-    assert_eq!(rig.locks(B), Departure::Keep);
-    rig.answer_pcommit();
-    rig.perform();
-    rig.tick();
+    let mut rig = Rig::locking();
     assert_eq!(rig.both.hw.spec.performs.len(), 1, "the locked instruction");
     assert!(rig.asked(B, Access::Own));
     assert!(rig.both.hw.spec.performs.is_empty());

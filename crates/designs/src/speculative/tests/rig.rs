@@ -3,6 +3,7 @@
 use super::super::buffer::{Kept, What};
 use super::super::*;
 use crate::mock::{Both, X, Y, Z, ZERO};
+use std::collections::BTreeMap;
 use strandline_design::ControllerId;
 use strandline_isa::{Addr, LINE_BYTES};
 
@@ -60,9 +61,21 @@ impl Rig {
         assert_eq!(self.stores(ZERO, addr, value), Departure::Keep);
     }
 
-    /// A store that the design lets go.
+    /// A store that the machine performs.
     pub fn plain_store(&mut self, addr: Addr) {
         assert_eq!(self.stores(ZERO, addr, 0), Departure::Go);
+    }
+
+    /// A core that speculates, with a locked instruction on B that is being performed: all before it
+    /// is done.
+    pub fn locking() -> Rig {
+        let mut rig = Rig::speculating(&[]);
+        rig.store(A, 1);
+        assert_eq!(rig.locks(B), Departure::Keep);
+        rig.answer_pcommit();
+        rig.perform();
+        rig.tick();
+        rig
     }
 
     /// A flush of core 0 is at the head of the store queue.

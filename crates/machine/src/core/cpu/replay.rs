@@ -1,0 +1,63 @@
+//! What schedulers of tasks and replays of recordings need of a simulated core.
+
+use super::{count, Kind, SimCpu};
+use std::future::{poll_fn, Future};
+use strandline_isa::{Addr, Alu, Replay, Scheduling, Site, W};
+
+impl Scheduling for SimCpu {
+    #[inline(always)]
+    fn jump(&self, target: u64, to: u64, site: Site) {
+        let c = &*self.core;
+        let issue = (c.window.dispatch() + 1).max(target);
+        let done = issue + 1;
+        count(&c.counts.jumps);
+        if !c.targets.predict(site.0, to) {
+            count(&c.counts.mispredictions);
+            count(&c.counts.jumps_mispredicted);
+            c.window.redirect(done + c.latencies.mispredict);
+        }
+        c.window.execute(issue, done);
+    }
+
+    fn cycles(&self) -> W<'_, Self> {
+        let c = &*self.core;
+        let at = c.window.dispatch();
+        let done = c.window.execute(at + 1, at + 2);
+        let (at, done) = c.replay_or(at, done);
+        W::new(self, at, done)
+    }
+}
+
+impl Replay for SimCpu {
+    #[inline(always)]
+    fn both(&self, a: u64, b: u64) -> u64 {
+        a.max(b)
+    }
+
+    #[inline(always)]
+    fn fused(&self, op: Alu, a: u64, b: u64) -> u64 {
+        a.max(b) + self.core.latencies.of(op)
+    }
+
+    fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
+        let kind = match temporal {
+            true => Kind::Store { size, value },
+            false => Kind::StoreNt { size, value },
+        };
+        if !self.core.is_replaying() {
+            self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
+        }
+    }
+
+    fn fence_stalls(&self) -> u64 {
+        self.core.replay_or(self.core.window.stalls().fence.get(), 0).0
+    }
+
+    fn count_next(&self) {
+        self.core.counts_next.set(true);
+    }
+
+    fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
+        poll_fn(move |_| self.core.poll_written(word, times))
+    }
+}
