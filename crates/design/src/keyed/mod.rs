@@ -324,8 +324,9 @@ impl<D: Design> Design for Keyed<D> {
     }
 
     fn waits(&self) -> Vec<String> {
-        let gates = self.values.gates.iter();
-        let gates = gates.map(|(gate, key)| format!("gate {} is {gate:?}", key.0));
+        let mut gates = self.values.gates.clone();
+        gates.sort_unstable();
+        let gates = gates.iter().map(|(gate, key)| format!("gate {} is {gate:?}", key.0));
         self.design.waits().into_iter().chain(gates).collect()
     }
 

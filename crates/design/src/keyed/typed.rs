@@ -103,7 +103,7 @@ impl<T: Types> Services<T> for Typed<'_, T> {
     }
 
     fn open(&mut self, gate: T::Gate) {
-        if let Some(key) = self.values.gates.remove(&gate) {
+        if let Some(key) = self.values.opened(gate) {
             self.hw.open(key);
         }
     }

@@ -1,12 +1,11 @@
 //! The values of a design's own types, by the keys that the machine holds.
 
 use crate::{Departure, Key, Types, Until, WriteRequest};
-use std::collections::BTreeMap;
 
 /// Values of a design's own types, by key.
 pub struct Values<T: Types> {
-    /// Gates that have waiters. An opened gate loses its key.
-    pub gates: BTreeMap<T::Gate, Key>,
+    /// Gates that have waiters: they are few. An opened gate loses its key.
+    pub gates: Vec<(T::Gate, Key)>,
     next_gate: u64,
     pub messages: Slab<T::Message>,
     pub tags: Slab<T::Tag>,
@@ -17,7 +16,7 @@ pub struct Values<T: Types> {
 impl<T: Types> Default for Values<T> {
     fn default() -> Self {
         Values {
-            gates: BTreeMap::new(),
+            gates: Vec::new(),
             next_gate: 0,
             messages: Slab::default(),
             tags: Slab::default(),
@@ -28,10 +27,19 @@ impl<T: Types> Default for Values<T> {
 
 impl<T: Types> Values<T> {
     pub fn gate(&mut self, gate: T::Gate) -> Key {
-        *self.gates.entry(gate).or_insert_with(|| {
-            self.next_gate += 1;
-            Key(self.next_gate)
-        })
+        if let Some((_, key)) = self.gates.iter().find(|(known, _)| *known == gate) {
+            return *key;
+        }
+        self.next_gate += 1;
+        let key = Key(self.next_gate);
+        self.gates.push((gate, key));
+        key
+    }
+
+    /// Removes a gate that opens: its key, if anything waits.
+    pub fn opened(&mut self, gate: T::Gate) -> Option<Key> {
+        let index = self.gates.iter().position(|(known, _)| *known == gate)?;
+        Some(self.gates.swap_remove(index).1)
     }
 
     pub fn until(&mut self, until: Until<T::Gate>) -> Until<Key> {

@@ -29,8 +29,9 @@ impl Filter {
     /// Whether it may hold a key.
     #[must_use]
     pub fn holds(&self, key: u64) -> bool {
-        let mut bits = hashes(key, 64 * self.words.len()).into_iter();
-        bits.all(|bit| self.words[bit / 64] >> (bit % 64) & 1 != 0)
+        let [first, second] = hashes(key, 64 * self.words.len());
+        let is_set = |bit: usize| self.words[bit / 64] >> (bit % 64) & 1 != 0;
+        is_set(first) && is_set(second)
     }
 
     /// Removes all keys.

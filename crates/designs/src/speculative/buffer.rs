@@ -32,6 +32,30 @@ pub struct Found {
     pub value: u64,
 }
 
+impl Found {
+    /// Takes the bytes of an older store that the load still misses.
+    fn take(&mut self, load: Load, store: Store) {
+        if (store.addr, store.size) == (load.addr, load.size) && self.mask == 0 {
+            (self.mask, self.value) = (all_of(load), store.value & (u64::MAX >> (64 - 8 * load.size)));
+            return;
+        }
+        let missing = !self.mask;
+        for byte in (0..load.size).filter(|byte| missing >> byte & 1 != 0) {
+            let at = load.addr.0 + u64::from(byte);
+            if (store.addr.0..store.addr.0 + u64::from(store.size)).contains(&at) {
+                self.mask |= 1 << byte;
+                let bits = store.value >> (8 * (at - store.addr.0)) & 0xff;
+                self.value |= bits << (8 * byte);
+            }
+        }
+    }
+}
+
+/// The mask of all bytes of a load.
+fn all_of(load: Load) -> u8 {
+    u8::MAX >> (8 - load.size)
+}
+
 /// What a load finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookUp {
@@ -49,11 +73,20 @@ pub struct Buffer {
     stores: usize,
     room: usize,
     filter: Filter,
-    /// The youngest stores to words, as far as no other word has taken their place: a shortcut.
-    youngest: Vec<(u64, StoreId)>,
+    /// The stores by a hash of their word: a shortcut of the simulator, not hardware.
+    places: Box<[Place; PLACES]>,
 }
 
-/// Places of the shortcut.
+/// The stores whose words have one hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// How many.
+    stores: u32,
+    /// The word of the youngest that was pushed, and its number.
+    word: u64,
+    youngest: u64,
+}
+
 const PLACES: usize = 1024;
 
 impl Buffer {
@@ -63,7 +96,7 @@ impl Buffer {
             stores: 0,
             room,
             filter: Filter::new(filter_bytes),
-            youngest: vec![(0, StoreId(0)); PLACES],
+            places: Box::new([Place::default(); PLACES]),
         }
     }
 
@@ -91,21 +124,38 @@ impl Buffer {
 
     pub fn push(&mut self, id: StoreId, what: What) {
         if let What::Store(store) = what {
-            self.stores += 1;
             let word = word(store.addr.0);
             self.filter.add(word);
-            self.youngest[word as usize % PLACES] = (word, id);
+            self.stores += 1;
+            let place = self.place(store);
+            (place.word, place.youngest) = (word, id.0);
+            place.stores += 1;
         }
         self.entries.push_back(Kept { id, what });
     }
 
-    /// Removes the entry of this number. The filter keeps its bits.
+    fn place(&mut self, store: Store) -> &mut Place {
+        &mut self.places[word(store.addr.0) as usize % PLACES]
+    }
+
+    /// Removes the entry of this number, which is one of the oldest. The filter keeps its bits.
     pub fn remove(&mut self, id: StoreId) {
-        let Some(index) = self.entries.iter().position(|kept| kept.id == id) else {
-            return;
+        let removed = match self.entries.front() {
+            Some(first) if first.id == id => self.entries.pop_front(),
+            _ => {
+                let index = self.entries.iter().position(|kept| kept.id == id);
+                index.and_then(|index| self.entries.remove(index))
+            }
         };
-        if let Some(What::Store(_)) = self.entries.remove(index).map(|kept| kept.what) {
+        if let Some(kept) = removed {
+            self.forget(kept);
+        }
+    }
+
+    fn forget(&mut self, kept: Kept) {
+        if let What::Store(store) = kept.what {
             self.stores -= 1;
+            self.place(store).stores -= 1;
         }
     }
 
@@ -119,7 +169,7 @@ impl Buffer {
             keeps
         };
         let void: Vec<Kept> = self.entries.drain(keeps..).collect();
-        self.stores -= void.iter().filter(|kept| matches!(kept.what, What::Store(_))).count();
+        void.iter().for_each(|kept| self.forget(*kept));
         if broken(Rule::SpRollBackKeepsFilter) {
             self.filter.clear();
         }
@@ -146,28 +196,22 @@ impl Buffer {
     /// The youngest bytes of a load.
     fn search(&self, load: Load) -> Found {
         let mut found = Found::default();
-        let all = ((1u16 << load.size) - 1) as u8;
         let word_of_load = word(load.addr.0);
+        let place = &self.places[word_of_load as usize % PLACES];
+        if place.stores == 0 {
+            return found;
+        }
         // Entries are in the order of their numbers.
-        let end = match self.youngest[word_of_load as usize % PLACES] {
-            (word, id) if word == word_of_load => self.entries.partition_point(|kept| kept.id <= id),
-            _ => self.entries.len(),
+        let end = match place.word == word_of_load {
+            true => self.entries.partition_point(|kept| kept.id.0 <= place.youngest),
+            false => self.entries.len(),
         };
         for kept in self.entries.range(..end).rev() {
-            let What::Store(store) = kept.what else { continue };
-            if word(store.addr.0) != word_of_load {
-                continue;
+            match kept.what {
+                What::Store(store) if word(store.addr.0) == word_of_load => found.take(load, store),
+                _ => continue,
             }
-            let missing = !found.mask;
-            for byte in (0..load.size).filter(|byte| missing >> byte & 1 != 0) {
-                let at = load.addr.0 + u64::from(byte);
-                if (store.addr.0..store.addr.0 + u64::from(store.size)).contains(&at) {
-                    found.mask |= 1 << byte;
-                    let bits = store.value >> (8 * (at - store.addr.0)) & 0xff;
-                    found.value |= bits << (8 * byte);
-                }
-            }
-            if found.mask == all {
+            if found.mask == all_of(load) {
                 break;
             }
         }

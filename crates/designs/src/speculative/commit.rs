@@ -21,9 +21,7 @@ impl Speculative {
     /// Commits the oldest epoch if everything before it is done; whether something was done.
     fn commits(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> bool {
         let side = self.side(core);
-        let Some(epoch) = side.epochs.front().copied() else {
-            return false;
-        };
+        let Some(epoch) = side.epochs.front() else { return false };
         let early = broken(Rule::SpAwaitsPcommit) && side.buffer.front().is_none_or(|kept| kept.id > epoch.after);
         if !epoch.drained && !early || epoch.waits {
             return false;
@@ -32,7 +30,9 @@ impl Speculative {
             self.perform(hw, core, kept.id);
             return true;
         }
-        side.epochs.pop_front();
+        let Some(epoch) = side.epochs.pop_front() else {
+            return false;
+        };
         side.table.commit(epoch.number);
         if side.epochs.is_empty() {
             side.table.clear();

@@ -171,6 +171,9 @@ impl StoreQueue {
 
     /// Removes the entry of that index.
     pub fn remove(&mut self, index: usize) {
+        if index == 0 {
+            return self.drop_first();
+        }
         if let Some(entry) = self.entries.remove(index) {
             self.forget(&entry);
         }

@@ -108,7 +108,6 @@ impl System {
 
     fn answer(&mut self, core: CoreId, request: Request, answer: Result<Response, Blocked>) -> bool {
         let hart = self.hw.hart(core);
-        let again = request.again();
         let go = match answer {
             Ok(response) => {
                 hart.core.response.set(response);
@@ -119,14 +118,14 @@ impl System {
             Err(Blocked::Filling(filled)) => {
                 hart.core.next_op.set(filled + 1);
                 hart.core.waited.set(hart.core.waited.get() + 1);
-                hart.state = ProgramState::Again(again);
+                hart.state = ProgramState::Again(request.again());
                 false
             }
             Err(Blocked::Until(until)) if hart.core.holds(until) => {
-                hart.state = ProgramState::Again(again);
+                hart.state = ProgramState::Again(request.again());
                 true
             }
-            Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(again)),
+            Err(Blocked::Until(until)) => self.wait(core, Condition::of(core, until), Then::Ask(request.again())),
         };
         self.obey();
         go

@@ -13,7 +13,8 @@ use strandline_isa::{Addr, CoreId, Line, Rmw};
 #[derive(Default)]
 pub struct Checkpoints {
     next: u64,
-    kept: Vec<(Checkpoint, Option<Saved>)>,
+    /// With the core's state, if it can be rolled back at all.
+    kept: Vec<(Checkpoint, Option<Box<Saved>>)>,
     /// The length of the log at the checkpoint of the latest roll-back, until the core has passed
     /// it.
     passes: Option<usize>,
@@ -35,7 +36,7 @@ impl Hart {
     fn name_oldest(&self) {
         if let Some(log) = &self.core.log {
             let oldest = self.checkpoints.kept.first();
-            log.need(oldest.and_then(|(_, saved)| saved.as_ref()).map(Saved::operations));
+            log.need(oldest.and_then(|(_, saved)| saved.as_deref()).map(Saved::operations));
         }
     }
 }
@@ -44,9 +45,9 @@ impl Hardware {
     /// Takes a checkpoint of a core just before the instruction about which the design is asked.
     pub fn take_checkpoint(&mut self, core: CoreId) -> Option<Checkpoint> {
         let hart = self.hart(core);
-        let saved = hart.core.log.is_some().then(|| hart.core.save());
+        let saved = hart.core.log.is_some().then(|| Box::new(hart.core.save()));
         let checkpoints = &mut hart.checkpoints;
-        let operations = saved.as_ref().map(Saved::operations);
+        let operations = saved.as_deref().map(Saved::operations);
         if operations.is_some() && checkpoints.passes == operations {
             return None;
         }

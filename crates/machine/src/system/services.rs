@@ -112,7 +112,9 @@ impl Services<Keys> for Hardware {
         let hart = self.hart(core);
         hart.when_drained.push((context, message));
         hart.core.awaits_drained.set(true);
-        self.commands.push_back(Command::LookAtDrained(core));
+        if hart.core.is_drained(Some(context)) {
+            self.commands.push_back(Command::LookAtDrained(core));
+        }
     }
 
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {

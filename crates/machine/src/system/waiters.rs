@@ -1,7 +1,6 @@
 //! One table of all waiters, woken by their conditions.
 
 use crate::core::Request;
-use std::collections::BTreeMap;
 use strandline_design::{ControllerId, Key, Level, StoreId, Until, WriteId};
 use strandline_isa::{Addr, CoreId, Flush, Line};
 
@@ -115,9 +114,9 @@ struct Slots {
 #[derive(Debug, Default)]
 pub struct Waiters {
     cores: Vec<Slots>,
-    /// Waiters whose condition is not of one core. A core's waiter is listed in its slot too, which
-    /// tells whether it still waits.
-    others: BTreeMap<Condition, Vec<Waiter>>,
+    /// Waiters whose condition is not of one core, in order of arrival: they are few. A core's
+    /// waiter is listed in its slot too, which tells whether it still waits.
+    others: Vec<(Condition, Waiter)>,
 }
 
 impl Waiters {
@@ -125,7 +124,7 @@ impl Waiters {
     pub fn new(cores: usize) -> Waiters {
         Waiters {
             cores: vec![Slots::default(); cores],
-            others: BTreeMap::new(),
+            others: Vec::new(),
         }
     }
 
@@ -138,14 +137,21 @@ impl Waiters {
             _ => {}
         }
         if !condition.is_local() {
-            self.others.entry(condition).or_default().push(waiter);
+            self.others.push((condition, waiter));
         }
     }
 
     /// Removes the waiters for a condition that is not of one core, in the order in which they are
     /// woken.
     pub fn wake(&mut self, condition: Condition) -> Vec<Waiter> {
-        let mut woken = self.others.remove(&condition).unwrap_or_default();
+        let (mut woken, mut from) = (Vec::new(), 0);
+        while let Some(found) = self.others[from..]
+            .iter()
+            .position(|(awaited, _)| *awaited == condition)
+        {
+            from += found;
+            woken.push(self.others.remove(from).1);
+        }
         woken.retain(|waiter| self.takes(condition, waiter));
         woken.sort_by_key(Waiter::rank);
         woken
@@ -208,15 +214,9 @@ impl Waiters {
 
     /// The evicted lines that the design holds, each with its condition.
     pub fn held_lines(&self) -> impl Iterator<Item = (Condition, CoreId, Line)> + '_ {
-        let held = |waiter: &Waiter| match waiter {
-            Waiter::Eviction { core, line, .. } => Some((*core, *line)),
+        self.others.iter().filter_map(|(condition, waiter)| match waiter {
+            Waiter::Eviction { core, line, .. } => Some((*condition, *core, *line)),
             _ => None,
-        };
-        self.others.iter().flat_map(move |(condition, waiters)| {
-            waiters
-                .iter()
-                .filter_map(held)
-                .map(|(core, line)| (*condition, core, line))
         })
     }
 
@@ -224,13 +224,8 @@ impl Waiters {
     pub fn take_held_line(&mut self, core: CoreId, line: Line) -> bool {
         let is_it =
             |waiter: &Waiter| matches!(waiter, Waiter::Eviction { core: c, line: l, .. } if (*c, *l) == (core, line));
-        for waiters in self.others.values_mut() {
-            if let Some(index) = waiters.iter().position(is_it) {
-                waiters.remove(index);
-                return true;
-            }
-        }
-        false
+        let found = self.others.iter().position(|(_, waiter)| is_it(waiter));
+        found.map(|index| self.others.remove(index)).is_some()
     }
 
     /// Removes a core's fence, program and store queue, and its notes behind fences that retired
@@ -241,9 +236,6 @@ impl Waiters {
             Waiter::Speculation { core: of, number } => *of == core && *number > last,
             _ => false,
         };
-        self.others.retain(|_, waiters| {
-            waiters.retain(|waiter| !is_void(waiter));
-            !waiters.is_empty()
-        });
+        self.others.retain(|(_, waiter)| !is_void(waiter));
     }
 }
