@@ -13,6 +13,7 @@ mod refused;
 mod replay;
 mod resolved;
 mod rooms;
+mod speculative;
 mod start;
 mod starving;
 mod strandweaver;

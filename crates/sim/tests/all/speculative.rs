@@ -1,0 +1,262 @@
+//! Speculative persistence on its machine: what speculation hides, what a look-up of its buffer costs, and cores that
+//! conflict.
+
+use crate::start::start;
+use std::future::Future;
+use strandline_design::AnyDesign;
+use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
+use strandline_kernel::Cycles;
+use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
+use strandline_sim::design_named;
+
+const A: Addr = Addr(PM_BASE);
+const B: Addr = Addr(PM_BASE + 64 * LINE_BYTES);
+const C: Addr = Addr(PM_BASE + 128 * LINE_BYTES);
+/// Volatile.
+const LOCK: Addr = Addr(4 * LINE_BYTES);
+
+/// The paper's machine, whose cores do not run ahead.
+fn machine() -> Machine {
+    let mut machine = Machine::preset("sp").expect("a preset");
+    machine.simulation.slack = Cycles(0);
+    machine
+}
+
+fn design(name: &str, sets: &[(&str, &str)]) -> Box<AnyDesign> {
+    let mut design = design_named(name).expect("a registered design");
+    design
+        .configure(sets.iter().copied())
+        .expect("parameters of the design");
+    design
+}
+
+/// A system whose words `A` and `C` hold their own addresses.
+fn system(machine: &Machine, design: Box<AnyDesign>, cores: usize) -> System {
+    let options = Options {
+        journal: true,
+        ..Options::default()
+    };
+    let memory = Memory::new(1 << 16, 1 << 20);
+    memory.set_word(C, C.0);
+    let mut system = System::new(machine, design, cores, memory, options);
+    system.warm(PM_BASE..PM_BASE + (1 << 20));
+    system
+}
+
+fn run<F: Future<Output = ()> + 'static>(design: Box<AnyDesign>, program: impl Fn(SimCpu) -> F + 'static) -> Outcome {
+    let mut system = system(&machine(), design, 1);
+    start(&mut system, 0, program);
+    system.run().expect("it ends")
+}
+
+/// A store, and all that makes it durable: its second `sfence` speculates.
+async fn persist(cpu: &SimCpu, addr: Addr, value: u64) {
+    let at = cpu.word(addr.0);
+    at.store(cpu.word(value)).await;
+    at.flush_by(strandline_isa::Flush::Clwb).await;
+    for fence in [Primitive::Sfence, Primitive::Pcommit, Primitive::Sfence] {
+        cpu.primitive(fence).await;
+    }
+}
+
+fn durable_at(journal: &Journal, line: Line) -> Cycles {
+    let found = journal.durable.iter().find(|durable| durable.line == line);
+    found.expect("it became durable").at
+}
+
+/// Section 4: the core retires the sfence and executes what follows while the pcommit is outstanding; the task is
+/// durable when the pcommit is answered.
+#[test]
+fn a_core_goes_on_behind_a_pcommit_and_announces_when_it_is_answered() {
+    /// Loads of the L1, each at the address that the one before it has loaded.
+    const LOADS: u64 = 150;
+    let program = |cpu: SimCpu| async move {
+        let mut at = cpu.word(C.0).load().await;
+        persist(&cpu, A, 1).await;
+        cpu.note(Note::RegionDurable);
+        for _ in 0..LOADS {
+            at = at.load().await;
+        }
+    };
+    let (waits, speculates) = (
+        run(design("x86-pcommit", &[]), program),
+        run(design("sp", &[]), program),
+    );
+    let announced = |outcome: &Outcome| {
+        let journal = outcome.journal.as_ref().expect("kept");
+        let noted = journal.notes[0].first().expect("an announcement").at;
+        assert!(noted >= durable_at(journal, A.line()), "it is durable before");
+        noted
+    };
+    assert_eq!(
+        announced(&waits),
+        announced(&speculates),
+        "as soon as without speculation"
+    );
+    // All are executed while the write is on its way to the media. Without speculation the load queue holds so many.
+    let (machine, queue) = (machine(), 48);
+    let latency = machine.l1.latency.0;
+    assert!(machine.pm.write_latency.0 > LOADS * latency);
+    let (waits, speculates) = (waits.stats.cycles.0, speculates.stats.cycles.0);
+    assert!(
+        speculates + (LOADS - queue) * latency <= waits,
+        "{speculates} and {waits} cycles"
+    );
+}
+
+/// Loads, each at the address that the one before it has loaded.
+const CHAIN: u64 = 16;
+
+/// Cycles of a program that speculates, stores to `A`, if it is to, and then follows a word that points to itself.
+fn chain(entries: &str, stores: bool, along: Addr) -> Outcome {
+    run(design("sp", &[("entries", entries)]), move |cpu| async move {
+        cpu.word(C.0).load().await;
+        persist(&cpu, B, 1).await;
+        if stores {
+            cpu.word(A.0).store(cpu.word(A.0)).await;
+        }
+        // The store is in the buffer when the loads begin.
+        let mut sum = cpu.word(0);
+        for _ in 0..40 {
+            sum = sum + 1;
+        }
+        let mut at = cpu.word(along.0) + (sum - 40);
+        for _ in 0..CHAIN {
+            at = at.load().await;
+        }
+        for _ in 0..2_000 {
+            at = at + 1;
+        }
+    })
+}
+
+fn own(outcome: &Outcome, name: &str) -> u64 {
+    let mut own = outcome.stats.design.own.0.iter();
+    own.find(|(counter, _)| counter.name == name).expect("a counter").1
+}
+
+/// Table 3, against the two cycles of a hit in the L1 (Table 2).
+#[test]
+fn a_look_up_of_the_buffer_takes_the_cycles_of_table_3() {
+    let l1 = chain("256", false, C).stats.cycles.0;
+    for (entries, latency) in [("32", 2), ("64", 3), ("128", 4), ("256", 5), ("512", 7), ("1024", 10)] {
+        let outcome = chain(entries, true, A);
+        assert_eq!(own(&outcome, "ssb_hits"), CHAIN);
+        assert_eq!(outcome.stats.cycles.0 - l1, CHAIN * (latency - 2), "{entries} entries");
+    }
+}
+
+/// Section 4.2.2: the filter avoids look-ups of the buffer.
+#[test]
+fn a_load_that_the_filter_denies_takes_no_longer_than_without_a_buffer() {
+    let (denied, empty) = (chain("1024", true, C), chain("1024", false, C));
+    assert_eq!(denied.stats.design.bloom_lookups, Some(CHAIN));
+    assert_eq!(own(&denied, "ssb_hits"), 0);
+    assert_eq!(denied.stats.cycles, empty.stats.cycles);
+}
+
+/// Parameters of the design: the paper's, each at its minimum, and the table that distinguishes epochs.
+const SIZES: [&[(&str, &str)]; 7] = [
+    &[],
+    &[("checkpoints", "1")],
+    &[("entries", "1")],
+    &[("filter_log2_bytes", "3")],
+    &[("table_entries", "1")],
+    &[
+        ("checkpoints", "1"),
+        ("entries", "1"),
+        ("filter_log2_bytes", "3"),
+        ("table_entries", "1"),
+    ],
+    &[("blt", "1")],
+];
+
+const THREADS: u16 = 4;
+const ROUNDS: u64 = 12;
+
+/// Counters that each thread increments, and persists: memory in the end, and roll-backs.
+fn counted(design: Box<AnyDesign>, locked: bool) -> ([u64; 2], u64) {
+    let mut system = system(&machine(), design, usize::from(THREADS));
+    for thread in 0..THREADS {
+        start(&mut system, thread, move |cpu| async move {
+            let own = Addr(B.0 + u64::from(thread) * LINE_BYTES);
+            for round in 1..=ROUNDS {
+                persist(&cpu, own, round).await;
+                match locked {
+                    true => _ = cpu.word(A.0).fetch_add(cpu.word(1)).await,
+                    false => under_lock(&cpu).await,
+                }
+            }
+        });
+    }
+    let outcome = system.run().expect("every thread ends");
+    let memory = system.memory();
+    for thread in 0..THREADS {
+        assert_eq!(memory.word(Addr(B.0 + u64::from(thread) * LINE_BYTES)), ROUNDS);
+    }
+    let left = [memory.word(A), memory.word(LOCK)];
+    (left, outcome.stats.design.rollbacks.unwrap_or(0))
+}
+
+/// Increments `A` by a load and a store under a spinning lock, and persists it.
+async fn under_lock(cpu: &SimCpu) {
+    while cpu.word(LOCK.0).swap(cpu.word(1)).await.bits() != 0 {
+        while cpu.word(LOCK.0).load().await.bits() != 0 {}
+    }
+    let value = cpu.word(A.0).load().await.bits();
+    persist(cpu, A, value + 1).await;
+    cpu.word(LOCK.0).store(cpu.word(0)).await;
+}
+
+/// Section 4.2.2: "SP does not create new persistency problems for a traditional parallel program".
+#[test]
+fn no_increment_is_lost_by_cores_that_are_rolled_back() {
+    for locked in [true, false] {
+        let (without, _) = counted(design("x86-pcommit", &[]), locked);
+        assert_eq!(without, [u64::from(THREADS) * ROUNDS, 0]);
+        for name in ["sp", "sp-adr"] {
+            for sizes in SIZES {
+                let (left, rollbacks) = counted(design(name, sizes), locked);
+                assert_eq!(left, without, "{name} {sizes:?}");
+                assert!(rollbacks > 0, "{name} {sizes:?} locked: {locked}");
+            }
+        }
+    }
+}
+
+/// A core that speculates on a line loses it from its private caches; another core stores to it, or to another line.
+fn rollbacks_of_a_lost_line(coherence: &str, to: Addr) -> (u64, u64) {
+    /// Lines of the same set in both private caches.
+    const SET: u64 = 512 * LINE_BYTES;
+    let mut machine = machine();
+    machine.set("interconnect.coherence", coherence).expect("a setting");
+    // Speculation lasts long enough to lose the line, and for the other core's store.
+    machine.pm.write_latency = Cycles(20_000);
+    let mut system = system(&machine, design("sp", &[]), 2);
+    start(&mut system, 0, |cpu| async move {
+        persist(&cpu, B, 1).await;
+        cpu.word(A.0).load().await;
+        for way in 1..=24 {
+            cpu.word(A.0 + way * SET).load().await;
+        }
+    });
+    start(&mut system, 1, move |cpu| async move {
+        let mut at = cpu.word(to.0);
+        for _ in 0..8_000 {
+            at = at + 0;
+        }
+        at.store(cpu.word(7)).await;
+    });
+    let outcome = system.run().expect("it ends");
+    let design = &outcome.stats.design;
+    (design.rollbacks.unwrap_or(0), system.memory().word(to))
+}
+
+/// Section 4.2.2: coherence operations are checked against the table, which outlives the caches.
+#[test]
+fn a_line_that_left_the_private_caches_still_conflicts() {
+    for coherence in ["directory", "snoop"] {
+        assert_eq!(rollbacks_of_a_lost_line(coherence, A), (1, 7));
+        assert_eq!(rollbacks_of_a_lost_line(coherence, Addr(A.0 + LINE_BYTES)), (0, 7));
+    }
+}
