@@ -25,7 +25,7 @@ demo: setup ## Set up, then compare x86 with the same program unordered
 	$(VENV)/bin/strandline run sps -d x86,unordered
 
 .PHONY: test
-test: $(VENV)/.dev setup ## Set up, then run all tests and linters; the last line counts them
+test: $(VENV)/.dev ## Set up, and run all tests and linters; the last line counts them
 	@$(PY) tools/check.py
 
 # DynamoRIO takes minutes to build; target/recorder keeps it, and cargo rebuilds it only after a change.

@@ -9,7 +9,9 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -42,12 +44,18 @@ class Step:
     counts_tests: bool = False
     folder: str = "."
     environment: dict[str, str] = field(default_factory=dict)
+    #: The steps after it cannot run without it.
+    is_needed: bool = False
 
 
-ALL = (
+# A lane is steps in their order. Lanes run at once: the compilers of one seldom keep all cores busy.
+RUST = (
     Step("cargo fmt", ("cargo", "fmt", "--all", "--check")),
     Step("cargo clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")),
     Step("cargo test", ("cargo", "test", "--workspace", "--locked", "--no-fail-fast"), counts_tests=True),
+)
+FRONT = (
+    Step("setup", ("make", "--no-print-directory", "setup"), is_needed=True),
     Step("ruff", (PYTHON, "-m", "ruff", "check", "python", "tools")),
     Step("ruff format", (PYTHON, "-m", "ruff", "format", "--check", "python", "tools")),
     Step("mypy", (PYTHON, "-m", "mypy")),
@@ -85,7 +93,10 @@ THOROUGH = (
     ),
 )
 
-GROUPS = {"all": ALL, "recorder": RECORDER, "thorough": THOROUGH}
+GROUPS = {"all": (RUST, FRONT), "recorder": (RECORDER,), "thorough": (THOROUGH,)}
+
+#: Lines of one step at a time.
+OUTPUT = threading.Lock()
 
 
 def count(output: str, code: int) -> Counts:
@@ -100,9 +111,10 @@ def count(output: str, code: int) -> Counts:
     return Counts(passed, max(failed, 1) if code else failed)
 
 
-def run(step: Step) -> Counts:
-    """Runs a step and passes its output on."""
-    print(f"== {step.name}", flush=True)
+def run(step: Step, *, live: bool) -> Counts:
+    """Runs a step and passes its output on: line by line if `live`, otherwise at its end."""
+    if live:
+        show(f"== {step.name}\n")
     # One interpreter for all builds, because PyO3 is rebuilt whenever it changes.
     env = {**os.environ, "PYO3_PYTHON": PYTHON, **step.environment}
     began = time.monotonic()
@@ -117,16 +129,39 @@ def run(step: Step) -> Counts:
     lines = []
     for line in process.stdout or ():
         lines.append(line.decode(errors="replace"))
-        print(lines[-1], end="", flush=True)
+        if live:
+            show(lines[-1])
     code = process.wait()
+    if not live:
+        show(f"== {step.name}\n" + "".join(lines))
     counts = count("".join(lines), code) if step.counts_tests else Counts(int(not code), int(bool(code)))
     return replace(counts, seconds=time.monotonic() - began)
 
 
+def show(text: str) -> None:
+    """Prints lines at once."""
+    with OUTPUT:
+        print(text, end="", flush=True)
+
+
+def run_lane(steps: tuple[Step, ...], *, live: bool) -> dict[str, Counts]:
+    """The counts of a lane's steps, by name, up to a needed one that fails."""
+    results = {}
+    for step in steps:
+        results[step.name] = run(step, live=live)
+        if step.is_needed and results[step.name].failed:
+            break
+    return results
+
+
 def main() -> int:
-    """Runs the steps of a group."""
-    steps = GROUPS[sys.argv[1] if len(sys.argv) > 1 else "all"]
-    results = {step.name: run(step) for step in steps}
+    """Runs the lanes of a group, the first one with its output as it comes."""
+    first, *others = GROUPS[sys.argv[1] if len(sys.argv) > 1 else "all"]
+    with ThreadPoolExecutor(len(others) or 1) as pool:
+        running = [pool.submit(run_lane, lane, live=False) for lane in others]
+        results = run_lane(first, live=True)
+        for lane in running:
+            results |= lane.result()
     print("==")
     for name, counts in results.items():
         print(f"{name:15} {counts.seconds:6.0f} s {counts.passed:5} passed, {counts.failed} failed")

@@ -408,9 +408,9 @@ def test_a_bad_model_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert said in capsys.readouterr().err
 
 
-def test_all_tests_that_are_written_by_hand_agree_with_z3() -> None:
-    """Two ways of computing the allowed states, in every model. `make thorough` adds the generated tests."""
-    folders = ["litmus/papers", "litmus/classic"]
+def test_the_papers_tests_agree_with_z3() -> None:
+    """Two ways of computing the allowed states, in every model. `make thorough` takes all tests."""
+    folders = ["litmus/papers"]
     command = [sys.executable, "-m", "tools.cross_check", "--jobs", "2", *folders]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -419,6 +419,6 @@ def test_all_tests_that_are_written_by_hand_agree_with_z3() -> None:
         r"([\d,]+) pairs of test and model \((\d+) tests, (\d+) models, .*\): 0 differ, in \d+ s", last
     )
     assert counts, last
-    assert int(counts[2]) == sum(len(list((ROOT / folder).glob("*.litmus"))) for folder in folders) >= 150
-    assert int(counts[1].replace(",", "")) > 1000
+    assert int(counts[2]) == sum(len(list((ROOT / folder).glob("*.litmus"))) for folder in folders) >= 40
+    assert int(counts[1].replace(",", "")) > 300
     assert int(counts[3]) == len(list(MODELS.glob("*.cat")))

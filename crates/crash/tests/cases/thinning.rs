@@ -31,12 +31,12 @@ pub struct Amount {
 const SHORT: Amount = Amount {
     thorough: false,
     strength: 2,
-    tasks: 16,
-    tpcc_tasks: 4,
-    points: Points::Count(160),
+    tasks: 8,
+    tpcc_tasks: 2,
+    points: Points::Count(80),
     machines: 30,
     programs: 1_000,
-    commands: 2,
+    commands: 1,
 };
 
 /// The thorough suites, with as many tasks as `strandline crash`, so that logs wrap around several times.

@@ -128,9 +128,12 @@ fn tasks_of_several_regions_are_refused_where_one_would_start_again() {
     for workload in ["avl-tree", "b-tree", "sp-rb-tree"] {
         let mut spec = Spec::new(workload, "pmem-spec");
         spec.runtime = Some("undo".to_owned());
-        spec.set = ["workload.incremental=1", "machine.controllers.adr=true"]
-            .map(str::to_owned)
-            .to_vec();
+        let set = [
+            "workload.incremental=1",
+            "workload.init_ops=100",
+            "machine.controllers.adr=true",
+        ];
+        spec.set = set.map(str::to_owned).to_vec();
         let line = refused(&spec);
         assert!(
             line.ends_with("tasks of several regions cannot; leave workload.incremental out"),

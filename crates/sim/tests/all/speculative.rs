@@ -7,7 +7,7 @@ use strandline_design::AnyDesign;
 use strandline_isa::{Addr, Cpu, Image, Line, Memory, Note, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::Cycles;
 use strandline_machine::{Journal, Machine, Options, Outcome, SimCpu, System};
-use strandline_sim::design_named;
+use strandline_sim::{design_named, Spec};
 
 const A: Addr = Addr(PM_BASE);
 const B: Addr = Addr(PM_BASE + 64 * LINE_BYTES);
@@ -259,4 +259,27 @@ fn a_line_that_left_the_private_caches_still_conflicts() {
         assert_eq!(rollbacks_of_a_lost_line(coherence, A), (1, 7));
         assert_eq!(rollbacks_of_a_lost_line(coherence, Addr(A.0 + LINE_BYTES)), (0, 7));
     }
+}
+
+/// A thread that is rolled back goes on with its registers as they were, at once: what it does again costs its time, but
+/// no more.
+#[test]
+fn threads_that_are_rolled_back_end_nearly_as_soon_as_without_speculation() {
+    let ran = |design: &str| {
+        let spec = Spec {
+            machine: Some("sp".into()),
+            threads: Some(4),
+            tasks: Some(400),
+            ..Spec::new("queue", design)
+        };
+        strandline_sim::run(&spec).expect("it ends").stats
+    };
+    let (without, with) = (ran("x86-pcommit"), ran("sp"));
+    assert!(with.design.rollbacks > Some(20));
+    assert!(
+        with.cycles.0 < 2 * without.cycles.0,
+        "{} and {} cycles",
+        with.cycles.0,
+        without.cycles.0
+    );
 }

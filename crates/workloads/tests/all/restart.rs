@@ -58,7 +58,7 @@ fn every_crash_image_recovers_and_every_task_is_done_once() {
                     threads,
                     tasks: 24,
                     play,
-                    every: if name == "tpcc" || name == "nstore" { 7 } else { 1 },
+                    every: if name == "tpcc" || name == "nstore" { 7 } else { 3 },
                 };
                 let outcome = with_small(name, aborted(SPECULATING));
                 assert_eq!(outcome.failure, None, "{name}, {threads} threads, {play:?}");

@@ -89,6 +89,8 @@ pub struct Mutant {
     pub caught_by: &'static [Catcher],
     /// What must be reported of it where that is not what its catchers look for.
     shows: Option<Shows>,
+    /// The seed of the first random program that is tried: most programs do not show it.
+    pub first_seed: u64,
 }
 
 impl Mutant {
@@ -152,6 +154,14 @@ impl Mutant {
         }
     }
 
+    /// The same, which a random program of about this seed shows.
+    const fn about_seed(self, seed: u64) -> Mutant {
+        Mutant {
+            first_seed: seed,
+            ..self
+        }
+    }
+
     /// The design's parameters among its settings.
     pub fn design_sets(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let sets = self.sets.iter().filter_map(|set| set.strip_prefix("design."));
@@ -194,6 +204,7 @@ pub const fn mutant(
         sets,
         caught_by,
         shows: None,
+        first_seed: 1,
     }
 }
 
@@ -335,12 +346,12 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("strandweaver/barrier-completes-early", "strandweaver", B(Rule::BarrierAwaitsAll), &[], &[E, T]),
     mutant("strandweaver/line-out-of-order", "strandweaver", B(Rule::LineInOrderAcrossStrands), &[], &[T]),
     mutant("strandweaver/flush-before-store", "strandweaver", B(Rule::FlushAwaitsStore), &[], &[E, T]),
-    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", B(Rule::BarrierHoldsStores), &[], &[R]),
+    mutant("strandweaver/barrier-holds-no-stores", "strandweaver", B(Rule::BarrierHoldsStores), &[], &[R]).about_seed(801),
     mutant("strandweaver/join-awaits-issue", "strandweaver", B(Rule::JoinAwaitsCompletion), &[], &[E, T]),
-    mutant("strandweaver/store-before-flush", "strandweaver", B(Rule::StoreAwaitsFlush), &[], &[R]),
+    mutant("strandweaver/store-before-flush", "strandweaver", B(Rule::StoreAwaitsFlush), &[], &[R]).about_seed(1601),
     mutant("strandweaver/eviction-overtakes", "strandweaver", D(Change::EvictionsWrittenBack(Level::Private), "A dirty line that leaves the L1 waits for the recorded tails of the strand buffers. Broken: it is written back at once.", "StrandWeaver IV, managing cache writebacks"), &[], &[T]),
     mutant("strandweaver/snoop-overtakes", "strandweaver", D(Change::Given(|_, _| true), "A request for a dirty line waits for the recorded tails of its owner's strand buffers. Broken: it is answered at once.", "StrandWeaver IV, enabling inter-thread persist order"), &[], &[T]),
-    mutant("strandweaver/snooped-line-stored-to", "strandweaver", B(Rule::SnoopHoldsStores), &[], &[R]),
+    mutant("strandweaver/snooped-line-stored-to", "strandweaver", B(Rule::SnoopHoldsStores), &[], &[R]).about_seed(7101),
     mutant("strandweaver/handed-over-dirty", "strandweaver", D(Change::HandedOverDirty, "A dirty line that gets a new owner is written back on its way. Broken: it is handed over dirty.", "StrandWeaver III-A, Equation 2"), &[], &[T]),
     mutant("no-persist-queue/no-barrier", "no-persist-queue", D(Change::Primitive(Primitive::PersistBarrier, Admission::Pass), "A persist barrier orders what its strand persists. Broken: it does nothing.", SW), &[], &[E, T]),
     mutant("no-persist-queue/join-passes", "no-persist-queue", D(Change::Primitive(Primitive::JoinStrand, Admission::Pass), "A join waits for all strands. Broken: for nothing.", SW), &[], &[E, T]),
@@ -360,10 +371,10 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/youngest-not-cleared", "dpo", B(Rule::YoungestIsCleared), &[EVICTIONS], &[R]),
     mutant("dpo/older-stays-youngest", "dpo", B(Rule::YoungestIsOne), &[EVICTIONS], &[R]),
     mutant("dpo/filter-forgets", "dpo", B(Rule::FiltersNeverForget), &[], &[P]),
-    mutant("dpo/separators-dropped", "dpo", B(Rule::SeparatorsBind), &[NO_ADR], &[R]),
-    mutant("dpo/controllers-disagree", "dpo", B(Rule::ControllersAgree), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[R]),
-    mutant("dpo/coalesces-with-dependences", "dpo", B(Rule::CoalescingNeedsNoDependence), &[], &[R]),
-    mutant("dpo/queue-coalesces-across", "dpo", B(Rule::QueueCoalescesWithinEpoch), &[NO_ADR], &[R]),
+    mutant("dpo/separators-dropped", "dpo", B(Rule::SeparatorsBind), &[NO_ADR], &[R]).about_seed(4001),
+    mutant("dpo/controllers-disagree", "dpo", B(Rule::ControllersAgree), &[NO_ADR, TWO_CONTROLLERS[0], TWO_CONTROLLERS[1]], &[R]).about_seed(4001),
+    mutant("dpo/coalesces-with-dependences", "dpo", B(Rule::CoalescingNeedsNoDependence), &[], &[R]).about_seed(16401),
+    mutant("dpo/queue-coalesces-across", "dpo", B(Rule::QueueCoalescesWithinEpoch), &[NO_ADR], &[R]).about_seed(2201),
     mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
     // hops-ep.
     mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
@@ -396,16 +407,16 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("asap-ep/log-unordered", "asap-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", ASAP), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/nothing-undone", "asap-ep", D(Change::NothingUndone, "Memory can be brought back from what came early: an undo record is made. Broken: none is.", "ASAP IV-D and Table I"), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/delays-dropped", "asap-ep", B(Rule::CollisionDelays), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/delays-apart", "asap-ep", B(Rule::EpochsDelaysCoalesce), &MANY_RECORDS, &[R]),
+    mutant("asap-ep/delays-apart", "asap-ep", B(Rule::EpochsDelaysCoalesce), &MANY_RECORDS, &[R]).about_seed(3501),
     mutant("asap-ep/own-records-stay", "asap-ep", B(Rule::SafeReplacesOwnRecords), &TWO_CONTROLLERS, &[R]),
     mutant("asap-ep/commit-keeps-undo", "asap-ep", B(Rule::CommitForgetsUndo), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/commit-unanswered", "asap-ep", B(Rule::CommitAwaitsControllers), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/refused-overtaken", "asap-ep", B(Rule::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[R]),
+    mutant("asap-ep/refused-overtaken", "asap-ep", B(Rule::RefusedInOrder), &ONE_RECORD_AT_ONCE, &[R]).about_seed(5201),
     mutant("asap-ep/refused-forgotten", "asap-ep", B(Rule::RefusedComesAgain), &ONE_RECORD, &[E, T]),
     mutant("asap-ep/epochs-overtake", "asap-ep", B(Rule::EpochsInOrder), &TWO_CONTROLLERS, &[E, T]),
     mutant("asap-ep/dependences-dropped", "asap-ep", B(Rule::EpochAwaitsOthers), &TWO_CONTROLLERS, &[T]),
     mutant("asap-ep/dfence-passes", "asap-ep", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", ASAP), &TWO_CONTROLLERS, &[E, T]),
-    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]),
+    mutant("asap-ep/evictions-written-back", "asap-ep", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the epochs.", "ASAP V-A"), &[EVICTIONS], &[R]).about_seed(801),
     mutant("asap-ep/evicted-lines-forgotten", "asap-ep", D(Change::HoldersAsked, "A core is asked for lines that its caches have evicted, too. Broken: only for those that they hold.", "ASAP V-F"), &[EVICTIONS], &[T]),
     // asap-rp.
     mutant("asap-rp/releases-do-not-depend", "asap-rp", D(Change::Given(|_, _| true), "A store that a release marks carries a dependence. Broken: none.", "ASAP IV-A and IV-E"), &TWO_CONTROLLERS, &[T]),

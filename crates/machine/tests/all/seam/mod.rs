@@ -9,5 +9,6 @@ mod misses;
 mod places;
 mod script;
 mod sharing;
+mod speculation;
 mod stuck;
 mod weak;

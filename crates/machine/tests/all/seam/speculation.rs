@@ -1,0 +1,225 @@
+//! What the machine does for designs that speculate: messages when a context is drained, flushes by instruction, and
+//! snoops of cores that have a checkpoint.
+
+use crate::common::{memory, preset, put, Plain};
+use std::cell::RefCell;
+use std::future::Future;
+use std::rc::Rc;
+use strandline_design::{
+    boxed, About, Access, Admission, Checkpoint, Departure, Design, Entry, Never, Services, Snoop, Store, Types,
+};
+use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
+use strandline_machine::{Options, Outcome, SimCpu, System};
+
+/// The context of this number is drained.
+#[derive(Clone, Debug)]
+struct Drained(u8);
+
+/// A flush of this context.
+#[derive(Clone, Debug)]
+struct Of(u8);
+
+struct Own;
+
+impl Types for Own {
+    type Gate = Never;
+    type Message = Drained;
+    type Tag = Of;
+    type Note = Never;
+}
+
+type Hw<'a> = dyn Services<Own> + 'a;
+
+/// What happened, and in which cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Did {
+    Visible(Addr),
+    Acknowledged(u8),
+    Drained(u8),
+    Snooped(CoreId, CoreId, Line, Access),
+}
+
+/// At an `sfence` it asks for a message and begins the next context. It sends flushes itself. At a `pcommit` it takes a
+/// checkpoint, which it never releases.
+#[derive(Default)]
+struct Contexts {
+    context: u8,
+    checkpoint: Option<Checkpoint>,
+    did: Rc<RefCell<Vec<(u64, Did)>>>,
+}
+
+impl Contexts {
+    fn note(&self, hw: &Hw<'_>, did: Did) {
+        self.did.borrow_mut().push((hw.now().0, did));
+    }
+}
+
+impl Design for Contexts {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering::NOTHING
+    }
+
+    fn rolls_back(&self, _: usize) -> bool {
+        true
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
+        match primitive {
+            Primitive::Sfence => {
+                hw.message_when_drained(core, self.context, Drained(self.context));
+                self.context += 1;
+                hw.set_context(core, self.context);
+            }
+            Primitive::Pcommit => self.checkpoint = hw.checkpoint(core),
+            other => panic!("{other:?}"),
+        }
+        Admission::Pass
+    }
+
+    fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, context: u8) -> Departure<Never> {
+        let Entry::Flush(line, flush) = entry else {
+            panic!("{entry:?}")
+        };
+        hw.flush_line(core, line, flush, Of(context));
+        Departure::Keep
+    }
+
+    fn acknowledged(&mut self, hw: &mut Hw<'_>, core: CoreId, Of(context): Of) {
+        self.note(hw, Did::Acknowledged(context));
+        hw.acknowledge(core, context);
+    }
+
+    fn visible(&mut self, hw: &mut Hw<'_>, _: CoreId, store: Store) {
+        self.note(hw, Did::Visible(store.addr));
+    }
+
+    fn message(&mut self, hw: &mut Hw<'_>, Drained(context): Drained) {
+        self.note(hw, Did::Drained(context));
+    }
+
+    fn snooped(
+        &mut self,
+        hw: &mut Hw<'_>,
+        owner: CoreId,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+    ) -> Snoop<Never, Never> {
+        self.note(hw, Did::Snooped(owner, requester, line, access));
+        Snoop::Grant(None)
+    }
+}
+
+const A: u64 = PM_BASE;
+const B: u64 = PM_BASE + 4096;
+
+/// What happened in a run of this program.
+fn run<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (Vec<(u64, Did)>, Outcome) {
+    let (mut system, did) = system(1);
+    put(&mut system, 0, program);
+    let outcome = system.run().expect("it ends");
+    (did.take(), outcome)
+}
+
+/// A system of so many cores, and what happens in it.
+fn system(cores: usize) -> (System, Rc<RefCell<Vec<(u64, Did)>>>) {
+    let design = Contexts::default();
+    let did = design.did.clone();
+    let system = System::new(&preset("sp"), boxed(design), cores, memory(), Options::default());
+    (system, did)
+}
+
+async fn fence(cpu: &SimCpu) {
+    cpu.primitive(Primitive::Sfence).await;
+}
+
+async fn store(cpu: &SimCpu, at: u64) {
+    cpu.word(at).store(cpu.word(1)).await;
+}
+
+#[test]
+fn a_message_comes_in_the_cycle_in_which_its_context_is_drained() {
+    let (did, _) = run(|cpu: SimCpu| async move {
+        store(&cpu, A).await;
+        cpu.word(A).flush_by(Flush::Clwb).await;
+        fence(&cpu).await;
+        store(&cpu, B).await;
+        fence(&cpu).await;
+        fence(&cpu).await;
+    });
+    let (times, did): (Vec<u64>, Vec<Did>) = did.into_iter().unzip();
+    let expected = [
+        // No store or flush is of this context.
+        Did::Drained(2),
+        Did::Visible(Addr(A)),
+        // A store of a later context is not waited for, and does not wait.
+        Did::Visible(Addr(B)),
+        Did::Drained(1),
+        Did::Acknowledged(0),
+        Did::Drained(0),
+    ];
+    assert_eq!(did, expected);
+    assert_eq!(times[2], times[3]);
+    assert_eq!(times[4], times[5]);
+}
+
+/// Reads and writes of persistent memory when a stored line is flushed by this instruction, and then loaded.
+fn traffic<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (u64, u64) {
+    let (_, outcome) = run(program);
+    (outcome.stats.pm_reads, outcome.stats.pm_writes)
+}
+
+async fn flush_and_load(cpu: SimCpu, flush: Flush) {
+    store(&cpu, A).await;
+    cpu.word(A).flush_by(flush).await;
+    // The flush is over before the load begins.
+    let mut at = cpu.word(0);
+    for _ in 0..5_000 {
+        at = at + 1;
+    }
+    (cpu.word(A) + (at - 5_000)).load().await;
+}
+
+#[test]
+fn a_flush_of_the_design_leaves_the_line_or_takes_it_from_the_caches_as_its_instruction_says() {
+    // The store reads the line; a load reads it again if the flush has taken it.
+    assert_eq!(traffic(|cpu| flush_and_load(cpu, Flush::Clwb)), (1, 1));
+    assert_eq!(traffic(|cpu| flush_and_load(cpu, Flush::ClflushOpt)), (2, 1));
+    assert_eq!(traffic(|cpu| flush_and_load(cpu, Flush::Clflush)), (2, 1));
+}
+
+/// The snoops for a non-temporal store of core 1, with a checkpoint of core 0 or without.
+fn snoops_for_a_non_temporal_store(speculates: bool) -> Vec<Did> {
+    let core_1 = |cpu: SimCpu| async move {
+        // Core 0 has its checkpoint.
+        let mut value = cpu.word(0);
+        for _ in 0..500 {
+            value = value + 1;
+        }
+        cpu.word(A).store_nt(value).await;
+    };
+    let (mut system, did) = system(2);
+    put(&mut system, 0, move |cpu| async move {
+        if speculates {
+            cpu.primitive(Primitive::Pcommit).await;
+        }
+    });
+    put(&mut system, 1, core_1);
+    system.run().expect("it ends");
+    let did = did.take().into_iter().map(|(_, did)| did);
+    did.filter(|did| matches!(did, Did::Snooped(..))).collect()
+}
+
+/// It has never used the line, so that the caches know nothing of it.
+#[test]
+fn a_core_with_a_checkpoint_is_snooped_for_non_temporal_stores() {
+    let snoop = Did::Snooped(CoreId(0), CoreId(1), Addr(A).line(), Access::Own);
+    assert_eq!(snoops_for_a_non_temporal_store(true), [snoop]);
+    assert_eq!(snoops_for_a_non_temporal_store(false), []);
+}
