@@ -22,6 +22,8 @@ pub struct Fill {
     pub latency: u64,
     /// The line's state, if it is here.
     pub state: Option<State>,
+    /// The L1 did not have it.
+    pub second: bool,
 }
 
 /// A line that left the private levels.
@@ -51,9 +53,25 @@ impl Private {
         if self.l1.touch(line).is_some() {
             return Some(self.misses.filled(line, at) + self.l1_latency);
         }
-        let fill = self.look_up_second(line);
-        fill.state?;
-        Some(self.misses.filled(line, at) + fill.latency)
+        self.look_up_second(line).state?;
+        Some(self.filled_from_second(line, at))
+    }
+
+    /// When an access at `at` gets a line that [`Private::look_up`] has found.
+    pub fn found(&mut self, line: Line, at: u64, fill: &Fill) -> u64 {
+        match fill.second {
+            false => self.misses.filled(line, at) + fill.latency,
+            true => self.filled_from_second(line, at),
+        }
+    }
+
+    /// Brings a line of the L2 to the L1, for an access at `at`: when it is there. It has a register of the L1 until
+    /// then, since other accesses to the line wait for it, too.
+    fn filled_from_second(&mut self, line: Line, at: u64) -> u64 {
+        let start = self.misses.start(at);
+        let done = self.misses.filled(line, start) + self.latency();
+        self.misses.keep(line, done);
+        done
     }
 
     /// Makes the line modified if the L1 may write it at `at`; whether it could.
@@ -84,6 +102,7 @@ impl Private {
             return Fill {
                 latency: self.l1_latency,
                 state: Some(state),
+                second: false,
             };
         }
         self.look_up_second(line)
@@ -98,6 +117,7 @@ impl Private {
         Fill {
             latency: self.latency(),
             state,
+            second: true,
         }
     }
 
@@ -192,6 +212,7 @@ impl Private {
         Fill {
             latency: self.latency(),
             state: None,
+            second: true,
         }
     }
 

@@ -32,7 +32,7 @@ impl System {
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
         let fill = private.look_up(line);
         if fill.state.is_some_and(|s| access == Access::Read || s.is_writable()) {
-            return Ok(private.misses.filled(line, at) + fill.latency);
+            return Ok(private.found(line, at, &fill));
         }
         drop(private);
         self.miss(core, line, access, at, &fill)

@@ -128,6 +128,34 @@ fn a_pointer_chase_pays_each_levels_latency_in_turn() {
     }
 }
 
+/// Cycles of a chase over `lines` lines which loads two words of a line; the second has the next address.
+fn chase_by_second_words(machine: &Machine, loads: u64, lines: u64) -> u64 {
+    let outcome = run_one(machine, 1 << 20, move |cpu| async move {
+        let mut address = cpu.word(PM_BASE);
+        cpu.start_line().await;
+        for i in 0..loads {
+            address.load().await;
+            let loaded = address.at(8).load().await;
+            address = cpu.word(PM_BASE + (i + 1) % lines * 64) + loaded;
+        }
+    });
+    outcome.stats.cycles.0
+}
+
+#[test]
+fn a_second_load_waits_until_the_l1_has_the_line_from_the_l2() {
+    for m in PRESETS.map(preset) {
+        let Some(l2) = &m.l2 else { continue };
+        // In a circle of twice as many lines as it holds, the L1 has always lost the next one.
+        let lines = 2 * m.l1.bytes / 64;
+        assert!(lines * 64 < l2.bytes);
+        let circles = |n| chase_by_second_words(&m, n * lines, lines);
+        let step = (circles(5) - circles(3)) / (2 * lines);
+        // The line comes to the L1; the second word is read there; the addition takes a cycle.
+        assert_eq!(step, m.l1.latency.0 + l2.latency.0 + m.l1.latency.0 + 1);
+    }
+}
+
 #[test]
 fn a_pointer_chase_through_memory_pays_the_read_latency() {
     for name in PRESETS {
