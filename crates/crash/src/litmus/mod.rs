@@ -13,5 +13,5 @@ mod subject;
 mod timing;
 
 pub use conform::{conform, Conformance, Violation};
-pub use random::{random, RandomReport, RandomViolation};
+pub use random::{first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};

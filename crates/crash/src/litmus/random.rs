@@ -56,14 +56,9 @@ pub struct RandomViolation {
 /// # Errors
 /// A run without progress.
 pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<RandomReport, Error> {
-    let about = subject.about();
-    let mut tester = Tester {
-        subject,
-        timings: Timings::of(about, None)?,
-        models: Models::named(about.model)?,
-    };
+    let mut tester = Tester::of(subject)?;
     let mut report = RandomReport {
-        design: about.name,
+        design: subject.about().name,
         programs: 0,
         undefined: 0,
         crash_states: 0,
@@ -81,6 +76,21 @@ pub fn random(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<R
         }
     }
     Ok(report)
+}
+
+/// What the first of these programs that fails shows, without shrinking it.
+///
+/// # Errors
+/// As [`random`].
+pub fn first_failure(subject: &dyn Subject, first_seed: u64, programs: u64) -> Result<Option<Kind>, Error> {
+    let mut tester = Tester::of(subject)?;
+    for seed in first_seed..first_seed + programs {
+        let test = program(tester.models.plain(), &mut Rng::new(seed));
+        if let Some((kind, _)) = tester.run(&test, seed)?.wrong {
+            return Ok(Some(kind));
+        }
+    }
+    Ok(None)
 }
 
 struct Tester<'s> {
@@ -102,7 +112,16 @@ struct Tried {
     wrong: Option<(Kind, Vec<String>)>,
 }
 
-impl Tester<'_> {
+impl<'s> Tester<'s> {
+    fn of(subject: &'s dyn Subject) -> Result<Tester<'s>, Error> {
+        let about = subject.about();
+        Ok(Tester {
+            subject,
+            timings: Timings::of(about, None)?,
+            models: Models::named(about.model)?,
+        })
+    }
+
     fn run(&mut self, test: &Test, seed: u64) -> Result<Tried, Error> {
         let observed = match observe(self.subject, &self.timings, test, seed) {
             Ok(observed) => observed,

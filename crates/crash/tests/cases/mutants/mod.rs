@@ -13,7 +13,7 @@ use crate::models::{conformed, wrong};
 use crate::planted::{finding, Found, Planted};
 use crate::thinning::amount;
 use std::collections::BTreeSet;
-use strandline_crash::litmus::random;
+use strandline_crash::litmus::{first_failure, random};
 use strandline_crash::{Kind, Points};
 use strandline_designs::abouts;
 use strandline_order::{shelf, Entry};
@@ -174,7 +174,13 @@ fn litmus(planted: &Planted, must: Shows) -> Option<Found> {
 fn random_programs(planted: &Planted, first: u64, must: Shows) -> Option<Found> {
     const AT_ONCE: u64 = 100;
     let first_seeds = (first..first + load(planted).random).step_by(AT_ONCE as usize);
-    let found = first_seeds.filter_map(|seed| wrong(planted, seed, AT_ONCE));
+    let found = first_seeds.filter_map(|seed| match planted.broken() {
+        Some(_) => finding(planted, || {
+            let kind = first_failure(planted, seed, AT_ONCE)?;
+            Ok(kind.map(|kind| Found::new(kind, format!("one of the programs from seed {seed} on"))))
+        }),
+        None => wrong(planted, seed, AT_ONCE),
+    });
     telling(found, must)
 }
 

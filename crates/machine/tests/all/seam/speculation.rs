@@ -45,8 +45,11 @@ enum Did {
 struct Contexts {
     context: u8,
     checkpoint: Option<Checkpoint>,
-    did: Rc<RefCell<Vec<(u64, Did)>>>,
+    did: Log,
 }
+
+/// What happened, each in its cycle.
+type Log = Rc<RefCell<Vec<(u64, Did)>>>;
 
 impl Contexts {
     fn note(&self, hw: &Hw<'_>, did: Did) {
@@ -128,7 +131,7 @@ fn run<F: Future<Output = ()> + 'static>(program: fn(SimCpu) -> F) -> (Vec<(u64,
 }
 
 /// A system of so many cores, and what happens in it.
-fn system(cores: usize) -> (System, Rc<RefCell<Vec<(u64, Did)>>>) {
+fn system(cores: usize) -> (System, Log) {
     let design = Contexts::default();
     let did = design.did.clone();
     let system = System::new(&preset("sp"), boxed(design), cores, memory(), Options::default());

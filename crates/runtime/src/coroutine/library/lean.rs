@@ -1,4 +1,4 @@
-//! Our own stackless library, as it is compiled: `crates/native/examples/lean`, whose instructions `docs/coroutines.md` lists.
+//! Our own stackless library, as it is compiled: `crates/runtime/examples/lean`, whose instructions `docs/coroutines.md` lists.
 //!
 //! A task is a chain of segments, each a function of the task's frame, which returns the address of
 //! the next one. The scheduler keeps it in the frame and calls the next frame's. Values that live

@@ -1,6 +1,6 @@
 //! The instructions of our stackless coroutine library, counted from its machine code.
 //!
-//! `cargo run --release -p strandline-native --example lean` prints the counts and the listings of docs/coroutines.md.
+//! `cargo run --release -p strandline-runtime --example lean` prints the counts and the listings of docs/coroutines.md.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod count;
