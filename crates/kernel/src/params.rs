@@ -17,6 +17,8 @@ pub struct Param {
     pub max: u64,
     /// The meaning, with the unit, in one line.
     pub help: &'static str,
+    /// Words for its values from `min` on, which may be given for the numbers.
+    pub words: &'static [&'static str],
 }
 
 /// A wrong parameter: one line with the key and the correction.
@@ -90,12 +92,20 @@ impl Params {
 }
 
 fn parse_value(scope: &str, param: &Param, text: &str) -> Result<u64, ParamError> {
-    let value: Option<u64> = text.replace('_', "").parse().ok();
+    let named = param.words.iter().zip(param.min..).find(|(word, _)| **word == text);
+    let value: Option<u64> = match named {
+        Some((_, value)) => Some(value),
+        None => text.replace('_', "").parse().ok(),
+    };
+    let words = match param.words {
+        [] => String::new(),
+        words => format!(", or {}", words.join(" or ")),
+    };
     value
         .filter(|value| (param.min..=param.max).contains(value))
         .ok_or_else(|| {
             ParamError(format!(
-                "{scope}.{}={text}: must be a whole number from {} to {} ({})",
+                "{scope}.{}={text}: must be a whole number from {} to {}{words} ({})",
                 param.name, param.min, param.max, param.help
             ))
         })
@@ -127,6 +137,7 @@ mod tests {
             min: 2,
             max: 1_000_000,
             help: "rows of the table",
+            words: &[],
         },
         Param {
             name: "log_records",
@@ -134,6 +145,15 @@ mod tests {
             min: 16,
             max: 1 << 20,
             help: "lines of a ring",
+            words: &[],
+        },
+        Param {
+            name: "order",
+            default: 1,
+            min: 1,
+            max: 2,
+            help: "the order of the rows",
+            words: &["rising", "falling"],
         },
     ];
 
@@ -142,6 +162,14 @@ mod tests {
         let params = Params::parse("workload", DECLARED, [("rows", "1_000")]).unwrap();
         assert_eq!(params.get("rows"), 1000);
         assert_eq!(params.get("log_records"), 1024);
+    }
+
+    #[test]
+    fn a_word_stands_for_its_value() {
+        for text in ["falling", "2"] {
+            let params = Params::parse("workload", DECLARED, [("order", text)]).unwrap();
+            assert_eq!(params.get("order"), 2);
+        }
     }
 
     #[test]
@@ -156,6 +184,10 @@ mod tests {
             "workload.rows=1: must be a whole number from 2 to 1000000 (rows of the table)"
         );
         assert!(wrong("rows", "many").contains("whole number"));
+        assert_eq!(
+            wrong("order", "any"),
+            "workload.order=any: must be a whole number from 1 to 2, or rising or falling (the order of the rows)"
+        );
         assert!(wrong("rowz", "5").contains("did you mean workload.rows?"));
         assert!(wrong("logrecords", "5").contains("did you mean workload.log_records?"));
     }

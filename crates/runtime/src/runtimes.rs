@@ -143,6 +143,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 1,
         max: 256,
         help: "regions whose logs are committed at once (atlas, sfr)",
+        words: &[],
     },
     Param {
         name: "log_group",
@@ -150,6 +151,7 @@ pub const RUNTIME_PARAMS: &[Param] = &[
         min: 1,
         max: 256,
         help: "regions that are acknowledged at once (redo)",
+        words: &[],
     },
 ];
 

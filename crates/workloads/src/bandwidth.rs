@@ -42,6 +42,7 @@ const PARAMS: &[Param] = &[
         min: LINE_BYTES,
         max: 1 << 20,
         help: "bytes of a write; a power of two",
+        words: &[],
     },
     Param {
         name: "stride",
@@ -49,6 +50,7 @@ const PARAMS: &[Param] = &[
         min: LINE_BYTES,
         max: 1 << 30,
         help: "bytes from a write to the next one: the machine's controllers.interleave_bytes; a power of two",
+        words: &[],
     },
     Param {
         name: "blocks",
@@ -56,6 +58,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 16,
         help: "blocks of so many bytes in a thread's area, rounded up to a power of two",
+        words: &[],
     },
     Param {
         name: "writes",
@@ -63,6 +66,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "writes of a task",
+        words: &[],
     },
 ];
 

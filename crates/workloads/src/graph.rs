@@ -50,6 +50,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "vertices",
+        words: &[],
     },
     Param {
         name: "neighbours",
@@ -57,6 +58,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 12,
         help: "vertices that a vertex can have an edge to",
+        words: &[],
     },
     init_ops(2_600_000),
     log_records(LEAST_RECORDS),

@@ -39,6 +39,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "number of keys, and the most nodes of a list",
+        words: &[],
     },
     init_ops(500),
     STRUCTURES,

@@ -18,6 +18,7 @@ pub(crate) const OPERATIONS: Param = Param {
     min: 1,
     max: 64,
     help: "operations of a failure-atomic region; rings of log records grow with it",
+    words: &[],
 };
 
 /// Lines of a ring: as many as the user sets, or more if two regions need it. Each operation of a region writes at most

@@ -34,6 +34,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 26,
         help: "rows of the table",
+        words: &[],
     },
     log_records(2),
 ];

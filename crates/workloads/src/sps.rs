@@ -60,6 +60,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 26,
         help: "elements of the array",
+        words: &[],
     },
     OPERATIONS,
     // A record for each element; two regions.

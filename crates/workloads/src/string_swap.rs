@@ -46,6 +46,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 24,
         help: "strings of the array",
+        words: &[],
     },
     init_ops(120_000),
     // Undo log: nine records of a string, two strings, two regions.

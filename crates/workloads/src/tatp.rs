@@ -35,6 +35,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1_000_000,
         help: "subscribers",
+        words: &[],
     },
     log_records(2),
 ];

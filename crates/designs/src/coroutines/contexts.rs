@@ -19,6 +19,7 @@ pub const CONTEXTS: Param = Param {
     min: 1,
     max: 256,
     help: "contexts that a core tells apart",
+    words: &[],
 };
 
 /// The primitives of an intent to order persists.

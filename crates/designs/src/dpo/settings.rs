@@ -10,6 +10,7 @@ const ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "entries of a core's persist buffer, fences among them",
+    words: &[],
 };
 const FENCES: Param = Param {
     name: "fences",
@@ -17,6 +18,7 @@ const FENCES: Param = Param {
     min: 1,
     max: 4096,
     help: "fences that a core's persist buffer holds at once",
+    words: &[],
 };
 const PUBLISHED: Param = Param {
     name: "published",
@@ -24,6 +26,7 @@ const PUBLISHED: Param = Param {
     min: 0,
     max: 1,
     help: "1: no core passes on dependences that it has met without a persist or fence of its own, as in the paper",
+    words: &[],
 };
 const ANNOUNCES: Param = Param {
     name: "announces",
@@ -31,6 +34,7 @@ const ANNOUNCES: Param = Param {
     min: 0,
     max: 1,
     help: "1: no core waits for durability; what a program announces after a dfence becomes true when it is durable",
+    words: &[],
 };
 const SEPARATORS: Param = Param {
     name: "separators",
@@ -38,6 +42,7 @@ const SEPARATORS: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "separators in the write queues at once: further fences wait in their buffers, and end one epoch together",
+    words: &[],
 };
 const DELAY: Param = Param {
     name: "delay",
@@ -45,6 +50,7 @@ const DELAY: Param = Param {
     min: 0,
     max: 1_000_000,
     help: "cycles for which a persist that nothing waits for is held back, to coalesce more",
+    words: &[],
 };
 
 /// Bytes of an entry and of AccumDP (DPO IV-D).

@@ -33,6 +33,7 @@ const POLL_PERIOD: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles between two looks at the global register of complete epochs",
+    words: &[],
 };
 
 /// `--set design.poll_access=N`: ASAP VI-B.
@@ -42,6 +43,7 @@ const POLL_ACCESS: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles of an access to the global register of complete epochs",
+    words: &[],
 };
 
 /// Persist buffers, flushed conservatively.

@@ -63,6 +63,7 @@ const ENTRIES: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "lines of a controller's speculation buffer",
+    words: &[],
 };
 const WINDOW: Param = Param {
     name: "window",
@@ -70,6 +71,7 @@ const WINDOW: Param = Param {
     min: 1,
     max: 1 << 20,
     help: "cycles for which a speculation buffer holds a line: the longest that a store is on its way",
+    words: &[],
 };
 const PATH: Param = Param {
     name: "path_entries",
@@ -77,6 +79,7 @@ const PATH: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "stores that a core's path holds",
+    words: &[],
 };
 
 const STALE_LOADS: Counter = Counter {

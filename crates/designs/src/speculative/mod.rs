@@ -27,7 +27,7 @@
 //! - *Non-temporal stores* wait until the buffer is empty and they are not speculative.
 //! - *The table has a size* (`design.table_entries`). An access that finds it full waits.
 //!
-//! Beyond the paper: a table that distinguishes epochs (`design.blt=1`), and speculation past an
+//! Beyond the paper: a table that distinguishes epochs (`design.blt=epoch`), and speculation past an
 //! `sfence` alone, for machines with ADR (`sp-adr`).
 
 mod buffer;

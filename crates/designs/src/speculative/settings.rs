@@ -24,6 +24,7 @@ const CHECKPOINTS: Param = Param {
     min: 1,
     max: 64,
     help: "checkpoints of a core, one for each speculative epoch (Table 2)",
+    words: &[],
 };
 const ENTRIES: Param = Param {
     name: "entries",
@@ -31,6 +32,7 @@ const ENTRIES: Param = Param {
     min: 1,
     max: 1024,
     help: "entries of the speculative store buffer; its latency follows (Table 3)",
+    words: &[],
 };
 const FILTER: Param = Param {
     name: "filter_log2_bytes",
@@ -38,6 +40,7 @@ const FILTER: Param = Param {
     min: 3,
     max: 16,
     help: "size of the Bloom filter: a power of two, in bytes (512 in section 4.2.2)",
+    words: &[],
 };
 const TABLE: Param = Param {
     name: "table_entries",
@@ -45,13 +48,15 @@ const TABLE: Param = Param {
     min: 1,
     max: 1 << 16,
     help: "lines that the block look-up table holds; the core stalls while it is full",
+    words: &[],
 };
 const BLT: Param = Param {
     name: "blt",
     default: 0,
     min: 0,
     max: 1,
-    help: "1: the block look-up table distinguishes epochs, and a conflict rolls back to the one that it concerns",
+    help: "where a conflict rolls back to: the oldest checkpoint, or (1) the epoch that it concerns",
+    words: &["oldest", "epoch"],
 };
 
 /// Sizes of the buffer and their latencies in cycles (Table 3).

@@ -13,6 +13,7 @@ pub const BUFFERS: Param = Param {
     min: 1,
     max: 64,
     help: "strand buffers of a core",
+    words: &[],
 };
 
 /// `--set design.entries=N`.
@@ -22,6 +23,7 @@ pub const ENTRIES: Param = Param {
     min: 1,
     max: 256,
     help: "entries of a strand buffer",
+    words: &[],
 };
 
 /// The number of a core's strand buffers, and of their entries.

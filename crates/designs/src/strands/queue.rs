@@ -14,6 +14,7 @@ pub const QUEUE_ENTRIES: Param = Param {
     min: 1,
     max: 1024,
     help: "entries of a core's persist queue",
+    words: &[],
 };
 
 /// The kind of a persist queue's entry.

@@ -168,7 +168,7 @@ const SIZES: [&[(&str, &str)]; 7] = [
         ("filter_log2_bytes", "3"),
         ("table_entries", "1"),
     ],
-    &[("blt", "1")],
+    &[("blt", "epoch")],
 ];
 
 const THREADS: u16 = 4;

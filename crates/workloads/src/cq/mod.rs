@@ -57,6 +57,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 16,
         help: "queues",
+        words: &[],
     },
     Param {
         name: "nodes",
@@ -64,6 +65,7 @@ const PARAMS: &[Param] = &[
         min: 2,
         max: 1 << 16,
         help: "nodes for each queue, half of them linked at the start",
+        words: &[],
     },
     Param {
         name: "locks",
@@ -71,6 +73,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 2,
         help: "locks of a queue: one, or one for pushes and one for pops",
+        words: &[],
     },
     OPERATIONS,
     // Two regions.

@@ -48,6 +48,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "number of keys",
+        words: &[],
     },
     Param {
         name: "buckets",
@@ -55,6 +56,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "buckets, each with a chain and a lock",
+        words: &[],
     },
     Param {
         name: "loaded",
@@ -62,6 +64,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "keys in the table at the start, percent",
+        words: &[],
     },
     Param {
         name: "updates",
@@ -69,6 +72,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "operations that update or insert, percent; the others read",
+        words: &[],
     },
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),

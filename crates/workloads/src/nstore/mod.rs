@@ -63,6 +63,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 20,
         help: "tuples of the table",
+        words: &[],
     },
     Param {
         name: "reads",
@@ -70,6 +71,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "transactions that read, percent; the others update",
+        words: &[],
     },
     Param {
         name: "written",
@@ -77,6 +79,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: FIELDS,
         help: "fields that an update writes, from the first on",
+        words: &[],
     },
     Param {
         name: "theta",
@@ -84,6 +87,7 @@ const PARAMS: &[Param] = &[
         min: 0,
         max: 100,
         help: "skew of the zipfian keys, in hundredths; 0 draws them evenly",
+        words: &[],
     },
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),

@@ -49,6 +49,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: MOST_KEYS,
         help: "keys, each in the tree or not: the most nodes it can have",
+        words: &[],
     },
     OPERATIONS,
     log_records(two_regions(MOST_RECORDS)),

@@ -68,6 +68,7 @@ const PARAMS: &[Param] = &[
         min: 1,
         max: 1 << 24,
         help: "number of keys",
+        words: &[],
     },
     Param {
         name: "entries",
@@ -75,6 +76,7 @@ const PARAMS: &[Param] = &[
         min: 4,
         max: 1 << 24,
         help: "entries of the first table, rounded up to a power of two",
+        words: &[],
     },
     init_ops(1_500_000),
     STRUCTURES,

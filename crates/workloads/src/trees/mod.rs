@@ -96,6 +96,7 @@ pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
             min: 1,
             max: MOST_KEYS,
             help: "keys, each in a tree or not",
+            words: &[],
         },
         STRUCTURES,
         Param {
@@ -104,6 +105,7 @@ pub(crate) const fn params(initial: u64, records: u64) -> [Param; 5] {
             min: 0,
             max: 1,
             help: "1: each step of rebalancing is logged and made durable by itself",
+            words: &[],
         },
         log_records(two_regions(records)),
     ]

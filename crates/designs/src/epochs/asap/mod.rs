@@ -51,6 +51,7 @@ const TABLE_ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "undo and delay records of a controller's recovery table",
+    words: &[],
 };
 
 /// Persist buffers, flushed eagerly, and controllers that undo what was flushed too early.

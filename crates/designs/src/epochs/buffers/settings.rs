@@ -12,6 +12,7 @@ pub const EPOCH_ENTRIES: Param = Param {
     min: 2,
     max: 4096,
     help: "entries of a core's epoch table",
+    words: &[],
 };
 
 /// `--set design.gather=N`: not in the papers. ASAP's public artifact has 16 for HOPS and 2 for
@@ -22,6 +23,7 @@ pub const GATHER: Param = Param {
     min: 1,
     max: 4096,
     help: "writes of an epoch that has not ended go when so many wait, and stores join those that do",
+    words: &[],
 };
 
 /// `--set design.gather_time=N`: not in the papers; as [`GATHER`] (2,000 ns).
@@ -31,6 +33,7 @@ pub const GATHER_TIME: Param = Param {
     min: 1,
     max: 1_000_000,
     help: "cycles after which they go anyway",
+    words: &[],
 };
 
 /// Sizes and times.

@@ -12,6 +12,7 @@ pub const BUFFER_ENTRIES: Param = Param {
     min: 1,
     max: 4096,
     help: "entries of a core's persist buffer",
+    words: &[],
 };
 
 /// Bits of a line's number in an entry: physical addresses have 48 bits; the papers do not say.
