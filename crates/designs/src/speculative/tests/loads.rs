@@ -70,16 +70,22 @@ fn a_false_positive_costs_a_look_up_and_is_counted() {
     assert_eq!(counts(&rig.both), (Some(1), Some(1)));
 }
 
-/// 4.2.2: "The bloom filter is reset completely upon exiting speculative execution", not before: a store
-/// that has left the buffer leaves its bits.
-#[test]
-fn the_filter_is_reset_when_speculation_ends_and_not_before() {
+/// Its first epoch has committed with a store of `A` in the buffer; a child epoch stores to `B`.
+fn committed_with_a_child() -> Rig {
     let mut rig = Rig::speculating(&[]);
     rig.store(A, 1);
     rig.clwb(A);
     rig.sfence();
     rig.store(B, 1);
     rig.answer_pcommit();
+    rig
+}
+
+/// 4.2.2: "The bloom filter is reset completely upon exiting speculative execution", not before: a store
+/// that has left the buffer leaves its bits.
+#[test]
+fn the_filter_is_reset_when_speculation_ends_and_not_before() {
+    let mut rig = committed_with_a_child();
     rig.perform();
     assert_eq!(rig.buffer(), ["clwb A", "st B"]);
     assert_eq!(
@@ -100,12 +106,7 @@ fn the_filter_is_reset_when_speculation_ends_and_not_before() {
 /// roll-back that leaves older stores in the buffer.
 #[test]
 fn the_filter_keeps_the_bits_of_older_stores_behind_a_roll_back() {
-    let mut rig = Rig::speculating(&[]);
-    rig.store(A, 1);
-    rig.clwb(A);
-    rig.sfence();
-    rig.store(B, 1);
-    rig.answer_pcommit();
+    let mut rig = committed_with_a_child();
     assert_eq!(rig.buffer(), ["st A", "clwb A", "st B"]);
     assert!(rig.asked(B, Access::Own));
     assert_eq!(rig.buffer(), ["st A", "clwb A"]);
