@@ -32,6 +32,19 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// All of them, in the order of the table.
+    pub fn numbers(&self) -> [u32; 7] {
+        [
+            self.instructions,
+            self.loads,
+            self.stores,
+            self.arithmetic,
+            self.branches,
+            self.direct,
+            self.indirect,
+        ]
+    }
+
     /// Of these instructions.
     pub fn of<'a>(instructions: impl IntoIterator<Item = &'a Instruction>) -> Counts {
         let mut counts = Counts::default();

@@ -31,17 +31,8 @@ pub fn table(passages: &[(Passage, u32)]) {
     println!("| part | instructions | loads | stores | arithmetic, moves | conditional branches | direct jumps | indirect jumps, returns | times |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for ((what, c), times) in rows.iter().filter(|((_, counts), _)| *counts != Counts::default()) {
-        let parts = [
-            c.instructions,
-            c.loads,
-            c.stores,
-            c.arithmetic,
-            c.branches,
-            c.direct,
-            c.indirect,
-            *times,
-        ];
-        println!("| {what} | {} |", parts.map(|number| number.to_string()).join(" | "));
+        let parts: Vec<String> = c.numbers().iter().chain([times]).map(u32::to_string).collect();
+        println!("| {what} | {} |", parts.join(" | "));
     }
 }
 

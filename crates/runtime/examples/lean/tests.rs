@@ -45,20 +45,9 @@ fn counts_of(ways: &[(Passage, u32)], from: u8, whose: Whose) -> Vec<Counts> {
 
 /// Compilers differ: a fifth more or less, and at least one instruction.
 fn assert_near(found: &[Counts], expected: Counts, what: &str) {
-    let numbers = |c: &Counts| {
-        [
-            c.instructions,
-            c.loads,
-            c.stores,
-            c.arithmetic,
-            c.branches,
-            c.direct,
-            c.indirect,
-        ]
-    };
     assert!(!found.is_empty(), "{what} did not occur");
     for counts in found {
-        let pairs = numbers(counts).into_iter().zip(numbers(&expected));
+        let pairs = counts.numbers().into_iter().zip(expected.numbers());
         let is_near = pairs
             .clone()
             .all(|(got, wanted)| got.abs_diff(wanted) <= (wanted / 5).max(1));
