@@ -77,13 +77,7 @@ impl Private {
     /// Makes the line modified if the L1 may write it at `at`; whether it could.
     #[inline(always)]
     pub fn store_hit(&mut self, line: Line, at: u64) -> bool {
-        match self.l1.touch(line) {
-            Some(state) if state.is_writable() && self.misses.filled(line, at) <= at => {
-                self.l1.set_latest(line, State::Modified);
-                true
-            }
-            _ => false,
-        }
+        self.l1.modify(line, || self.misses.filled(line, at) <= at)
     }
 
     /// Whether the private levels hold the line writable, its fill possibly still in flight; it is
@@ -92,8 +86,13 @@ impl Private {
     pub fn owns(&mut self, line: Line) -> bool {
         match self.l1.touch(line) {
             Some(state) => state.is_writable(),
-            None => self.look_up_second(line).state.is_some_and(State::is_writable),
+            None => self.second_owns(line),
         }
+    }
+
+    #[inline(never)]
+    fn second_owns(&mut self, line: Line) -> bool {
+        self.look_up_second(line).state.is_some_and(State::is_writable)
     }
 
     /// Looks the line up in both levels; an L2 hit moves the line into the L1.

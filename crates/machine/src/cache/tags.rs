@@ -76,19 +76,37 @@ impl Tags {
     /// The state of `line`; makes it the latest used of its set.
     #[inline(always)]
     pub fn touch(&mut self, line: Line) -> Option<State> {
-        let base = self.base(line);
-        let first = self.entries[base];
-        if is_of(first, key(line)) {
-            return State::from_bits(first);
-        }
-        self.touch_further(line, base)
+        State::from_bits(*self.latest(line)?)
     }
 
-    fn touch_further(&mut self, line: Line, base: usize) -> Option<State> {
+    /// Makes `line`, if the L1 may write it, the latest used of its set, and modified.
+    #[inline(always)]
+    pub fn modify(&mut self, line: Line, may: impl FnOnce() -> bool) -> bool {
+        let Some(entry) = self.latest(line) else { return false };
+        let modified = *entry & 2 != 0 && may();
+        if modified {
+            *entry |= State::Modified as u64;
+        }
+        modified
+    }
+
+    /// The entry of `line`, which is then the latest used of its set.
+    #[inline(always)]
+    fn latest(&mut self, line: Line) -> Option<&mut u64> {
+        let base = self.base(line);
+        if is_of(self.entries[base], key(line)) || self.touch_further(line, base) {
+            return Some(&mut self.entries[base]);
+        }
+        None
+    }
+
+    fn touch_further(&mut self, line: Line, base: usize) -> bool {
         let set = &mut self.entries[base..base + self.ways];
-        let way = set.iter().position(|e| is_of(*e, key(line)))?;
+        let Some(way) = set.iter().position(|e| is_of(*e, key(line))) else {
+            return false;
+        };
         move_to_front(set, way);
-        State::from_bits(set[0])
+        true
     }
 
     /// The state of `line`, without a use.
@@ -171,21 +189,26 @@ impl Sets {
     /// The set of a line.
     #[inline(always)]
     pub fn of(self, line: Line) -> usize {
-        let set = if self.mask != 0 {
-            line.0 & self.mask
-        } else {
-            line.0 % self.count
-        };
-        set as usize
+        match self.mask {
+            0 => self.of_any_number(line),
+            mask => (line.0 & mask) as usize,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_any_number(self, line: Line) -> usize {
+        (line.0 % self.count) as usize
     }
 }
 
 /// Moves a way to the front of its set; those before it move back by one.
 #[inline(always)]
 pub fn move_to_front(set: &mut [u64], way: usize) {
-    let moved = set[way];
-    set.copy_within(..way, 1);
-    set[0] = moved;
+    let mut moved = set[way];
+    for entry in &mut set[..=way] {
+        moved = std::mem::replace(entry, moved);
+    }
 }
 
 #[cfg(test)]

@@ -108,10 +108,12 @@ impl Core {
     fn find_room(&self) -> Go {
         self.may_store()?;
         self.catch_up(self.window.cycle())?;
-        match self.has_entries_free() {
-            true if self.window.is_plain() => Ok(()),
-            true => self.find_shared_entry(),
-            false => Err(Request::Room),
+        if !self.has_entries_free() {
+            return Err(Request::Room);
+        }
+        match self.window.is_plain() {
+            true => Ok(()),
+            false => self.find_shared_entry(),
         }
     }
 
@@ -130,17 +132,15 @@ impl Core {
         self.find_room().map(|()| false)
     }
 
-    /// A non-temporal store is an ordinary one if the design requires it.
-    #[inline(always)]
-    fn as_the_design_wants(&self, kind: Kind) -> Kind {
-        match kind {
-            Kind::StoreNt { size, value } if self.plain_nt => Kind::Store { size, value },
-            other => other,
+    /// A non-temporal store; an ordinary one if the design requires it.
+    fn store_nt(&self, size: u8, value: u64) -> Kind {
+        match self.plain_nt {
+            true => Kind::Store { size, value },
+            false => Kind::StoreNt { size, value },
         }
     }
 
     fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        let kind = self.as_the_design_wants(kind);
         if let Stage::Retired(ready) = *stage {
             self.enqueue(addr, kind, ready);
             return Poll::Ready(());
@@ -251,6 +251,9 @@ impl Core {
     }
 
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
+        if primitive == Primitive::JoinStrand && dispatched.enters() {
+            self.notes.join();
+        }
         if primitive.is_fence() {
             count(&self.counts.fences);
         }
@@ -469,7 +472,7 @@ impl Cpu for SimCpu {
 
     fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
-        let kind = Kind::StoreNt { size, value };
+        let kind = self.core.store_nt(size, value);
         poll_fn(move |_| self.core.poll_store(&mut stage, addr, kind, (address, data)))
     }
 

@@ -74,6 +74,7 @@ impl Log {
     }
 
     /// An operation has completed.
+    #[inline(never)]
     pub fn push(&self, value: u64, ready: u64) {
         self.kept.borrow_mut().push((value, ready));
     }

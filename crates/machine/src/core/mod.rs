@@ -85,7 +85,9 @@ pub struct Core {
     /// When the context register is written: stores and flushes read it as they issue (COSPlay 4.3).
     context_ready: Cell<u64>,
     /// Lines whose stores the design watches, once for each request.
-    pub watched_lines: RefCell<Vec<Line>>,
+    watched_lines: RefCell<Vec<Line>>,
+    /// Whether there are any.
+    watches: Cell<bool>,
     /// How many times in a row the program has found its line in flight to another core.
     pub waited: Cell<u32>,
     /// Stores that the design keeps, oldest first.
@@ -94,6 +96,10 @@ pub struct Core {
     pub awaits_drained: Cell<bool>,
     /// The next store or locked instruction counts as a write of its word.
     pub counts_next: Cell<bool>,
+    /// Operations are traced or logged.
+    observed: bool,
+    /// Entries of the store queue are traced, logged or counted.
+    pub marks_entries: Cell<bool>,
     /// Writes of words so far, where they are counted.
     pub writes: Rc<Counted>,
     pub request: Cell<Option<Request>>,
@@ -177,10 +183,13 @@ impl Core {
             context: Cell::new(0),
             context_ready: Cell::new(0),
             watched_lines: RefCell::default(),
+            watches: Cell::new(false),
             waited: Cell::new(0),
             kept: RefCell::default(),
             awaits_drained: Cell::new(false),
             counts_next: Cell::new(false),
+            observed: wants.tracer.is_some() || wants.logs,
+            marks_entries: Cell::new(wants.tracer.is_some() || wants.logs),
             writes: wants.writes,
             request: Cell::new(None),
             response: Cell::default(),
@@ -266,34 +275,42 @@ impl Core {
     /// Allocates a store-queue entry.
     #[inline(always)]
     pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
-        self.allocate(addr, kind, ready, false);
+        let context = self.context.get();
+        self.add_pending(context);
+        let mut queue = self.queue.borrow_mut();
+        let number = queue.push(addr, kind, context, ready);
+        if self.marks_entries.get() {
+            self.mark(&mut queue, number);
+        }
+        if queue.len() == 1 || !self.drains_by_itself.get() {
+            let at = self.leaves_at(ready, false);
+            self.drains.set(self.drains.get().min(at));
+        }
+    }
+
+    /// Traces, logs and counts an entry that was allocated.
+    #[cold]
+    #[inline(never)]
+    fn mark(&self, queue: &mut StoreQueue, number: u64) {
+        if let Some(entry) = queue.get_mut(number) {
+            entry.op = self.observe(|| Op::entering(entry.addr, entry.kind));
+            entry.counted = self.counts_next.replace(false);
+        }
     }
 
     /// Further bytes of the store allocated before.
     pub fn enqueue_rest(&self, addr: Addr, kind: Kind) {
-        self.allocate(addr, kind, self.window.retired(), true);
-    }
-
-    #[inline(always)]
-    fn allocate(&self, addr: Addr, kind: Kind, ready: u64, with_last: bool) {
         let context = self.context.get();
         self.add_pending(context);
-        let op = match with_last {
-            false => self.observe(|| Op::entering(addr, kind)),
-            true => self.trace(|| Op::entering(addr, kind)),
-        };
+        let ready = self.window.retired();
+        let op = self.trace(|| Op::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
-        queue.push(Entry {
-            op,
-            with_last,
-            counted: !with_last && self.counts_next.replace(false),
-            ..Entry::of(addr, kind, context, ready)
-        });
-        if kind == Kind::Primitive(Primitive::JoinStrand) {
-            self.notes.join();
+        let number = queue.push_rest(addr, kind, context, ready);
+        if let Some(entry) = queue.get_mut(number) {
+            entry.op = op;
         }
         if queue.len() == 1 || !self.drains_by_itself.get() {
-            let at = self.leaves_at(ready, with_last);
+            let at = self.leaves_at(ready, true);
             self.drains.set(self.drains.get().min(at));
         }
     }
@@ -345,6 +362,14 @@ impl Core {
     /// The operation of this index in the trace has written its bytes to memory.
     #[inline(always)]
     pub fn trace_visible(&self, op: u32) {
+        if self.observed {
+            self.keep_visible(op);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_visible(&self, op: u32) {
         if let Some(tracer) = &self.tracer {
             tracer.visible(self.id, op);
         }
@@ -353,15 +378,15 @@ impl Core {
     /// Records a load's value in the trace and log, if there are such.
     #[inline(always)]
     pub fn observe_load(&self, addr: Addr, size: u8, value: u64, ready: u64) {
-        self.log_outcome(value, ready);
-        if self.tracer.is_some() {
-            self.trace_load(addr, size, value);
+        if self.observed {
+            self.keep_load(addr, size, value, ready);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn trace_load(&self, addr: Addr, size: u8, value: u64) {
+    fn keep_load(&self, addr: Addr, size: u8, value: u64, ready: u64) {
+        self.log_outcome(value, ready);
         let Some(tracer) = &self.tracer else { return };
         let from = match (self.seen(addr, size, tracer.count()), tracer.in_memory(addr, size)) {
             (Seen::Memory(_) | Seen::Merged(_), Seen::Stale) => Seen::Stale,
@@ -429,7 +454,28 @@ impl Core {
     /// Whether the design watches stores to this line.
     #[inline(always)]
     pub fn is_watched(&self, line: Line) -> bool {
+        self.watches.get() && self.looks_watched(line)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn looks_watched(&self, line: Line) -> bool {
         self.watched_lines.borrow().contains(&line)
+    }
+
+    /// The design watches stores to this line, once more.
+    pub fn watch(&self, line: Line) {
+        self.watched_lines.borrow_mut().push(line);
+        self.watches.set(true);
+    }
+
+    /// The design watches stores to this line, once less.
+    pub fn unwatch(&self, line: Line) {
+        let mut lines = self.watched_lines.borrow_mut();
+        if let Some(index) = lines.iter().position(|watched| *watched == line) {
+            lines.swap_remove(index);
+        }
+        self.watches.set(!lines.is_empty());
     }
 
     /// Whether a store in the queue has requested this line again.
@@ -444,7 +490,7 @@ impl Core {
     /// another core. It waits no more: that core may lose the line and fetch it again with its
     /// loads endlessly.
     pub fn has_waited(&self, line: Line) -> bool {
-        let store = |entry: &Entry| entry.waited >= MOST_WAITS && entry.line() == line;
+        let store = |entry: &Entry| u32::from(entry.waited) >= MOST_WAITS && entry.line() == line;
         self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
     }
 
@@ -487,10 +533,7 @@ impl Core {
     /// Drains stores that hit up to `until`; false if something is due that the system must handle.
     #[inline(always)]
     pub fn drain_hits(&self, until: u64) -> bool {
-        if self.drains.get() > until {
-            return true;
-        }
-        self.drain_due_hits(until)
+        self.drains.get() > until || self.drain_due_hits(until)
     }
 
     fn drain_due_hits(&self, until: u64) -> bool {
@@ -499,28 +542,28 @@ impl Core {
         }
         // Somebody may wait for its context's last store: the system must handle that store.
         let awaited = self.window.is_held() || self.awaits_drained.get();
-        let mut queue = self.queue.borrow_mut();
-        let mut private = self.private.borrow_mut();
-        while self.drains.get() <= until {
+        let (queue, private) = (&mut *self.queue.borrow_mut(), &mut *self.private.borrow_mut());
+        let mut at = self.drains.get();
+        while at <= until {
             let Some(head) = queue.front() else { return true };
-            let at = self.drains.get();
             let Kind::Store { size, value } = head.kind else {
                 return false;
             };
+            let (addr, op, context) = (head.addr, head.op, head.context);
             let seen = head.counted
                 || head.is_pointed
-                || self.is_watched(head.line())
-                || (awaited && self.pending(Some(head.context)) == 1);
-            if seen || !private.store_hit(head.line(), at) {
+                || self.is_watched(addr.line())
+                || (awaited && self.pending(Some(context)) == 1);
+            if seen || !private.store_hit(addr.line(), at) {
                 return false;
             }
-            self.memory.write(head.addr, size, value);
-            self.trace_visible(head.op);
-            self.settle(head.context);
+            self.memory.write(addr, size, value);
+            self.trace_visible(op);
+            self.settle(context);
             queue.drop_first();
             self.drained.set(at);
-            let next = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
-            self.drains.set(next);
+            at = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
+            self.drains.set(at);
         }
         true
     }

@@ -1,6 +1,5 @@
 //! The store queue.
 
-use std::collections::VecDeque;
 use strandline_design::StoreId;
 use strandline_isa::{Addr, Flush, Line, Primitive};
 use strandline_rules::{broken, Rule};
@@ -25,46 +24,49 @@ pub struct Entry {
     pub addr: Addr,
     /// Its operation.
     pub kind: Kind,
-    /// The context that it belongs to.
-    pub context: u8,
     /// When it has retired with its data: it may leave then.
     pub ready: u64,
     /// When the requested ownership of its line arrives; zero before the request.
     pub owned: u64,
+    /// Its number among all entries of the queue, from 1; the queue gives it.
+    pub number: u64,
+    /// Its index in the trace, if one is written.
+    pub op: u32,
+    /// How many numbers before it the next older store is whose word has the same hash; zero if there is none.
+    pub older: u32,
+    /// The context that it belongs to.
+    pub context: u8,
+    /// How many times its line was in flight to another core when it was at the head.
+    pub waited: u8,
     /// It has requested its line again: the line was lost before the entry reached the head.
     /// Younger entries, and loads that miss, wait, so that they do not evict it endlessly.
     pub lost: bool,
-    /// How many times its line was in flight to another core when it was at the head.
-    pub waited: u32,
-    /// Its index in the trace, if one is written.
-    pub op: u32,
     /// Further bytes of the store before it: it needs no room and leaves with it.
     pub with_last: bool,
     /// It is a counted write of its word.
     pub counted: bool,
     /// The design watches it by number.
     pub is_pointed: bool,
-    /// Its number among all entries of the queue, from 1; the queue gives it.
-    pub number: u64,
 }
 
 impl Entry {
     /// An entry that retires at `ready`.
     #[inline(always)]
-    pub fn of(addr: Addr, kind: Kind, context: u8, ready: u64) -> Entry {
+    pub const fn of(addr: Addr, kind: Kind, context: u8, ready: u64) -> Entry {
         Entry {
             addr,
             kind,
-            context,
             ready,
             owned: 0,
-            lost: false,
-            waited: 0,
+            number: 0,
             op: 0,
+            older: 0,
+            context,
+            waited: 0,
+            lost: false,
             with_last: false,
             counted: false,
             is_pointed: false,
-            number: 0,
         }
     }
 
@@ -72,6 +74,12 @@ impl Entry {
     #[inline(always)]
     pub fn line(&self) -> Line {
         self.addr.line()
+    }
+
+    /// Whether it is a store, temporal or not.
+    #[inline(always)]
+    pub fn is_store(&self) -> bool {
+        matches!(self.kind, Kind::Store { .. } | Kind::StoreNt { .. })
     }
 
     /// Whether it is a store that writes the byte at this address.
@@ -90,169 +98,243 @@ impl Entry {
     }
 }
 
-/// Entries in program order, and a filter that excludes most loads from a search.
-#[derive(Default)]
+/// Entries in program order, by their numbers, and the youngest store to each word.
+///
+/// An entry that leaves before an older one leaves a gap, and so does a number without an entry.
 pub struct StoreQueue {
-    entries: VecDeque<Entry>,
-    /// Stores by a hash of their word.
-    filter: Filter,
-    /// Entries so far.
-    pushed: u64,
+    /// By the low bits of their numbers; a gap has no number.
+    ring: Box<[Entry]>,
+    /// The number of the oldest entry; the next number if there is none.
+    oldest: u64,
+    /// The number of the next entry.
+    next: u64,
+    len: usize,
     /// Entries that need no room.
     without_room: usize,
+    /// By a hash of their word, the number of the youngest store so far.
+    youngest: Box<[u64; WORDS]>,
 }
 
-struct Filter(Box<[u16; FILTER]>);
+/// Hashes of words.
+const WORDS: usize = 256;
 
-const FILTER: usize = 256;
+/// Entries of the ring at first.
+const FIRST_LENGTH: usize = 64;
 
-impl Default for Filter {
-    fn default() -> Self {
-        Filter(Box::new([0; FILTER]))
-    }
-}
-
-impl Filter {
-    #[inline(always)]
-    fn count(&mut self, addr: Addr) -> &mut u16 {
-        &mut self.0[(addr.0 >> 3) as usize % FILTER]
-    }
-}
+/// An entry that has left.
+const GAP: Entry = Entry::of(Addr(0), Kind::Store { size: 0, value: 0 }, 0, 0);
 
 impl StoreQueue {
     pub fn new() -> StoreQueue {
         StoreQueue {
-            ..StoreQueue::default()
+            ring: vec![GAP; FIRST_LENGTH].into_boxed_slice(),
+            oldest: 1,
+            next: 1,
+            len: 0,
+            without_room: 0,
+            youngest: Box::new([0; WORDS]),
         }
     }
 
     #[inline(always)]
-    pub fn push(&mut self, mut entry: Entry) {
-        self.pushed += 1;
-        entry.number = self.pushed;
-        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
-            *self.filter.count(entry.addr) += 1;
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    #[inline(always)]
+    fn hash(addr: Addr) -> usize {
+        (addr.0 >> 3) as usize % WORDS
+    }
+
+    /// Adds an entry that needs room: its number.
+    #[inline(always)]
+    pub fn push(&mut self, addr: Addr, kind: Kind, context: u8, ready: u64) -> u64 {
+        let number = self.take_next();
+        let older = match kind {
+            Kind::Store { .. } | Kind::StoreNt { .. } => self.is_youngest(number, addr),
+            Kind::Flush(_) | Kind::Primitive(_) => 0,
+        };
+        self.len += 1;
+        let slot = self.slot(number);
+        self.ring[slot] = Entry {
+            number,
+            older,
+            ..Entry::of(addr, kind, context, ready)
+        };
+        number
+    }
+
+    /// A store of this number is the youngest to its word. Returns how many numbers before it the next older one is.
+    #[inline(always)]
+    fn is_youngest(&mut self, number: u64, addr: Addr) -> u32 {
+        let before = std::mem::replace(&mut self.youngest[Self::hash(addr)], number);
+        match before >= self.oldest {
+            true => (number - before) as u32,
+            false => 0,
         }
-        self.without_room += usize::from(entry.with_last);
-        self.entries.push_back(entry);
+    }
+
+    /// Adds an entry that needs no room and leaves with the one before it: its number.
+    pub fn push_rest(&mut self, addr: Addr, kind: Kind, context: u8, ready: u64) -> u64 {
+        let number = self.push(addr, kind, context, ready);
+        let slot = self.slot(number);
+        self.ring[slot].with_last = true;
+        self.without_room += 1;
+        number
+    }
+
+    /// The next number, for whose entry there is a place.
+    #[inline(always)]
+    fn take_next(&mut self) -> u64 {
+        if self.next - self.oldest == self.ring.len() as u64 {
+            self.grow();
+        }
+        self.next += 1;
+        self.next - 1
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let longer = vec![GAP; 2 * self.ring.len()].into_boxed_slice();
+        let shorter = std::mem::replace(&mut self.ring, longer);
+        for entry in shorter.iter().filter(|entry| entry.number != 0) {
+            let slot = self.slot(entry.number);
+            self.ring[slot] = *entry;
+        }
     }
 
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.len
     }
 
     /// Entries that need room.
     #[inline(always)]
     pub fn occupied(&self) -> usize {
-        self.entries.len() - self.without_room
+        self.len - self.without_room
     }
 
+    /// The oldest entry.
     #[inline(always)]
     pub fn front(&self) -> Option<&Entry> {
-        self.entries.front()
+        Some(&self.ring[self.slot(self.oldest)]).filter(|entry| entry.number != 0)
     }
 
-    pub fn get(&self, index: usize) -> Option<&Entry> {
-        self.entries.get(index)
+    /// The entry of this number.
+    pub fn get(&self, number: u64) -> Option<&Entry> {
+        Some(&self.ring[self.slot(number)]).filter(|entry| entry.number == number)
     }
 
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut Entry> {
-        self.entries.get_mut(index)
+    /// The entry of this number.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut Entry> {
+        let slot = self.slot(number);
+        Some(&mut self.ring[slot]).filter(|entry| entry.number == number)
     }
 
-    /// Removes the oldest entry.
+    /// Removes the oldest entry, if there is one.
     #[inline(always)]
     pub fn drop_first(&mut self) {
-        if let Some(entry) = self.entries.pop_front() {
-            self.forget(&entry);
-        }
+        self.remove(self.oldest);
     }
 
-    /// Removes the entry of that index.
-    pub fn remove(&mut self, index: usize) {
-        if index == 0 {
-            return self.drop_first();
+    /// Removes the entry of this number, if there is one.
+    #[inline(always)]
+    pub fn remove(&mut self, number: u64) {
+        let slot = self.slot(number);
+        let entry = &mut self.ring[slot];
+        if entry.number != number {
+            return;
         }
-        if let Some(entry) = self.entries.remove(index) {
-            self.forget(&entry);
+        entry.number = 0;
+        self.len -= 1;
+        self.without_room -= usize::from(entry.with_last);
+        if number == self.oldest {
+            self.oldest += 1;
+            if self.oldest != self.next {
+                self.pass_gaps();
+            }
         }
     }
 
     #[inline(always)]
-    fn forget(&mut self, entry: &Entry) {
-        self.without_room -= usize::from(entry.with_last);
-        if matches!(entry.kind, Kind::Store { .. } | Kind::StoreNt { .. }) {
-            *self.filter.count(entry.addr) -= 1;
+    fn pass_gaps(&mut self) {
+        while self.ring[self.slot(self.oldest)].number == 0 && self.oldest != self.next {
+            self.oldest += 1;
         }
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Entry> {
-        self.entries.iter()
+        let entries = (self.oldest..self.next).map(|number| &self.ring[self.slot(number)]);
+        entries.filter(|entry| entry.number != 0)
     }
 
     /// Marks the youngest store to this line as watched: its number.
     pub fn point_at(&mut self, line: Line) -> Option<StoreId> {
-        let store = |e: &&mut Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
-        let found = self.entries.iter_mut().rev().find(store)?;
-        found.is_pointed = true;
-        Some(StoreId(found.number))
+        let store = |e: &&Entry| matches!(e.kind, Kind::Store { .. }) && e.line() == line;
+        let number = self.iter().rev().find(store)?.number;
+        self.get_mut(number)?.is_pointed = true;
+        Some(StoreId(number))
     }
 
     /// A number for a store without an entry.
     pub fn take_number(&mut self) -> u64 {
-        self.pushed += 1;
-        self.pushed
+        let number = self.take_next();
+        self.pass_gaps();
+        number
     }
 
     /// The number of the youngest entry so far.
     pub fn newest(&self) -> u64 {
-        self.pushed
+        self.next - 1
     }
 
     /// Removes the entries that are younger than this number, the youngest first.
     pub fn remove_younger(&mut self, number: u64) -> Vec<Entry> {
-        let mut removed = Vec::new();
-        while self.entries.back().is_some_and(|entry| entry.number > number) {
-            let entry = self.entries.pop_back().expect("the youngest entry");
-            self.forget(&entry);
-            removed.push(entry);
-        }
+        let younger = self.iter().rev().take_while(|entry| entry.number > number);
+        let removed: Vec<Entry> = younger.copied().collect();
+        removed.iter().for_each(|entry| self.remove(entry.number));
         removed
     }
 
     /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
     /// that it takes bytes from is ready; `None` if no store here writes any of them.
     #[inline(always)]
-    pub fn forward(&mut self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
-        if *self.filter.count(addr) == 0 || broken(Rule::LoadSeesOwnStores) {
+    pub fn forward(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
+        let youngest = self.youngest[Self::hash(addr)];
+        if youngest < self.oldest || broken(Rule::LoadSeesOwnStores) {
             return None;
         }
-        self.search(addr, size, memory)
+        self.search(youngest, addr, size, memory)
     }
 
     /// From the youngest store to the oldest, until each byte is found. An access lies within one aligned word.
-    fn search(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
+    fn search(&self, youngest: u64, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
         let wanted = mask(addr, size);
         let oldest = broken(Rule::ForwardsYoungest);
         let (mut word, mut taken, mut found) = (0, 0, None);
-        for entry in self.entries.iter().rev() {
+        let mut number = youngest;
+        while number >= self.oldest {
+            let entry = &self.ring[self.slot(number)];
             let (Kind::Store { size: width, value } | Kind::StoreNt { size: width, value }) = entry.kind else {
-                continue;
+                unreachable!("only stores have a word")
             };
-            if entry.addr.0 >> 3 != addr.0 >> 3 {
-                continue;
+            if entry.number == number && entry.addr.0 >> 3 == addr.0 >> 3 {
+                let offered = mask(entry.addr, width) & wanted;
+                let takes = if oldest { offered } else { offered & !taken };
+                if takes != 0 {
+                    word = (word & !takes) | (value << shift(entry.addr) & takes);
+                    taken |= takes;
+                    found.get_or_insert(entry.ready);
+                }
+                if taken == wanted && !oldest {
+                    break;
+                }
             }
-            let offered = mask(entry.addr, width) & wanted;
-            let takes = if oldest { offered } else { offered & !taken };
-            if takes != 0 {
-                word = (word & !takes) | (value << shift(entry.addr) & takes);
-                taken |= takes;
-                found.get_or_insert(entry.ready);
-            }
-            if taken == wanted && !oldest {
+            if entry.older == 0 {
                 break;
             }
+            number -= u64::from(entry.older);
         }
         let kept = memory << shift(addr) & wanted & !taken;
         found.map(|ready| ((word | kept) >> shift(addr), ready))
@@ -273,19 +355,61 @@ fn mask(addr: Addr, size: u8) -> u64 {
 mod tests {
     use super::*;
 
-    fn store(addr: u64, size: u8, value: u64) -> Entry {
-        Entry::of(Addr(addr), Kind::Store { size, value }, 0, addr)
+    /// Adds a store that is ready in the cycle of its address.
+    fn store(q: &mut StoreQueue, addr: u64, size: u8, value: u64) {
+        q.push(Addr(addr), Kind::Store { size, value }, 0, addr);
     }
 
     #[test]
     fn a_load_takes_each_byte_from_the_youngest_store_to_it() {
-        let mut q = StoreQueue::default();
-        q.push(store(64, 8, 0x1111_1111_1111_1111));
-        q.push(store(68, 4, 0x2222_2222));
+        let mut q = StoreQueue::new();
+        store(&mut q, 64, 8, 0x1111_1111_1111_1111);
+        store(&mut q, 68, 4, 0x2222_2222);
         assert_eq!(q.forward(Addr(64), 8, 0), Some((0x2222_2222_1111_1111, 68)));
         assert_eq!(q.forward(Addr(64), 4, 0), Some((0x1111_1111, 64)));
-        q.remove(0);
+        q.drop_first();
         assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
         assert_eq!(q.forward(Addr(72), 8, 0), None);
+    }
+
+    fn numbers(q: &StoreQueue) -> Vec<u64> {
+        q.iter().map(|entry| entry.number).collect()
+    }
+
+    #[test]
+    fn entries_leave_in_any_order_and_keep_their_numbers() {
+        let mut q = StoreQueue::new();
+        (0..3).for_each(|n| store(&mut q, 8 * n, 8, n));
+        q.remove(2);
+        assert_eq!((numbers(&q), q.len()), (vec![1, 3], 2));
+        assert_eq!(q.forward(Addr(8), 8, 0), None, "it has left");
+        assert_eq!(q.take_number(), 4);
+        store(&mut q, 0, 4, 7);
+        assert_eq!(
+            q.forward(Addr(0), 8, 0),
+            Some((7, 0)),
+            "the upper half is the older store's"
+        );
+        q.drop_first();
+        assert_eq!(q.front().map(|entry| entry.number), Some(3));
+        let removed: Vec<u64> = q.remove_younger(3).iter().map(|entry| entry.number).collect();
+        assert_eq!((removed, q.newest()), (vec![5], 5), "numbers are not used again");
+        q.drop_first();
+        assert!(q.front().is_none());
+        store(&mut q, 0, 8, 1);
+        assert_eq!(numbers(&q), [6]);
+    }
+
+    #[test]
+    fn the_ring_grows_with_the_span_of_numbers() {
+        let mut q = StoreQueue::new();
+        let last = 3 * FIRST_LENGTH as u64;
+        for n in 0..last {
+            store(&mut q, 8 * n, 8, n);
+            // The oldest entry stays, as all others leave.
+            q.remove(if n > 1 { n } else { u64::MAX });
+        }
+        assert_eq!(numbers(&q), [1, last]);
+        assert_eq!(q.forward(Addr(0), 8, 9), Some((0, 0)));
     }
 }

@@ -85,3 +85,14 @@ pub enum Dispatched {
     /// The design has claimed it; with a mark in the store queue or without.
     Claimed { marks: bool },
 }
+
+impl Dispatched {
+    /// Whether it has an entry in the store queue, or a mark there.
+    pub fn enters(self) -> bool {
+        match self {
+            Dispatched::Passed | Dispatched::Held => false,
+            Dispatched::Entered | Dispatched::EnteredHeld => true,
+            Dispatched::Claimed { marks } => marks,
+        }
+    }
+}

@@ -5,7 +5,7 @@ use super::events::Event;
 use super::hardware::ProgramState;
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
-use crate::core::{Core, Entry, Kind};
+use crate::core::{Core, Entry, Kind, StoreQueue};
 use strandline_design::{self as design, Access, Departure, Domain, Hook, Key, Store, StoreId, Until};
 use strandline_isa::{CoreId, Flush, Line, Primitive};
 use strandline_kernel::Cycles;
@@ -34,22 +34,22 @@ impl System {
             self.wait_for_buffer(core);
             return false;
         }
-        let Some((index, entry)) = next_entry(shared, at) else {
+        let Some(entry) = next_entry(shared, at) else {
             shared.drains.set(next_time(shared));
             return false;
         };
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
             Kind::Store { .. } => {
-                let kept = self.drain_store(core, shared, index, &entry, at) && self.hw.commands.is_empty();
+                let kept = self.drain_store(core, shared, &entry, at) && self.hw.commands.is_empty();
                 let next = shared.drains.get();
                 return kept && next <= horizon && next < self.hw.events.next_at().0;
             }
-            Kind::StoreNt { size, .. } => self.drain_nt(core, index, &entry, size, at),
-            Kind::Flush(kind) => self.drain_flush(core, index, &entry, kind, at),
+            Kind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
+            Kind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
             Kind::Primitive(primitive) => {
                 self.send_all_combined(core, at);
-                if self.primitive_departs(core, &entry, primitive, index, at) {
+                if self.primitive_departs(core, &entry, primitive, at) {
                     if primitive == Primitive::JoinStrand {
                         self.hw.hart(core).core.notes.joined(at);
                     }
@@ -61,19 +61,19 @@ impl System {
     }
 
     /// Drains a store, or makes it wait; whether the design keeps it.
-    fn drain_store(&mut self, core: CoreId, shared: &Core, index: usize, entry: &Entry, at: u64) -> bool {
+    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
         if shared.asks(Hook::Keep) {
-            match self.leaves_it(core, index, entry, at) {
+            match self.leaves_it(core, entry, at) {
                 Departure::Go => {}
                 kept => return kept == Departure::Keep,
             }
         }
         if !store_hits(shared, entry, at) {
-            self.request_line(core, shared, index, entry.line(), at);
+            self.request_line(core, shared, entry, at);
             return false;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
-            Departure::Go | Departure::Keep => self.perform_store(core, index, entry, at),
+            Departure::Go | Departure::Keep => self.perform_store(core, entry, at),
             Departure::Wait(until) => self.block_drain(core, until),
         }
         false
@@ -81,13 +81,13 @@ impl System {
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the
     /// store waits.
-    fn leaves_it(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) -> Departure<Key> {
+    fn leaves_it(&mut self, core: CoreId, entry: &Entry, at: u64) -> Departure<Key> {
         let (asked, id) = (design::Entry::Store(store_of(entry)), StoreId(entry.number));
         let departure = self.design.keep(&mut self.hw, core, asked, id);
         match departure {
             Departure::Go => {}
             Departure::Keep => {
-                self.leave(core, index, at);
+                self.leave(core, entry.number, at);
                 let kept = Entry { owned: 0, ..*entry };
                 self.hw.hart(core).core.kept.borrow_mut().push_back(kept);
             }
@@ -97,12 +97,12 @@ impl System {
     }
 
     /// Requests the line of the store at the head of the queue, which its core does not own.
-    fn request_line(&mut self, core: CoreId, shared: &Core, index: usize, line: Line, at: u64) {
-        let answer = self.access(core, line, Access::Own, at);
+    fn request_line(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) {
+        let answer = self.access(core, entry.line(), Access::Own, at);
         if let Err(Blocked::Until(until)) = answer {
             return self.block_drain(core, until);
         }
-        if let Some(e) = shared.queue.borrow_mut().get_mut(index) {
+        if let Some(e) = shared.queue.borrow_mut().get_mut(entry.number) {
             match answer {
                 Ok(done) => {
                     e.lost = e.owned != 0;
@@ -110,7 +110,7 @@ impl System {
                 }
                 Err(Blocked::Filling(filled)) => {
                     e.owned = filled + 1;
-                    e.waited += 1;
+                    e.waited = e.waited.saturating_add(1);
                 }
                 Err(Blocked::Until(_)) => unreachable!("it waits"),
             }
@@ -135,9 +135,9 @@ impl System {
         }
     }
 
-    fn perform_store(&mut self, core: CoreId, index: usize, entry: &Entry, at: u64) {
+    fn perform_store(&mut self, core: CoreId, entry: &Entry, at: u64) {
         self.visible(core, entry, at);
-        self.leave(core, index, at);
+        self.leave(core, entry.number, at);
         self.settle(core, entry.context);
         if entry.is_pointed {
             self.design.performed(&mut self.hw, core, StoreId(entry.number));
@@ -147,14 +147,14 @@ impl System {
 
     /// Asks the design about a primitive, which leaves the queue unless it waits; true if it is
     /// done.
-    fn primitive_departs(&mut self, core: CoreId, entry: &Entry, primitive: Primitive, index: usize, at: u64) -> bool {
+    fn primitive_departs(&mut self, core: CoreId, entry: &Entry, primitive: Primitive, at: u64) -> bool {
         let asked = design::Entry::Primitive(primitive);
         let departure = self.design.departs(&mut self.hw, core, asked, entry.context);
         if let Departure::Wait(until) = departure {
             self.block_drain(core, until);
             return false;
         }
-        self.leave(core, index, at);
+        self.leave(core, entry.number, at);
         departure == Departure::Go
     }
 
@@ -187,7 +187,7 @@ impl System {
         self.maybe_evict(core, &entry, now);
     }
 
-    fn drain_nt(&mut self, core: CoreId, index: usize, entry: &Entry, size: u8, at: u64) {
+    fn drain_nt(&mut self, core: CoreId, entry: &Entry, size: u8, at: u64) {
         if self.hw.hart(core).core.asks(Hook::Keep) {
             let asked = design::Entry::StoreNt(store_of(entry));
             let departure = self.design.keep(&mut self.hw, core, asked, StoreId(entry.number));
@@ -199,14 +199,14 @@ impl System {
             return self.block_drain(core, until);
         }
         if self.combine(core, entry, size, at) {
-            self.leave(core, index, at);
+            self.leave(core, entry.number, at);
             self.send_what_is_waited_for(core, at);
         } else {
             self.wait_for_buffer(core);
         }
     }
 
-    fn drain_flush(&mut self, core: CoreId, index: usize, entry: &Entry, kind: Flush, at: u64) {
+    fn drain_flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) {
         match self.design.departs(
             &mut self.hw,
             core,
@@ -215,11 +215,11 @@ impl System {
         ) {
             Departure::Go => match self.flush(core, entry, kind, at) {
                 Ok(true) if self.hw.hart(core).core.shut.get() => self.wait_for_buffer(core),
-                Ok(true) => self.leave(core, index, at),
+                Ok(true) => self.leave(core, entry.number, at),
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
             },
-            Departure::Keep => self.leave(core, index, at),
+            Departure::Keep => self.leave(core, entry.number, at),
             Departure::Wait(until) => self.block_drain(core, until),
         }
     }
@@ -279,12 +279,12 @@ impl System {
         self.drive_out(core, line, at);
     }
 
-    /// Removes an entry from the queue and wakes the waiters for room.
-    pub(super) fn leave(&mut self, core: CoreId, index: usize, at: u64) {
+    /// Removes the entry of this number from the queue and wakes the waiters for room.
+    pub(super) fn leave(&mut self, core: CoreId, number: u64, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
         let shared = hart.core.clone();
-        shared.queue.borrow_mut().remove(index);
+        shared.queue.borrow_mut().remove(number);
         shared.drained.set(at);
         shared.drains.set(next_time(&shared));
         self.has_room(core, at);
@@ -366,25 +366,22 @@ fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
 }
 
 /// The entry that drains at `at`.
-fn next_entry(core: &Core, at: u64) -> Option<(usize, Entry)> {
+fn next_entry(core: &Core, at: u64) -> Option<Entry> {
     let queue = core.queue.borrow();
     if core.drains_in_order {
-        let index = overtaking_flush(core, at).unwrap_or(0);
-        return queue.get(index).map(|e| (index, *e));
+        return overtaking_flush(&queue, at).or(queue.front()).copied();
     }
-    eligible(core)
-        .into_iter()
-        .find(|(_, when)| *when <= at)
-        .and_then(|(i, _)| queue.get(i).map(|e| (i, *e)))
+    let due = eligible(core).into_iter().find(|(_, when)| *when <= at);
+    due.and_then(|(number, _)| queue.get(number).copied())
 }
 
 /// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
-fn overtaking_flush(core: &Core, at: u64) -> Option<usize> {
+fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
     if !broken(Rule::FlushBehindStores) {
         return None;
     }
-    let flush = |e: &Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
-    core.queue.borrow().iter().position(flush)
+    let flush = |e: &&Entry| matches!(e.kind, Kind::Flush(_)) && e.ready <= at;
+    queue.iter().find(flush)
 }
 
 /// When the next entry drains, as far as the queue alone decides.
@@ -402,21 +399,22 @@ fn next_time(core: &Core) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// On machines that drain out of order: the entries with no older barrier and no older entry to
+/// On machines that drain out of order: the entries, by number, with no older barrier and no older entry to
 /// their line, and the earliest time at which each drains.
-fn eligible(core: &Core) -> Vec<(usize, u64)> {
+fn eligible(core: &Core) -> Vec<(u64, u64)> {
     let queue = core.queue.borrow();
     let mut found = Vec::new();
-    for (index, entry) in queue.iter().enumerate() {
+    for (older, entry) in queue.iter().enumerate() {
         if entry.is_barrier() {
-            if index == 0 {
-                found.push((0, core.leaves_at(entry.ready, false)));
+            if older == 0 {
+                found.push((entry.number, core.leaves_at(entry.ready, false)));
             }
             break;
         }
-        let older_to_line = || queue.iter().take(index).any(|older| older.line() == entry.line());
+        let older_to_line = || queue.iter().take(older).any(|older| older.line() == entry.line());
         if broken(Rule::SameLineInOrder) || !older_to_line() {
-            found.push((index, core.leaves_at(entry.ready.max(entry.owned), entry.with_last)));
+            let at = core.leaves_at(entry.ready.max(entry.owned), entry.with_last);
+            found.push((entry.number, at));
             if entry.lost {
                 break;
             }

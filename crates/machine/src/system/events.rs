@@ -244,8 +244,8 @@ impl System {
             let flush = hart.buffer.remove(index);
             if flush.is_head {
                 hart.core.shut.set(false);
-                let now = self.hw.now;
-                self.leave(core, 0, now);
+                let head = hart.core.queue.borrow().front().map_or(0, |head| head.number);
+                self.leave(core, head, self.hw.now);
             }
             self.settle(core, flush.context);
         } else if let Some(index) = hart.combining.iter().position(|b| b.slot == slot) {

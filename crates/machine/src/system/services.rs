@@ -81,14 +81,11 @@ impl Services<Keys> for Hardware {
     }
 
     fn watch_stores(&mut self, core: CoreId, line: Line) {
-        self.hart(core).core.watched_lines.borrow_mut().push(line);
+        self.hart(core).core.watch(line);
     }
 
     fn unwatch_stores(&mut self, core: CoreId, line: Line) {
-        let mut lines = self.hart(core).core.watched_lines.borrow_mut();
-        if let Some(index) = lines.iter().position(|watched| *watched == line) {
-            lines.swap_remove(index);
-        }
+        self.hart(core).core.unwatch(line);
     }
 
     fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles) {

@@ -42,10 +42,10 @@ impl Replay for SimCpu {
     fn store_rest(&self, addr: Addr, size: u8, value: u64, temporal: bool) {
         let kind = match temporal {
             true => Kind::Store { size, value },
-            false => Kind::StoreNt { size, value },
+            false => self.core.store_nt(size, value),
         };
         if !self.core.is_replaying() {
-            self.core.enqueue_rest(addr, self.core.as_the_design_wants(kind));
+            self.core.enqueue_rest(addr, kind);
         }
     }
 
@@ -55,6 +55,7 @@ impl Replay for SimCpu {
 
     fn count_next(&self) {
         self.core.counts_next.set(true);
+        self.core.marks_entries.set(true);
     }
 
     fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
