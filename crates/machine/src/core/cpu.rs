@@ -109,12 +109,32 @@ impl Core {
         self.may_store()?;
         self.catch_up(self.window.cycle())?;
         if !self.has_entries_free() {
-            return Err(Request::Room);
+            self.make_room()?;
         }
         match self.window.is_plain() {
             true => Ok(()),
             false => self.find_shared_entry(),
         }
+    }
+
+    /// Stalls dispatch until the oldest store leaves a full queue, as long as nothing else acts before.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self) -> Go {
+        while !self.has_entries_free() {
+            let leaves = self.drains.get();
+            if leaves >= self.alone.get() || !self.drain_hits(leaves) {
+                return Err(Request::Room);
+            }
+            self.window.stall_buffer(leaves);
+            let next = self.window.cycle();
+            self.next_op.set(next);
+            if next >= self.alone.get() {
+                return Err(Request::Order);
+            }
+            self.catch_up(next)?;
+        }
+        Ok(())
     }
 
     /// Whether the design claims a flush or primitive (true), or the store queue allocates it.

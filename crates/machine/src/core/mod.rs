@@ -66,6 +66,8 @@ pub struct Core {
     pub notes: Notes,
     /// The time up to which the program may run before another core or event.
     pub horizon: Cell<u64>,
+    /// Before this time no other core and no event acts, as far as is known.
+    pub alone: Cell<u64>,
     /// When the program next touches memory.
     pub next_op: Cell<u64>,
     /// When the store queue's next entry may leave; never while it is empty or blocked.
@@ -173,6 +175,7 @@ impl Core {
             pcommits_completed: Cell::new(0),
             notes: Notes::new(wants.observed),
             horizon: Cell::new(0),
+            alone: Cell::new(0),
             next_op: Cell::new(0),
             drains: Cell::new(u64::MAX),
             drained: Cell::new(0),

@@ -16,35 +16,37 @@ impl System {
     /// entry at its head; or sets when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
-        while self.drain_one(core, &shared, horizon) {}
+        while let Some(others) = self.drain_one(core, &shared, horizon) {
+            let next = shared.drains.get();
+            if next > horizon || next >= others.min(self.hw.events.next_at().0) || !self.hw.commands.is_empty() {
+                break;
+            }
+        }
         self.obey();
     }
 
-    /// Whether the next entry may follow at once: nothing has happened that concerns another core.
-    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
+    /// Drains one entry, or stores that hit. If that was one store, which concerns no other core: the time before
+    /// which the next entry may follow at once, unless an event comes first.
+    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> Option<u64> {
         let wants_room =
             self.hw.waiters.of_program(core).map(|(condition, _)| condition) == Some(Condition::Room(core));
         if !wants_room && shared.drain_hits(horizon) {
             self.drained_hits(core);
-            return false;
+            return None;
         }
         let at = shared.drains.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
             self.wait_for_buffer(core);
-            return false;
+            return None;
         }
         let Some(entry) = next_entry(shared, at) else {
             shared.drains.set(next_time(shared));
-            return false;
+            return None;
         };
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
-            Kind::Store { .. } => {
-                let kept = self.drain_store(core, shared, &entry, at) && self.hw.commands.is_empty();
-                let next = shared.drains.get();
-                return kept && next <= horizon && next < self.hw.events.next_at().0;
-            }
+            Kind::Store { .. } => return self.drain_store(core, shared, &entry, at),
             Kind::StoreNt { size, .. } => self.drain_nt(core, &entry, size, at),
             Kind::Flush(kind) => self.drain_flush(core, &entry, kind, at),
             Kind::Primitive(primitive) => {
@@ -57,26 +59,36 @@ impl System {
                 }
             }
         }
-        false
+        None
     }
 
-    /// Drains a store, or makes it wait; whether the design keeps it.
-    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
+    /// Drains a store, or makes it wait. As [`System::drain_one`].
+    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> Option<u64> {
         if shared.asks(Hook::Keep) {
             match self.leaves_it(core, entry, at) {
                 Departure::Go => {}
-                kept => return kept == Departure::Keep,
+                Departure::Keep => return Some(u64::MAX),
+                Departure::Wait(_) => return None,
             }
         }
         if !store_hits(shared, entry, at) {
             self.request_line(core, shared, entry, at);
-            return false;
+            return None;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
-            Departure::Go | Departure::Keep => self.perform_store(core, entry, at),
-            Departure::Wait(until) => self.block_drain(core, until),
+            Departure::Go | Departure::Keep => {
+                self.perform_store(core, entry, at);
+                let others = shared
+                    .alone
+                    .get()
+                    .min(self.hw.harts[core.index()].next_op_at().saturating_add(1));
+                (!entry.counted && !self.start.asks_design).then_some(others)
+            }
+            Departure::Wait(until) => {
+                self.block_drain(core, until);
+                None
+            }
         }
-        false
     }
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the

@@ -102,7 +102,7 @@ pub struct System {
     pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
-    start: Start,
+    pub(super) start: Start,
     pub(super) watch: Watch,
     /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
@@ -110,11 +110,11 @@ pub struct System {
 
 /// The counts at the start of the timed region.
 #[derive(Default)]
-struct Start {
+pub(super) struct Start {
     at: u64,
     stats: Stats,
     /// The design's counters at the start are still to be read: events precede it.
-    asks_design: bool,
+    pub(super) asks_design: bool,
 }
 
 impl System {
@@ -263,8 +263,10 @@ impl System {
             return Ok(true);
         };
         let others = second.min(next_event.saturating_sub(1)).min(last);
-        if self.hw.harts[core.index()].core.drains.get() == at {
-            let next_op = self.hw.harts[core.index()].next_op_at();
+        let hart = &self.hw.harts[core.index()];
+        hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
+        if hart.core.drains.get() == at {
+            let next_op = hart.next_op_at();
             self.drain(core, others.min(next_op));
         } else {
             let slack = self.hw.machine.simulation.slack.0;
@@ -314,8 +316,14 @@ impl System {
                 },
             };
             let goes_on = self.request(id, request);
-            let event = self.hw.events.next_at().0.saturating_sub(1).saturating_add(slack);
+            let next_event = self.hw.events.next_at().0;
+            let event = next_event.saturating_sub(1).saturating_add(slack);
             core.horizon.set(core.horizon.get().min(event));
+            // The request may have woken another core.
+            core.alone.set(match self.hw.harts.len() {
+                1 => core.alone.get().min(next_event),
+                _ => 0,
+            });
             if !goes_on || core.next_op.get() > core.horizon.get() {
                 return;
             }
