@@ -63,14 +63,22 @@ impl System {
         if let Some(until) = self.hw.held_until(line) {
             return Err(until.into());
         }
-        let victim = self.victim_for(line)?;
-        if self.hw.harts.len() > 1 {
-            self.await_owner(core, line, at)?;
+        let here = self.hw.llc.peek(line);
+        let victim = match here {
+            Some(_) => None,
+            None => self.victim_for(line)?,
+        };
+        let alone = self.hw.harts.len() == 1;
+        if let Some(known) = here.filter(|known| known.owned && !alone) {
+            self.await_owner(core, line, known.sharers, at)?;
         }
-        let supply = self.supply(core, line, access)?;
-        let remembered = match self.hw.harts.len() {
-            1 => None,
-            _ => self.ask_others(core, line, access)?,
+        let supply = match here {
+            Some(_) => Supply::Memory,
+            None => self.supply(core, line, access)?,
+        };
+        let remembered = match alone {
+            true => None,
+            false => self.ask_others(core, line, access)?,
         };
         let hop = self.hw.hop();
         let mut t = at + hop + self.hw.llc.latency;
@@ -104,16 +112,7 @@ impl System {
 
     /// Fails while the line is in flight to its next owner, and until that core's store has written
     /// it: the store is due, but a core that runs ahead may issue its request first.
-    fn await_owner(&mut self, core: CoreId, line: Line, at: u64) -> Result<(), Blocked> {
-        let Some(sharers) = self
-            .hw
-            .llc
-            .peek(line)
-            .filter(|entry| entry.owned)
-            .map(|entry| entry.sharers)
-        else {
-            return Ok(());
-        };
+    fn await_owner(&mut self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
         // A load is requested at dispatch, for a later cycle; a store as it drains.
         let now = at.min(self.hw.harts[core.index()].core.next_op.get());
         let has_waited = self.hw.harts[core.index()].core.has_waited(line);
@@ -139,13 +138,13 @@ impl System {
             .map_or(Ok(()), |until| Err(Blocked::Filling(until)))
     }
 
-    /// The LLC line to evict for this one, if its set is full: the least recently used that no
+    /// The LLC line to evict for this one, which is not there, if its set is full: the least recently used that no
     /// store waits for after losing it. Otherwise stores of several cores whose lines share a set
     /// would evict each other endlessly. Fails until one of those stores is due if they hold all
     /// ways.
     fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
         let llc = &self.hw.llc;
-        if llc.peek(line).is_some() || llc.has_room_for(line) {
+        if llc.has_room_for(line) {
             return Ok(None);
         }
         let mut first = u64::MAX;
@@ -267,7 +266,7 @@ impl System {
 
     /// Place 6: who supplies a line that is in no cache.
     fn supply(&mut self, core: CoreId, line: Line, access: Access) -> Result<Supply<Key>, Blocked> {
-        if !line.is_persistent() || self.hw.llc.peek(line).is_some() {
+        if !line.is_persistent() {
             return Ok(Supply::Memory);
         }
         match self.design.missed(&mut self.hw, core, line, access) {

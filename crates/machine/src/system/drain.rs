@@ -28,9 +28,7 @@ impl System {
     /// Drains one entry, or stores that hit. If that was one store, which concerns no other core: the time before
     /// which the next entry may follow at once, unless an event comes first.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> Option<u64> {
-        let wants_room =
-            self.hw.waiters.of_program(core).map(|(condition, _)| condition) == Some(Condition::Room(core));
-        if !wants_room && shared.drain_hits(horizon) {
+        if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
             return None;
         }
@@ -60,6 +58,13 @@ impl System {
             }
         }
         None
+    }
+
+    /// Whether the core's program waits for room in the queue.
+    #[inline(always)]
+    fn wants_room(&self, core: CoreId) -> bool {
+        let waits = matches!(self.hw.harts[core.index()].state, ProgramState::Waits);
+        waits && self.hw.waiters.program_awaits(core, Condition::Room(core))
     }
 
     /// Drains a store, or makes it wait. As [`System::drain_one`].
@@ -295,18 +300,22 @@ impl System {
     pub(super) fn leave(&mut self, core: CoreId, number: u64, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
-        let shared = hart.core.clone();
-        shared.queue.borrow_mut().remove(number);
-        shared.drained.set(at);
-        shared.drains.set(next_time(&shared));
+        hart.core.queue.borrow_mut().remove(number);
+        hart.core.drained.set(at);
+        hart.core.drains.set(next_time(&hart.core));
         self.has_room(core, at);
     }
 
     /// Wakes a program that waits for room in the queue, or for an empty queue.
+    #[inline(always)]
     fn has_room(&mut self, core: CoreId, at: u64) {
-        if self.hw.waiters.of_program(core).is_none() {
-            return;
+        if matches!(self.hw.harts[core.index()].state, ProgramState::Waits) {
+            self.wake_for_room(core, at);
         }
+    }
+
+    #[inline(never)]
+    fn wake_for_room(&mut self, core: CoreId, at: u64) {
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
             Condition::Room(_) => shared.has_entries_free(),

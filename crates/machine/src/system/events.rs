@@ -271,10 +271,14 @@ impl System {
     }
 
     /// Wakes a core's waiters for its stores and flushes.
+    #[inline(always)]
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
-        if !self.hw.waiters.has_waiters(core) {
-            return;
+        if self.hw.waiters.await_drained(core) {
+            self.wake_if_drained(core);
         }
+    }
+
+    fn wake_if_drained(&mut self, core: CoreId) {
         let shared = self.hw.hart(core).core.clone();
         let is_met = |condition| match condition {
             Condition::Drained(_, context) => shared.is_drained(context),

@@ -76,12 +76,7 @@ impl System {
     pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
         self.end_idle_cores();
         loop {
-            let next = self
-                .hw
-                .events
-                .next_at()
-                .0
-                .min(self.earliest().0.map_or(u64::MAX, |(at, _)| at));
+            let next = self.hw.events.next_at().0.min(self.earliest().0);
             if next > cycle && next != u64::MAX {
                 return Ok(true);
             }

@@ -251,17 +251,17 @@ impl System {
             return Ok(false);
         }
         let next_event = self.hw.events.next_at().0;
-        let (earliest, second) = self.earliest();
-        if self.start.asks_design && earliest.map_or(next_event, |(at, _)| at.min(next_event)) >= self.start.at {
+        let (at, core, second) = self.earliest();
+        if self.start.asks_design && at.min(next_event) >= self.start.at {
             self.ask_at_start();
         }
-        let Some((at, core)) = earliest.filter(|(at, _)| *at < next_event) else {
+        if next_event <= at {
             let Some((at, event)) = self.hw.events.pop() else {
                 return self.finished();
             };
             self.event(at.0, event);
             return Ok(true);
-        };
+        }
         let others = second.min(next_event.saturating_sub(1)).min(last);
         let hart = &self.hw.harts[core.index()];
         hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
@@ -287,20 +287,20 @@ impl System {
         }
     }
 
-    /// The core that runs next and when, and when the one after it does; ties go to the lower
-    /// number.
-    pub(super) fn earliest(&self) -> (Option<(u64, CoreId)>, u64) {
-        let (mut first, mut second) = ((u64::MAX, CoreId(0)), u64::MAX);
+    /// When the next core runs, if any (otherwise never), and which, and when the one after it does; ties go to the
+    /// lower number.
+    pub(super) fn earliest(&self) -> (u64, CoreId, u64) {
+        let (mut first, mut core, mut second) = (u64::MAX, CoreId(0), u64::MAX);
         for hart in &self.hw.harts {
             let at = hart.next_op_at().min(hart.core.drains.get());
-            if at < first.0 {
-                second = first.0;
-                first = (at, hart.core.id);
+            if at < first {
+                second = first;
+                (first, core) = (at, hart.core.id);
             } else {
                 second = second.min(at);
             }
         }
-        ((first.0 != u64::MAX).then_some(first), second)
+        (first, core, second)
     }
 
     /// Runs a core's program up to `horizon`.

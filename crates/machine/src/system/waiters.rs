@@ -157,11 +157,14 @@ impl Waiters {
         woken
     }
 
-    /// Whether a core's fence, program or store queue waits.
+    /// Whether a core's fence, program or store queue waits for its stores and flushes.
     #[inline(always)]
-    pub fn has_waiters(&self, core: CoreId) -> bool {
+    pub fn await_drained(&self, core: CoreId) -> bool {
         let slots = &self.cores[core.index()];
-        slots.fence.is_some() || slots.program.is_some() || slots.store_queue.is_some()
+        let drained = |condition: Option<&Condition>| matches!(condition, Some(Condition::Drained(..)));
+        drained(slots.fence.as_ref())
+            || drained(slots.program.as_ref().map(|(condition, _)| condition))
+            || drained(slots.store_queue.as_ref())
     }
 
     /// Removes a core's fence if its condition `is_met`.
@@ -210,6 +213,13 @@ impl Waiters {
     /// The condition of a core's program, and how it resumes.
     pub fn of_program(&self, core: CoreId) -> Option<(Condition, Then)> {
         self.cores[core.index()].program
+    }
+
+    /// Whether a core's program waits for this condition.
+    #[inline(always)]
+    pub fn program_awaits(&self, core: CoreId, condition: Condition) -> bool {
+        let slot = &self.cores[core.index()].program;
+        slot.as_ref().is_some_and(|(awaited, _)| *awaited == condition)
     }
 
     /// The evicted lines that the design holds, each with its condition.
