@@ -1,6 +1,6 @@
 //! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
-use super::media::Media;
+use super::media::{BankId, Media};
 use crate::config::Machine;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
@@ -10,7 +10,7 @@ use strandline_rules::{broken, Rule};
 /// A controller.
 pub struct Controller {
     /// Accepted writes that have not been issued to the media, oldest first.
-    queue: VecDeque<Queued>,
+    queue: Vec<Queued>,
     /// Accepted writes that are in progress at the media.
     issued: Vec<Queued>,
     /// Writes that have arrived and found no room.
@@ -34,6 +34,7 @@ pub struct Controller {
 struct Queued {
     write: WriteId,
     line: Line,
+    bank: BankId,
     number: u64,
 }
 
@@ -52,7 +53,7 @@ pub struct Issued {
     /// When it is on the media.
     pub done: u64,
     /// Bytes written to the media for it.
-    pub bytes: u64,
+    pub bytes: u32,
 }
 
 impl Controller {
@@ -63,7 +64,7 @@ impl Controller {
             high => high.min(capacity),
         };
         Controller {
-            queue: VecDeque::new(),
+            queue: Vec::new(),
             issued: Vec::new(),
             waiting: VecDeque::new(),
             capacity,
@@ -107,8 +108,12 @@ impl Controller {
     pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let joined = self.joins(line, may_coalesce);
         if joined.is_none() {
-            let number = self.accepted;
-            self.queue.push_back(Queued { write, line, number });
+            self.queue.push(Queued {
+                write,
+                line,
+                bank: self.media.bank_of(line),
+                number: self.accepted,
+            });
             self.accepted += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
@@ -125,7 +130,7 @@ impl Controller {
             return;
         }
         for queued in self.queue.iter().take(self.queue.len().saturating_sub(low)) {
-            self.media.put_first(queued.line);
+            self.media.put_first(queued.bank);
         }
     }
 
@@ -134,18 +139,26 @@ impl Controller {
         self.queue.iter().chain(&self.issued).any(|q| q.line == line)
     }
 
+    /// Whether accepted writes have not been issued to the media.
+    #[inline]
+    pub fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     /// Whether the media are busy with the write.
     pub fn has_issued(&self, write: WriteId) -> bool {
         self.issued.iter().any(|q| q.write == write)
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
         self.queue.len() + self.issued.len() >= self.capacity
     }
 
     /// The next write that found no room, if there is room now; it must be offered again.
+    #[inline]
     pub fn next_waiting(&mut self) -> Option<WriteId> {
-        if self.is_full() {
+        if self.waiting.is_empty() || self.is_full() {
             return None;
         }
         if broken(Rule::WaitingWritesInOrder) {
@@ -156,6 +169,7 @@ impl Controller {
 
     /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.
     /// Returns when to look again if there is none.
+    #[inline]
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
         if self.queue.is_empty() {
             return Err(u64::MAX);
@@ -176,8 +190,8 @@ impl Controller {
             } else {
                 index
             };
-            let Queued { write, line, .. } = self.queue[index];
-            let free = self.media.free_at(line);
+            let Queued { write, bank, .. } = self.queue[index];
+            let free = self.media.free_at(bank);
             if free > now {
                 again = again.min(free);
             } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
@@ -190,8 +204,8 @@ impl Controller {
     /// The oldest write to an open row that the media can accept.
     fn oldest_row_hit(&self, now: u64, may_issue: &impl Fn(WriteId) -> bool) -> Option<usize> {
         (0..self.queue.len()).find(|index| {
-            let Queued { write, line, .. } = self.queue[*index];
-            let ready = self.media.is_ready(line) && self.media.free_at(line) <= now;
+            let Queued { write, line, bank, .. } = self.queue[*index];
+            let ready = self.media.is_ready(bank, line) && self.media.free_at(bank) <= now;
             ready && may_issue(write) && !self.is_behind_its_line(*index)
         })
     }
@@ -199,25 +213,23 @@ impl Controller {
     /// Whether an older write to the same line is not on the media yet.
     fn is_behind_its_line(&self, index: usize) -> bool {
         let line = self.queue[index].line;
-        self.issued
-            .iter()
-            .chain(self.queue.iter().take(index))
-            .any(|q| q.line == line)
+        let is_of_line = |q: &Queued| q.line == line;
+        self.issued.iter().any(is_of_line) || self.queue[..index].iter().any(is_of_line)
     }
 
     fn send(&mut self, index: usize, now: u64) -> Issued {
-        let queued = self.queue.remove(index).expect("an index of the queue");
+        let queued = self.queue.remove(index);
         self.issued.push(queued);
-        let taken = self.media.write(queued.line, now);
+        let taken = self.media.write(queued.bank, queued.line, now);
         self.port = taken.port;
         Issued {
             write: queued.write,
             done: taken.done,
-            bytes: taken.bytes,
+            bytes: taken.bytes as u32,
         }
     }
 
-    /// Completes a write at the media; [`Controller::take_commits`] returns the commits that it
+    /// Completes a write at the media; [`Controller::next_answered`] returns the commits that it
     /// completes.
     pub fn complete(&mut self, write: WriteId) {
         let Some(index) = self.issued.iter().position(|q| q.write == write) else {
@@ -241,18 +253,16 @@ impl Controller {
         });
     }
 
-    /// Takes the commits that no longer wait.
-    pub fn take_commits(&mut self) -> Vec<(CoreId, Key)> {
-        let mut done = Vec::new();
+    /// Takes the oldest commit that no longer waits.
+    #[inline]
+    pub fn next_answered(&mut self) -> Option<(CoreId, Key)> {
+        if self.commits.is_empty() {
+            return None;
+        }
         let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();
-        self.commits.retain(|c| {
-            let answered = c.left == 0 || early;
-            if answered {
-                done.push((c.core, c.tag));
-            }
-            !answered
-        });
-        done
+        let index = self.commits.iter().position(|c| c.left == 0 || early)?;
+        let commit = self.commits.remove(index);
+        Some((commit.core, commit.tag))
     }
 }
 

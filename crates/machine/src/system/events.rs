@@ -3,7 +3,8 @@
 use super::hardware::{Command, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
-use crate::memory::{Origin, Waiting};
+use crate::core::Core;
+use crate::memory::{Issued, Origin, Waiting};
 use strandline_design::{Acceptance, ControllerId, Domain, Key, StoreId, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
@@ -18,7 +19,7 @@ pub enum Event {
     OnMedia {
         controller: ControllerId,
         write: WriteId,
-        bytes: u64,
+        bytes: u32,
     },
     /// A controller looks for a write to issue.
     Look { controller: ControllerId },
@@ -69,12 +70,12 @@ impl System {
 
     /// A write arrives; `again` if it was parked for want of room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
-        let request = self.hw.writes.get(write).request;
+        let request = *self.hw.writes.get(write);
         let (design, writes) = (&*self.design, &self.hw.writes);
-        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), &request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
             if broken(Rule::AcknowledgedAfterAcceptance) {
-                let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
+                let waiting = self.hw.writes.take_waiting(write);
                 self.acknowledge(waiting);
             }
             return;
@@ -101,21 +102,22 @@ impl System {
     /// Inserts a write into the queue, or coalesces it with a queued one.
     fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest<Key>) {
         let (design, writes) = (&*self.design, &self.hw.writes);
-        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
         let Some(queued) = queue.take(write, request.line, may) else {
-            self.accepted(write);
+            self.accepted(write, request);
             return self.issue(controller);
         };
         self.hw.tally.coalesced += 1;
         if self.keeps_queued_bytes(controller, queued) {
-            self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
+            let data = self.hw.writes.get(queued).data;
+            self.accepted(write, &WriteRequest { data, ..*request });
         } else {
-            let queued = &mut self.hw.writes.get_mut(queued).request;
+            let queued = self.hw.writes.get_mut(queued);
             request.bytes.copy(&request.data, &mut queued.data);
             queued.bytes.0 |= request.bytes.0;
+            self.accepted(write, request);
         }
-        self.accepted(write);
         self.design.coalesced(&mut self.hw, controller, request);
         self.hw.writes.remove(write);
     }
@@ -127,9 +129,17 @@ impl System {
     }
 
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
-    fn accepted(&mut self, write: WriteId) {
+    fn accepted(&mut self, write: WriteId, request: &WriteRequest<Key>) {
+        if self.hw.keeps_durable() {
+            self.persist_accepted(request);
+        }
+        let waiting = self.hw.writes.accept(write);
+        self.acknowledge(waiting);
+    }
+
+    #[cold]
+    fn persist_accepted(&mut self, request: &WriteRequest<Key>) {
         let now = self.hw.now;
-        let request = self.hw.writes.get(write).request;
         match self.design.domain() {
             Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
@@ -138,28 +148,30 @@ impl System {
             }
             Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
             Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
-            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
+            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, request),
             Domain::Controllers => {}
         }
-        let waiting = self.hw.writes.accept(write);
-        self.acknowledge(waiting);
     }
 
     /// Notifies the waiters for a write's acceptance.
     fn acknowledge(&mut self, waiting: Waiting) {
-        for origin in waiting.first.into_iter().chain(waiting.others) {
-            match origin {
-                Origin::Buffer { core, slot } => self.buffer_done(core, slot),
-                Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
-            }
+        let Some(first) = waiting.first else { return };
+        self.acknowledge_one(first);
+        for origin in waiting.others {
+            self.acknowledge_one(origin);
         }
     }
 
-    /// A write has reached the persistence domain.
-    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
-        if self.hw.crash_image.is_none() && self.hw.durable.is_none() {
-            return;
+    #[inline]
+    fn acknowledge_one(&mut self, origin: Origin) {
+        match origin {
+            Origin::Buffer { core, slot } => self.buffer_done(core, slot),
+            Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
         }
+    }
+
+    /// A write has reached the persistence domain, whose bytes the machine keeps.
+    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
         let data = self.hw.persisted(request);
         self.durable(at, request.line, data);
     }
@@ -181,23 +193,30 @@ impl System {
         image.update(Cycles(at), persists, &named);
     }
 
+    #[inline]
     fn issue(&mut self, controller: ControllerId) {
+        if self.hw.controllers[controller.0 as usize].has_queued() {
+            self.issue_queued(controller);
+        }
+    }
+
+    /// Issues all writes that the media can accept now, and schedules the next look.
+    fn issue_queued(&mut self, controller: ControllerId) {
         let now = self.hw.now;
         loop {
             let (design, writes) = (&*self.design, &self.hw.writes);
-            let may = |write: WriteId| design.may_issue(controller, &writes.get(write).request);
+            let may = |write: WriteId| design.may_issue(controller, writes.get(write));
             let queue = &mut self.hw.controllers[controller.0 as usize];
             match queue.issue(now, may) {
-                Ok(issued) => {
-                    let (write, bytes) = (issued.write, issued.bytes);
+                Ok(Issued { write, done, bytes }) => {
                     let event = Event::OnMedia {
                         controller,
                         write,
                         bytes,
                     };
-                    self.hw.events.post(Cycles(issued.done), event);
-                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
-                        let request = self.hw.writes.get(write).request;
+                    self.hw.events.post(Cycles(done), event);
+                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr && self.hw.keeps_durable() {
+                        let request = *self.hw.writes.get(write);
                         self.persist(now, &request);
                     }
                 }
@@ -212,15 +231,14 @@ impl System {
         }
     }
 
-    fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u64) {
-        let now = self.hw.now;
+    fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u32) {
         self.hw.tally.pm_writes += 1;
-        self.hw.tally.pm_write_bytes += bytes;
+        self.hw.tally.pm_write_bytes += u64::from(bytes);
         self.hw.controllers[controller.0 as usize].complete(write);
-        let request = self.hw.writes.remove(write).request;
-        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
-        if !saved && self.design.domain() == Domain::Controllers {
-            self.persist(now, &request);
+        let request = *self.hw.writes.get(write);
+        self.hw.writes.remove(write);
+        if self.hw.keeps_durable() {
+            self.persist_on_media(&request);
         }
         self.design.reached_media(&mut self.hw, controller, &request);
         self.commits(controller);
@@ -230,8 +248,18 @@ impl System {
         self.issue(controller);
     }
 
+    /// A write is on the media; without ADR it is durable now.
+    #[cold]
+    fn persist_on_media(&mut self, request: &WriteRequest<Key>) {
+        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
+        if !saved && self.design.domain() == Domain::Controllers {
+            self.persist(self.hw.now, request);
+        }
+    }
+
+    #[inline]
     fn commits(&mut self, controller: ControllerId) {
-        for (core, tag) in self.hw.controllers[controller.0 as usize].take_commits() {
+        while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
             self.hw.hart(core).commit_answered(controller);
             self.design.committed(&mut self.hw, core, tag);
         }
@@ -271,22 +299,24 @@ impl System {
     }
 
     /// Wakes a core's waiters for its stores and flushes.
+    #[inline]
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
-        if !self.hw.waiters.has_waiters(core) {
-            return;
+        if self.hw.waiters.has_waiters(core) {
+            self.wake_drained(core);
         }
-        let shared = self.hw.hart(core).core.clone();
-        let is_met = |condition| match condition {
-            Condition::Drained(_, context) => shared.is_drained(context),
-            _ => false,
-        };
-        if self.hw.waiters.wake_fence(core, is_met) {
+    }
+
+    fn wake_drained(&mut self, core: CoreId) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if waiters.wake_fence(core, |condition| is_drained(shared, condition)) {
             self.release(core);
         }
-        if let Some(then) = self.hw.waiters.wake_program(core, is_met) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if let Some(then) = waiters.wake_program(core, |condition| is_drained(shared, condition)) {
             self.go_on(core, then);
         }
-        if self.hw.waiters.wake_store_queue(core, is_met) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if waiters.wake_store_queue(core, |condition| is_drained(shared, condition)) {
             self.retry_drain(core);
         }
     }
@@ -309,16 +339,13 @@ impl System {
     /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
-        let core = self.hw.hart(id).core.clone();
+        let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
         core.notes.settle(now);
         if core.holds_loads.replace(false) {
             core.load_floor.set(core.load_floor.get().max(now));
         }
-        let program = self
-            .hw
-            .waiters
-            .wake_program(id, |condition| condition == Condition::Retired(id));
+        let program = waiters.wake_program(id, |condition| condition == Condition::Retired(id));
         if let Some(Then::GoOn { fenced }) = program {
             if fenced {
                 core.window.stall_fence(now);
@@ -380,4 +407,9 @@ impl System {
             }
         }
     }
+}
+
+/// Whether the condition is that stores and flushes of this core are done, and they are.
+fn is_drained(core: &Core, condition: Condition) -> bool {
+    matches!(condition, Condition::Drained(_, context) if core.is_drained(context))
 }

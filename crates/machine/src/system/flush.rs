@@ -113,7 +113,7 @@ impl System {
                 true
             }
             Some(id) => {
-                self.hw.writes.get_mut(id).waiting.push(origin);
+                self.hw.writes.wait_for(id, origin);
                 true
             }
             None => false,
@@ -286,7 +286,7 @@ impl System {
         let Some(id) = self.hw.writes.unaccepted(line) else {
             return;
         };
-        let data = &mut self.hw.writes.get_mut(id).request.data;
+        let data = &mut self.hw.writes.get_mut(id).data;
         for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
             if bytes == 0 {
                 *word = 0;

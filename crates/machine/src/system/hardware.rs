@@ -246,6 +246,18 @@ impl Hardware {
         held.map(|(condition, ..)| condition.until())
     }
 
+    /// A core, and what waits.
+    #[inline]
+    pub fn waits_of(&mut self, core: CoreId) -> (&Core, &mut Waiters) {
+        (&self.harts[core.index()].core, &mut self.waiters)
+    }
+
+    /// Whether the machine keeps the bytes of the persistence domain.
+    #[inline]
+    pub fn keeps_durable(&self) -> bool {
+        self.crash_image.is_some() || self.durable.is_some()
+    }
+
     /// The bytes of a line once this write is durable: those that it writes, over the present ones.
     pub fn persisted(&self, write: &WriteRequest<Key>) -> LineData {
         if write.bytes.is_all() {
