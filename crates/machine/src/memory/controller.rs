@@ -9,17 +9,18 @@ use strandline_rules::{broken, Rule};
 
 /// A controller.
 pub struct Controller {
-    /// Accepted writes that have not been issued to the media, oldest first.
-    queue: Vec<Queued>,
-    /// Accepted writes that are in progress at the media.
-    issued: Vec<Queued>,
+    /// Accepted writes that are not on the media, oldest first.
+    accepted: Vec<Accepted>,
+    /// How many of them have not been issued to the media.
+    queued: usize,
+    /// How many were accepted so far.
+    count: u64,
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     /// The numbers of queued writes at which they begin and cease to go before reads.
     drain: [usize; 2],
     row_hits_first: bool,
-    accepted: u64,
     /// The time until which the write port is busy.
     port: u64,
     commits: Vec<Commit>,
@@ -30,12 +31,14 @@ pub struct Controller {
     pub media: Media,
 }
 
+/// An accepted write: queued, or in progress at the media.
 #[derive(Clone, Copy)]
-struct Queued {
+struct Accepted {
     write: WriteId,
-    line: Line,
     bank: BankId,
+    line: Line,
     number: u64,
+    is_issued: bool,
 }
 
 struct Commit {
@@ -64,13 +67,13 @@ impl Controller {
             high => high.min(capacity),
         };
         Controller {
-            queue: Vec::new(),
-            issued: Vec::new(),
+            accepted: Vec::new(),
+            queued: 0,
+            count: 0,
             waiting: VecDeque::new(),
             capacity,
             drain: [high, (machine.controllers.drain_low as usize).min(high - 1)],
             row_hits_first: machine.controllers.row_hits_first,
-            accepted: 0,
             port: 0,
             commits: Vec::new(),
             look_at: u64::MAX,
@@ -90,31 +93,40 @@ impl Controller {
         true
     }
 
+    /// The writes in the queue, oldest first.
+    fn queue(&self) -> impl DoubleEndedIterator<Item = &Accepted> {
+        self.accepted.iter().filter(|write| !write.is_issued)
+    }
+
     /// The queued write to the same line with which a write coalesces.
+    #[inline]
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
-        let mut queued = self.queue.iter().rev().filter(|q| q.line == line);
-        let newest = queued.next().filter(|queued| may_coalesce(queued.write));
-        if let Some(queued) = newest.filter(|_| !broken(Rule::MediaOrderOfALine)) {
+        let newest = self.queue().rev().find(|queued| queued.line == line);
+        if let Some(queued) = newest.filter(|queued| may_coalesce(queued.write) && !broken(Rule::MediaOrderOfALine)) {
             return Some(queued.write);
         }
         if broken(Rule::CoalescingBeforeIssue) {
-            return self.issued.iter().find(|q| q.line == line).map(|issued| issued.write);
+            let issued = self.accepted.iter().find(|write| write.is_issued && write.line == line);
+            return issued.map(|issued| issued.write);
         }
         None
     }
 
     /// Accepts a write that it has room for. Returns the queued write with which it coalesces, if
     /// any.
+    #[inline]
     pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let joined = self.joins(line, may_coalesce);
         if joined.is_none() {
-            self.queue.push(Queued {
+            self.accepted.push(Accepted {
                 write,
-                line,
                 bank: self.media.bank_of(line),
-                number: self.accepted,
+                line,
+                number: self.count,
+                is_issued: false,
             });
-            self.accepted += 1;
+            self.queued += 1;
+            self.count += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
             }
@@ -126,33 +138,34 @@ impl Controller {
     /// from now on, so that none waits endlessly.
     fn begin_drain(&mut self) {
         let [high, low] = self.drain;
-        if self.queue.len() + self.issued.len() < high || self.media.has_first() {
+        if self.accepted.len() < high || self.media.has_first() {
             return;
         }
-        for queued in self.queue.iter().take(self.queue.len().saturating_sub(low)) {
+        let first = self.queued.saturating_sub(low);
+        for queued in self.accepted.iter().filter(|write| !write.is_issued).take(first) {
             self.media.put_first(queued.bank);
         }
     }
 
     /// Whether an accepted write to the line is not on the media yet.
     pub fn holds(&self, line: Line) -> bool {
-        self.queue.iter().chain(&self.issued).any(|q| q.line == line)
+        self.accepted.iter().any(|write| write.line == line)
     }
 
-    /// Whether accepted writes have not been issued to the media.
+    /// Whether writes wait for the media.
     #[inline]
     pub fn has_queued(&self) -> bool {
-        !self.queue.is_empty()
+        self.queued > 0
     }
 
     /// Whether the media are busy with the write.
     pub fn has_issued(&self, write: WriteId) -> bool {
-        self.issued.iter().any(|q| q.write == write)
+        self.accepted.iter().any(|a| a.write == write && a.is_issued)
     }
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.queue.len() + self.issued.len() >= self.capacity
+        self.accepted.len() >= self.capacity
     }
 
     /// The next write that found no room, if there is room now; it must be offered again.
@@ -171,7 +184,7 @@ impl Controller {
     /// Returns when to look again if there is none.
     #[inline]
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
-        if self.queue.is_empty() {
+        if self.queued == 0 {
             return Err(u64::MAX);
         }
         if self.port > now {
@@ -182,19 +195,21 @@ impl Controller {
                 return Ok(self.send(index, now));
             }
         }
-        let mut again = u64::MAX;
         let newest_first = broken(Rule::MediaOrderOfALine);
-        for index in 0..self.queue.len() {
-            let index = if newest_first {
-                self.queue.len() - 1 - index
-            } else {
-                index
+        let mut again = u64::MAX;
+        for index in 0..self.accepted.len() {
+            let index = match newest_first {
+                true => self.accepted.len() - 1 - index,
+                false => index,
             };
-            let Queued { write, bank, .. } = self.queue[index];
-            let free = self.media.free_at(bank);
+            let queued = &self.accepted[index];
+            if queued.is_issued {
+                continue;
+            }
+            let free = self.media.free_at(queued.bank);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
+            } else if may_issue(queued.write) && (newest_first || !self.is_behind_its_line(index)) {
                 return Ok(self.send(index, now));
             }
         }
@@ -202,24 +217,27 @@ impl Controller {
     }
 
     /// The oldest write to an open row that the media can accept.
+    #[inline(never)]
     fn oldest_row_hit(&self, now: u64, may_issue: &impl Fn(WriteId) -> bool) -> Option<usize> {
-        (0..self.queue.len()).find(|index| {
-            let Queued { write, line, bank, .. } = self.queue[*index];
-            let ready = self.media.is_ready(bank, line) && self.media.free_at(bank) <= now;
-            ready && may_issue(write) && !self.is_behind_its_line(*index)
-        })
+        let is_ready = |write: &Accepted| {
+            let free = self.media.free_at(write.bank);
+            !write.is_issued && free <= now && self.media.is_ready(write.bank, write.line) && may_issue(write.write)
+        };
+        (0..self.accepted.len()).find(|index| is_ready(&self.accepted[*index]) && !self.is_behind_its_line(*index))
     }
 
     /// Whether an older write to the same line is not on the media yet.
+    #[inline]
     fn is_behind_its_line(&self, index: usize) -> bool {
-        let line = self.queue[index].line;
-        let is_of_line = |q: &Queued| q.line == line;
-        self.issued.iter().any(is_of_line) || self.queue[..index].iter().any(is_of_line)
+        let line = self.accepted[index].line;
+        self.accepted[..index].iter().any(|older| older.line == line)
     }
 
+    #[inline]
     fn send(&mut self, index: usize, now: u64) -> Issued {
-        let queued = self.queue.remove(index);
-        self.issued.push(queued);
+        let queued = &mut self.accepted[index];
+        queued.is_issued = true;
+        self.queued -= 1;
         let taken = self.media.write(queued.bank, queued.line, now);
         self.port = taken.port;
         Issued {
@@ -231,11 +249,12 @@ impl Controller {
 
     /// Completes a write at the media; [`Controller::next_answered`] returns the commits that it
     /// completes.
+    #[inline]
     pub fn complete(&mut self, write: WriteId) {
-        let Some(index) = self.issued.iter().position(|q| q.write == write) else {
+        let Some(index) = self.accepted.iter().position(|a| a.write == write) else {
             return;
         };
-        let number = self.issued.swap_remove(index).number;
+        let number = self.accepted.remove(index).number;
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;
@@ -248,8 +267,8 @@ impl Controller {
         self.commits.push(Commit {
             core,
             tag,
-            before: self.accepted,
-            left: self.queue.len() + self.issued.len(),
+            before: self.count,
+            left: self.accepted.len(),
         });
     }
 
@@ -259,7 +278,7 @@ impl Controller {
         if self.commits.is_empty() {
             return None;
         }
-        let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();
+        let early = broken(Rule::CommitAwaitsMedia) && self.queued == 0;
         let index = self.commits.iter().position(|c| c.left == 0 || early)?;
         let commit = self.commits.remove(index);
         Some((commit.core, commit.tag))

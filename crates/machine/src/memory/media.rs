@@ -250,6 +250,7 @@ impl Media {
 
     /// Writes a line into the write-combining buffer; a new block may evict an old one to the
     /// media.
+    #[inline(never)]
     fn combine(&mut self, line: Line, at: u64) -> Taken {
         let block = line.0 / self.block_lines;
         if let Some(place) = self.open_blocks.iter().position(|b| *b == block) {

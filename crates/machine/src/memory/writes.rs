@@ -64,7 +64,7 @@ impl Writes {
 
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
         let (id, tail) = self.insert(request);
         tail.arrives = arrives.max(tail.arrives + 1);
@@ -74,7 +74,7 @@ impl Writes {
         (id, tail.arrives)
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
         let line = request.line;
         let waiting = Waiting::default();
