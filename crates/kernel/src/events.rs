@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 pub struct Events<E> {
     /// The last event of each cycle of the wheel, by time modulo [`SPAN`].
-    lasts: Vec<u32>,
+    lasts: Box<[u32; SPAN as usize]>,
     /// The cycles that have events, and the words of them that are not zero.
     busy: [u64; WORDS],
     busy_words: u32,
@@ -66,7 +66,7 @@ impl<E> Ord for Entry<E> {
 impl<E> Default for Events<E> {
     fn default() -> Self {
         Events {
-            lasts: vec![0; SPAN as usize],
+            lasts: Box::new([0; SPAN as usize]),
             busy: [0; WORDS],
             busy_words: 0,
             nodes: Vec::new(),

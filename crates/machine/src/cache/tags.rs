@@ -113,7 +113,9 @@ impl Tags {
     pub fn clean(&mut self, line: Line) -> bool {
         let found = self.set(line).iter_mut().find(|e| is_of(**e, key(line)));
         let modified = found.filter(|entry| **entry == key(line) | State::Modified as u64);
-        modified.map(|entry| *entry = key(line) | State::Exclusive as u64).is_some()
+        modified
+            .map(|entry| *entry = key(line) | State::Exclusive as u64)
+            .is_some()
     }
 
     /// Changes the state of `line`, which has just been touched.

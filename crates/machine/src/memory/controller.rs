@@ -11,8 +11,8 @@ use strandline_rules::{broken, Rule};
 pub struct Controller {
     /// Accepted writes that are not on the media, oldest first.
     accepted: Vec<Accepted>,
-    /// How many of them have not been issued to the media.
-    queued: usize,
+    /// The index of the oldest of them that has not been issued to the media.
+    oldest: usize,
     /// How many were accepted so far.
     count: u64,
     /// Writes that have arrived and found no room.
@@ -68,7 +68,7 @@ impl Controller {
         };
         Controller {
             accepted: Vec::new(),
-            queued: 0,
+            oldest: 0,
             count: 0,
             waiting: VecDeque::new(),
             capacity,
@@ -95,7 +95,7 @@ impl Controller {
 
     /// The writes in the queue, oldest first.
     fn queue(&self) -> impl DoubleEndedIterator<Item = &Accepted> {
-        self.accepted.iter().filter(|write| !write.is_issued)
+        self.accepted[self.oldest..].iter().filter(|write| !write.is_issued)
     }
 
     /// The queued write to the same line with which a write coalesces.
@@ -125,7 +125,6 @@ impl Controller {
                 number: self.count,
                 is_issued: false,
             });
-            self.queued += 1;
             self.count += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
@@ -141,7 +140,7 @@ impl Controller {
         if self.accepted.len() < high || self.media.has_first() {
             return;
         }
-        let first = self.queued.saturating_sub(low);
+        let first = self.queue().count().saturating_sub(low);
         for queued in self.accepted.iter().filter(|write| !write.is_issued).take(first) {
             self.media.put_first(queued.bank);
         }
@@ -155,7 +154,7 @@ impl Controller {
     /// Whether writes wait for the media.
     #[inline]
     pub fn has_queued(&self) -> bool {
-        self.queued > 0
+        self.oldest < self.accepted.len()
     }
 
     /// Whether the media are busy with the write.
@@ -184,7 +183,7 @@ impl Controller {
     /// Returns when to look again if there is none.
     #[inline]
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
-        if self.queued == 0 {
+        if !self.has_queued() {
             return Err(u64::MAX);
         }
         if self.port > now {
@@ -197,9 +196,9 @@ impl Controller {
         }
         let newest_first = broken(Rule::MediaOrderOfALine);
         let mut again = u64::MAX;
-        for index in 0..self.accepted.len() {
+        for index in self.oldest..self.accepted.len() {
             let index = match newest_first {
-                true => self.accepted.len() - 1 - index,
+                true => self.oldest + self.accepted.len() - 1 - index,
                 false => index,
             };
             let queued = &self.accepted[index];
@@ -223,7 +222,8 @@ impl Controller {
             let free = self.media.free_at(write.bank);
             !write.is_issued && free <= now && self.media.is_ready(write.bank, write.line) && may_issue(write.write)
         };
-        (0..self.accepted.len()).find(|index| is_ready(&self.accepted[*index]) && !self.is_behind_its_line(*index))
+        (self.oldest..self.accepted.len())
+            .find(|index| is_ready(&self.accepted[*index]) && !self.is_behind_its_line(*index))
     }
 
     /// Whether an older write to the same line is not on the media yet.
@@ -235,13 +235,15 @@ impl Controller {
 
     #[inline]
     fn send(&mut self, index: usize, now: u64) -> Issued {
-        let queued = &mut self.accepted[index];
-        queued.is_issued = true;
-        self.queued -= 1;
-        let taken = self.media.write(queued.bank, queued.line, now);
+        self.accepted[index].is_issued = true;
+        while self.accepted.get(self.oldest).is_some_and(|write| write.is_issued) {
+            self.oldest += 1;
+        }
+        let Accepted { write, bank, line, .. } = self.accepted[index];
+        let taken = self.media.write(bank, line, now);
         self.port = taken.port;
         Issued {
-            write: queued.write,
+            write,
             done: taken.done,
             bytes: taken.bytes as u32,
         }
@@ -255,6 +257,7 @@ impl Controller {
             return;
         };
         let number = self.accepted.remove(index).number;
+        self.oldest -= usize::from(index < self.oldest);
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;
@@ -272,13 +275,15 @@ impl Controller {
         });
     }
 
-    /// Takes the oldest commit that no longer waits.
+    /// Whether commits wait for writes.
     #[inline]
+    pub fn has_commits(&self) -> bool {
+        !self.commits.is_empty()
+    }
+
+    /// Takes the oldest commit that no longer waits.
     pub fn next_answered(&mut self) -> Option<(CoreId, Key)> {
-        if self.commits.is_empty() {
-            return None;
-        }
-        let early = broken(Rule::CommitAwaitsMedia) && self.queued == 0;
+        let early = broken(Rule::CommitAwaitsMedia) && !self.has_queued();
         let index = self.commits.iter().position(|c| c.left == 0 || early)?;
         let commit = self.commits.remove(index);
         Some((commit.core, commit.tag))

@@ -109,7 +109,7 @@ impl Writes {
     }
 
     /// Records that a controller has accepted the write: its waiters.
-    #[inline]
+    #[inline(always)]
     pub fn accept(&mut self, id: WriteId) -> Waiting {
         self.unaccepted.remove(self.get(id).line);
         self.take_waiting(id)

@@ -5,7 +5,7 @@ use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::Core;
 use crate::memory::{Issued, Origin, Waiting};
-use strandline_design::{Acceptance, ControllerId, Domain, Key, StoreId, WriteId, WriteRequest};
+use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, StoreId, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -70,23 +70,31 @@ impl System {
 
     /// A write arrives; `again` if it was parked for want of room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
-        let request = *self.hw.writes.get(write);
         let (design, writes) = (&*self.design, &self.hw.writes);
-        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), &request);
+        let request = writes.get(write);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
             if broken(Rule::AcknowledgedAfterAcceptance) {
                 let waiting = self.hw.writes.take_waiting(write);
                 self.acknowledge(waiting);
             }
-            return;
+        } else if self.hw.asks(Hook::Arrived) {
+            self.ask_at_arrival(controller, write);
+        } else {
+            self.queued(controller, write);
         }
+    }
+
+    /// Place 7: the design decides about a write that has arrived.
+    fn ask_at_arrival(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
         match self.design.arrived(&mut self.hw, controller, &request) {
             Acceptance::Wait(until) => {
                 let core = request.core.unwrap_or(CoreId(0));
                 let condition = Condition::of(core, until);
                 self.hw.waiters.park(condition, Waiter::Arrival { controller, write });
             }
-            Acceptance::Queue => self.queued(controller, write, &request),
+            Acceptance::Queue => self.queued(controller, write),
             Acceptance::Absorb => {
                 let waiting = self.hw.writes.accept(write);
                 self.hw.writes.remove(write);
@@ -100,25 +108,30 @@ impl System {
     }
 
     /// Inserts a write into the queue, or coalesces it with a queued one.
-    fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest<Key>) {
+    fn queued(&mut self, controller: ControllerId, write: WriteId) {
         let (design, writes) = (&*self.design, &self.hw.writes);
+        let request = writes.get(write);
         let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
-        let Some(queued) = queue.take(write, request.line, may) else {
-            self.accepted(write, request);
-            return self.issue(controller);
-        };
+        if let Some(queued) = queue.take(write, request.line, may) {
+            return self.coalesce(controller, write, queued);
+        }
+        self.accepted(write);
+        self.issue(controller);
+    }
+
+    fn coalesce(&mut self, controller: ControllerId, write: WriteId, queued: WriteId) {
+        let request = *self.hw.writes.get(write);
         self.hw.tally.coalesced += 1;
         if self.keeps_queued_bytes(controller, queued) {
-            let data = self.hw.writes.get(queued).data;
-            self.accepted(write, &WriteRequest { data, ..*request });
+            self.hw.writes.get_mut(write).data = self.hw.writes.get(queued).data;
         } else {
             let queued = self.hw.writes.get_mut(queued);
             request.bytes.copy(&request.data, &mut queued.data);
             queued.bytes.0 |= request.bytes.0;
-            self.accepted(write, request);
         }
-        self.design.coalesced(&mut self.hw, controller, request);
+        self.accepted(write);
+        self.design.coalesced(&mut self.hw, controller, &request);
         self.hw.writes.remove(write);
     }
 
@@ -129,17 +142,19 @@ impl System {
     }
 
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
-    fn accepted(&mut self, write: WriteId, request: &WriteRequest<Key>) {
+    #[inline]
+    fn accepted(&mut self, write: WriteId) {
         if self.hw.keeps_durable() {
-            self.persist_accepted(request);
+            self.persist_accepted(write);
         }
         let waiting = self.hw.writes.accept(write);
         self.acknowledge(waiting);
     }
 
-    #[cold]
-    fn persist_accepted(&mut self, request: &WriteRequest<Key>) {
+    #[inline(never)]
+    fn persist_accepted(&mut self, write: WriteId) {
         let now = self.hw.now;
+        let request = *self.hw.writes.get(write);
         match self.design.domain() {
             Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
@@ -148,12 +163,13 @@ impl System {
             }
             Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
             Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
-            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, request),
+            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
             Domain::Controllers => {}
         }
     }
 
     /// Notifies the waiters for a write's acceptance.
+    #[inline]
     fn acknowledge(&mut self, waiting: Waiting) {
         let Some(first) = waiting.first else { return };
         self.acknowledge_one(first);
@@ -235,12 +251,13 @@ impl System {
         self.hw.tally.pm_writes += 1;
         self.hw.tally.pm_write_bytes += u64::from(bytes);
         self.hw.controllers[controller.0 as usize].complete(write);
-        let request = *self.hw.writes.get(write);
-        self.hw.writes.remove(write);
-        if self.hw.keeps_durable() {
-            self.persist_on_media(&request);
+        // The design's own writes are always reported, so that their tags are forgotten.
+        let is_tagged = self.hw.writes.get(write).tag.is_some();
+        if is_tagged || self.hw.asks(Hook::ReachedMedia) || self.hw.keeps_durable() {
+            self.reached_media(controller, write);
+        } else {
+            self.hw.writes.remove(write);
         }
-        self.design.reached_media(&mut self.hw, controller, &request);
         self.commits(controller);
         while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
             self.arrives(controller, next, true);
@@ -249,16 +266,25 @@ impl System {
     }
 
     /// A write is on the media; without ADR it is durable now.
-    #[cold]
-    fn persist_on_media(&mut self, request: &WriteRequest<Key>) {
+    #[inline(never)]
+    fn reached_media(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
+        self.hw.writes.remove(write);
         let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
-        if !saved && self.design.domain() == Domain::Controllers {
-            self.persist(self.hw.now, request);
+        if !saved && self.hw.keeps_durable() && self.design.domain() == Domain::Controllers {
+            self.persist(self.hw.now, &request);
         }
+        self.design.reached_media(&mut self.hw, controller, &request);
     }
 
     #[inline]
     fn commits(&mut self, controller: ControllerId) {
+        if self.hw.controllers[controller.0 as usize].has_commits() {
+            self.answer_commits(controller);
+        }
+    }
+
+    fn answer_commits(&mut self, controller: ControllerId) {
         while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
             self.hw.hart(core).commit_answered(controller);
             self.design.committed(&mut self.hw, core, tag);

@@ -178,6 +178,7 @@ impl Hardware {
     }
 
     /// Sends a line's bytes, looked up at `at`, to its controller.
+    #[inline]
     pub fn send_write(
         &mut self,
         line: Line,
@@ -313,6 +314,12 @@ impl Hardware {
         for hart in &self.harts {
             hart.core.skip(hook);
         }
+    }
+
+    /// Whether the design may implement the hook.
+    #[inline]
+    pub fn asks(&self, hook: Hook) -> bool {
+        self.harts.first().is_some_and(|hart| hart.core.asks(hook))
     }
 
     pub fn note_recent(&mut self, core: CoreId, line: Line) {
