@@ -146,17 +146,22 @@ impl<E: Copy> Events<E> {
             return Some((at, event));
         }
         let cycle = (at.0 % SPAN) as usize;
-        let last = self.lasts[cycle] as usize;
-        let first = self.nodes[last].next;
-        let Node { event, next } = self.nodes[first as usize];
-        self.nodes[last].next = next;
-        self.nodes[first as usize].next = self.free;
+        let last = self.lasts[cycle];
+        let first = self.nodes[last as usize].next;
+        let node = &mut self.nodes[first as usize];
+        let Node { event, next } = *node;
+        node.next = self.free;
         self.free = first;
-        if first as usize == last {
-            self.busy[cycle / 64] &= !(1 << (cycle % 64));
-            self.busy_words &= !(u32::from(self.busy[cycle / 64] == 0) << (cycle / 64));
-            self.next = self.find_next();
+        if first != last {
+            self.nodes[last as usize].next = next;
+            return Some((at, event));
         }
+        let word = cycle / 64;
+        self.busy[word] ^= 1 << (cycle % 64);
+        if self.busy[word] == 0 {
+            self.busy_words ^= 1 << word;
+        }
+        self.next = self.find_next();
         Some((at, event))
     }
 

@@ -114,7 +114,7 @@ impl Controller {
 
     /// Accepts a write that it has room for. Returns the queued write with which it coalesces, if
     /// any.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let joined = self.joins(line, may_coalesce);
         if joined.is_none() {
@@ -181,49 +181,28 @@ impl Controller {
 
     /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.
     /// Returns when to look again if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
-        if !self.has_queued() {
-            return Err(u64::MAX);
-        }
         if self.port > now {
-            return Err(self.port);
+            return Err(if self.has_queued() { self.port } else { u64::MAX });
         }
-        if self.row_hits_first {
-            if let Some(index) = self.oldest_row_hit(now, &may_issue) {
-                return Ok(self.send(index, now));
-            }
-        }
-        let newest_first = broken(Rule::MediaOrderOfALine);
-        let mut again = u64::MAX;
-        for index in self.oldest..self.accepted.len() {
-            let index = match newest_first {
-                true => self.oldest + self.accepted.len() - 1 - index,
-                false => index,
-            };
-            let queued = &self.accepted[index];
+        let (mut chosen, mut again) = (None, u64::MAX);
+        for (queued, index) in self.accepted[self.oldest..].iter().zip(self.oldest..) {
             if queued.is_issued {
                 continue;
             }
             let free = self.media.free_at(queued.bank);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(queued.write) && (newest_first || !self.is_behind_its_line(index)) {
-                return Ok(self.send(index, now));
+            } else if may_issue(queued.write) && !self.is_behind_its_line(index) {
+                if !self.row_hits_first || self.media.is_ready(queued.bank, queued.line) {
+                    chosen = Some(index);
+                    break;
+                }
+                chosen = chosen.or(Some(index));
             }
         }
-        Err(again)
-    }
-
-    /// The oldest write to an open row that the media can accept.
-    #[inline(never)]
-    fn oldest_row_hit(&self, now: u64, may_issue: &impl Fn(WriteId) -> bool) -> Option<usize> {
-        let is_ready = |write: &Accepted| {
-            let free = self.media.free_at(write.bank);
-            !write.is_issued && free <= now && self.media.is_ready(write.bank, write.line) && may_issue(write.write)
-        };
-        (self.oldest..self.accepted.len())
-            .find(|index| is_ready(&self.accepted[*index]) && !self.is_behind_its_line(*index))
+        chosen.map(|index| self.send(index, now)).ok_or(again)
     }
 
     /// Whether an older write to the same line is not on the media yet.
@@ -233,8 +212,12 @@ impl Controller {
         self.accepted[..index].iter().any(|older| older.line == line)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, index: usize, now: u64) -> Issued {
+        let index = match broken(Rule::MediaOrderOfALine) {
+            true => self.newest_of_its_line(index),
+            false => index,
+        };
         self.accepted[index].is_issued = true;
         while self.accepted.get(self.oldest).is_some_and(|write| write.is_issued) {
             self.oldest += 1;
@@ -247,6 +230,16 @@ impl Controller {
             done: taken.done,
             bytes: taken.bytes as u32,
         }
+    }
+
+    /// The newest write in the queue to the line of this one: a broken rule.
+    fn newest_of_its_line(&self, index: usize) -> usize {
+        let line = self.accepted[index].line;
+        let newest = self
+            .accepted
+            .iter()
+            .rposition(|write| write.line == line && !write.is_issued);
+        newest.unwrap_or(index)
     }
 
     /// Completes a write at the media; [`Controller::next_answered`] returns the commits that it

@@ -67,30 +67,24 @@ impl Tails {
     }
 
     /// Counts a write to the line as its latest.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, line: Line, last: WriteId) -> &mut Tail {
-        let place = self.place(line);
-        let tail = &mut self.places[place];
-        if tail.count > 0 {
-            tail.count += 1;
-            tail.last = last;
-            return &mut self.places[place];
-        }
-        *tail = Tail {
-            line,
-            count: 1,
-            last,
-            ..EMPTY
-        };
-        self.lines += 1;
-        if 2 * self.lines > self.places.len() {
+        if 2 * self.lines >= self.places.len() {
             self.grow();
         }
         let place = self.place(line);
-        &mut self.places[place]
+        let tail = &mut self.places[place];
+        if tail.count == 0 {
+            *tail = Tail { line, ..EMPTY };
+            self.lines += 1;
+        }
+        tail.count += 1;
+        tail.last = last;
+        tail
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         let empty = vec![EMPTY; 2 * self.places.len()];
         for tail in std::mem::replace(&mut self.places, empty) {
@@ -102,7 +96,7 @@ impl Tails {
     }
 
     /// Counts a write to the line no more.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, line: Line) {
         let place = self.place(line);
         let tail = &mut self.places[place];

@@ -86,6 +86,7 @@ impl System {
     }
 
     /// Place 7: the design decides about a write that has arrived.
+    #[inline(never)]
     fn ask_at_arrival(&mut self, controller: ControllerId, write: WriteId) {
         let request = *self.hw.writes.get(write);
         match self.design.arrived(&mut self.hw, controller, &request) {
@@ -108,6 +109,7 @@ impl System {
     }
 
     /// Inserts a write into the queue, or coalesces it with a queued one.
+    #[inline(always)]
     fn queued(&mut self, controller: ControllerId, write: WriteId) {
         let (design, writes) = (&*self.design, &self.hw.writes);
         let request = writes.get(write);
@@ -120,6 +122,7 @@ impl System {
         self.issue(controller);
     }
 
+    #[inline(never)]
     fn coalesce(&mut self, controller: ControllerId, write: WriteId, queued: WriteId) {
         let request = *self.hw.writes.get(write);
         self.hw.tally.coalesced += 1;
@@ -142,7 +145,7 @@ impl System {
     }
 
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
-    #[inline]
+    #[inline(always)]
     fn accepted(&mut self, write: WriteId) {
         if self.hw.keeps_durable() {
             self.persist_accepted(write);
@@ -169,11 +172,18 @@ impl System {
     }
 
     /// Notifies the waiters for a write's acceptance.
-    #[inline]
+    #[inline(always)]
     fn acknowledge(&mut self, waiting: Waiting) {
         let Some(first) = waiting.first else { return };
         self.acknowledge_one(first);
-        for origin in waiting.others {
+        if !waiting.others.is_empty() {
+            self.acknowledge_others(waiting.others);
+        }
+    }
+
+    #[inline(never)]
+    fn acknowledge_others(&mut self, others: Vec<Origin>) {
+        for origin in others {
             self.acknowledge_one(origin);
         }
     }
@@ -209,7 +219,7 @@ impl System {
         image.update(Cycles(at), persists, &named);
     }
 
-    #[inline]
+    #[inline(always)]
     fn issue(&mut self, controller: ControllerId) {
         if self.hw.controllers[controller.0 as usize].has_queued() {
             self.issue_queued(controller);
@@ -217,6 +227,7 @@ impl System {
     }
 
     /// Issues all writes that the media can accept now, and schedules the next look.
+    #[inline(never)]
     fn issue_queued(&mut self, controller: ControllerId) {
         let now = self.hw.now;
         loop {
@@ -277,13 +288,14 @@ impl System {
         self.design.reached_media(&mut self.hw, controller, &request);
     }
 
-    #[inline]
+    #[inline(always)]
     fn commits(&mut self, controller: ControllerId) {
         if self.hw.controllers[controller.0 as usize].has_commits() {
             self.answer_commits(controller);
         }
     }
 
+    #[inline(never)]
     fn answer_commits(&mut self, controller: ControllerId) {
         while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
             self.hw.hart(core).commit_answered(controller);
@@ -325,13 +337,14 @@ impl System {
     }
 
     /// Wakes a core's waiters for its stores and flushes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
         if self.hw.waiters.has_waiters(core) {
             self.wake_drained(core);
         }
     }
 
+    #[inline(never)]
     fn wake_drained(&mut self, core: CoreId) {
         let (shared, waiters) = self.hw.waits_of(core);
         if waiters.wake_fence(core, |condition| is_drained(shared, condition)) {

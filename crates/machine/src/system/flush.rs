@@ -122,6 +122,7 @@ impl System {
 
     /// Looks a line up in the core's private levels, then in the LLC and its owner's caches, and
     /// leaves it clean. Where misses are broadcast, so is a clwb, whatever the core's own caches hold.
+    #[inline]
     fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
@@ -138,6 +139,13 @@ impl System {
             return Ok(Found { dirty: true, at });
         }
         drop(private);
+        self.look_up_elsewhere(core, line, kind, own)
+    }
+
+    /// Looks a line up that is not dirty in the core's private levels, which have been looked up by `own`.
+    #[inline(never)]
+    fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<Found, Until<Key>> {
+        let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;

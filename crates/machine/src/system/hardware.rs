@@ -178,7 +178,7 @@ impl Hardware {
     }
 
     /// Sends a line's bytes, looked up at `at`, to its controller.
-    #[inline]
+    #[inline(always)]
     pub fn send_write(
         &mut self,
         line: Line,
