@@ -15,7 +15,7 @@ pub struct Events<E> {
     busy: [u64; WORDS],
     busy_words: u32,
     nodes: Vec<Node<E>>,
-    /// The first unused node.
+    /// The first unused node; the number of nodes if all are used.
     free: u32,
     /// The events outside of the wheel's cycles. They come before events of the same cycle in the wheel: they were posted
     /// when the wheel had not reached it.
@@ -83,47 +83,45 @@ impl<E> Default for Events<E> {
 impl<E: Copy> Events<E> {
     /// Posts `event` for the time `at`.
     pub fn post(&mut self, at: Cycles, event: E) {
-        self.len += 1;
-        self.next = self.next.min(at);
+        let Some(node) = self.nodes.get_mut(self.free as usize) else {
+            return self.post_after_growth(at, event);
+        };
         if at.0.wrapping_sub(self.now) >= SPAN {
             return self.post_far(at, event);
         }
-        let node = self.new_node(event);
+        let number = self.free;
+        self.free = std::mem::replace(&mut node.next, number);
+        node.event = event;
+        self.len += 1;
+        self.next = self.next.min(at);
         let cycle = (at.0 % SPAN) as usize;
         let (word, bit) = (cycle / 64, 1 << (cycle % 64));
-        let last = std::mem::replace(&mut self.lasts[cycle], node);
+        let last = std::mem::replace(&mut self.lasts[cycle], number);
         if self.busy[word] & bit != 0 {
-            let first = std::mem::replace(&mut self.nodes[last as usize].next, node);
-            self.nodes[node as usize].next = first;
+            let first = std::mem::replace(&mut self.nodes[last as usize].next, number);
+            self.nodes[number as usize].next = first;
         } else {
             self.busy[word] |= bit;
             self.busy_words |= 1 << word;
         }
     }
 
+    /// Posts an event when all nodes are used.
     #[cold]
     #[inline(never)]
+    fn post_after_growth(&mut self, at: Cycles, event: E) {
+        let next = self.free + 1;
+        self.nodes.push(Node { event, next });
+        self.post(at, event);
+    }
+
+    #[inline(never)]
     fn post_far(&mut self, at: Cycles, event: E) {
+        self.len += 1;
+        self.next = self.next.min(at);
         self.posted += 1;
         let order = self.posted;
         self.far.push(Reverse(Entry { at, order, event }));
-    }
-
-    /// A node whose next one is itself.
-    #[inline(always)]
-    fn new_node(&mut self, event: E) -> u32 {
-        let number = self.free;
-        match self.nodes.get_mut(number as usize) {
-            Some(node) => {
-                self.free = std::mem::replace(&mut node.next, number);
-                node.event = event;
-            }
-            None => {
-                self.nodes.push(Node { event, next: number });
-                self.free = number + 1;
-            }
-        }
-        number
     }
 
     /// The time of the next event, or [`Cycles::NEVER`].

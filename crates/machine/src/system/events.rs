@@ -221,7 +221,7 @@ impl System {
 
     #[inline(always)]
     fn issue(&mut self, controller: ControllerId) {
-        if self.hw.controllers[controller.0 as usize].has_queued() {
+        if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now) {
             self.issue_queued(controller);
         }
     }
