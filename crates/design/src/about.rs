@@ -75,8 +75,8 @@ pub enum Domain {
 }
 
 /// The frequent hooks of [`crate::Design`]. The machine calls each of them until the design reports
-/// that it does not implement it ([`crate::Services::skip`]). From then on a core's fast paths
-/// bypass the hook.
+/// that it does not implement it ([`crate::Services::skip`]). From then on the fast paths of cores
+/// and controllers bypass the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
     /// [`crate::Design::claim`].
@@ -91,4 +91,8 @@ pub enum Hook {
     Store,
     /// [`crate::Design::visible`].
     Visible,
+    /// [`crate::Design::arrived`].
+    Arrived,
+    /// [`crate::Design::reached_media`], of writes that the machine has sent.
+    ReachedMedia,
 }

@@ -291,7 +291,8 @@ pub trait Design: AsAny {
         controller: ControllerId,
         write: &WriteRequest<TagOf<Self>>,
     ) -> Acceptance<GateOf<Self>> {
-        let _ = (hw, controller, write);
+        let _ = (controller, write);
+        hw.skip(Hook::Arrived);
         Acceptance::Queue
     }
 
@@ -331,7 +332,8 @@ pub trait Design: AsAny {
         controller: ControllerId,
         write: &WriteRequest<TagOf<Self>>,
     ) {
-        let _ = (hw, controller, write);
+        let _ = (controller, write);
+        hw.skip(Hook::ReachedMedia);
     }
 
     /// Place 7: a controller replies to [`Services::commit`].

@@ -82,18 +82,29 @@ impl Memory {
         cell.set((cell.get() & !mask) | ((value << shift) & mask));
     }
 
+    #[inline(always)]
+    fn cells(&self, line: Line) -> &[Cell<u64>; 8] {
+        let base = line.addr().0;
+        let (words, from) = if base >= PM_BASE {
+            (&self.pm, base - PM_BASE)
+        } else {
+            (&self.dram, base)
+        };
+        words[(from / 8) as usize..].first_chunk().expect("a whole line")
+    }
+
     /// The bytes of `line`.
+    #[inline]
     #[must_use]
     pub fn line(&self, line: Line) -> LineData {
-        let base = line.addr().0;
-        std::array::from_fn(|i| self.cell(Addr(base + 8 * i as u64)).get())
+        self.cells(line).each_ref().map(Cell::get)
     }
 
     /// Replaces the bytes of `line`.
+    #[inline]
     pub fn set_line(&self, line: Line, data: &LineData) {
-        let base = line.addr().0;
-        for (i, word) in data.iter().enumerate() {
-            self.cell(Addr(base + 8 * i as u64)).set(*word);
+        for (cell, word) in self.cells(line).iter().zip(data) {
+            cell.set(*word);
         }
     }
 

@@ -5,19 +5,41 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Future events, delivered in time order; events of one time in the order in which they were posted.
+///
+/// Nearly all events are posted for the next cycles. These have a list for each cycle, in a wheel that turns with time.
 #[derive(Debug)]
 pub struct Events<E> {
-    /// The next events, the earliest last. They are few, so they are kept sorted.
-    near: Vec<Entry<E>>,
-    /// The events after those.
+    /// The last event of each cycle of the wheel, by time modulo [`SPAN`].
+    lasts: Box<[u32; SPAN as usize]>,
+    /// The cycles that have events, and the words of them that are not zero.
+    busy: [u64; WORDS],
+    busy_words: u32,
+    nodes: Vec<Node<E>>,
+    /// The first unused node; the number of nodes if all are used.
+    free: u32,
+    /// The events outside of the wheel's cycles. They come before events of the same cycle in the wheel: they were posted
+    /// when the wheel had not reached it.
     far: BinaryHeap<Reverse<Entry<E>>>,
     posted: u64,
+    /// The time of the latest event delivered: the first cycle of the wheel.
+    now: u64,
+    next: Cycles,
+    len: usize,
 }
 
-/// Maximum number of sorted events: above it, moving them costs more than a heap.
-const NEAR: usize = 64;
+/// Cycles of the wheel: a write takes fewer on most media.
+const SPAN: u64 = 2048;
+const WORDS: usize = SPAN as usize / 64;
 
-#[derive(Debug)]
+/// An event of a cycle, or an unused node.
+#[derive(Clone, Copy, Debug)]
+struct Node<E> {
+    event: E,
+    /// The next event of its cycle, the first after the last; or the next unused node.
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: Cycles,
     order: u64,
@@ -44,64 +66,143 @@ impl<E> Ord for Entry<E> {
 impl<E> Default for Events<E> {
     fn default() -> Self {
         Events {
-            near: Vec::with_capacity(NEAR + 1),
+            lasts: Box::new([0; SPAN as usize]),
+            busy: [0; WORDS],
+            busy_words: 0,
+            nodes: Vec::new(),
+            free: 0,
             far: BinaryHeap::new(),
             posted: 0,
+            now: 0,
+            next: Cycles::NEVER,
+            len: 0,
         }
     }
 }
 
-impl<E> Events<E> {
+impl<E: Copy> Events<E> {
     /// Posts `event` for the time `at`.
     pub fn post(&mut self, at: Cycles, event: E) {
-        self.posted += 1;
-        let order = self.posted;
-        let entry = Entry { at, order, event };
-        if self.far.peek().is_some_and(|first| first.0.at <= at) {
-            return self.far.push(Reverse(entry));
+        let Some(node) = self.nodes.get_mut(self.free as usize) else {
+            return self.post_after_growth(at, event);
+        };
+        if at.0.wrapping_sub(self.now) >= SPAN {
+            return self.post_far(at, event);
         }
-        let place = self.near.partition_point(|other| other.at > at);
-        self.near.insert(place, entry);
-        if self.near.len() > NEAR {
-            self.far.extend(self.near.drain(..NEAR / 2).map(Reverse));
+        let number = self.free;
+        self.free = std::mem::replace(&mut node.next, number);
+        node.event = event;
+        self.len += 1;
+        self.next = self.next.min(at);
+        let cycle = (at.0 % SPAN) as usize;
+        let (word, bit) = (cycle / 64, 1 << (cycle % 64));
+        let last = std::mem::replace(&mut self.lasts[cycle], number);
+        if self.busy[word] & bit != 0 {
+            let first = std::mem::replace(&mut self.nodes[last as usize].next, number);
+            self.nodes[number as usize].next = first;
+        } else {
+            self.busy[word] |= bit;
+            self.busy_words |= 1 << word;
         }
     }
 
+    /// Posts an event when all nodes are used.
+    #[cold]
+    #[inline(never)]
+    fn post_after_growth(&mut self, at: Cycles, event: E) {
+        let next = self.free + 1;
+        self.nodes.push(Node { event, next });
+        self.post(at, event);
+    }
+
+    #[inline(never)]
+    fn post_far(&mut self, at: Cycles, event: E) {
+        self.len += 1;
+        self.next = self.next.min(at);
+        self.posted += 1;
+        let order = self.posted;
+        self.far.push(Reverse(Entry { at, order, event }));
+    }
+
     /// The time of the next event, or [`Cycles::NEVER`].
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next_at(&self) -> Cycles {
-        self.near.last().map_or(Cycles::NEVER, |e| e.at)
+        self.next
     }
 
     /// Removes the next event and returns it with its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(Cycles, E)> {
-        let next = self.near.pop()?;
-        if self.near.is_empty() {
-            self.refill();
+        if self.len == 0 {
+            return None;
         }
-        Some((next.at, next.event))
+        self.len -= 1;
+        let at = self.next;
+        self.now = self.now.max(at.0);
+        if let Some(event) = self.take_far(at) {
+            return Some((at, event));
+        }
+        let cycle = (at.0 % SPAN) as usize;
+        let last = self.lasts[cycle];
+        let first = self.nodes[last as usize].next;
+        let node = &mut self.nodes[first as usize];
+        let Node { event, next } = *node;
+        node.next = self.free;
+        self.free = first;
+        if first != last {
+            self.nodes[last as usize].next = next;
+            return Some((at, event));
+        }
+        let word = cycle / 64;
+        self.busy[word] ^= 1 << (cycle % 64);
+        if self.busy[word] == 0 {
+            self.busy_words ^= 1 << word;
+        }
+        self.next = self.find_next();
+        Some((at, event))
     }
 
-    fn refill(&mut self) {
-        while self.near.len() < NEAR / 2 {
-            let Some(Reverse(entry)) = self.far.pop() else { break };
-            self.near.push(entry);
+    /// Removes the first event outside of the wheel if it is of this time.
+    #[inline(always)]
+    fn take_far(&mut self, at: Cycles) -> Option<E> {
+        if self.far.peek()?.0.at != at {
+            return None;
         }
-        self.near.reverse();
+        let Reverse(entry) = self.far.pop()?;
+        self.next = self.find_next();
+        Some(entry.event)
+    }
+
+    /// The time of the first event.
+    #[inline]
+    fn find_next(&self) -> Cycles {
+        let far = self.far.peek().map_or(Cycles::NEVER, |first| first.0.at);
+        let start = (self.now % SPAN) as usize;
+        let word = start / 64;
+        let here = self.busy[word] & u64::MAX << (start % 64);
+        let cycle = if here != 0 {
+            64 * word + here.trailing_zeros() as usize
+        } else if self.busy_words != 0 {
+            let words = self.busy_words.rotate_right(word as u32 + 1).trailing_zeros() as usize;
+            let word = (word + 1 + words) % WORDS;
+            64 * word + self.busy[word].trailing_zeros() as usize
+        } else {
+            return far;
+        };
+        far.min(Cycles(self.now + (cycle as u64).wrapping_sub(start as u64) % SPAN))
     }
 
     /// How many events wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.near.len() + self.far.len()
+        self.len
     }
 
     /// Whether no event waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.near.is_empty()
+        self.len == 0
     }
 }
 
@@ -124,13 +225,28 @@ mod tests {
     }
 
     #[test]
+    fn events_of_one_time_come_in_posting_order_from_near_and_far() {
+        let mut events = Events::default();
+        let late = Cycles(SPAN + 10);
+        events.post(late, 1);
+        events.post(Cycles(100), 0);
+        assert_eq!(events.pop(), Some((Cycles(100), 0)));
+        events.post(late, 2);
+        events.post(Cycles(50), -1);
+        events.post(late, 3);
+        let order: Vec<_> = std::iter::from_fn(|| events.pop()).collect();
+        assert_eq!(order, [(Cycles(50), -1), (late, 1), (late, 2), (late, 3)]);
+    }
+
+    #[test]
     fn many_events_come_in_the_same_order() {
         let mut events = Events::default();
         let mut rng = crate::Rng::new(1);
         let (mut now, mut number, mut taken) = (0, 0, Vec::new());
         for _ in 0..5000 {
             for _ in 0..rng.below(3) {
-                events.post(Cycles(now + rng.below(200)), number);
+                let most = if rng.one_in(4) { 3 * SPAN } else { 200 };
+                events.post(Cycles(now + rng.below(most)), number);
                 number += 1;
             }
             if rng.one_in(3) || events.len() > 300 {

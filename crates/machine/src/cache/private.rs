@@ -177,13 +177,12 @@ impl Private {
     /// Makes a modified line exclusive, or shared any line here if the caches do not `keep` its ownership; whether it
     /// was modified.
     pub fn clean(&mut self, line: Line, keep: bool) -> bool {
-        let was = self.state(line) == Some(State::Modified);
         if !keep {
-            self.set_state(line, State::Shared);
-        } else if was {
-            self.set_state(line, State::Exclusive);
+            return self.set_state(line, State::Shared);
         }
-        was
+        let inner = self.l1.clean(line);
+        let outer = self.l2.as_mut().is_some_and(|l2| l2.clean(line));
+        inner || outer
     }
 
     /// Removes the line; whether it was modified.

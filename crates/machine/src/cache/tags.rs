@@ -126,6 +126,16 @@ impl Tags {
         State::from_bits(old)
     }
 
+    /// Makes `line` exclusive if it is modified; whether it was.
+    #[inline]
+    pub fn clean(&mut self, line: Line) -> bool {
+        let found = self.set(line).iter_mut().find(|e| is_of(**e, key(line)));
+        let modified = found.filter(|entry| **entry == key(line) | State::Modified as u64);
+        modified
+            .map(|entry| *entry = key(line) | State::Exclusive as u64)
+            .is_some()
+    }
+
     /// Changes the state of `line`, which has just been touched.
     #[inline(always)]
     pub fn set_latest(&mut self, line: Line, state: State) {

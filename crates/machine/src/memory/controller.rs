@@ -1,6 +1,6 @@
 //! A persistent-memory controller: its write queue, and when it issues writes to the media.
 
-use super::media::Media;
+use super::media::{BankId, Media};
 use crate::config::Machine;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
@@ -9,17 +9,18 @@ use strandline_rules::{broken, Rule};
 
 /// A controller.
 pub struct Controller {
-    /// Accepted writes that have not been issued to the media, oldest first.
-    queue: VecDeque<Queued>,
-    /// Accepted writes that are in progress at the media.
-    issued: Vec<Queued>,
+    /// Accepted writes that are not on the media, oldest first.
+    accepted: Vec<Accepted>,
+    /// The index of the oldest of them that has not been issued to the media.
+    oldest: usize,
+    /// How many were accepted so far.
+    count: u64,
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
     capacity: usize,
     /// The numbers of queued writes at which they begin and cease to go before reads.
     drain: [usize; 2],
     row_hits_first: bool,
-    accepted: u64,
     /// The time until which the write port is busy.
     port: u64,
     commits: Vec<Commit>,
@@ -30,11 +31,14 @@ pub struct Controller {
     pub media: Media,
 }
 
+/// An accepted write: queued, or in progress at the media.
 #[derive(Clone, Copy)]
-struct Queued {
+struct Accepted {
     write: WriteId,
+    bank: BankId,
     line: Line,
     number: u64,
+    is_issued: bool,
 }
 
 struct Commit {
@@ -52,7 +56,7 @@ pub struct Issued {
     /// When it is on the media.
     pub done: u64,
     /// Bytes written to the media for it.
-    pub bytes: u64,
+    pub bytes: u32,
 }
 
 impl Controller {
@@ -63,13 +67,13 @@ impl Controller {
             high => high.min(capacity),
         };
         Controller {
-            queue: VecDeque::new(),
-            issued: Vec::new(),
+            accepted: Vec::new(),
+            oldest: 0,
+            count: 0,
             waiting: VecDeque::new(),
             capacity,
             drain: [high, (machine.controllers.drain_low as usize).min(high - 1)],
             row_hits_first: machine.controllers.row_hits_first,
-            accepted: 0,
             port: 0,
             commits: Vec::new(),
             look_at: u64::MAX,
@@ -89,27 +93,39 @@ impl Controller {
         true
     }
 
+    /// The writes in the queue, oldest first.
+    fn queue(&self) -> impl DoubleEndedIterator<Item = &Accepted> {
+        self.accepted[self.oldest..].iter().filter(|write| !write.is_issued)
+    }
+
     /// The queued write to the same line with which a write coalesces.
+    #[inline]
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
-        let mut queued = self.queue.iter().rev().filter(|q| q.line == line);
-        let newest = queued.next().filter(|queued| may_coalesce(queued.write));
-        if let Some(queued) = newest.filter(|_| !broken(Rule::MediaOrderOfALine)) {
+        let newest = self.queue().rev().find(|queued| queued.line == line);
+        if let Some(queued) = newest.filter(|queued| may_coalesce(queued.write) && !broken(Rule::MediaOrderOfALine)) {
             return Some(queued.write);
         }
         if broken(Rule::CoalescingBeforeIssue) {
-            return self.issued.iter().find(|q| q.line == line).map(|issued| issued.write);
+            let issued = self.accepted.iter().find(|write| write.is_issued && write.line == line);
+            return issued.map(|issued| issued.write);
         }
         None
     }
 
     /// Accepts a write that it has room for. Returns the queued write with which it coalesces, if
     /// any.
+    #[inline(always)]
     pub fn take(&mut self, write: WriteId, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
         let joined = self.joins(line, may_coalesce);
         if joined.is_none() {
-            let number = self.accepted;
-            self.queue.push_back(Queued { write, line, number });
-            self.accepted += 1;
+            self.accepted.push(Accepted {
+                write,
+                bank: self.media.bank_of(line),
+                line,
+                number: self.count,
+                is_issued: false,
+            });
+            self.count += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
             }
@@ -121,31 +137,46 @@ impl Controller {
     /// from now on, so that none waits endlessly.
     fn begin_drain(&mut self) {
         let [high, low] = self.drain;
-        if self.queue.len() + self.issued.len() < high || self.media.has_first() {
+        if self.accepted.len() < high || self.media.has_first() {
             return;
         }
-        for queued in self.queue.iter().take(self.queue.len().saturating_sub(low)) {
-            self.media.put_first(queued.line);
+        let first = self.queue().count().saturating_sub(low);
+        for queued in self.accepted.iter().filter(|write| !write.is_issued).take(first) {
+            self.media.put_first(queued.bank);
         }
     }
 
     /// Whether an accepted write to the line is not on the media yet.
     pub fn holds(&self, line: Line) -> bool {
-        self.queue.iter().chain(&self.issued).any(|q| q.line == line)
+        self.accepted.iter().any(|write| write.line == line)
+    }
+
+    /// Whether a look at the queue at `now` may find something to do, other than to wait for the look that is scheduled.
+    #[inline(always)]
+    pub fn wants_look(&self, now: u64) -> bool {
+        self.has_queued() && (self.port <= now || self.port < self.look_at)
+    }
+
+    /// Whether writes wait for the media.
+    #[inline]
+    pub fn has_queued(&self) -> bool {
+        self.oldest < self.accepted.len()
     }
 
     /// Whether the media are busy with the write.
     pub fn has_issued(&self, write: WriteId) -> bool {
-        self.issued.iter().any(|q| q.write == write)
+        self.accepted.iter().any(|a| a.write == write && a.is_issued)
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
-        self.queue.len() + self.issued.len() >= self.capacity
+        self.accepted.len() >= self.capacity
     }
 
     /// The next write that found no room, if there is room now; it must be offered again.
+    #[inline]
     pub fn next_waiting(&mut self) -> Option<WriteId> {
-        if self.is_full() {
+        if self.waiting.is_empty() || self.is_full() {
             return None;
         }
         if broken(Rule::WaitingWritesInOrder) {
@@ -156,74 +187,76 @@ impl Controller {
 
     /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.
     /// Returns when to look again if there is none.
+    #[inline(always)]
     pub fn issue(&mut self, now: u64, may_issue: impl Fn(WriteId) -> bool) -> Result<Issued, u64> {
-        if self.queue.is_empty() {
-            return Err(u64::MAX);
-        }
         if self.port > now {
-            return Err(self.port);
+            return Err(if self.has_queued() { self.port } else { u64::MAX });
         }
-        if self.row_hits_first {
-            if let Some(index) = self.oldest_row_hit(now, &may_issue) {
-                return Ok(self.send(index, now));
+        let (mut chosen, mut again) = (None, u64::MAX);
+        for (queued, index) in self.accepted[self.oldest..].iter().zip(self.oldest..) {
+            if queued.is_issued {
+                continue;
             }
-        }
-        let mut again = u64::MAX;
-        let newest_first = broken(Rule::MediaOrderOfALine);
-        for index in 0..self.queue.len() {
-            let index = if newest_first {
-                self.queue.len() - 1 - index
-            } else {
-                index
-            };
-            let Queued { write, line, .. } = self.queue[index];
-            let free = self.media.free_at(line);
+            let free = self.media.free_at(queued.bank);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(write) && (newest_first || !self.is_behind_its_line(index)) {
-                return Ok(self.send(index, now));
+            } else if may_issue(queued.write) && !self.is_behind_its_line(index) {
+                if !self.row_hits_first || self.media.is_ready(queued.bank, queued.line) {
+                    chosen = Some(index);
+                    break;
+                }
+                chosen = chosen.or(Some(index));
             }
         }
-        Err(again)
-    }
-
-    /// The oldest write to an open row that the media can accept.
-    fn oldest_row_hit(&self, now: u64, may_issue: &impl Fn(WriteId) -> bool) -> Option<usize> {
-        (0..self.queue.len()).find(|index| {
-            let Queued { write, line, .. } = self.queue[*index];
-            let ready = self.media.is_ready(line) && self.media.free_at(line) <= now;
-            ready && may_issue(write) && !self.is_behind_its_line(*index)
-        })
+        chosen.map(|index| self.send(index, now)).ok_or(again)
     }
 
     /// Whether an older write to the same line is not on the media yet.
+    #[inline]
     fn is_behind_its_line(&self, index: usize) -> bool {
-        let line = self.queue[index].line;
-        self.issued
-            .iter()
-            .chain(self.queue.iter().take(index))
-            .any(|q| q.line == line)
+        let line = self.accepted[index].line;
+        self.accepted[..index].iter().any(|older| older.line == line)
     }
 
+    #[inline(always)]
     fn send(&mut self, index: usize, now: u64) -> Issued {
-        let queued = self.queue.remove(index).expect("an index of the queue");
-        self.issued.push(queued);
-        let taken = self.media.write(queued.line, now);
+        let index = match broken(Rule::MediaOrderOfALine) {
+            true => self.newest_of_its_line(index),
+            false => index,
+        };
+        self.accepted[index].is_issued = true;
+        while self.accepted.get(self.oldest).is_some_and(|write| write.is_issued) {
+            self.oldest += 1;
+        }
+        let Accepted { write, bank, line, .. } = self.accepted[index];
+        let taken = self.media.write(bank, line, now);
         self.port = taken.port;
         Issued {
-            write: queued.write,
+            write,
             done: taken.done,
-            bytes: taken.bytes,
+            bytes: taken.bytes as u32,
         }
     }
 
-    /// Completes a write at the media; [`Controller::take_commits`] returns the commits that it
+    /// The newest write in the queue to the line of this one: a broken rule.
+    fn newest_of_its_line(&self, index: usize) -> usize {
+        let line = self.accepted[index].line;
+        let newest = self
+            .accepted
+            .iter()
+            .rposition(|write| write.line == line && !write.is_issued);
+        newest.unwrap_or(index)
+    }
+
+    /// Completes a write at the media; [`Controller::next_answered`] returns the commits that it
     /// completes.
+    #[inline]
     pub fn complete(&mut self, write: WriteId) {
-        let Some(index) = self.issued.iter().position(|q| q.write == write) else {
+        let Some(index) = self.accepted.iter().position(|a| a.write == write) else {
             return;
         };
-        let number = self.issued.swap_remove(index).number;
+        let number = self.accepted.remove(index).number;
+        self.oldest -= usize::from(index < self.oldest);
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;
@@ -236,23 +269,23 @@ impl Controller {
         self.commits.push(Commit {
             core,
             tag,
-            before: self.accepted,
-            left: self.queue.len() + self.issued.len(),
+            before: self.count,
+            left: self.accepted.len(),
         });
     }
 
-    /// Takes the commits that no longer wait.
-    pub fn take_commits(&mut self) -> Vec<(CoreId, Key)> {
-        let mut done = Vec::new();
-        let early = broken(Rule::CommitAwaitsMedia) && self.queue.is_empty();
-        self.commits.retain(|c| {
-            let answered = c.left == 0 || early;
-            if answered {
-                done.push((c.core, c.tag));
-            }
-            !answered
-        });
-        done
+    /// Whether commits wait for writes.
+    #[inline]
+    pub fn has_commits(&self) -> bool {
+        !self.commits.is_empty()
+    }
+
+    /// Takes the oldest commit that no longer waits.
+    pub fn next_answered(&mut self) -> Option<(CoreId, Key)> {
+        let early = broken(Rule::CommitAwaitsMedia) && !self.has_queued();
+        let index = self.commits.iter().position(|c| c.left == 0 || early)?;
+        let commit = self.commits.remove(index);
+        Some((commit.core, commit.tag))
     }
 }
 
@@ -407,8 +440,9 @@ mod tests {
         accept(&mut controller, &[(0, line(0, 1))]);
         controller.commit(CoreId(0), Key(0));
         assert_eq!(issue(&mut controller, 0), Err(70));
-        assert!(controller.take_commits().is_empty());
+        assert_eq!(controller.next_answered(), None);
         assert_eq!(issue(&mut controller, 70), Ok((0, 90)));
-        assert_eq!(controller.take_commits().len(), 1);
+        assert_eq!(controller.next_answered(), Some((CoreId(0), Key(0))));
+        assert!(!controller.has_commits());
     }
 }

@@ -26,6 +26,16 @@ pub struct Media {
     block_entries: usize,
 }
 
+/// A bank of these media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankId(u32);
+
+impl BankId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Bank {
     /// The time until which writes keep it busy.
@@ -95,65 +105,76 @@ impl Media {
         }
     }
 
-    fn bank_of(&self, line: Line) -> usize {
+    /// The bank of a line.
+    #[inline]
+    pub fn bank_of(&self, line: Line) -> BankId {
         // Higher bits enter the index, as in controllers, so that strides of whole rows spread over
         // the banks.
         let unit = line.0 >> self.unit_bits;
         let folded = unit ^ (unit >> 5) ^ (unit >> 11) ^ (unit >> 17);
-        (folded % self.banks.len() as u64) as usize
+        let banks = self.banks.len() as u64;
+        let index = if banks.is_power_of_two() {
+            folded & (banks - 1)
+        } else {
+            folded % banks
+        };
+        BankId(index as u32)
     }
 
-    /// Opens the line's row; whether it was open.
-    fn open_row(&mut self, line: Line) -> bool {
+    /// Opens the row of a bank's line; whether it was open.
+    #[inline]
+    fn open_row(&mut self, bank: BankId, line: Line) -> bool {
         if self.row_lines == 0 {
             return false;
         }
         let row = line.0 / self.row_lines + 1;
-        let bank = self.bank_of(line);
-        let bank = &mut self.banks[bank];
+        let bank = &mut self.banks[bank.index()];
         let hit = std::mem::replace(&mut bank.row, row) == row;
         bank.hits = if hit { bank.hits + 1 } else { 0 };
         hit
     }
 
-    /// Whether the line's row is open. After as many hits as it has lines, it counts as closed, so that a write to
+    /// Whether the row of a bank's line is open. After as many hits as it has lines, it counts as closed, so that a write to
     /// another row does not wait endlessly.
-    pub fn is_ready(&self, line: Line) -> bool {
-        let bank = &self.banks[self.bank_of(line)];
+    pub fn is_ready(&self, bank: BankId, line: Line) -> bool {
+        let bank = &self.banks[bank.index()];
         self.row_lines > 0 && bank.row == line.0 / self.row_lines + 1 && bank.hits < self.row_lines
     }
 
     /// When a read that arrives at `at` has its data.
     pub fn read(&mut self, line: Line, at: u64) -> u64 {
         let at = at.max(self.read_queue[self.next_read]);
-        let row_hit = self.open_row(line);
+        let bank = self.bank_of(line);
+        let row_hit = self.open_row(bank, line);
         let latency = if row_hit {
             self.times.read_row_hit
         } else {
             self.times.read
         };
         let at = if self.is_exclusive() {
-            self.take_bank(line, at, row_hit)
+            self.take_bank(bank, at, row_hit)
         } else {
             at
         };
         let start = self.read_port.book(Cycles(at), self.times.read_line).0;
         self.read_queue[self.next_read] = start + latency;
-        self.next_read = (self.next_read + 1) % self.read_queue.len();
+        self.next_read += 1;
+        if self.next_read == self.read_queue.len() {
+            self.next_read = 0;
+        }
         start + latency
     }
 
-    /// When the bank of the line begins a read that arrives at `at`: behind the write that it is busy with, and those
-    /// that go first. The read keeps it busy while it opens the row and transfers the line, not in the controller.
-    fn take_bank(&mut self, line: Line, at: u64, row_hit: bool) -> u64 {
+    /// When a bank begins a read that arrives at `at`: behind the write that it is busy with, and those that go first.
+    /// The read keeps it busy while it opens the row and transfers the line, not in the controller.
+    fn take_bank(&mut self, bank: BankId, at: u64, row_hit: bool) -> u64 {
         let opens = match row_hit {
             true => 0,
             false if self.row_lines > 0 => self.times.read.saturating_sub(self.times.read_row_hit),
             false => self.times.read,
         };
         let takes = opens + self.times.read_line.0;
-        let bank = self.bank_of(line);
-        let (busy, reads) = (self.banks[bank].busy, &mut self.reads[bank]);
+        let (busy, reads) = (self.banks[bank.index()].busy, &mut self.reads[bank.index()]);
         let from = match reads.writes_first {
             0 => at.max(busy),
             writes => at.max(busy).max(reads.earlier) + writes * self.times.write,
@@ -163,21 +184,20 @@ impl Media {
         start
     }
 
-    /// When the bank of the line can accept a write: now or later.
-    pub fn free_at(&self, line: Line) -> u64 {
-        let bank = self.bank_of(line);
-        let busy = self.banks[bank].busy;
-        match self.reads.get(bank) {
+    /// When a bank can accept a write: now or later.
+    #[inline]
+    pub fn free_at(&self, bank: BankId) -> u64 {
+        let busy = self.banks[bank.index()].busy;
+        match self.reads.get(bank.index()) {
             None => busy,
             Some(reads) if reads.writes_first > 0 => busy.max(reads.earlier),
             Some(reads) => busy.max(reads.until),
         }
     }
 
-    /// Lets the queued write to this line go before the reads that its bank has not been asked for.
-    pub fn put_first(&mut self, line: Line) {
-        let bank = self.bank_of(line);
-        let reads = &mut self.reads[bank];
+    /// Lets a queued write to this bank go before the reads that the bank has not been asked for.
+    pub fn put_first(&mut self, bank: BankId) {
+        let reads = &mut self.reads[bank.index()];
         if reads.writes_first == 0 {
             reads.earlier = reads.until;
         }
@@ -196,22 +216,22 @@ impl Media {
     }
 
     /// Writes a line at `at`; its bank and the port are free.
-    pub fn write(&mut self, line: Line, at: u64) -> Taken {
+    #[inline]
+    pub fn write(&mut self, bank: BankId, line: Line, at: u64) -> Taken {
         if self.first > 0 {
-            self.pass(line);
+            self.pass(bank);
         }
         if self.block_lines > 0 {
             return self.combine(line, at);
         }
-        let row_hit = self.open_row(line);
+        let row_hit = self.open_row(bank, line);
         let latency = if row_hit {
             self.times.write_row_hit
         } else {
             self.times.write
         };
         let done = at + latency.max(self.times.write_line);
-        let bank = self.bank_of(line);
-        self.banks[bank].busy = done;
+        self.banks[bank.index()].busy = done;
         Taken {
             done,
             port: at + self.times.write_line,
@@ -220,9 +240,8 @@ impl Media {
     }
 
     /// One of the writes that go first, if the bank has any, is on its way.
-    fn pass(&mut self, line: Line) {
-        let bank = self.bank_of(line);
-        let reads = &mut self.reads[bank];
+    fn pass(&mut self, bank: BankId) {
+        let reads = &mut self.reads[bank.index()];
         if reads.writes_first > 0 {
             reads.writes_first -= 1;
             self.first -= 1;
@@ -231,6 +250,7 @@ impl Media {
 
     /// Writes a line into the write-combining buffer; a new block may evict an old one to the
     /// media.
+    #[inline(never)]
     fn combine(&mut self, line: Line, at: u64) -> Taken {
         let block = line.0 / self.block_lines;
         if let Some(place) = self.open_blocks.iter().position(|b| *b == block) {
@@ -251,7 +271,7 @@ impl Media {
         }
         let out = Line(self.open_blocks.pop().unwrap_or(block) * self.block_lines);
         let port = at + self.times.write_line * self.block_lines;
-        let bank = self.bank_of(out);
+        let bank = self.bank_of(out).index();
         let start = self.banks[bank].busy.max(at);
         self.banks[bank].busy = start + self.times.write.max(port - at);
         Taken {

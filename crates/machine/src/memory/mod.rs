@@ -3,8 +3,9 @@
 mod controller;
 mod dram;
 mod media;
+mod tails;
 mod writes;
 
-pub use controller::Controller;
+pub use controller::{Controller, Issued};
 pub use dram::Dram;
 pub use writes::{Origin, Waiting, Writes};

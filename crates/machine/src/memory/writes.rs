@@ -1,10 +1,8 @@
 //! Writes on their way to persistent memory.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use super::tails::{Tail, Tails};
 use strandline_design::{Key, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line};
-use strandline_kernel::NumberHasher;
 use strandline_rules::{broken, Rule};
 
 /// A waiter for a write's acceptance.
@@ -17,12 +15,11 @@ pub enum Origin {
 }
 
 /// A write, from its look-up until it has reached the media.
-#[derive(Clone, Debug)]
-pub struct Write {
+struct Write {
     /// The part of it that controllers and designs see.
-    pub request: WriteRequest<Key>,
+    request: WriteRequest<Key>,
     /// The waiters for its acceptance.
-    pub waiting: Waiting,
+    waiting: Waiting,
 }
 
 /// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
@@ -35,8 +32,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a waiter.
-    pub fn push(&mut self, origin: Origin) {
+    fn push(&mut self, origin: Origin) {
         match self.first {
             None => self.first = Some(origin),
             Some(_) => self.others.push(origin),
@@ -47,18 +43,10 @@ impl Waiting {
 /// The writes in flight, and the order of those to one line.
 #[derive(Default)]
 pub struct Writes {
-    slots: Vec<Option<Write>>,
+    /// By number; the places of `free` numbers hold writes of the past.
+    slots: Vec<Write>,
     free: Vec<u32>,
-    /// Lines with writes that no controller has accepted: their number, the latest, and its
-    /// arrival.
-    unaccepted: HashMap<Line, Tail, BuildHasherDefault<NumberHasher>>,
-}
-
-#[derive(Clone, Copy)]
-struct Tail {
-    count: u32,
-    last: WriteId,
-    arrives: u64,
+    unaccepted: Tails,
 }
 
 impl Writes {
@@ -69,48 +57,16 @@ impl Writes {
     /// Adds a write that arrives at its controller at `arrives`, whatever else is in flight to its
     /// line.
     pub fn add_unordered(&mut self, request: WriteRequest<Key>, arrives: u64) -> WriteId {
-        let line = request.line;
-        let id = self.insert(request);
-        let tail = self.unaccepted.entry(line).or_insert(Tail {
-            count: 0,
-            last: id,
-            arrives: 0,
-        });
-        tail.count += 1;
-        tail.last = id;
+        let (id, tail) = self.insert(request);
         tail.arrives = tail.arrives.max(arrives);
         id
     }
 
-    fn insert(&mut self, request: WriteRequest<Key>) -> WriteId {
-        let write = Write {
-            request,
-            waiting: Waiting::default(),
-        };
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some(write);
-                WriteId(slot)
-            }
-            None => {
-                self.slots.push(Some(write));
-                WriteId(self.slots.len() as u32 - 1)
-            }
-        }
-    }
-
     /// Adds a write that would arrive at its controller at `arrives`; its number, and when it does arrive: after
     /// every older write to the line.
+    #[inline(always)]
     pub fn add(&mut self, request: WriteRequest<Key>, arrives: u64) -> (WriteId, u64) {
-        let line = request.line;
-        let id = self.insert(request);
-        let tail = self.unaccepted.entry(line).or_insert(Tail {
-            count: 0,
-            last: id,
-            arrives: 0,
-        });
-        tail.count += 1;
-        tail.last = id;
+        let (id, tail) = self.insert(request);
         tail.arrives = arrives.max(tail.arrives + 1);
         if broken(Rule::WritesOfALineInOrder) {
             return (id, arrives);
@@ -118,36 +74,64 @@ impl Writes {
         (id, tail.arrives)
     }
 
+    #[inline(always)]
+    fn insert(&mut self, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
+        let line = request.line;
+        let waiting = Waiting::default();
+        let id = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Write { request, waiting };
+                WriteId(slot)
+            }
+            None => {
+                self.slots.push(Write { request, waiting });
+                WriteId(self.slots.len() as u32 - 1)
+            }
+        };
+        (id, self.unaccepted.add(line, id))
+    }
+
     /// The latest write to the line that no controller has accepted yet.
     pub fn unaccepted(&self, line: Line) -> Option<WriteId> {
-        self.unaccepted.get(&line).map(|t| t.last)
+        self.unaccepted.get(line).map(|tail| tail.last)
+    }
+
+    /// Lets a waiter wait for the acceptance of the write.
+    #[inline]
+    pub fn wait_for(&mut self, id: WriteId, origin: Origin) {
+        self.slots[id.0 as usize].waiting.push(origin);
+    }
+
+    /// Takes the waiters for the acceptance of the write.
+    #[inline]
+    pub fn take_waiting(&mut self, id: WriteId) -> Waiting {
+        std::mem::take(&mut self.slots[id.0 as usize].waiting)
     }
 
     /// Records that a controller has accepted the write: its waiters.
+    #[inline(always)]
     pub fn accept(&mut self, id: WriteId) -> Waiting {
-        let line = self.get(id).request.line;
-        if let Some(tail) = self.unaccepted.get_mut(&line) {
-            tail.count -= 1;
-            if tail.count == 0 {
-                self.unaccepted.remove(&line);
-            }
-        }
-        std::mem::take(&mut self.get_mut(id).waiting)
+        self.unaccepted.remove(self.get(id).line);
+        self.take_waiting(id)
     }
 
-    /// The write.
-    pub fn get(&self, id: WriteId) -> &Write {
-        self.slots[id.0 as usize].as_ref().expect("a write in flight")
+    /// The part of the write that controllers and designs see.
+    #[inline]
+    pub fn get(&self, id: WriteId) -> &WriteRequest<Key> {
+        debug_assert!(!self.free.contains(&id.0), "a write in flight");
+        &self.slots[id.0 as usize].request
     }
 
-    /// The write.
-    pub fn get_mut(&mut self, id: WriteId) -> &mut Write {
-        self.slots[id.0 as usize].as_mut().expect("a write in flight")
+    /// The part of the write that controllers and designs see.
+    pub fn get_mut(&mut self, id: WriteId) -> &mut WriteRequest<Key> {
+        debug_assert!(!self.free.contains(&id.0), "a write in flight");
+        &mut self.slots[id.0 as usize].request
     }
 
     /// Removes the write: it has reached the media, or has coalesced with a queued one.
-    pub fn remove(&mut self, id: WriteId) -> Write {
+    #[inline]
+    pub fn remove(&mut self, id: WriteId) {
+        debug_assert!(!self.free.contains(&id.0), "a write in flight");
         self.free.push(id.0);
-        self.slots[id.0 as usize].take().expect("a write in flight")
     }
 }

@@ -3,8 +3,9 @@
 use super::hardware::{Command, ProgramState};
 use super::run::System;
 use super::waiters::{Condition, Then, Waiter};
-use crate::memory::{Origin, Waiting};
-use strandline_design::{Acceptance, ControllerId, Domain, Key, StoreId, WriteId, WriteRequest};
+use crate::core::Core;
+use crate::memory::{Issued, Origin, Waiting};
+use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, StoreId, WriteId, WriteRequest};
 use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
@@ -18,7 +19,7 @@ pub enum Event {
     OnMedia {
         controller: ControllerId,
         write: WriteId,
-        bytes: u64,
+        bytes: u32,
     },
     /// A controller looks for a write to issue.
     Look { controller: ControllerId },
@@ -69,23 +70,32 @@ impl System {
 
     /// A write arrives; `again` if it was parked for want of room.
     fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
-        let request = self.hw.writes.get(write).request;
         let (design, writes) = (&*self.design, &self.hw.writes);
-        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, &request);
+        let request = writes.get(write);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
             if broken(Rule::AcknowledgedAfterAcceptance) {
-                let waiting = std::mem::take(&mut self.hw.writes.get_mut(write).waiting);
+                let waiting = self.hw.writes.take_waiting(write);
                 self.acknowledge(waiting);
             }
-            return;
+        } else if self.hw.asks(Hook::Arrived) {
+            self.ask_at_arrival(controller, write);
+        } else {
+            self.queued(controller, write);
         }
+    }
+
+    /// Place 7: the design decides about a write that has arrived.
+    #[inline(never)]
+    fn ask_at_arrival(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
         match self.design.arrived(&mut self.hw, controller, &request) {
             Acceptance::Wait(until) => {
                 let core = request.core.unwrap_or(CoreId(0));
                 let condition = Condition::of(core, until);
                 self.hw.waiters.park(condition, Waiter::Arrival { controller, write });
             }
-            Acceptance::Queue => self.queued(controller, write, &request),
+            Acceptance::Queue => self.queued(controller, write),
             Acceptance::Absorb => {
                 let waiting = self.hw.writes.accept(write);
                 self.hw.writes.remove(write);
@@ -99,24 +109,32 @@ impl System {
     }
 
     /// Inserts a write into the queue, or coalesces it with a queued one.
-    fn queued(&mut self, controller: ControllerId, write: WriteId, request: &WriteRequest<Key>) {
+    #[inline(always)]
+    fn queued(&mut self, controller: ControllerId, write: WriteId) {
         let (design, writes) = (&*self.design, &self.hw.writes);
-        let may = |queued: WriteId| design.may_coalesce(controller, &writes.get(queued).request, request);
+        let request = writes.get(write);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
         let queue = &mut self.hw.controllers[controller.0 as usize];
-        let Some(queued) = queue.take(write, request.line, may) else {
-            self.accepted(write);
-            return self.issue(controller);
-        };
+        if let Some(queued) = queue.take(write, request.line, may) {
+            return self.coalesce(controller, write, queued);
+        }
+        self.accepted(write);
+        self.issue(controller);
+    }
+
+    #[inline(never)]
+    fn coalesce(&mut self, controller: ControllerId, write: WriteId, queued: WriteId) {
+        let request = *self.hw.writes.get(write);
         self.hw.tally.coalesced += 1;
         if self.keeps_queued_bytes(controller, queued) {
-            self.hw.writes.get_mut(write).request.data = self.hw.writes.get(queued).request.data;
+            self.hw.writes.get_mut(write).data = self.hw.writes.get(queued).data;
         } else {
-            let queued = &mut self.hw.writes.get_mut(queued).request;
+            let queued = self.hw.writes.get_mut(queued);
             request.bytes.copy(&request.data, &mut queued.data);
             queued.bytes.0 |= request.bytes.0;
         }
         self.accepted(write);
-        self.design.coalesced(&mut self.hw, controller, request);
+        self.design.coalesced(&mut self.hw, controller, &request);
         self.hw.writes.remove(write);
     }
 
@@ -127,9 +145,19 @@ impl System {
     }
 
     /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
+    #[inline(always)]
     fn accepted(&mut self, write: WriteId) {
+        if self.hw.keeps_durable() {
+            self.persist_accepted(write);
+        }
+        let waiting = self.hw.writes.accept(write);
+        self.acknowledge(waiting);
+    }
+
+    #[inline(never)]
+    fn persist_accepted(&mut self, write: WriteId) {
         let now = self.hw.now;
-        let request = self.hw.writes.get(write).request;
+        let request = *self.hw.writes.get(write);
         match self.design.domain() {
             Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
             Domain::Caches => {
@@ -141,25 +169,35 @@ impl System {
             Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
             Domain::Controllers => {}
         }
-        let waiting = self.hw.writes.accept(write);
-        self.acknowledge(waiting);
     }
 
     /// Notifies the waiters for a write's acceptance.
+    #[inline(always)]
     fn acknowledge(&mut self, waiting: Waiting) {
-        for origin in waiting.first.into_iter().chain(waiting.others) {
-            match origin {
-                Origin::Buffer { core, slot } => self.buffer_done(core, slot),
-                Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
-            }
+        let Some(first) = waiting.first else { return };
+        self.acknowledge_one(first);
+        if !waiting.others.is_empty() {
+            self.acknowledge_others(waiting.others);
         }
     }
 
-    /// A write has reached the persistence domain.
-    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
-        if self.hw.crash_image.is_none() && self.hw.durable.is_none() {
-            return;
+    #[inline(never)]
+    fn acknowledge_others(&mut self, others: Vec<Origin>) {
+        for origin in others {
+            self.acknowledge_one(origin);
         }
+    }
+
+    #[inline]
+    fn acknowledge_one(&mut self, origin: Origin) {
+        match origin {
+            Origin::Buffer { core, slot } => self.buffer_done(core, slot),
+            Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
+        }
+    }
+
+    /// A write has reached the persistence domain, whose bytes the machine keeps.
+    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
         let data = self.hw.persisted(request);
         self.durable(at, request.line, data);
     }
@@ -181,23 +219,31 @@ impl System {
         image.update(Cycles(at), persists, &named);
     }
 
+    #[inline(always)]
     fn issue(&mut self, controller: ControllerId) {
+        if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now) {
+            self.issue_queued(controller);
+        }
+    }
+
+    /// Issues all writes that the media can accept now, and schedules the next look.
+    #[inline(never)]
+    fn issue_queued(&mut self, controller: ControllerId) {
         let now = self.hw.now;
         loop {
             let (design, writes) = (&*self.design, &self.hw.writes);
-            let may = |write: WriteId| design.may_issue(controller, &writes.get(write).request);
+            let may = |write: WriteId| design.may_issue(controller, writes.get(write));
             let queue = &mut self.hw.controllers[controller.0 as usize];
             match queue.issue(now, may) {
-                Ok(issued) => {
-                    let (write, bytes) = (issued.write, issued.bytes);
+                Ok(Issued { write, done, bytes }) => {
                     let event = Event::OnMedia {
                         controller,
                         write,
                         bytes,
                     };
-                    self.hw.events.post(Cycles(issued.done), event);
-                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr {
-                        let request = self.hw.writes.get(write).request;
+                    self.hw.events.post(Cycles(done), event);
+                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr && self.hw.keeps_durable() {
+                        let request = *self.hw.writes.get(write);
                         self.persist(now, &request);
                     }
                 }
@@ -212,17 +258,17 @@ impl System {
         }
     }
 
-    fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u64) {
-        let now = self.hw.now;
+    fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u32) {
         self.hw.tally.pm_writes += 1;
-        self.hw.tally.pm_write_bytes += bytes;
+        self.hw.tally.pm_write_bytes += u64::from(bytes);
         self.hw.controllers[controller.0 as usize].complete(write);
-        let request = self.hw.writes.remove(write).request;
-        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
-        if !saved && self.design.domain() == Domain::Controllers {
-            self.persist(now, &request);
+        // The design's own writes are always reported, so that their tags are forgotten.
+        let is_tagged = self.hw.writes.get(write).tag.is_some();
+        if is_tagged || self.hw.asks(Hook::ReachedMedia) || self.hw.keeps_durable() {
+            self.reached_media(controller, write);
+        } else {
+            self.hw.writes.remove(write);
         }
-        self.design.reached_media(&mut self.hw, controller, &request);
         self.commits(controller);
         while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
             self.arrives(controller, next, true);
@@ -230,8 +276,28 @@ impl System {
         self.issue(controller);
     }
 
+    /// A write is on the media; without ADR it is durable now.
+    #[inline(never)]
+    fn reached_media(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
+        self.hw.writes.remove(write);
+        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
+        if !saved && self.hw.keeps_durable() && self.design.domain() == Domain::Controllers {
+            self.persist(self.hw.now, &request);
+        }
+        self.design.reached_media(&mut self.hw, controller, &request);
+    }
+
+    #[inline(always)]
     fn commits(&mut self, controller: ControllerId) {
-        for (core, tag) in self.hw.controllers[controller.0 as usize].take_commits() {
+        if self.hw.controllers[controller.0 as usize].has_commits() {
+            self.answer_commits(controller);
+        }
+    }
+
+    #[inline(never)]
+    fn answer_commits(&mut self, controller: ControllerId) {
+        while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
             self.hw.hart(core).commit_answered(controller);
             self.design.committed(&mut self.hw, core, tag);
         }
@@ -274,23 +340,22 @@ impl System {
     #[inline(always)]
     pub(super) fn look_at_waits(&mut self, core: CoreId) {
         if self.hw.waiters.await_drained(core) {
-            self.wake_if_drained(core);
+            self.wake_drained(core);
         }
     }
 
-    fn wake_if_drained(&mut self, core: CoreId) {
-        let shared = self.hw.hart(core).core.clone();
-        let is_met = |condition| match condition {
-            Condition::Drained(_, context) => shared.is_drained(context),
-            _ => false,
-        };
-        if self.hw.waiters.wake_fence(core, is_met) {
+    #[inline(never)]
+    fn wake_drained(&mut self, core: CoreId) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if waiters.wake_fence(core, |condition| is_drained(shared, condition)) {
             self.release(core);
         }
-        if let Some(then) = self.hw.waiters.wake_program(core, is_met) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if let Some(then) = waiters.wake_program(core, |condition| is_drained(shared, condition)) {
             self.go_on(core, then);
         }
-        if self.hw.waiters.wake_store_queue(core, is_met) {
+        let (shared, waiters) = self.hw.waits_of(core);
+        if waiters.wake_store_queue(core, |condition| is_drained(shared, condition)) {
             self.retry_drain(core);
         }
     }
@@ -313,16 +378,13 @@ impl System {
     /// Retires the held fence of a core now.
     fn release(&mut self, id: CoreId) {
         let now = self.hw.now;
-        let core = self.hw.hart(id).core.clone();
+        let (core, waiters) = self.hw.waits_of(id);
         core.window.release(now);
         core.notes.settle(now);
         if core.holds_loads.replace(false) {
             core.load_floor.set(core.load_floor.get().max(now));
         }
-        let program = self
-            .hw
-            .waiters
-            .wake_program(id, |condition| condition == Condition::Retired(id));
+        let program = waiters.wake_program(id, |condition| condition == Condition::Retired(id));
         if let Some(Then::GoOn { fenced }) = program {
             if fenced {
                 core.window.stall_fence(now);
@@ -384,4 +446,9 @@ impl System {
             }
         }
     }
+}
+
+/// Whether the condition is that stores and flushes of this core are done, and they are.
+fn is_drained(core: &Core, condition: Condition) -> bool {
+    matches!(condition, Condition::Drained(_, context) if core.is_drained(context))
 }

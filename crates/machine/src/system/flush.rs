@@ -113,7 +113,7 @@ impl System {
                 true
             }
             Some(id) => {
-                self.hw.writes.get_mut(id).waiting.push(origin);
+                self.hw.writes.wait_for(id, origin);
                 true
             }
             None => false,
@@ -122,6 +122,7 @@ impl System {
 
     /// Looks a line up in the core's private levels, then in the LLC and its owner's caches, and
     /// leaves it clean. Where misses are broadcast, so is a clwb, whatever the core's own caches hold.
+    #[inline]
     fn look_up_flush(&mut self, core: CoreId, line: Line, kind: Flush, at: u64) -> Result<Found, Until<Key>> {
         let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let mut private = self.hw.harts[core.index()].core.private.borrow_mut();
@@ -138,6 +139,13 @@ impl System {
             return Ok(Found { dirty: true, at });
         }
         drop(private);
+        self.look_up_elsewhere(core, line, kind, own)
+    }
+
+    /// Looks a line up that is not dirty in the core's private levels, which have been looked up by `own`.
+    #[inline(never)]
+    fn look_up_elsewhere(&mut self, core: CoreId, line: Line, kind: Flush, own: u64) -> Result<Found, Until<Key>> {
+        let keeps = self.hw.machine.core.clwb_keeps_ownership;
         let sharers = self.hw.llc.peek(line).map_or(Sharers::default(), |l| l.sharers);
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;
@@ -247,10 +255,15 @@ impl System {
     }
 
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
+    #[inline]
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        if !self.hw.hart(core).core.combines.get() || broken(Rule::FenceSendsCombined) {
-            return;
+        if self.hw.hart(core).core.combines.get() && !broken(Rule::FenceSendsCombined) {
+            self.send_open(core, at);
         }
+    }
+
+    #[inline(never)]
+    fn send_open(&mut self, core: CoreId, at: u64) {
         let open: Vec<u64> = self
             .hw
             .hart(core)
@@ -286,7 +299,7 @@ impl System {
         let Some(id) = self.hw.writes.unaccepted(line) else {
             return;
         };
-        let data = &mut self.hw.writes.get_mut(id).request.data;
+        let data = &mut self.hw.writes.get_mut(id).data;
         for (word, bytes) in data.iter_mut().zip(mask.to_le_bytes()) {
             if bytes == 0 {
                 *word = 0;

@@ -178,6 +178,7 @@ impl Hardware {
     }
 
     /// Sends a line's bytes, looked up at `at`, to its controller.
+    #[inline(always)]
     pub fn send_write(
         &mut self,
         line: Line,
@@ -246,6 +247,18 @@ impl Hardware {
         held.map(|(condition, ..)| condition.until())
     }
 
+    /// A core, and what waits.
+    #[inline]
+    pub fn waits_of(&mut self, core: CoreId) -> (&Core, &mut Waiters) {
+        (&self.harts[core.index()].core, &mut self.waiters)
+    }
+
+    /// Whether the machine keeps the bytes of the persistence domain.
+    #[inline]
+    pub fn keeps_durable(&self) -> bool {
+        self.crash_image.is_some() || self.durable.is_some()
+    }
+
     /// The bytes of a line once this write is durable: those that it writes, over the present ones.
     pub fn persisted(&self, write: &WriteRequest<Key>) -> LineData {
         if write.bytes.is_all() {
@@ -301,6 +314,12 @@ impl Hardware {
         for hart in &self.harts {
             hart.core.skip(hook);
         }
+    }
+
+    /// Whether the design may implement the hook.
+    #[inline]
+    pub fn asks(&self, hook: Hook) -> bool {
+        self.harts.first().is_some_and(|hart| hart.core.asks(hook))
     }
 
     pub fn note_recent(&mut self, core: CoreId, line: Line) {

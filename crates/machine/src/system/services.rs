@@ -117,7 +117,7 @@ impl Services<Keys> for Hardware {
     fn write(&mut self, core: CoreId, line: Line, data: LineData, tag: Key) {
         let now = self.now;
         let id = self.send_write(line, data, Some(core), Some(tag), now);
-        self.writes.get_mut(id).waiting.push(Origin::Design { core, tag });
+        self.writes.wait_for(id, Origin::Design { core, tag });
     }
 
     fn write_in_order(&mut self, core: CoreId, line: Line, data: LineData, bytes: ByteMask, tag: Key) -> Cycles {
@@ -232,9 +232,9 @@ impl Services<Keys> for Hardware {
 impl Hardware {
     /// Posts the arrival of a design's write at its controller at `arrives`.
     fn sent(&mut self, core: CoreId, write: WriteId, tag: Key, arrives: u64) -> Cycles {
-        let controller = Hardware::controller_of(self, self.writes.get(write).request.line);
+        let controller = Hardware::controller_of(self, self.writes.get(write).line);
         self.events.post(Cycles(arrives), Event::Arrives { controller, write });
-        self.writes.get_mut(write).waiting.push(Origin::Design { core, tag });
+        self.writes.wait_for(write, Origin::Design { core, tag });
         Cycles(arrives)
     }
 }

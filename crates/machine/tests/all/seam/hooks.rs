@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use strandline_design::{
-    boxed, About, Admission, Claim, Departure, Design, Entry, Forward, GateOf, Hook, Load, Never, Plain, Services,
-    Store, StoreId,
+    boxed, About, Acceptance, Admission, Claim, ControllerId, Departure, Design, Entry, Forward, GateOf, Hook, Load,
+    Never, Plain, Services, Store, StoreId, TagOf, WriteRequest,
 };
 use strandline_isa::{CoreId, Cpu, Flush, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
@@ -64,6 +64,19 @@ impl<D: Design> Design for Counting<D> {
     fn visible(&mut self, hw: &mut Hw<'_, D>, core: CoreId, store: Store) {
         self.count(Hook::Visible).visible(hw, core, store);
     }
+
+    fn arrived(
+        &mut self,
+        hw: &mut Hw<'_, D>,
+        at: ControllerId,
+        write: &WriteRequest<TagOf<D>>,
+    ) -> Acceptance<GateOf<D>> {
+        self.count(Hook::Arrived).arrived(hw, at, write)
+    }
+
+    fn reached_media(&mut self, hw: &mut Hw<'_, D>, at: ControllerId, write: &WriteRequest<TagOf<D>>) {
+        self.count(Hook::ReachedMedia).reached_media(hw, at, write);
+    }
 }
 
 /// Implements every frequent hook, and answers as the plain machine.
@@ -101,15 +114,23 @@ impl Design for Attentive {
     }
 
     fn visible(&mut self, _: &mut dyn Services<Plain>, _: CoreId, _: Store) {}
+
+    fn arrived(&mut self, _: &mut dyn Services<Plain>, _: ControllerId, _: &WriteRequest<Never>) -> Acceptance<Never> {
+        Acceptance::Queue
+    }
+
+    fn reached_media(&mut self, _: &mut dyn Services<Plain>, _: ControllerId, _: &WriteRequest<Never>) {}
 }
 
-const HOOKS: [Hook; 6] = [
+const HOOKS: [Hook; 8] = [
     Hook::Claim,
     Hook::Primitive,
     Hook::Load,
     Hook::Keep,
     Hook::Store,
     Hook::Visible,
+    Hook::Arrived,
+    Hook::ReachedMedia,
 ];
 
 const ROUNDS: u64 = 20;
@@ -129,7 +150,7 @@ async fn rounds(cpu: SimCpu) {
 }
 
 /// The calls of each hook in a run of so many cores, in the order of [`HOOKS`].
-fn calls<D: Design>(within: D, cores: u16) -> [u32; 6] {
+fn calls<D: Design>(within: D, cores: u16) -> [u32; 8] {
     let calls = Calls::default();
     let design = Counting {
         within,
@@ -148,7 +169,7 @@ fn calls<D: Design>(within: D, cores: u16) -> [u32; 6] {
 #[test]
 fn a_hook_that_is_not_implemented_is_asked_once_in_a_run() {
     for cores in [1, 2] {
-        assert_eq!(calls(crate::common::Plain, cores), [1; 6], "{HOOKS:?}");
+        assert_eq!(calls(crate::common::Plain, cores), [1; 8], "{HOOKS:?}");
     }
 }
 
@@ -156,13 +177,14 @@ fn a_hook_that_is_not_implemented_is_asked_once_in_a_run() {
 fn a_hook_that_is_implemented_is_called_each_time() {
     for cores in [1, 2] {
         let times = |each: u64| (each * ROUNDS * u64::from(cores)) as u32;
-        let [claim, primitive, load, keep, store, visible] = calls(Attentive, cores);
+        let [claim, primitive, load, keep, store, visible, arrived, reached] = calls(Attentive, cores);
         assert_eq!((claim, primitive), (times(2), times(1)), "a flush and a fence");
         assert_eq!(
             (load, visible),
             (times(1), times(3)),
             "two stores and a locked instruction"
         );
+        assert_eq!((arrived, reached), (times(1), times(1)), "a flush");
         // Asked again when the line that was asked for is there.
         assert!(keep >= times(3) && store >= times(3), "{keep} {store}");
     }
