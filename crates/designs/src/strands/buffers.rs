@@ -99,6 +99,16 @@ pub struct StrandBuffers {
     buffers: Vec<Buffer>,
     entries: usize,
     current: usize,
+    /// Entries of all buffers.
+    held: usize,
+    /// Flushes that have not issued.
+    waiting: usize,
+    /// Since the last change no flush is allowed to issue.
+    is_stuck: bool,
+    /// The oldest entry of a buffer may have become able to retire.
+    may_retire: bool,
+    /// What the last call completed.
+    done: Vec<u64>,
 }
 
 impl StrandBuffers {
@@ -109,6 +119,11 @@ impl StrandBuffers {
             buffers: vec![Buffer::default(); shape.buffers],
             entries: shape.entries,
             current: 0,
+            held: 0,
+            waiting: 0,
+            is_stuck: true,
+            may_retire: false,
+            done: Vec::new(),
         }
     }
 
@@ -127,7 +142,7 @@ impl StrandBuffers {
     /// Whether everything has completed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffers.iter().all(|buffer| buffer.slots.is_empty())
+        self.held == 0
     }
 
     /// Appends the flush `id` of a line.
@@ -142,6 +157,10 @@ impl StrandBuffers {
 
     fn append(&mut self, id: u64, line: Option<Line>) {
         debug_assert!(self.has_room(), "checked before");
+        self.held += 1;
+        self.waiting += usize::from(line.is_some());
+        self.is_stuck &= line.is_none();
+        self.may_retire |= line.is_none();
         self.buffers[self.current].slots.push_back(Slot {
             id,
             line,
@@ -152,12 +171,23 @@ impl StrandBuffers {
 
     /// Begins a new strand: in the next buffer, round-robin.
     pub fn begin_strand(&mut self) {
-        self.current = (self.current + 1) % self.buffers.len();
+        self.current += 1;
+        if self.current == self.buffers.len() {
+            self.current = 0;
+        }
     }
 
     /// Issues the oldest flush that is allowed to issue: its number and line.
     pub fn issue(&mut self) -> Option<(u64, Line)> {
-        let (buffer, index) = self.issuable()?;
+        if self.is_stuck || self.waiting == 0 {
+            return None;
+        }
+        let Some((buffer, index)) = self.issuable() else {
+            self.is_stuck = true;
+            return None;
+        };
+        self.waiting -= 1;
+        self.may_retire |= broken(Rule::BarrierAwaitsAll);
         let slot = &mut self.buffers[buffer].slots[index];
         slot.has_issued = true;
         slot.line.map(|line| (slot.id, line))
@@ -184,31 +214,44 @@ impl StrandBuffers {
 
     /// Completes an acknowledged flush. Completed entries retire in order, barriers as they become
     /// the oldest of their buffer: the numbers of all that completed.
-    pub fn complete(&mut self, id: u64) -> Vec<u64> {
+    pub fn complete(&mut self, id: u64) -> &[u64] {
         if let Some(slot) = self.slots_mut().find(|slot| slot.id == id) {
             slot.completed = true;
         }
-        let mut done = vec![id];
-        done.extend(self.retire());
-        done
+        self.is_stuck = false;
+        self.may_retire = true;
+        self.done.clear();
+        self.done.push(id);
+        self.retire_completed();
+        &self.done
     }
 
     /// Retires completed entries: the numbers of barriers that completed.
-    pub fn retire(&mut self) -> Vec<u64> {
-        let mut done = Vec::new();
+    pub fn retire(&mut self) -> &[u64] {
+        self.done.clear();
+        self.retire_completed();
+        &self.done
+    }
+
+    fn retire_completed(&mut self) {
+        if !std::mem::take(&mut self.may_retire) {
+            return;
+        }
+        let before = self.held;
         for buffer in &mut self.buffers {
-            while let Some(slot) = buffer.slots.front().copied() {
+            while let Some(slot) = buffer.slots.front() {
                 let early = slot.has_issued && broken(Rule::BarrierAwaitsAll);
                 match slot.line {
-                    None => done.push(slot.id),
+                    None => self.done.push(slot.id),
                     Some(_) if slot.completed || early => {}
                     Some(_) => break,
                 }
                 buffer.slots.pop_front();
                 buffer.retired += 1;
+                self.held -= 1;
             }
         }
-        done
+        self.is_stuck &= before == self.held;
     }
 
     fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
@@ -219,7 +262,7 @@ impl StrandBuffers {
     #[must_use]
     pub fn waits_to_flush(&self, line: Line) -> bool {
         let mut slots = self.buffers.iter().flat_map(|buffer| &buffer.slots);
-        slots.any(|slot| slot.line == Some(line) && !slot.has_issued)
+        self.waiting > 0 && slots.any(|slot| slot.line == Some(line) && !slot.has_issued)
     }
 
     /// The tail indices, for a write-back or snoop buffer.

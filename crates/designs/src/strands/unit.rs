@@ -54,7 +54,7 @@ impl StrandUnit {
     }
 
     /// Completes an acknowledged flush: the numbers of all that completed with it.
-    pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> Vec<u64> {
+    pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> &[u64] {
         if let Some(index) = self.contexts.iter().position(|(number, _)| *number == id) {
             let (_, context) = self.contexts.swap_remove(index);
             hw.acknowledge(self.core, context);
