@@ -110,6 +110,12 @@ impl Occupancy {
         self.level = level;
     }
 
+    /// Sets the same level again.
+    #[inline]
+    pub fn set_again(&mut self, now: Cycles) {
+        self.pass(now);
+    }
+
     /// Cycles at each level up to `now`, up to the highest level that it had.
     #[must_use]
     pub fn cycles(&self, now: Cycles) -> Vec<u64> {
@@ -139,6 +145,7 @@ impl Occupancy {
 
     /// The slack of the simulation may report cores out of time order. A report of an earlier time
     /// adds no cycles.
+    #[inline]
     fn pass(&mut self, now: Cycles) {
         if self.cycles.len() <= self.level {
             self.cycles.resize(self.level + 1, 0);

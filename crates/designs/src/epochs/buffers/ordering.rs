@@ -116,12 +116,18 @@ impl PersistBuffers {
         let state = self.core(core);
         let number = state.epochs.current();
         let enters = store.addr.is_persistent() && state.buffer.has_room(line, number);
-        if enters && state.buffer.insert(line, hw.visible_line(line), number) {
+        let is_new = enters && state.buffer.insert(line, hw.visible_line(line), number);
+        if is_new {
             state.epochs.add_write();
             self.gather(hw, core);
         }
         self.record_writer(core, number, store);
-        self.note_changed(core);
+        let state = self.core(core);
+        match is_new || !state.settled {
+            true => self.note_changed(core),
+            // It has coalesced, or is volatile: nothing more may be flushed.
+            false => state.note_again(hw.now()),
+        }
     }
 
     /// Records the epochs in which a line was last written, and last released.
