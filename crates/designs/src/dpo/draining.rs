@@ -1,6 +1,6 @@
 //! Drains: from the persist buffers to the controllers, and what they end.
 
-use super::buffer::{Content, Drain};
+use super::buffer::Drain;
 use super::dependences::Id;
 use super::own::{Gate, Message, Own};
 use super::Dpo;
@@ -96,7 +96,7 @@ impl Dpo {
     /// A core's entry has drained: it frees the entry, and the other cores observe it.
     pub(super) fn drained(&mut self, hw: &mut dyn Services<Own>, id: Id) {
         self.counts.drains += 1;
-        if let Some(Content::Persist { line, .. }) = self.core(id.core).buffer.drained(id.number) {
+        if let Some(line) = self.core(id.core).buffer.drained(id.number) {
             if self.in_transit.get(&line).is_some_and(|(_, on)| *on == id) {
                 self.in_transit.remove(&line);
                 hw.open(Gate::Drained(line));
