@@ -82,18 +82,29 @@ impl Memory {
         cell.set((cell.get() & !mask) | ((value << shift) & mask));
     }
 
+    /// The words of `line`.
+    #[inline(always)]
+    fn cells(&self, line: Line) -> &[Cell<u64>] {
+        let base = line.addr().0;
+        let (half, first) = match base.checked_sub(PM_BASE) {
+            Some(offset) => (&self.pm, offset as usize / 8),
+            None => (&self.dram, base as usize / 8),
+        };
+        &half[first..first + 8]
+    }
+
     /// The bytes of `line`.
     #[must_use]
+    #[inline]
     pub fn line(&self, line: Line) -> LineData {
-        let base = line.addr().0;
-        std::array::from_fn(|i| self.cell(Addr(base + 8 * i as u64)).get())
+        let cells = self.cells(line);
+        std::array::from_fn(|i| cells[i].get())
     }
 
     /// Replaces the bytes of `line`.
     pub fn set_line(&self, line: Line, data: &LineData) {
-        let base = line.addr().0;
-        for (i, word) in data.iter().enumerate() {
-            self.cell(Addr(base + 8 * i as u64)).set(*word);
+        for (cell, word) in self.cells(line).iter().zip(data) {
+            cell.set(*word);
         }
     }
 

@@ -75,9 +75,14 @@ impl PersistBuffers {
 
     /// A core whose entries or epochs have changed since its last call: its design then flushes and
     /// commits what is allowed.
-    #[inline(always)]
     pub fn next_changed(&mut self) -> Option<CoreId> {
         self.changed.pop_front()
+    }
+
+    /// Whether there is such a core.
+    #[inline(always)]
+    pub fn have_changed(&self) -> bool {
+        !self.changed.is_empty()
     }
 
     /// Notes that a core's epochs have changed.

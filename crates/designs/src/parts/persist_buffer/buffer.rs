@@ -134,13 +134,17 @@ impl Buffer {
     /// The entry that a store coalesces with: the youngest of its line and epoch, if that one is not in flight.
     fn coalesces_with(&self, line: Line, epoch: u64) -> Option<usize> {
         let any_epoch = broken(Rule::EpochsCoalesceApart);
-        // Epochs enter one after the other.
-        let mut candidates = self.entries.iter().enumerate().rev();
-        let mut of_epoch = candidates
-            .by_ref()
-            .take_while(|(_, (_, e))| e.epoch == epoch || any_epoch);
-        let (youngest, (_, entry)) = of_epoch.find(|(_, (_, e))| e.line == line)?;
-        entry.is_waiting().then_some(youngest)
+        for index in (0..self.entries.len()).rev() {
+            let entry = self.entries.at(index);
+            // Epochs enter one after the other.
+            if entry.epoch != epoch && !any_epoch {
+                return None;
+            }
+            if entry.line == line {
+                return entry.is_waiting().then_some(index);
+            }
+        }
+        None
     }
 
     /// Flushes the oldest waiting entry that is allowed: `how` returns whether a write of an epoch

@@ -321,7 +321,12 @@ impl EpochTable {
     }
 
     fn index(&self, number: u64) -> Option<usize> {
-        self.epochs.binary_search_by_key(&number, |epoch| epoch.number).ok()
+        // Mostly none is gone between the oldest and this one.
+        let index = number.checked_sub(self.epochs.front()?.number)? as usize;
+        match self.epochs.get(index) {
+            Some(epoch) if epoch.number == number => Some(index),
+            _ => self.epochs.binary_search_by_key(&number, |epoch| epoch.number).ok(),
+        }
     }
 
     fn get(&self, number: u64) -> Option<&Epoch> {

@@ -23,11 +23,17 @@ pub struct LastWriters {
     lines: Vec<VecDeque<(u64, Vec<Line>)>>,
     /// Lists of lines that are empty, for their memory.
     spare: Vec<Vec<Line>>,
+    /// The write recorded last: the next one is often the same.
+    latest: Option<(Line, EpochId)>,
 }
 
 impl LastWriters {
     /// Records a store to a line in this epoch.
     pub fn record_write(&mut self, line: Line, epoch: EpochId) {
+        if self.latest == Some((line, epoch)) {
+            return;
+        }
+        self.latest = Some((line, epoch));
         if self.writes.insert(line, epoch) != Some(epoch) {
             self.list(line, epoch);
         }
@@ -36,7 +42,10 @@ impl LastWriters {
     /// The epoch in which the line was written last, if it is not durable.
     #[must_use]
     pub fn of(&self, line: Line) -> Option<EpochId> {
-        self.writes.get(&line).copied()
+        match self.latest {
+            Some((latest, epoch)) if latest == line => Some(epoch),
+            _ => self.writes.get(&line).copied(),
+        }
     }
 
     /// The epoch in which `core` wrote the line, if no core has written it since and the epoch is not durable.
@@ -80,6 +89,7 @@ impl LastWriters {
 
     /// Removes an epoch that is durable.
     pub fn forget(&mut self, epoch: EpochId) {
+        self.latest = self.latest.filter(|(_, latest)| *latest != epoch);
         let Some(epochs) = self.lines.get_mut(epoch.core.index()) else {
             return;
         };
