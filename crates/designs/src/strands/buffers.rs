@@ -1,71 +1,9 @@
 //! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
 
-use super::ENTRY_BYTES;
+use super::Shape;
 use std::collections::VecDeque;
 use strandline_isa::Line;
-use strandline_kernel::{Param, Params};
 use strandline_rules::{broken, Rule};
-
-/// `--set design.buffers=N`.
-pub const BUFFERS: Param = Param {
-    name: "buffers",
-    default: 4,
-    min: 1,
-    max: 64,
-    help: "strand buffers of a core",
-    words: &[],
-};
-
-/// `--set design.entries=N`.
-pub const ENTRIES: Param = Param {
-    name: "entries",
-    default: 4,
-    min: 1,
-    max: 256,
-    help: "entries of a strand buffer",
-    words: &[],
-};
-
-/// The number of a core's strand buffers, and of their entries.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Strand buffers.
-    pub buffers: usize,
-    /// Entries of each.
-    pub entries: usize,
-}
-
-impl Default for Shape {
-    fn default() -> Self {
-        Shape {
-            buffers: BUFFERS.default as usize,
-            entries: ENTRIES.default as usize,
-        }
-    }
-}
-
-impl Shape {
-    /// The shape that the user has set.
-    #[must_use]
-    pub fn of(params: &Params) -> Shape {
-        Shape {
-            buffers: params.get(BUFFERS.name) as usize,
-            entries: params.get(ENTRIES.name) as usize,
-        }
-    }
-
-    /// Bytes of the entries: 144 for four buffers of four (section VI-A).
-    #[must_use]
-    pub fn storage_bytes(self) -> u64 {
-        (self.buffers * self.entries) as u64 * ENTRY_BYTES
-    }
-
-    /// Bits that an entry of a write-back or snoop buffer needs to hold a tail index of every strand buffer.
-    #[must_use]
-    pub fn tail_bits(self) -> u64 {
-        self.buffers as u64 * u64::from(self.entries.next_power_of_two().ilog2())
-    }
-}
 
 /// How much had been appended to each strand buffer at some moment: its tail index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,10 +116,15 @@ impl StrandBuffers {
     }
 
     /// Issues the oldest flush that is allowed to issue: its number and line.
+    #[inline]
     pub fn issue(&mut self) -> Option<(u64, Line)> {
         if self.is_stuck || self.waiting == 0 {
             return None;
         }
+        self.issue_oldest()
+    }
+
+    fn issue_oldest(&mut self) -> Option<(u64, Line)> {
         let Some((buffer, index)) = self.issuable() else {
             self.is_stuck = true;
             return None;
@@ -227,16 +170,17 @@ impl StrandBuffers {
     }
 
     /// Retires completed entries: the numbers of barriers that completed.
+    #[inline]
     pub fn retire(&mut self) -> &[u64] {
         self.done.clear();
-        self.retire_completed();
+        if self.may_retire {
+            self.retire_completed();
+        }
         &self.done
     }
 
     fn retire_completed(&mut self) {
-        if !std::mem::take(&mut self.may_retire) {
-            return;
-        }
+        self.may_retire = false;
         let before = self.held;
         for buffer in &mut self.buffers {
             while let Some(slot) = buffer.slots.front() {
@@ -353,14 +297,5 @@ mod tests {
         assert_eq!([unit.issue(), unit.issue()], [Some((3, A)), None]);
         unit.complete(3);
         assert_eq!(unit.issue(), Some((4, A)));
-    }
-
-    #[test]
-    fn storage_is_that_of_section_vi_a() {
-        // StrandWeaver VI-A: 144 bytes for four buffers of four entries, 8 bits of tail indices.
-        assert_eq!(
-            (Shape::default().storage_bytes(), Shape::default().tail_bits()),
-            (144, 8)
-        );
     }
 }

@@ -44,6 +44,22 @@ struct Entry {
     completed: bool,
 }
 
+impl Entry {
+    /// Whether it may leave from any place.
+    fn leaves(&self) -> bool {
+        match self.operation {
+            Operation::Join => false,
+            Operation::Barrier => self.completed && self.stores_done,
+            Operation::Flush(_) | Operation::NewStrand => self.completed,
+        }
+    }
+
+    /// Whether it may leave from the head.
+    fn leaves_head(&self) -> bool {
+        self.leaves() || self.operation == Operation::Join && self.stores_done
+    }
+}
+
 /// The persist queue of one core.
 ///
 /// Operations issue to the strand buffers in order and leave once they have completed. Stores behind a barrier or a
@@ -55,6 +71,8 @@ pub struct PersistQueue {
     newest: u64,
     /// Entries that have issued. They precede all others.
     issued: usize,
+    /// Entries that have completed.
+    completed: usize,
     /// An entry may have become able to leave.
     may_retire: bool,
 }
@@ -68,6 +86,7 @@ impl PersistQueue {
             capacity,
             newest: 0,
             issued: 0,
+            completed: 0,
             may_retire: false,
         }
     }
@@ -108,19 +127,20 @@ impl PersistQueue {
 
     /// The entry of this number, unless it has left.
     fn entry(&mut self, id: u64) -> Option<&mut Entry> {
-        let index = self.entries.binary_search_by_key(&id, |entry| entry.id).ok()?;
-        self.entries.get_mut(index)
+        // Few of those between the oldest and this one have left.
+        let most = id.checked_sub(self.entries.front()?.id)? as usize;
+        let last = most.min(self.entries.len() - 1);
+        let index = (0..=last).rev().find(|index| self.entries[*index].id <= id)?;
+        self.entries.get_mut(index).filter(|entry| entry.id == id)
     }
 
     /// Notes that a store for which operations may wait has become visible.
     pub fn performed(&mut self, store: StoreId) {
         // What has issued waits for no store.
-        for entry in self
-            .entries
-            .range_mut(self.issued..)
-            .filter(|entry| entry.store == Some(store))
-        {
-            entry.store = None;
+        for entry in self.entries.range_mut(self.issued..) {
+            if entry.store == Some(store) {
+                entry.store = None;
+            }
         }
     }
 
@@ -128,7 +148,8 @@ impl PersistQueue {
     pub fn completed(&mut self, ids: &[u64]) {
         for id in ids {
             if let Some(entry) = self.entry(*id) {
-                entry.completed = true;
+                let is_new = !std::mem::replace(&mut entry.completed, true);
+                self.completed += usize::from(is_new);
                 self.may_retire = true;
             }
         }
@@ -163,6 +184,7 @@ impl PersistQueue {
         entry.has_issued = true;
         if entry.operation == Operation::NewStrand {
             entry.completed = true;
+            self.completed += 1;
             self.may_retire = true;
         }
         self.issued += 1;
@@ -179,24 +201,38 @@ impl PersistQueue {
 
     /// Completed entries leave, in any order ("An operation can retire from the queue when
     /// Completed is set"), joins from the head; whether any did.
+    #[inline(always)]
     fn retire(&mut self) -> bool {
-        if !std::mem::take(&mut self.may_retire) {
-            return false;
-        }
+        self.may_retire && self.retire_some()
+    }
+
+    fn retire_some(&mut self) -> bool {
+        self.may_retire = false;
         let before = self.entries.len();
-        let mut is_head = true;
-        let issued = &mut self.issued;
-        self.entries.retain(|entry| {
-            let leaves = match entry.operation {
-                Operation::Join => is_head && entry.stores_done,
-                Operation::Barrier => entry.completed && entry.stores_done,
-                Operation::Flush(_) | Operation::NewStrand => entry.completed,
-            };
-            is_head &= leaves;
-            *issued -= usize::from(leaves && entry.has_issued);
-            !leaves
-        });
+        while self.entries.front().is_some_and(Entry::leaves_head) {
+            let head = self.entries.pop_front();
+            self.note_gone(head);
+        }
+        if self.completed > 0 {
+            let mut index = 1;
+            while index < self.entries.len() {
+                match self.entries[index].leaves() {
+                    true => {
+                        let gone = self.entries.remove(index);
+                        self.note_gone(gone);
+                    }
+                    false => index += 1,
+                }
+            }
+        }
         before != self.entries.len()
+    }
+
+    fn note_gone(&mut self, gone: Option<Entry>) {
+        if let Some(entry) = gone {
+            self.issued -= usize::from(entry.has_issued);
+            self.completed -= usize::from(entry.completed);
+        }
     }
 
     /// Passes the barrier `id`, before which all stores are visible: whether the stores behind it

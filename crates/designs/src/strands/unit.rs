@@ -79,6 +79,7 @@ impl StrandUnit {
     }
 
     /// Issues the announced flushes that are allowed to issue; whether there were any.
+    #[inline]
     pub fn issue(&mut self, hw: &mut dyn Services<Own>) -> bool {
         let mut issued = false;
         while let Some((id, line)) = self.buffers.issue() {
