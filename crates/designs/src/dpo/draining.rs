@@ -79,17 +79,22 @@ impl Dpo {
             hw.open(Gate::Unblocked(core));
         }
         let watches = full || state.buffer.records_reads();
-        if std::mem::replace(&mut state.watches_loads, watches) != watches {
-            self.load_watchers = if watches {
-                self.load_watchers + 1
-            } else {
-                self.load_watchers - 1
-            };
-            match (watches, self.load_watchers) {
-                (true, 1) => hw.heed(Hook::Load),
-                (false, 0) => hw.skip(Hook::Load),
-                _ => {}
-            }
+        if watches != state.watches_loads {
+            self.watch_loads(hw, core, watches);
+        }
+    }
+
+    /// A core's loads matter from now on, or no more.
+    fn watch_loads(&mut self, hw: &mut dyn Services<Own>, core: CoreId, watches: bool) {
+        self.core(core).watches_loads = watches;
+        match watches {
+            true => self.load_watchers += 1,
+            false => self.load_watchers -= 1,
+        }
+        match (watches, self.load_watchers) {
+            (true, 1) => hw.heed(Hook::Load),
+            (false, 0) => hw.skip(Hook::Load),
+            _ => {}
         }
     }
 
