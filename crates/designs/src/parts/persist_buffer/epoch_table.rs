@@ -146,11 +146,14 @@ impl EpochTable {
     }
 
     /// Whether the current epoch is this one or is ordered after it.
+    #[inline]
     #[must_use]
     pub fn follows(&self, number: u64) -> bool {
-        if number == self.current() || self.index(number).is_none() {
-            return true;
-        }
+        number == self.current() || self.index(number).is_none() || self.is_before_current(number)
+    }
+
+    /// Whether the current epoch is ordered after this one, which is not durable.
+    fn is_before_current(&self, number: u64) -> bool {
         let mut reached = BTreeSet::from([self.current()]);
         while let Some(next) = reached.pop_last() {
             if next == number {

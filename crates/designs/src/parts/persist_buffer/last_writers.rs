@@ -29,10 +29,14 @@ pub struct LastWriters {
 
 impl LastWriters {
     /// Records a store to a line in this epoch.
+    #[inline]
     pub fn record_write(&mut self, line: Line, epoch: EpochId) {
-        if self.latest == Some((line, epoch)) {
-            return;
+        if self.latest != Some((line, epoch)) {
+            self.record_new_write(line, epoch);
         }
+    }
+
+    fn record_new_write(&mut self, line: Line, epoch: EpochId) {
         self.latest = Some((line, epoch));
         if self.writes.insert(line, epoch) != Some(epoch) {
             self.list(line, epoch);
@@ -40,6 +44,7 @@ impl LastWriters {
     }
 
     /// The epoch in which the line was written last, if it is not durable.
+    #[inline]
     #[must_use]
     pub fn of(&self, line: Line) -> Option<EpochId> {
         match self.latest {
