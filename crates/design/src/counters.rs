@@ -99,22 +99,47 @@ impl Counters {
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
     level: usize,
+    /// The latest time of a report.
     since: Cycles,
+    /// Cycles at this level up to then, since it was entered.
+    here: u64,
+    /// Cycles at each level that was left.
     cycles: Vec<u64>,
 }
 
 impl Occupancy {
     /// Sets the level from `now` on.
+    #[inline]
     pub fn set(&mut self, now: Cycles, level: usize) {
-        self.pass(now);
-        self.level = level;
+        self.set_again(now);
+        if level != self.level {
+            self.leave();
+            self.level = level;
+        }
+    }
+
+    /// Sets the same level again. The slack of the simulation may report cores out of time order. A
+    /// report of an earlier time adds no cycles.
+    #[inline]
+    pub fn set_again(&mut self, now: Cycles) {
+        self.here += now.0.saturating_sub(self.since.0);
+        self.since = self.since.max(now);
+    }
+
+    /// Adds the cycles at this level.
+    fn leave(&mut self) {
+        if self.cycles.len() <= self.level {
+            self.cycles.resize(self.level + 1, 0);
+        }
+        self.cycles[self.level] += std::mem::take(&mut self.here);
     }
 
     /// Cycles at each level up to `now`, up to the highest level that it had.
     #[must_use]
     pub fn cycles(&self, now: Cycles) -> Vec<u64> {
         let mut passed = self.clone();
-        passed.pass(now);
+        passed.set_again(now);
+        passed.leave();
         passed.cycles
     }
 
@@ -135,16 +160,6 @@ impl Occupancy {
             }
         }
         sum
-    }
-
-    /// The slack of the simulation may report cores out of time order. A report of an earlier time
-    /// adds no cycles.
-    fn pass(&mut self, now: Cycles) {
-        if self.cycles.len() <= self.level {
-            self.cycles.resize(self.level + 1, 0);
-        }
-        self.cycles[self.level] += now.0.saturating_sub(self.since.0);
-        self.since = self.since.max(now);
     }
 }
 

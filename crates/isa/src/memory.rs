@@ -82,6 +82,7 @@ impl Memory {
         cell.set((cell.get() & !mask) | ((value << shift) & mask));
     }
 
+    /// The words of `line`.
     #[inline(always)]
     fn cells(&self, line: Line) -> &[Cell<u64>; 8] {
         let base = line.addr().0;

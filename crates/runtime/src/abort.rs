@@ -47,9 +47,10 @@ impl<C: Cpu> Default for Unwinding<'_, C> {
 
 impl<'c, C: Cpu> UndoLog<'c, C> {
     /// Set while the open region is interrupted, so that the task must be dropped and the region
-    /// aborted.
-    pub(crate) fn abandoned(&self) -> Rc<Cell<bool>> {
-        self.unwinding.abandoned.clone()
+    /// aborted. `None` if that cannot happen.
+    pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
+        let interrupts = self.cpu.lowering().interrupts();
+        interrupts.then(|| self.unwinding.abandoned.clone())
     }
 
     /// From here on the program polls for interrupts.

@@ -107,10 +107,10 @@ impl<'c, C: Cpu> Log<'c, C> {
     }
 
     /// Set while the open region is interrupted and its task must be dropped: of logs that can
-    /// abort it then ([`Log::abort`]).
+    /// abort it then ([`Log::abort`]), on hardware that interrupts.
     pub(crate) fn abandoned(&self) -> Option<Rc<Cell<bool>>> {
         match self {
-            Log::Undo(log) => Some(log.abandoned()),
+            Log::Undo(log) => log.abandoned(),
             Log::Pairs(_) | Log::Redo(_) | Log::Wal(_) => None,
         }
     }

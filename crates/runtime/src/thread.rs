@@ -65,15 +65,17 @@ pub async fn run_thread<W: Workload, C: Cpu>(workload: &W, cpu: &C, plan: Thread
         log: Log::open(cpu, &workload.logs(), plan.thread).await,
     };
     let mut progress = resumed(&mut state);
-    if !progress.timed {
-        run_tasks(workload, &mut state, progress, plan.warm_tasks).await;
+    loop {
+        let tasks = if progress.timed { plan.tasks } else { plan.warm_tasks };
+        run_tasks(workload, &mut state, progress, tasks).await;
         // No lane may wait at the start line with regions for which others wait.
         state.log.close().await;
+        if progress.timed {
+            return;
+        }
         cpu.start_line().await;
         progress = Progress { timed: true, tasks: 0 };
     }
-    run_tasks(workload, &mut state, progress, plan.tasks).await;
-    state.log.close().await;
 }
 
 /// Runs the tasks of one part that have not ended, of `tasks` in all.

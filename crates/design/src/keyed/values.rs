@@ -49,6 +49,7 @@ impl<T: Types> Values<T> {
         }
     }
 
+    #[inline(always)]
     pub fn departure(&mut self, departure: Departure<T::Gate>) -> Departure<Key> {
         match departure {
             Departure::Go => Departure::Go,

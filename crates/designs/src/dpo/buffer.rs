@@ -30,6 +30,12 @@ impl Default for Accesses {
 }
 
 impl Accesses {
+    /// Forgets all lines.
+    fn clear(&mut self) {
+        self.read.clear();
+        self.written.clear();
+    }
+
     /// Whether the line is in a set.
     fn holds(&self, line: Line) -> bool {
         let mut counts = LookUps::default();
@@ -121,6 +127,8 @@ pub struct PersistBuffer {
     inherited: Dependences,
     /// Accesses since the oldest of the inherited ones was found.
     since: Accesses,
+    /// Empty sets, for their memory.
+    spare: Vec<Accesses>,
 }
 
 impl PersistBuffer {
@@ -135,6 +143,7 @@ impl PersistBuffer {
             accumulated: Dependences::default(),
             inherited: Dependences::default(),
             since: Accesses::default(),
+            spare: Vec::new(),
         }
     }
 
@@ -221,7 +230,7 @@ impl PersistBuffer {
     /// Appends a fence: its dependences.
     pub fn append_fence(&mut self, durable: Option<u64>) -> &Dependences {
         self.fences += 1;
-        let accesses = Accesses::default();
+        let accesses = self.spare.pop().unwrap_or_default();
         self.append(Content::Fence { durable, accesses }, Cycles(0))
     }
 
@@ -305,8 +314,7 @@ impl PersistBuffer {
     pub fn resolve(&mut self, drained: Id) -> bool {
         self.accumulated.resolve(drained);
         if self.inherited.resolve(drained) && self.inherited.is_empty() {
-            self.since.read.clear();
-            self.since.written.clear();
+            self.since.clear();
         }
         let mut any = false;
         for (_, entry) in self.entries.iter_mut() {
@@ -372,10 +380,16 @@ impl PersistBuffer {
         }
     }
 
-    /// An entry has drained: what it held.
-    pub fn drained(&mut self, number: u64) -> Option<Content> {
-        let entry = self.entries.remove(number)?;
-        self.fences -= usize::from(entry.kind() == Kind::Fence);
-        Some(entry.content)
+    /// An entry has drained: the line of a persist.
+    pub fn drained(&mut self, number: u64) -> Option<Line> {
+        match self.entries.remove(number)?.content {
+            Content::Persist { line, .. } => Some(line),
+            Content::Fence { mut accesses, .. } => {
+                self.fences -= 1;
+                accesses.clear();
+                self.spare.push(accesses);
+                None
+            }
+        }
     }
 }

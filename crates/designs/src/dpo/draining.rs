@@ -1,6 +1,6 @@
 //! Drains: from the persist buffers to the controllers, and what they end.
 
-use super::buffer::{Content, Drain};
+use super::buffer::Drain;
 use super::dependences::Id;
 use super::own::{Gate, Message, Own};
 use super::Dpo;
@@ -79,24 +79,29 @@ impl Dpo {
             hw.open(Gate::Unblocked(core));
         }
         let watches = full || state.buffer.records_reads();
-        if std::mem::replace(&mut state.watches_loads, watches) != watches {
-            self.load_watchers = if watches {
-                self.load_watchers + 1
-            } else {
-                self.load_watchers - 1
-            };
-            match (watches, self.load_watchers) {
-                (true, 1) => hw.heed(Hook::Load),
-                (false, 0) => hw.skip(Hook::Load),
-                _ => {}
-            }
+        if watches != state.watches_loads {
+            self.watch_loads(hw, core, watches);
+        }
+    }
+
+    /// A core's loads matter from now on, or no more.
+    fn watch_loads(&mut self, hw: &mut dyn Services<Own>, core: CoreId, watches: bool) {
+        self.core(core).watches_loads = watches;
+        match watches {
+            true => self.load_watchers += 1,
+            false => self.load_watchers -= 1,
+        }
+        match (watches, self.load_watchers) {
+            (true, 1) => hw.heed(Hook::Load),
+            (false, 0) => hw.skip(Hook::Load),
+            _ => {}
         }
     }
 
     /// A core's entry has drained: it frees the entry, and the other cores observe it.
     pub(super) fn drained(&mut self, hw: &mut dyn Services<Own>, id: Id) {
         self.counts.drains += 1;
-        if let Some(Content::Persist { line, .. }) = self.core(id.core).buffer.drained(id.number) {
+        if let Some(line) = self.core(id.core).buffer.drained(id.number) {
             if self.in_transit.get(&line).is_some_and(|(_, on)| *on == id) {
                 self.in_transit.remove(&line);
                 hw.open(Gate::Drained(line));

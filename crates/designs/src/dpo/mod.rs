@@ -95,12 +95,18 @@ fn is_fence(primitive: Primitive) -> bool {
 
 impl Dpo {
     /// Allots the buffers at the first use, when the machine's size is known.
+    #[inline(always)]
     fn allot(&mut self, hw: &dyn Services<Own>) {
         if self.cores.is_empty() {
-            let cores = (0..hw.cores()).map(|core| Core::new(CoreId(core as u16), &self.settings));
-            self.cores = cores.collect();
-            self.epochs = Epochs::new(hw.cores(), hw.controllers());
+            self.allot_all(hw);
         }
+    }
+
+    #[cold]
+    fn allot_all(&mut self, hw: &dyn Services<Own>) {
+        let cores = (0..hw.cores()).map(|core| Core::new(CoreId(core as u16), &self.settings));
+        self.cores = cores.collect();
+        self.epochs = Epochs::new(hw.cores(), hw.controllers());
     }
 
     fn core(&mut self, core: CoreId) -> &mut Core {

@@ -119,7 +119,14 @@ impl Hops {
 
     /// Flushes what is safe and commits what is complete, in buffers that have changed. An epoch
     /// that is safe and complete is durable.
+    #[inline(always)]
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        if self.buffers.have_changed() {
+            self.advance_changed(hw);
+        }
+    }
+
+    fn advance_changed(&mut self, hw: &mut dyn Services<Own>) {
         let safe = |epochs: &EpochTable, number| epochs.is_safe(number).then_some(Flush::Safe);
         while let Some(core) = self.buffers.next_changed() {
             loop {

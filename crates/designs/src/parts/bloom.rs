@@ -1,7 +1,9 @@
 //! Bloom filters: a plain one of any keys, and one of lines, from which they can be removed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 use strandline_isa::Line;
+use strandline_kernel::NumberHasher;
 
 /// A Bloom filter of keys: two hashes. It can only be emptied whole.
 #[derive(Clone, Debug)]
@@ -54,7 +56,9 @@ pub struct LookUps {
 pub struct Bloom {
     filter: Filter,
     /// The lines that it holds.
-    lines: BTreeSet<Line>,
+    lines: HashSet<Line, BuildHasherDefault<NumberHasher>>,
+    /// The line added last: the next one is often the same.
+    latest: Option<Line>,
 }
 
 impl Bloom {
@@ -63,15 +67,17 @@ impl Bloom {
     pub fn new(bytes: u64) -> Bloom {
         Bloom {
             filter: Filter::new(bytes),
-            lines: BTreeSet::new(),
+            lines: HashSet::default(),
+            latest: None,
         }
     }
 
     /// Adds a line.
     pub fn add(&mut self, line: Line) {
-        if self.lines.insert(line) {
+        if self.latest != Some(line) && self.lines.insert(line) {
             self.filter.add(line.0);
         }
+        self.latest = Some(line);
     }
 
     /// Looks a line up: whether the filter may hold it.
@@ -92,6 +98,7 @@ impl Bloom {
     pub fn clear(&mut self) {
         self.filter.clear();
         self.lines.clear();
+        self.latest = None;
     }
 }
 
@@ -108,7 +115,7 @@ pub const FILTER_BYTES: u64 = COUNTERS as u64;
 pub struct CountingBloom {
     counters: Vec<u8>,
     /// The lines that it holds, to detect its errors.
-    lines: BTreeMap<Line, u32>,
+    lines: HashMap<Line, u32, BuildHasherDefault<NumberHasher>>,
     lookups: u64,
     false_positives: u64,
 }
@@ -117,7 +124,7 @@ impl Default for CountingBloom {
     fn default() -> Self {
         CountingBloom {
             counters: vec![0; COUNTERS],
-            lines: BTreeMap::new(),
+            lines: HashMap::default(),
             lookups: 0,
             false_positives: 0,
         }
@@ -127,8 +134,8 @@ impl Default for CountingBloom {
 /// The places of a key among so many, a power of two: two hashes.
 fn hashes(key: u64, places: usize) -> [usize; 2] {
     let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let bits = places.ilog2();
-    [mixed >> (64 - bits), (mixed >> (64 - 2 * bits)) % places as u64].map(|place| place as usize)
+    let (bits, mask) = (places.ilog2(), places as u64 - 1);
+    [mixed >> (64 - bits), (mixed >> (64 - 2 * bits)) & mask].map(|place| place as usize)
 }
 
 impl CountingBloom {

@@ -3,7 +3,7 @@
 //! Source: Speculative Persistence (ISCA 2017), section 2.2: "each memory controller sends an acknowledgement back to the
 //! core that executed the pcommit".
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use strandline_design::{ControllerId, Services, Types};
 use strandline_isa::{CoreId, Primitive};
 
@@ -17,9 +17,19 @@ pub const SYNC_BARRIER: &[Primitive] = &[Primitive::Sfence, Primitive::Pcommit, 
 /// Those of all cores.
 #[derive(Clone, Debug, Default)]
 pub struct Pcommits {
-    /// The context to acknowledge, and the number of controllers without a reply.
-    waiting: BTreeMap<CommitId, (u8, usize)>,
+    /// Oldest first.
+    waiting: VecDeque<Waiting>,
     next: CommitId,
+}
+
+/// A `pcommit` that waits for replies.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    commit: CommitId,
+    /// The context to acknowledge.
+    context: u8,
+    /// Controllers without a reply.
+    left: usize,
 }
 
 impl Pcommits {
@@ -32,7 +42,11 @@ impl Pcommits {
         tag: impl Fn(CommitId) -> T::Tag,
     ) {
         self.next.0 += 1;
-        self.waiting.insert(self.next, (context, hw.controllers()));
+        self.waiting.push_back(Waiting {
+            commit: self.next,
+            context,
+            left: hw.controllers(),
+        });
         for controller in 0..hw.controllers() {
             hw.commit(core, ControllerId(controller as u16), tag(self.next));
         }
@@ -41,11 +55,13 @@ impl Pcommits {
     /// A controller has replied. Returns the context to acknowledge if it was the last one, or if the
     /// design waits for `one` alone.
     pub fn replied(&mut self, commit: CommitId, one: bool) -> Option<u8> {
-        let (context, left) = self.waiting.get_mut(&commit)?;
-        *left -= 1;
-        let done = (*left == 0 || one).then_some(*context)?;
-        self.waiting.remove(&commit);
-        Some(done)
+        let index = self.waiting.iter().position(|waiting| waiting.commit == commit)?;
+        let waiting = &mut self.waiting[index];
+        waiting.left -= 1;
+        if waiting.left > 0 && !one {
+            return None;
+        }
+        self.waiting.remove(index).map(|done| done.context)
     }
 }
 
@@ -56,7 +72,11 @@ mod tests {
     #[test]
     fn a_pcommit_is_done_when_its_last_controller_has_replied() {
         let mut commits = Pcommits::default();
-        commits.waiting.insert(CommitId(1), (7, 2));
+        commits.waiting.push_back(Waiting {
+            commit: CommitId(1),
+            context: 7,
+            left: 2,
+        });
         let replies: Vec<Option<u8>> = (0..3).map(|_| commits.replied(CommitId(1), false)).collect();
         assert_eq!(replies, [None, Some(7), None]);
     }

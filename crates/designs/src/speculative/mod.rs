@@ -90,10 +90,16 @@ impl Speculative {
     }
 
     /// Allots the buffers at the first use, when the machine's size is known.
+    #[inline(always)]
     fn allot(&mut self, hw: &dyn Services<Own>) {
         if self.sides.is_empty() {
-            self.sides = (0..hw.cores()).map(|_| Side::new(&self.settings)).collect();
+            self.allot_all(hw);
         }
+    }
+
+    #[cold]
+    fn allot_all(&mut self, hw: &dyn Services<Own>) {
+        self.sides = (0..hw.cores()).map(|_| Side::new(&self.settings)).collect();
     }
 
     fn side(&mut self, core: CoreId) -> &mut Side {

@@ -1,71 +1,9 @@
 //! The strand buffers of one core (StrandWeaver, section IV, "Strand buffer unit").
 
-use super::ENTRY_BYTES;
+use super::Shape;
 use std::collections::VecDeque;
 use strandline_isa::Line;
-use strandline_kernel::{Param, Params};
 use strandline_rules::{broken, Rule};
-
-/// `--set design.buffers=N`.
-pub const BUFFERS: Param = Param {
-    name: "buffers",
-    default: 4,
-    min: 1,
-    max: 64,
-    help: "strand buffers of a core",
-    words: &[],
-};
-
-/// `--set design.entries=N`.
-pub const ENTRIES: Param = Param {
-    name: "entries",
-    default: 4,
-    min: 1,
-    max: 256,
-    help: "entries of a strand buffer",
-    words: &[],
-};
-
-/// The number of a core's strand buffers, and of their entries.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Strand buffers.
-    pub buffers: usize,
-    /// Entries of each.
-    pub entries: usize,
-}
-
-impl Default for Shape {
-    fn default() -> Self {
-        Shape {
-            buffers: BUFFERS.default as usize,
-            entries: ENTRIES.default as usize,
-        }
-    }
-}
-
-impl Shape {
-    /// The shape that the user has set.
-    #[must_use]
-    pub fn of(params: &Params) -> Shape {
-        Shape {
-            buffers: params.get(BUFFERS.name) as usize,
-            entries: params.get(ENTRIES.name) as usize,
-        }
-    }
-
-    /// Bytes of the entries: 144 for four buffers of four (section VI-A).
-    #[must_use]
-    pub fn storage_bytes(self) -> u64 {
-        (self.buffers * self.entries) as u64 * ENTRY_BYTES
-    }
-
-    /// Bits that an entry of a write-back or snoop buffer needs to hold a tail index of every strand buffer.
-    #[must_use]
-    pub fn tail_bits(self) -> u64 {
-        self.buffers as u64 * u64::from(self.entries.next_power_of_two().ilog2())
-    }
-}
 
 /// How much had been appended to each strand buffer at some moment: its tail index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +37,16 @@ pub struct StrandBuffers {
     buffers: Vec<Buffer>,
     entries: usize,
     current: usize,
+    /// Entries of all buffers.
+    held: usize,
+    /// Flushes that have not issued.
+    waiting: usize,
+    /// Since the last change no flush is allowed to issue.
+    is_stuck: bool,
+    /// The oldest entry of a buffer may have become able to retire.
+    may_retire: bool,
+    /// What the last call completed.
+    done: Vec<u64>,
 }
 
 impl StrandBuffers {
@@ -109,6 +57,11 @@ impl StrandBuffers {
             buffers: vec![Buffer::default(); shape.buffers],
             entries: shape.entries,
             current: 0,
+            held: 0,
+            waiting: 0,
+            is_stuck: true,
+            may_retire: false,
+            done: Vec::new(),
         }
     }
 
@@ -127,7 +80,7 @@ impl StrandBuffers {
     /// Whether everything has completed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffers.iter().all(|buffer| buffer.slots.is_empty())
+        self.held == 0
     }
 
     /// Appends the flush `id` of a line.
@@ -142,6 +95,10 @@ impl StrandBuffers {
 
     fn append(&mut self, id: u64, line: Option<Line>) {
         debug_assert!(self.has_room(), "checked before");
+        self.held += 1;
+        self.waiting += usize::from(line.is_some());
+        self.is_stuck &= line.is_none();
+        self.may_retire |= line.is_none();
         self.buffers[self.current].slots.push_back(Slot {
             id,
             line,
@@ -152,12 +109,28 @@ impl StrandBuffers {
 
     /// Begins a new strand: in the next buffer, round-robin.
     pub fn begin_strand(&mut self) {
-        self.current = (self.current + 1) % self.buffers.len();
+        self.current += 1;
+        if self.current == self.buffers.len() {
+            self.current = 0;
+        }
     }
 
     /// Issues the oldest flush that is allowed to issue: its number and line.
+    #[inline]
     pub fn issue(&mut self) -> Option<(u64, Line)> {
-        let (buffer, index) = self.issuable()?;
+        if self.is_stuck || self.waiting == 0 {
+            return None;
+        }
+        self.issue_oldest()
+    }
+
+    fn issue_oldest(&mut self) -> Option<(u64, Line)> {
+        let Some((buffer, index)) = self.issuable() else {
+            self.is_stuck = true;
+            return None;
+        };
+        self.waiting -= 1;
+        self.may_retire |= broken(Rule::BarrierAwaitsAll);
         let slot = &mut self.buffers[buffer].slots[index];
         slot.has_issued = true;
         slot.line.map(|line| (slot.id, line))
@@ -184,31 +157,45 @@ impl StrandBuffers {
 
     /// Completes an acknowledged flush. Completed entries retire in order, barriers as they become
     /// the oldest of their buffer: the numbers of all that completed.
-    pub fn complete(&mut self, id: u64) -> Vec<u64> {
+    pub fn complete(&mut self, id: u64) -> &[u64] {
         if let Some(slot) = self.slots_mut().find(|slot| slot.id == id) {
             slot.completed = true;
         }
-        let mut done = vec![id];
-        done.extend(self.retire());
-        done
+        self.is_stuck = false;
+        self.may_retire = true;
+        self.done.clear();
+        self.done.push(id);
+        self.retire_completed();
+        &self.done
     }
 
     /// Retires completed entries: the numbers of barriers that completed.
-    pub fn retire(&mut self) -> Vec<u64> {
-        let mut done = Vec::new();
+    #[inline]
+    pub fn retire(&mut self) -> &[u64] {
+        self.done.clear();
+        if self.may_retire {
+            self.retire_completed();
+        }
+        &self.done
+    }
+
+    fn retire_completed(&mut self) {
+        self.may_retire = false;
+        let before = self.held;
         for buffer in &mut self.buffers {
-            while let Some(slot) = buffer.slots.front().copied() {
+            while let Some(slot) = buffer.slots.front() {
                 let early = slot.has_issued && broken(Rule::BarrierAwaitsAll);
                 match slot.line {
-                    None => done.push(slot.id),
+                    None => self.done.push(slot.id),
                     Some(_) if slot.completed || early => {}
                     Some(_) => break,
                 }
                 buffer.slots.pop_front();
                 buffer.retired += 1;
+                self.held -= 1;
             }
         }
-        done
+        self.is_stuck &= before == self.held;
     }
 
     fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
@@ -219,7 +206,7 @@ impl StrandBuffers {
     #[must_use]
     pub fn waits_to_flush(&self, line: Line) -> bool {
         let mut slots = self.buffers.iter().flat_map(|buffer| &buffer.slots);
-        slots.any(|slot| slot.line == Some(line) && !slot.has_issued)
+        self.waiting > 0 && slots.any(|slot| slot.line == Some(line) && !slot.has_issued)
     }
 
     /// The tail indices, for a write-back or snoop buffer.
@@ -310,14 +297,5 @@ mod tests {
         assert_eq!([unit.issue(), unit.issue()], [Some((3, A)), None]);
         unit.complete(3);
         assert_eq!(unit.issue(), Some((4, A)));
-    }
-
-    #[test]
-    fn storage_is_that_of_section_vi_a() {
-        // StrandWeaver VI-A: 144 bytes for four buffers of four entries, 8 bits of tail indices.
-        assert_eq!(
-            (Shape::default().storage_bytes(), Shape::default().tail_bits()),
-            (144, 8)
-        );
     }
 }

@@ -112,6 +112,9 @@ impl Guard {
 
     /// Releases evictions and requests whose tails have drained; whether a request was granted.
     pub fn release(&mut self, hw: &mut dyn Services<Own>, buffers: &StrandBuffers) -> bool {
+        if self.evictions.is_empty() && self.requests.is_empty() {
+            return false;
+        }
         self.evictions.retain(|(_, tails, gate)| {
             let drained = buffers.drained(tails);
             if drained {

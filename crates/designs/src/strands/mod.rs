@@ -4,14 +4,16 @@ mod buffers;
 mod guard;
 mod no_persist_queue;
 mod queue;
+mod shape;
 mod strandweaver;
 mod unit;
 
-use buffers::{Shape, StrandBuffers, Tails, BUFFERS, ENTRIES};
+use buffers::{StrandBuffers, Tails};
 use guard::Guard;
 pub use no_persist_queue::NoPersistQueue;
 pub use queue::Operation;
 use queue::{PersistQueue, QUEUE_ENTRIES};
+use shape::{Shape, BUFFERS, ENTRIES};
 use strandline_design::{Never, Types};
 use strandline_isa::CoreId;
 pub use strandweaver::StrandWeaver;

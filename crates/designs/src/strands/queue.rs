@@ -44,6 +44,22 @@ struct Entry {
     completed: bool,
 }
 
+impl Entry {
+    /// Whether it may leave from any place.
+    fn leaves(&self) -> bool {
+        match self.operation {
+            Operation::Join => false,
+            Operation::Barrier => self.completed && self.stores_done,
+            Operation::Flush(_) | Operation::NewStrand => self.completed,
+        }
+    }
+
+    /// Whether it may leave from the head.
+    fn leaves_head(&self) -> bool {
+        self.leaves() || self.operation == Operation::Join && self.stores_done
+    }
+}
+
 /// The persist queue of one core.
 ///
 /// Operations issue to the strand buffers in order and leave once they have completed. Stores behind a barrier or a
@@ -53,6 +69,12 @@ pub struct PersistQueue {
     entries: VecDeque<Entry>,
     capacity: usize,
     newest: u64,
+    /// Entries that have issued. They precede all others.
+    issued: usize,
+    /// Entries that have completed.
+    completed: usize,
+    /// An entry may have become able to leave.
+    may_retire: bool,
 }
 
 impl PersistQueue {
@@ -63,6 +85,9 @@ impl PersistQueue {
             entries: VecDeque::new(),
             capacity,
             newest: 0,
+            issued: 0,
+            completed: 0,
+            may_retire: false,
         }
     }
 
@@ -95,79 +120,119 @@ impl PersistQueue {
 
     /// Notes that an operation has retired from the reorder buffer.
     pub fn retired(&mut self, id: u64) {
-        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
+        if let Some(entry) = self.entry(id) {
             entry.retired = true;
         }
     }
 
+    /// The entry of this number, unless it has left.
+    fn entry(&mut self, id: u64) -> Option<&mut Entry> {
+        // Few of those between the oldest and this one have left.
+        let most = id.checked_sub(self.entries.front()?.id)? as usize;
+        let last = most.min(self.entries.len() - 1);
+        let index = (0..=last).rev().find(|index| self.entries[*index].id <= id)?;
+        self.entries.get_mut(index).filter(|entry| entry.id == id)
+    }
+
     /// Notes that a store for which operations may wait has become visible.
     pub fn performed(&mut self, store: StoreId) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.store == Some(store)) {
-            entry.store = None;
+        // What has issued waits for no store.
+        for entry in self.entries.range_mut(self.issued..) {
+            if entry.store == Some(store) {
+                entry.store = None;
+            }
         }
     }
 
     /// Notes that the strand buffers have completed these.
     pub fn completed(&mut self, ids: &[u64]) {
-        for entry in self.entries.iter_mut().filter(|entry| ids.contains(&entry.id)) {
-            entry.completed = true;
+        for id in ids {
+            if let Some(entry) = self.entry(*id) {
+                let is_new = !std::mem::replace(&mut entry.completed, true);
+                self.completed += usize::from(is_new);
+                self.may_retire = true;
+            }
         }
     }
 
     /// Issues entries to the strand buffers, and retires completed ones; whether anything changed.
     pub fn issue(&mut self, buffers: &mut StrandBuffers) -> bool {
         let mut changed = self.retire();
-        let mut fenced = false;
-        for entry in &mut self.entries {
-            if !entry.has_issued {
-                let may = entry.retired && entry.store.is_none();
-                let issues = match entry.operation {
-                    Operation::Join => false,
-                    Operation::NewStrand => may,
-                    Operation::Barrier => may && buffers.has_room(),
-                    Operation::Flush(_) => may && !fenced && buffers.has_room(),
-                };
-                if !issues {
-                    break;
-                }
-                entry.has_issued = true;
-                changed = true;
-                match entry.operation {
-                    Operation::Flush(line) => buffers.flush(entry.id, line),
-                    Operation::Barrier => buffers.barrier(entry.id),
-                    Operation::NewStrand => {
-                        buffers.begin_strand();
-                        entry.completed = true;
-                    }
-                    Operation::Join => {}
-                }
-            }
-            match entry.operation {
-                // Stores before a barrier issue before the flushes behind it, on its strand.
-                Operation::Barrier => fenced |= !entry.stores_done,
-                Operation::NewStrand => fenced = false,
-                _ => {}
-            }
+        while self.issue_next(buffers) {
+            changed = true;
         }
         changed |= self.retire();
         changed
     }
 
+    /// Issues the oldest entry that has not issued, if it may.
+    fn issue_next(&mut self, buffers: &mut StrandBuffers) -> bool {
+        let Some(entry) = self.entries.get(self.issued) else {
+            return false;
+        };
+        if !entry.retired || entry.store.is_some() {
+            return false;
+        }
+        match entry.operation {
+            Operation::Join => return false,
+            Operation::NewStrand => buffers.begin_strand(),
+            Operation::Barrier if buffers.has_room() => buffers.barrier(entry.id),
+            Operation::Flush(line) if buffers.has_room() && !self.is_fenced() => buffers.flush(entry.id, line),
+            Operation::Barrier | Operation::Flush(_) => return false,
+        }
+        let entry = &mut self.entries[self.issued];
+        entry.has_issued = true;
+        if entry.operation == Operation::NewStrand {
+            entry.completed = true;
+            self.completed += 1;
+            self.may_retire = true;
+        }
+        self.issued += 1;
+        true
+    }
+
+    /// Whether the flush to be issued next is on the strand of a barrier whose stores are not all visible: stores
+    /// before a barrier issue before the flushes behind it.
+    fn is_fenced(&self) -> bool {
+        let strand = self.entries.range(..self.issued).rev();
+        let mut strand = strand.take_while(|entry| entry.operation != Operation::NewStrand);
+        strand.any(|entry| entry.operation == Operation::Barrier && !entry.stores_done)
+    }
+
     /// Completed entries leave, in any order ("An operation can retire from the queue when
     /// Completed is set"), joins from the head; whether any did.
+    #[inline(always)]
     fn retire(&mut self) -> bool {
+        self.may_retire && self.retire_some()
+    }
+
+    fn retire_some(&mut self) -> bool {
+        self.may_retire = false;
         let before = self.entries.len();
-        let mut is_head = true;
-        self.entries.retain(|entry| {
-            let leaves = match entry.operation {
-                Operation::Join => is_head && entry.stores_done,
-                Operation::Barrier => entry.completed && entry.stores_done,
-                Operation::Flush(_) | Operation::NewStrand => entry.completed,
-            };
-            is_head &= leaves;
-            !leaves
-        });
+        while self.entries.front().is_some_and(Entry::leaves_head) {
+            let head = self.entries.pop_front();
+            self.note_gone(head);
+        }
+        if self.completed > 0 {
+            let mut index = 1;
+            while index < self.entries.len() {
+                match self.entries[index].leaves() {
+                    true => {
+                        let gone = self.entries.remove(index);
+                        self.note_gone(gone);
+                    }
+                    false => index += 1,
+                }
+            }
+        }
         before != self.entries.len()
+    }
+
+    fn note_gone(&mut self, gone: Option<Entry>) {
+        if let Some(entry) = gone {
+            self.issued -= usize::from(entry.has_issued);
+            self.completed -= usize::from(entry.completed);
+        }
     }
 
     /// Passes the barrier `id`, before which all stores are visible: whether the stores behind it
@@ -177,8 +242,8 @@ impl PersistQueue {
         if broken(Rule::BarrierHoldsStores) {
             return true;
         }
-        let mut before = self.entries.iter().take_while(|entry| entry.id < id);
-        before.all(|entry| entry.has_issued || !matches!(entry.operation, Operation::Flush(_)))
+        let mut before = self.entries.range(self.issued..).take_while(|entry| entry.id < id);
+        before.all(|entry| !matches!(entry.operation, Operation::Flush(_)))
     }
 
     /// Passes the join `id`, before which all stores are visible: whether it completes, because everything before it has.
@@ -186,15 +251,16 @@ impl PersistQueue {
         self.stores_done(id);
         self.retire();
         if broken(Rule::JoinAwaitsCompletion) {
-            let mut before = self.entries.iter().take_while(|entry| entry.id < id);
-            return before.all(|entry| entry.has_issued);
+            let first = self.entries.get(self.issued);
+            return first.is_none_or(|entry| entry.id >= id);
         }
-        self.entries.iter().all(|entry| entry.id != id)
+        self.entry(id).is_none()
     }
 
     fn stores_done(&mut self, id: u64) {
-        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
+        if let Some(entry) = self.entry(id) {
             entry.stores_done = true;
+            self.may_retire = true;
         }
     }
 
@@ -202,11 +268,8 @@ impl PersistQueue {
     /// waits for a store to its line is younger than that store.
     #[must_use]
     pub fn waits_to_flush(&self, line: Line) -> bool {
-        let of_line = |entry: &&Entry| entry.operation == Operation::Flush(line);
-        self.entries
-            .iter()
-            .filter(of_line)
-            .any(|entry| !entry.has_issued && entry.store.is_none())
+        let mut waiting = self.entries.range(self.issued..);
+        waiting.any(|entry| entry.operation == Operation::Flush(line) && entry.store.is_none())
     }
 
     /// The content, oldest first: the operation, `HasIssued` and `Completed`.

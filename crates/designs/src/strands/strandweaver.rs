@@ -13,7 +13,7 @@
 //! line waits like one for ownership.
 
 use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use strandline_design::{
     About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
     Snoop, StoreId, Until,
@@ -35,8 +35,10 @@ struct Core {
     unit: StrandUnit,
     /// The marks that barriers and joins have left in the store queue, oldest first.
     marks: VecDeque<u64>,
-    /// Gates with waiters.
-    waits: BTreeSet<Gate>,
+    /// A mark waits at the head of the store queue.
+    mark_waits: bool,
+    /// A flush or primitive waits for room in the persist queue.
+    claim_waits: bool,
 }
 
 impl Default for StrandWeaver {
@@ -50,17 +52,13 @@ impl Default for StrandWeaver {
 }
 
 impl Core {
-    fn wait(&mut self, gate: Gate) -> Until<Gate> {
-        self.waits.insert(gate);
-        Until::Open(gate)
-    }
-
     /// Claims an operation if the persist queue has room.
     fn claim(&mut self) -> Claim<Gate> {
-        match self.queue.has_room() {
-            true => Claim::Yes,
-            false => Claim::Wait(self.wait(Gate::Room(self.unit.core))),
+        if self.queue.has_room() {
+            return Claim::Yes;
         }
+        self.claim_waits = true;
+        Claim::Wait(Until::Open(Gate::Room(self.unit.core)))
     }
 
     /// Issues and retires entries until nothing changes.
@@ -70,15 +68,18 @@ impl Core {
             let mut changed = self.queue.issue(&mut self.unit.buffers);
             let done = self.unit.buffers.retire();
             changed |= !done.is_empty();
-            self.queue.completed(&done);
+            self.queue.completed(done);
             if !changed {
                 break;
             }
             issued |= self.unit.issue(hw);
         }
         issued |= self.unit.issue(hw);
-        for gate in std::mem::take(&mut self.waits) {
-            hw.open(gate);
+        if std::mem::take(&mut self.mark_waits) {
+            hw.open(Gate::Head(self.unit.core));
+        }
+        if std::mem::take(&mut self.claim_waits) {
+            hw.open(Gate::Room(self.unit.core));
         }
         self.unit.release(hw, issued);
     }
@@ -93,7 +94,8 @@ impl Core {
             _ => self.queue.pass_barrier(id),
         };
         if !passes {
-            return Departure::Wait(self.wait(Gate::Head(self.unit.core)));
+            self.mark_waits = true;
+            return Departure::Wait(Until::Open(Gate::Head(self.unit.core)));
         }
         self.marks.pop_front();
         self.advance(hw);
@@ -102,17 +104,26 @@ impl Core {
 }
 
 impl StrandWeaver {
+    #[inline(always)]
     fn core(&mut self, core: CoreId) -> &mut Core {
-        while self.cores.len() <= core.index() {
-            let number = self.cores.len() as u16;
-            self.cores.push(Core {
-                queue: PersistQueue::new(self.queue_entries),
-                unit: StrandUnit::new(CoreId(number), self.shape),
-                marks: VecDeque::new(),
-                waits: BTreeSet::new(),
-            });
+        if self.cores.len() <= core.index() {
+            self.add_cores(core);
         }
         &mut self.cores[core.index()]
+    }
+
+    /// Adds all cores up to this one.
+    #[cold]
+    fn add_cores(&mut self, last: CoreId) {
+        for number in self.cores.len()..=last.index() {
+            self.cores.push(Core {
+                queue: PersistQueue::new(self.queue_entries),
+                unit: StrandUnit::new(CoreId(number as u16), self.shape),
+                marks: VecDeque::new(),
+                mark_waits: false,
+                claim_waits: false,
+            });
+        }
     }
 
     /// The content of a core's persist queue, oldest first: the operation, `HasIssued` and
@@ -250,7 +261,7 @@ impl Design for StrandWeaver {
     fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: CoreId, tag: u64) {
         let core = self.core(id);
         let done = core.unit.acknowledged(hw, tag);
-        core.queue.completed(&done);
+        core.queue.completed(done);
         core.advance(hw);
     }
 

@@ -54,7 +54,7 @@ impl StrandUnit {
     }
 
     /// Completes an acknowledged flush: the numbers of all that completed with it.
-    pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> Vec<u64> {
+    pub fn acknowledged(&mut self, hw: &mut dyn Services<Own>, id: u64) -> &[u64] {
         if let Some(index) = self.contexts.iter().position(|(number, _)| *number == id) {
             let (_, context) = self.contexts.swap_remove(index);
             hw.acknowledge(self.core, context);
@@ -79,6 +79,7 @@ impl StrandUnit {
     }
 
     /// Issues the announced flushes that are allowed to issue; whether there were any.
+    #[inline]
     pub fn issue(&mut self, hw: &mut dyn Services<Own>) -> bool {
         let mut issued = false;
         while let Some((id, line)) = self.buffers.issue() {

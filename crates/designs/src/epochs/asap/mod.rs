@@ -128,7 +128,14 @@ impl Asap {
     }
 
     /// Flushes and commits what is allowed, in buffers that have changed.
+    #[inline(always)]
     fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        if self.buffers.have_changed() {
+            self.advance_changed(hw);
+        }
+    }
+
+    fn advance_changed(&mut self, hw: &mut dyn Services<Own>) {
         while let Some(core) = self.buffers.next_changed() {
             loop {
                 self.flush(hw, core);

@@ -30,6 +30,8 @@ pub struct CoreState {
     pub releases: bool,
     /// The epoch of the last release.
     pub released: Option<u64>,
+    /// All that may be flushed or committed has been since the last change.
+    pub settled: bool,
     /// The newest epoch that depends on another core's.
     dependent: Option<u64>,
     contexts: Contexts,
@@ -62,6 +64,7 @@ impl CoreState {
             gathers: false,
             releases: false,
             released: None,
+            settled: false,
             dependent: None,
             contexts: Contexts::default(),
             occupancy: Occupancy::default(),
@@ -121,6 +124,13 @@ impl CoreState {
     pub fn note(&mut self, now: Cycles, blocked: bool) {
         self.occupancy.set(now, self.buffer.occupied());
         self.blocked.set(now, usize::from(blocked));
+    }
+
+    /// Notes that the occupancy is still the same.
+    #[inline]
+    pub fn note_again(&mut self, now: Cycles) {
+        self.occupancy.set_again(now);
+        self.blocked.set_again(now);
     }
 
     /// The time at each occupancy.

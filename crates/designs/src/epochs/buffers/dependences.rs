@@ -33,6 +33,7 @@ impl PersistBuffers {
     }
 
     /// Whether a core's current epoch needs no dependence on this one.
+    #[inline]
     fn is_ordered_after(&mut self, core: CoreId, last: EpochId) -> bool {
         let epochs = &self.core(core).epochs;
         let follows = match last.core == core {

@@ -18,6 +18,9 @@ impl PersistBuffers {
     ) -> Option<Write> {
         let most = self.settings.gather;
         let state = self.core(core);
+        if state.buffer.waiting() == 0 {
+            return None;
+        }
         let held = state.held_back(most);
         let epochs = &state.epochs;
         let mut write = state.buffer.flush(held, |number| how(epochs, number))?;
@@ -62,6 +65,7 @@ impl PersistBuffers {
             state.fence = None;
             hw.open(Gate::Fence(core).into());
         }
+        state.settled = true;
         let blocked = state.buffer.is_blocked(|number| may(&state.epochs, number));
         state.note(hw.now(), blocked);
     }

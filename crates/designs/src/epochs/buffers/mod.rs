@@ -79,9 +79,18 @@ impl PersistBuffers {
         self.changed.pop_front()
     }
 
+    /// Whether there is such a core.
+    #[inline(always)]
+    pub fn have_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
     /// Notes that a core's epochs have changed.
     pub fn note_changed(&mut self, core: CoreId) {
-        self.changed.push_back(core);
+        self.core(core).settled = false;
+        if self.changed.back() != Some(&core) {
+            self.changed.push_back(core);
+        }
     }
 
     /// The epochs of a core.
@@ -89,18 +98,28 @@ impl PersistBuffers {
         &mut self.core(core).epochs
     }
 
+    #[inline(always)]
     fn core(&mut self, core: CoreId) -> &mut CoreState {
-        for number in self.cores.len()..=core.index() {
+        if self.cores.len() <= core.index() {
+            self.add_cores(core);
+        }
+        &mut self.cores[core.index()]
+    }
+
+    /// Adds all cores up to this one.
+    #[cold]
+    fn add_cores(&mut self, last: CoreId) {
+        for number in self.cores.len()..=last.index() {
             let state = CoreState::new(CoreId(number as u16), self.settings.entries);
             self.cores.push(state);
         }
-        &mut self.cores[core.index()]
     }
 
     /// Runs a step that may begin epochs of a core, and counts them.
     fn counting(&mut self, core: CoreId, does: impl FnOnce(&mut CoreState)) {
         let state = self.core(core);
         let before = state.epochs.current();
+        state.settled = false;
         does(state);
         let begun = state.epochs.current() - before;
         self.epochs += begun;

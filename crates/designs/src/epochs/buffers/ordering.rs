@@ -112,19 +112,30 @@ impl PersistBuffers {
     /// Inserts a visible store into the buffer if it is persistent. Volatile lines may carry
     /// dependences, too.
     pub fn visible<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, store: Store) {
-        let line = store.line();
-        let state = self.core(core);
-        let number = state.epochs.current();
-        let enters = store.addr.is_persistent() && state.buffer.has_room(line, number);
-        if enters && state.buffer.insert(line, hw.visible_line(line), number) {
-            state.epochs.add_write();
-            self.gather(hw, core);
-        }
+        let number = self.core(core).epochs.current();
+        let is_new = store.addr.is_persistent() && self.insert(hw, core, number, store.line());
         self.record_writer(core, number, store);
-        self.note_changed(core);
+        let state = self.core(core);
+        match is_new || !state.settled {
+            true => self.note_changed(core),
+            // It has coalesced, or is volatile: nothing more may be flushed.
+            false => state.note_again(hw.now()),
+        }
+    }
+
+    /// Inserts a line's bytes into a core's buffer; true if they have got an entry of their own.
+    fn insert<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, number: u64, line: Line) -> bool {
+        let state = self.core(core);
+        if !state.buffer.has_room(line, number) || !state.buffer.insert(line, hw.visible_line(line), number) {
+            return false;
+        }
+        state.epochs.add_write();
+        self.gather(hw, core);
+        true
     }
 
     /// Records the epochs in which a line was last written, and last released.
+    #[inline(always)]
     fn record_writer(&mut self, core: CoreId, number: u64, store: Store) {
         let epoch = EpochId { core, number };
         let releases = std::mem::take(&mut self.core(core).releases);

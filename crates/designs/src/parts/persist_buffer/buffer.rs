@@ -22,6 +22,8 @@ pub const LINE_NUMBER_BITS: u64 = 42;
 #[derive(Clone, Debug)]
 pub struct Buffer {
     entries: Entries<Entry>,
+    /// Those that wait to be flushed.
+    waiting: usize,
 }
 
 /// An entry: the write of a line in an epoch.
@@ -102,6 +104,7 @@ impl Buffer {
     pub fn new(capacity: usize) -> Buffer {
         Buffer {
             entries: Entries::new(capacity),
+            waiting: 0,
         }
     }
 
@@ -124,15 +127,24 @@ impl Buffer {
             epoch,
             state: State::Waiting { refused: false },
         });
+        self.waiting += 1;
         true
     }
 
     /// The entry that a store coalesces with: the youngest of its line and epoch, if that one is not in flight.
     fn coalesces_with(&self, line: Line, epoch: u64) -> Option<usize> {
         let any_epoch = broken(Rule::EpochsCoalesceApart);
-        let same = |e: &Entry| e.line == line && (e.epoch == epoch || any_epoch);
-        let youngest = self.entries.iter().rposition(|(_, e)| same(e))?;
-        self.entries.at(youngest).is_waiting().then_some(youngest)
+        for index in (0..self.entries.len()).rev() {
+            let entry = self.entries.at(index);
+            // Epochs enter one after the other.
+            if entry.epoch != epoch && !any_epoch {
+                return None;
+            }
+            if entry.line == line {
+                return entry.is_waiting().then_some(index);
+            }
+        }
+        None
     }
 
     /// Flushes the oldest waiting entry that is allowed: `how` returns whether a write of an epoch
@@ -143,20 +155,31 @@ impl Buffer {
     /// early one behind one that they have refused. So a write waits for an older waiting one of
     /// its line and epoch, and a safe one for an early one.
     pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
-        for index in 0..self.entries.len() {
-            let (id, entry) = self.entries.iter().nth(index).map(|(id, entry)| (id, *entry))?;
-            if held.is_some_and(|held| id >= held) {
-                return None;
-            }
-            let State::Waiting { refused } = entry.state else {
-                continue;
-            };
-            if let Some(flush) = how(entry.epoch).filter(|flush| !self.is_behind_its_line(index, *flush)) {
-                self.entries.at_mut(index).state = State::InFlight(flush);
-                return Some(entry.write(id, flush, refused));
-            }
+        if self.waiting == 0 {
+            return None;
         }
-        None
+        let (index, flush) = self.next_to_flush(held, how)?;
+        self.waiting -= 1;
+        let (id, entry) = self.entries.numbered_mut(index);
+        let before = std::mem::replace(&mut entry.state, State::InFlight(flush));
+        let was_refused = before == State::Waiting { refused: true };
+        Some(entry.write(id, flush, was_refused))
+    }
+
+    /// The place of the entry to be flushed, and how.
+    fn next_to_flush(&self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<(usize, Flush)> {
+        let candidates = self.entries.iter().enumerate();
+        let mut candidates = candidates.take_while(|(_, (id, _))| held.is_none_or(|held| *id < held));
+        candidates.find_map(|(index, (_, entry))| {
+            let flush = entry.is_waiting().then(|| how(entry.epoch)).flatten()?;
+            (!self.is_behind_its_line(index, flush)).then_some((index, flush))
+        })
+    }
+
+    /// Entries that wait to be flushed.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting
     }
 
     fn is_behind_its_line(&self, index: usize, flush: Flush) -> bool {
@@ -185,15 +208,14 @@ impl Buffer {
     /// Whether entries wait and none of their epochs may be flushed.
     #[must_use]
     pub fn is_blocked(&self, may: impl Fn(u64) -> bool) -> bool {
-        let entries = self.entries.iter().map(|(_, e)| e);
-        let mut waiting = entries.filter(|e| e.is_waiting()).peekable();
-        waiting.peek().is_some() && !waiting.any(|e| may(e.epoch))
+        let mut entries = self.entries.iter().map(|(_, e)| e);
+        self.waiting > 0 && !entries.any(|e| e.is_waiting() && may(e.epoch))
     }
 
     /// Frees the entry of a write that is acknowledged: its epoch, if there was such a write in flight.
     pub fn acknowledge(&mut self, id: u64) -> Option<u64> {
-        self.in_flight(id)?;
-        self.entries.remove(id).map(|entry| entry.epoch)
+        let index = self.in_flight(id)?;
+        self.entries.remove_at(index).map(|entry| entry.epoch)
     }
 
     /// Requeues a refused write: its epoch, if there was such a write in flight.
@@ -201,11 +223,13 @@ impl Buffer {
         let index = self.in_flight(id)?;
         let entry = self.entries.at_mut(index);
         entry.state = State::Waiting { refused: true };
+        self.waiting += 1;
         Some(entry.epoch)
     }
 
     fn in_flight(&self, id: u64) -> Option<usize> {
-        self.entries.iter().position(|(of, e)| of == id && !e.is_waiting())
+        let index = self.entries.place(id)?;
+        (!self.entries.at(index).is_waiting()).then_some(index)
     }
 
     /// The number of the oldest entry.

@@ -37,8 +37,17 @@ impl<T> Entries<T> {
 
     /// Frees an entry.
     pub fn remove(&mut self, number: u64) -> Option<T> {
-        let index = self.list.iter().position(|(of, _)| *of == number)?;
+        self.remove_at(self.place(number)?)
+    }
+
+    /// Frees the entry at this place in the order.
+    pub fn remove_at(&mut self, index: usize) -> Option<T> {
         self.list.remove(index).map(|(_, entry)| entry)
+    }
+
+    /// The place of an entry in the order, from 0.
+    pub fn place(&self, number: u64) -> Option<usize> {
+        self.list.binary_search_by_key(&number, |(of, _)| *of).ok()
     }
 
     /// Entries in use.
@@ -67,19 +76,25 @@ impl<T> Entries<T> {
         &mut self.list[index].1
     }
 
+    /// As [`Entries::at_mut`], with its number.
+    pub fn numbered_mut(&mut self, index: usize) -> (u64, &mut T) {
+        let (number, entry) = &mut self.list[index];
+        (*number, entry)
+    }
+
     /// The oldest entry and its number.
     pub fn first(&self) -> Option<(u64, &T)> {
-        self.iter().next()
+        self.list.front().map(|(number, entry)| (*number, entry))
     }
 
     /// The newest entry and its number.
     pub fn last(&self) -> Option<(u64, &T)> {
-        self.iter().next_back()
+        self.list.back().map(|(number, entry)| (*number, entry))
     }
 
     /// As [`Entries::last`].
     pub fn last_mut(&mut self) -> Option<(u64, &mut T)> {
-        self.iter_mut().next_back()
+        self.list.back_mut().map(|(number, entry)| (*number, entry))
     }
 }
 

@@ -1,6 +1,8 @@
 //! One core's epochs that are not durable.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::mem::take;
+use std::ops::Range;
 use strandline_design::ControllerId;
 use strandline_isa::CoreId;
 use strandline_rules::{broken, Rule};
@@ -25,6 +27,10 @@ pub struct EpochTable {
     epochs: VecDeque<Epoch>,
     /// The epochs before this one precede every strand (the last join).
     joined: u64,
+    /// An epoch may have become able to commit.
+    may_commit: bool,
+    /// Epochs that are gone, for their memory.
+    spare: Vec<Epoch>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -38,8 +44,8 @@ struct Epoch {
     awaits: Vec<EpochId>,
     /// Other cores with an epoch that awaits it.
     dependents: Vec<CoreId>,
-    /// The controllers to which writes of it were flushed early.
-    early: BTreeSet<ControllerId>,
+    /// The controllers to which writes of it were flushed early, in order.
+    early: Vec<ControllerId>,
     /// While it commits: the outstanding acknowledgements of controllers.
     commits: Option<u64>,
 }
@@ -67,8 +73,8 @@ pub enum Follows {
 pub struct Commit {
     /// The epoch.
     pub epoch: EpochId,
-    /// The controllers to which writes of it were flushed early.
-    pub early: BTreeSet<ControllerId>,
+    /// The controllers to which writes of it were flushed early, in order.
+    pub early: Vec<ControllerId>,
 }
 
 impl EpochTable {
@@ -79,6 +85,8 @@ impl EpochTable {
             core,
             epochs: VecDeque::from([Epoch::default()]),
             joined: 0,
+            may_commit: false,
+            spare: Vec::new(),
         }
     }
 
@@ -101,45 +109,51 @@ impl EpochTable {
         let current = self.current();
         let Some(last) = self.epochs.back() else { return false };
         let is_new = last.wrote || !last.dependents.is_empty() || last.awaits.iter().any(|on| on.core != self.core);
-        let awaits = match follows {
+        let before = match follows {
             Follows::Current if !is_new => return false,
-            Follows::Current => self.own(|epoch| epoch.number == current),
-            Follows::Join => self.own(|epoch| epoch.number < self.joined),
+            Follows::Current => current..current + 1,
+            Follows::Join => 0..self.joined,
             Follows::All => {
                 self.joined = current + u64::from(is_new);
-                self.own(|epoch| epoch.number < self.joined)
+                0..self.joined
             }
         };
-        if is_new {
-            self.epochs.push_back(Epoch {
-                number: current + 1,
-                awaits,
-                ..Epoch::default()
-            });
-        } else if let Some(last) = self.epochs.back_mut() {
-            last.awaits = awaits;
-        }
+        let mut next = match is_new {
+            true => self.new_epoch(current + 1),
+            false => self.epochs.pop_back().unwrap_or_default(),
+        };
+        next.awaits.clear();
+        self.await_own(before, &mut next);
+        self.epochs.push_back(next);
+        self.may_commit |= is_new;
         is_new
     }
 
-    /// Those of the core's epochs that a new one awaits.
-    fn own(&self, which: impl Fn(&Epoch) -> bool) -> Vec<EpochId> {
+    fn new_epoch(&mut self, number: u64) -> Epoch {
+        let spare = self.spare.pop().unwrap_or_default();
+        Epoch { number, ..spare }
+    }
+
+    /// Makes an epoch await those of the core's epochs that have these numbers.
+    fn await_own(&self, numbers: Range<u64>, epoch: &mut Epoch) {
         if broken(Rule::EpochsInOrder) {
-            return Vec::new();
+            return;
         }
         let core = self.core;
-        let those = self.epochs.iter().filter(|epoch| which(epoch));
-        those
-            .map(|epoch| EpochId {
-                core,
-                number: epoch.number,
-            })
-            .collect()
+        let those = self.epochs.iter().map(|epoch| epoch.number);
+        let those = those.filter(|number| numbers.contains(number));
+        epoch.awaits.extend(those.map(|number| EpochId { core, number }));
     }
 
     /// Whether the current epoch is this one or is ordered after it.
+    #[inline]
     #[must_use]
     pub fn follows(&self, number: u64) -> bool {
+        number == self.current() || self.index(number).is_none() || self.is_before_current(number)
+    }
+
+    /// Whether the current epoch is ordered after this one, which is not durable.
+    fn is_before_current(&self, number: u64) -> bool {
         let mut reached = BTreeSet::from([self.current()]);
         while let Some(next) = reached.pop_last() {
             if next == number {
@@ -150,7 +164,7 @@ impl EpochTable {
                 reached.extend(own.map(|on| on.number));
             }
         }
-        self.get(number).is_none()
+        false
     }
 
     /// Whether the current epoch awaits this one of another core itself.
@@ -171,6 +185,7 @@ impl EpochTable {
     pub fn acknowledge(&mut self, number: u64) {
         if let Some(epoch) = self.get_mut(number) {
             epoch.writes = epoch.writes.saturating_sub(1);
+            self.may_commit = true;
         }
     }
 
@@ -214,7 +229,9 @@ impl EpochTable {
     /// Resolves dependences on an epoch, which is durable.
     pub fn resolve(&mut self, done: EpochId) {
         for epoch in &mut self.epochs {
+            let before = epoch.awaits.len();
             epoch.awaits.retain(|on| *on != done);
+            self.may_commit |= epoch.awaits.len() != before;
         }
     }
 
@@ -229,18 +246,26 @@ impl EpochTable {
     /// Notes that a write of an epoch is flushed early to this controller.
     pub fn note_early(&mut self, number: u64, controller: ControllerId) {
         if let Some(epoch) = self.get_mut(number) {
-            epoch.early.insert(controller);
+            if let Err(index) = epoch.early.binary_search(&controller) {
+                epoch.early.insert(index, controller);
+            }
         }
     }
 
     /// Commits the oldest epoch that has ended, is safe and complete (every write acknowledged) and does not commit yet. It waits
     /// for an acknowledgement ([`EpochTable::acknowledge_commit`]) of each controller that got early writes of it.
     pub fn start_commit(&mut self) -> Option<Commit> {
+        if !self.may_commit {
+            return None;
+        }
         let (core, current) = (self.core, self.current());
         let is_ready = |epoch: &&mut Epoch| {
             epoch.number != current && epoch.writes == 0 && epoch.awaits.is_empty() && epoch.commits.is_none()
         };
-        let epoch = self.epochs.iter_mut().find(is_ready)?;
+        let Some(epoch) = self.epochs.iter_mut().find(is_ready) else {
+            self.may_commit = false;
+            return None;
+        };
         epoch.commits = Some(epoch.early.len() as u64);
         let (number, early) = (epoch.number, epoch.early.clone());
         let epoch = EpochId { core, number };
@@ -268,10 +293,28 @@ impl EpochTable {
         let Some(index) = self.index(number) else {
             return Vec::new();
         };
-        let removed = self.epochs.remove(index);
         let core = self.core;
+        let mut dependents = Vec::new();
+        if let Some(mut removed) = self.epochs.remove(index) {
+            dependents = take(&mut removed.dependents);
+            self.recycle(removed);
+        }
         self.resolve(EpochId { core, number });
-        removed.map(|epoch| epoch.dependents).unwrap_or_default()
+        dependents
+    }
+
+    /// Keeps the memory of an epoch that is gone.
+    fn recycle(&mut self, gone: Epoch) {
+        let Epoch {
+            mut awaits, mut early, ..
+        } = gone;
+        awaits.clear();
+        early.clear();
+        self.spare.push(Epoch {
+            awaits,
+            early,
+            ..Epoch::default()
+        });
     }
 
     /// Whether an epoch and all of the core's before it are durable.
@@ -281,7 +324,12 @@ impl EpochTable {
     }
 
     fn index(&self, number: u64) -> Option<usize> {
-        self.epochs.binary_search_by_key(&number, |epoch| epoch.number).ok()
+        // Mostly none is gone between the oldest and this one.
+        let index = number.checked_sub(self.epochs.front()?.number)? as usize;
+        match self.epochs.get(index) {
+            Some(epoch) if epoch.number == number => Some(index),
+            _ => self.epochs.binary_search_by_key(&number, |epoch| epoch.number).ok(),
+        }
     }
 
     fn get(&self, number: u64) -> Option<&Epoch> {

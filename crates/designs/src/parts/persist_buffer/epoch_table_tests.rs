@@ -102,7 +102,7 @@ fn what_is_acknowledged_early_is_durable_only_when_its_epoch_has_committed() {
     assert_eq!(commit_first(&mut epochs), 0);
     assert!(epochs.is_durable(0) && !epochs.is_durable(1));
     let epoch = EpochId { core: CORE, number: 1 };
-    let early = BTreeSet::from([ControllerId(0), ControllerId(3)]);
+    let early = vec![ControllerId(0), ControllerId(3)];
     assert_eq!(epochs.start_commit(), Some(Commit { epoch, early }));
     assert_eq!(epochs.start_commit(), None, "once");
     epochs.await_acknowledgements(1, 1);

@@ -1,8 +1,13 @@
 //! The last writer of each line.
 
 use super::EpochId;
-use std::collections::BTreeMap;
+use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasherDefault;
 use strandline_isa::{CoreId, Line};
+use strandline_kernel::NumberHasher;
+
+/// An epoch of each line.
+type Epochs = HashMap<Line, EpochId, BuildHasherDefault<NumberHasher>>;
 
 /// The last writer of each line that was written in an epoch that is not durable.
 ///
@@ -11,25 +16,41 @@ use strandline_isa::{CoreId, Line};
 /// buffer.
 #[derive(Clone, Debug, Default)]
 pub struct LastWriters {
-    writes: BTreeMap<Line, EpochId>,
+    writes: Epochs,
     /// The last release of each line, likewise.
-    releases: BTreeMap<Line, EpochId>,
-    /// The lines of each epoch.
-    lines: BTreeMap<EpochId, Vec<Line>>,
+    releases: Epochs,
+    /// By core, the lines of each epoch; epochs in order.
+    lines: Vec<VecDeque<(u64, Vec<Line>)>>,
+    /// Lists of lines that are empty, for their memory.
+    spare: Vec<Vec<Line>>,
+    /// The write recorded last: the next one is often the same.
+    latest: Option<(Line, EpochId)>,
 }
 
 impl LastWriters {
     /// Records a store to a line in this epoch.
+    #[inline]
     pub fn record_write(&mut self, line: Line, epoch: EpochId) {
+        if self.latest != Some((line, epoch)) {
+            self.record_new_write(line, epoch);
+        }
+    }
+
+    fn record_new_write(&mut self, line: Line, epoch: EpochId) {
+        self.latest = Some((line, epoch));
         if self.writes.insert(line, epoch) != Some(epoch) {
-            self.lines.entry(epoch).or_default().push(line);
+            self.list(line, epoch);
         }
     }
 
     /// The epoch in which the line was written last, if it is not durable.
+    #[inline]
     #[must_use]
     pub fn of(&self, line: Line) -> Option<EpochId> {
-        self.writes.get(&line).copied()
+        match self.latest {
+            Some((latest, epoch)) if latest == line => Some(epoch),
+            _ => self.writes.get(&line).copied(),
+        }
     }
 
     /// The epoch in which `core` wrote the line, if no core has written it since and the epoch is not durable.
@@ -42,7 +63,24 @@ impl LastWriters {
     /// Records a release in this epoch that wrote the line.
     pub fn record_release(&mut self, line: Line, epoch: EpochId) {
         if self.releases.insert(line, epoch) != Some(epoch) {
-            self.lines.entry(epoch).or_default().push(line);
+            self.list(line, epoch);
+        }
+    }
+
+    /// Lists a line of a core's newest epoch.
+    fn list(&mut self, line: Line, epoch: EpochId) {
+        let core = epoch.core.index();
+        if self.lines.len() <= core {
+            self.lines.resize_with(core + 1, VecDeque::new);
+        }
+        let epochs = &mut self.lines[core];
+        match epochs.back_mut() {
+            Some((number, lines)) if *number == epoch.number => lines.push(line),
+            _ => {
+                let mut lines = self.spare.pop().unwrap_or_default();
+                lines.push(line);
+                epochs.push_back((epoch.number, lines));
+            }
         }
     }
 
@@ -56,13 +94,22 @@ impl LastWriters {
 
     /// Removes an epoch that is durable.
     pub fn forget(&mut self, epoch: EpochId) {
-        for line in self.lines.remove(&epoch).unwrap_or_default() {
-            for lines in [&mut self.writes, &mut self.releases] {
-                if lines.get(&line) == Some(&epoch) {
-                    lines.remove(&line);
+        self.latest = self.latest.filter(|(_, latest)| *latest != epoch);
+        let Some(epochs) = self.lines.get_mut(epoch.core.index()) else {
+            return;
+        };
+        let Ok(index) = epochs.binary_search_by_key(&epoch.number, |(number, _)| *number) else {
+            return;
+        };
+        let mut lines = epochs.remove(index).map(|(_, lines)| lines).unwrap_or_default();
+        for line in lines.drain(..) {
+            for of in [&mut self.writes, &mut self.releases] {
+                if of.get(&line) == Some(&epoch) {
+                    of.remove(&line);
                 }
             }
         }
+        self.spare.push(lines);
     }
 }
 
