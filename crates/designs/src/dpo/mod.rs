@@ -37,6 +37,7 @@
 //!
 //! Simplified: a pair of filters is allotted to each fence and not looked for.
 
+mod accesses;
 mod buffer;
 mod coherence;
 mod core;

@@ -1,6 +1,6 @@
 //! The parameters of Delegated Persist Ordering, and the storage that follows from them.
 
-use super::buffer::FILTER_BYTES;
+use super::accesses::FILTER_BYTES;
 use strandline_design::Sizes;
 use strandline_kernel::{Param, Params};
 

@@ -1,6 +1,7 @@
 //! The examples of section IV-E step by step, those that the paper omits, and what is beyond it.
 
-use super::buffer::{Accesses, Content, Entry as Held};
+use super::accesses::Accesses;
+use super::buffer::{Content, Entry as Held};
 use super::dependences::Dependences;
 use super::*;
 use crate::mock::{Both, FLAG, ONE, TWO, X, Y, Z, ZERO};
