@@ -85,7 +85,7 @@ impl Controller {
     /// waited itself, no older write to its line waits. Otherwise it waits. `may_coalesce`: whether
     /// it may coalesce with a queued write to its line.
     pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
-        let behind = !again && self.waiting.iter().any(|w| w.1 == line);
+        let behind = !self.waiting.is_empty() && !again && self.waiting.iter().any(|w| w.1 == line);
         if behind || self.is_full() && self.joins(line, may_coalesce).is_none() {
             self.waiting.push_back((write, line));
             return false;
