@@ -18,26 +18,16 @@ pub enum Origin {
 struct Write {
     /// The part of it that controllers and designs see.
     request: WriteRequest<Key>,
-    /// The waiters for its acceptance.
-    waiting: Waiting,
+    /// The first waiter for its acceptance.
+    waiter: Option<Origin>,
 }
 
 /// The waiters for a write: the flush itself, and flushes that found the line clean behind it.
-#[derive(Clone, Debug, Default)]
 pub struct Waiting {
     /// The first; there is rarely another.
     pub first: Option<Origin>,
     /// The others.
     pub others: Vec<Origin>,
-}
-
-impl Waiting {
-    fn push(&mut self, origin: Origin) {
-        match self.first {
-            None => self.first = Some(origin),
-            Some(_) => self.others.push(origin),
-        }
-    }
 }
 
 /// The writes in flight, and the order of those to one line.
@@ -47,6 +37,8 @@ pub struct Writes {
     slots: Vec<Write>,
     free: Vec<u32>,
     unaccepted: Tails,
+    /// The waiters for acceptances that are not the first of their write, in order of arrival.
+    later: Vec<(WriteId, Origin)>,
 }
 
 impl Writes {
@@ -77,14 +69,14 @@ impl Writes {
     #[inline(always)]
     fn insert(&mut self, request: WriteRequest<Key>) -> (WriteId, &mut Tail) {
         let line = request.line;
-        let waiting = Waiting::default();
+        let write = Write { request, waiter: None };
         let id = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot as usize] = Write { request, waiting };
+                self.slots[slot as usize] = write;
                 WriteId(slot)
             }
             None => {
-                self.slots.push(Write { request, waiting });
+                self.slots.push(write);
                 WriteId(self.slots.len() as u32 - 1)
             }
         };
@@ -99,13 +91,34 @@ impl Writes {
     /// Lets a waiter wait for the acceptance of the write.
     #[inline]
     pub fn wait_for(&mut self, id: WriteId, origin: Origin) {
-        self.slots[id.0 as usize].waiting.push(origin);
+        match &mut self.slots[id.0 as usize].waiter {
+            Some(_) => self.later.push((id, origin)),
+            first => *first = Some(origin),
+        }
     }
 
     /// Takes the waiters for the acceptance of the write.
     #[inline]
     pub fn take_waiting(&mut self, id: WriteId) -> Waiting {
-        std::mem::take(&mut self.slots[id.0 as usize].waiting)
+        let first = self.slots[id.0 as usize].waiter.take();
+        let others = if self.later.is_empty() {
+            Vec::new()
+        } else {
+            self.take_later(id)
+        };
+        Waiting { first, others }
+    }
+
+    #[inline(never)]
+    fn take_later(&mut self, id: WriteId) -> Vec<Origin> {
+        let mut taken = Vec::new();
+        self.later.retain(|(of, origin)| {
+            if *of == id {
+                taken.push(*origin);
+            }
+            *of != id
+        });
+        taken
     }
 
     /// Records that a controller has accepted the write: its waiters.

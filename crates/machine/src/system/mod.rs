@@ -13,6 +13,7 @@ mod run;
 mod services;
 mod stuck;
 mod waiters;
+mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued};
 pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};

@@ -1,0 +1,247 @@
+//! Writes at the controllers: arrival, acceptance, acknowledgement, issue to the media.
+
+use super::events::Event;
+use super::run::System;
+use super::waiters::{Condition, Waiter};
+use crate::memory::{Issued, Origin, Waiting};
+use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, WriteId, WriteRequest};
+use strandline_isa::{CoreId, Line, LineData};
+use strandline_kernel::Cycles;
+use strandline_rules::{broken, Rule};
+
+impl System {
+    /// A write arrives; `again` if it was parked for want of room.
+    pub(super) fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
+        let (design, writes) = (&*self.design, &self.hw.writes);
+        let request = writes.get(write);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
+        if !self.hw.controllers[controller.0 as usize].admits(write, request.line, again, may) {
+            if broken(Rule::AcknowledgedAfterAcceptance) {
+                let waiting = self.hw.writes.take_waiting(write);
+                self.acknowledge(waiting);
+            }
+        } else if self.hw.asks(Hook::Arrived) {
+            self.ask_at_arrival(controller, write);
+        } else {
+            self.queued(controller, write);
+        }
+    }
+
+    /// Place 7: the design decides about a write that has arrived.
+    #[inline(never)]
+    fn ask_at_arrival(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
+        match self.design.arrived(&mut self.hw, controller, &request) {
+            Acceptance::Wait(until) => {
+                let core = request.core.unwrap_or(CoreId(0));
+                let condition = Condition::of(core, until);
+                self.hw.waiters.park(condition, Waiter::Arrival { controller, write });
+            }
+            Acceptance::Queue => self.queued(controller, write),
+            Acceptance::Absorb => {
+                let waiting = self.hw.writes.accept(write);
+                self.hw.writes.remove(write);
+                self.acknowledge(waiting);
+            }
+            Acceptance::Refuse => {
+                self.hw.writes.accept(write);
+                self.hw.writes.remove(write);
+            }
+        }
+    }
+
+    /// Inserts a write into the queue, or coalesces it with a queued one.
+    #[inline(always)]
+    fn queued(&mut self, controller: ControllerId, write: WriteId) {
+        let (design, writes) = (&*self.design, &self.hw.writes);
+        let request = writes.get(write);
+        let may = |queued: WriteId| design.may_coalesce(controller, writes.get(queued), request);
+        let queue = &mut self.hw.controllers[controller.0 as usize];
+        if let Some(queued) = queue.take(write, request.line, may) {
+            return self.coalesce(controller, write, queued);
+        }
+        self.accepted(write);
+        self.issue(controller);
+    }
+
+    #[inline(never)]
+    fn coalesce(&mut self, controller: ControllerId, write: WriteId, queued: WriteId) {
+        let request = *self.hw.writes.get(write);
+        self.hw.tally.coalesced += 1;
+        if self.keeps_queued_bytes(controller, queued) {
+            self.hw.writes.get_mut(write).data = self.hw.writes.get(queued).data;
+        } else {
+            let queued = self.hw.writes.get_mut(queued);
+            request.bytes.copy(&request.data, &mut queued.data);
+            queued.bytes.0 |= request.bytes.0;
+        }
+        self.accepted(write);
+        self.design.coalesced(&mut self.hw, controller, &request);
+        self.hw.writes.remove(write);
+    }
+
+    /// Whether a write leaves the queued write with which it coalesces as it is: a broken rule.
+    fn keeps_queued_bytes(&self, controller: ControllerId, queued: WriteId) -> bool {
+        let issued = || self.hw.controllers[controller.0 as usize].has_issued(queued);
+        broken(Rule::CoalescingTakesNewer) || broken(Rule::CoalescingBeforeIssue) && issued()
+    }
+
+    /// A write is in the write queue (perhaps coalesced): with ADR it is durable.
+    #[inline(always)]
+    fn accepted(&mut self, write: WriteId) {
+        if self.hw.keeps_durable() {
+            self.persist_accepted(write);
+        }
+        let waiting = self.hw.writes.accept(write);
+        self.acknowledge(waiting);
+    }
+
+    #[inline(never)]
+    fn persist_accepted(&mut self, write: WriteId) {
+        let now = self.hw.now;
+        let request = *self.hw.writes.get(write);
+        match self.design.domain() {
+            Domain::Caches if broken(Rule::CachesDrainLast) => self.durable(now, request.line, request.data),
+            Domain::Caches => {
+                let data = self.hw.memory.line(request.line);
+                self.durable(now, request.line, data);
+            }
+            Domain::Controllers if broken(Rule::AdrSavesQueue) => {}
+            Domain::Controllers if broken(Rule::AdrSavesUnissued) => {}
+            Domain::Controllers if self.hw.machine.controllers.adr => self.persist(now, &request),
+            Domain::Controllers => {}
+        }
+    }
+
+    /// Notifies the waiters for a write's acceptance.
+    #[inline(always)]
+    fn acknowledge(&mut self, waiting: Waiting) {
+        let Some(first) = waiting.first else { return };
+        self.acknowledge_one(first);
+        if !waiting.others.is_empty() {
+            self.acknowledge_others(waiting.others);
+        }
+    }
+
+    #[inline(never)]
+    fn acknowledge_others(&mut self, others: Vec<Origin>) {
+        for origin in others {
+            self.acknowledge_one(origin);
+        }
+    }
+
+    #[inline]
+    fn acknowledge_one(&mut self, origin: Origin) {
+        match origin {
+            Origin::Buffer { core, slot } => self.buffer_done(core, slot),
+            Origin::Design { core, tag } => self.design.acknowledged(&mut self.hw, core, tag),
+        }
+    }
+
+    /// A write has reached the persistence domain, whose bytes the machine keeps.
+    fn persist(&mut self, at: u64, request: &WriteRequest<Key>) {
+        let data = self.hw.persisted(request);
+        self.durable(at, request.line, data);
+    }
+
+    /// A line has reached the persistence domain.
+    pub(super) fn durable(&mut self, at: u64, line: Line, data: LineData) {
+        if let Some(memory) = &self.hw.durable {
+            memory.set_line(line, &data);
+        }
+        self.crash_image_changes(at, Some((line, data)));
+    }
+
+    /// Place 9, called in observed runs whenever the image that a crash would leave may have
+    /// changed.
+    pub(super) fn crash_image_changes(&mut self, at: u64, persists: Option<(Line, LineData)>) {
+        let Some(image) = &mut self.hw.crash_image else { return };
+        let mut named = Vec::new();
+        self.design.power_fails(&mut |line, data| named.push((line, data)));
+        image.update(Cycles(at), persists, &named);
+    }
+
+    #[inline(always)]
+    pub(super) fn issue(&mut self, controller: ControllerId) {
+        if self.hw.controllers[controller.0 as usize].wants_look(self.hw.now) {
+            self.issue_queued(controller);
+        }
+    }
+
+    /// Issues all writes that the media can accept now, and schedules the next look.
+    #[inline(never)]
+    fn issue_queued(&mut self, controller: ControllerId) {
+        let now = self.hw.now;
+        loop {
+            let (design, writes) = (&*self.design, &self.hw.writes);
+            let may = |write: WriteId| design.may_issue(controller, writes.get(write));
+            let queue = &mut self.hw.controllers[controller.0 as usize];
+            match queue.issue(now, may) {
+                Ok(Issued { write, done, bytes }) => {
+                    let event = Event::OnMedia {
+                        controller,
+                        write,
+                        bytes,
+                    };
+                    self.hw.events.post(Cycles(done), event);
+                    if broken(Rule::AdrSavesUnissued) && self.hw.machine.controllers.adr && self.hw.keeps_durable() {
+                        let request = *self.hw.writes.get(write);
+                        self.persist(now, &request);
+                    }
+                }
+                Err(again) => {
+                    if again < queue.look_at {
+                        queue.look_at = again;
+                        self.hw.events.post(Cycles(again), Event::Look { controller });
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    pub(super) fn on_media(&mut self, controller: ControllerId, write: WriteId, bytes: u32) {
+        self.hw.tally.pm_writes += 1;
+        self.hw.tally.pm_write_bytes += u64::from(bytes);
+        self.hw.controllers[controller.0 as usize].complete(write);
+        // The design's own writes are always reported, so that their tags are forgotten.
+        let is_tagged = self.hw.writes.get(write).tag.is_some();
+        if is_tagged || self.hw.asks(Hook::ReachedMedia) || self.hw.keeps_durable() {
+            self.reached_media(controller, write);
+        } else {
+            self.hw.writes.remove(write);
+        }
+        self.commits(controller);
+        while let Some(next) = self.hw.controllers[controller.0 as usize].next_waiting() {
+            self.arrives(controller, next, true);
+        }
+        self.issue(controller);
+    }
+
+    /// A write is on the media; without ADR it is durable now.
+    #[inline(never)]
+    fn reached_media(&mut self, controller: ControllerId, write: WriteId) {
+        let request = *self.hw.writes.get(write);
+        self.hw.writes.remove(write);
+        let saved = self.hw.machine.controllers.adr && !broken(Rule::AdrSavesQueue);
+        if !saved && self.hw.keeps_durable() && self.design.domain() == Domain::Controllers {
+            self.persist(self.hw.now, &request);
+        }
+        self.design.reached_media(&mut self.hw, controller, &request);
+    }
+
+    #[inline(always)]
+    pub(super) fn commits(&mut self, controller: ControllerId) {
+        if self.hw.controllers[controller.0 as usize].has_commits() {
+            self.answer_commits(controller);
+        }
+    }
+
+    #[inline(never)]
+    fn answer_commits(&mut self, controller: ControllerId) {
+        while let Some((core, tag)) = self.hw.controllers[controller.0 as usize].next_answered() {
+            self.hw.hart(core).commit_answered(controller);
+            self.design.committed(&mut self.hw, core, tag);
+        }
+    }
+}
