@@ -43,6 +43,6 @@ def test_each_key_that_moved_is_named_with_both_values() -> None:
 
 def test_promoted_records_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "RECORDS", tmp_path / "records.jsonl")
-    compare.promote({"a": {"cycles": 1}})
-    assert compare.kept(["short"]) == {"a": {"cycles": 1}}
+    compare.promote({"short a": {"cycles": 1}, "full a": {"cycles": 2}})
+    assert compare.kept(["short"]) == {"short a": {"cycles": 1}}
     assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl"]
