@@ -48,7 +48,6 @@ impl Write for Hashed {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{observe, run, Spec};
 
     fn spec(seed: u64) -> Spec {
