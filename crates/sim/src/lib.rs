@@ -15,6 +15,7 @@ mod run;
 mod settings;
 mod sharing;
 mod spec;
+mod warm;
 
 pub use digest::Digests;
 pub use error::Error;
