@@ -28,6 +28,13 @@ class Progress:
 def run(spec: RunSpec, progress: Progress | None = None) -> dict[str, Any]:
     """Runs one program under one design. Returns one record."""
 
+def digests(spec: RunSpec, journal: bool) -> dict[str, Any]:
+    """Runs one program: `{"record", "digests": {PART: TEXT}}`. Two builds whose digests agree did the same.
+
+    The part `stats` is of every count. If `journal`, the run is one of crash exploration, and `durable`, `notes` and
+    `trace` are of its journal.
+    """
+
 def origin(spec: RunSpec) -> dict[str, Any]:
     """The origin keys of this run's record: `version`, `commit` and `spec`, with every setting."""
 

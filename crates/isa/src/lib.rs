@@ -9,6 +9,7 @@ mod intent;
 mod memory;
 mod primitive;
 mod site;
+mod sparse;
 mod value;
 
 pub use addr::{Addr, CoreId, Line, LineData, LINE_BYTES, PM_BASE};

@@ -1,7 +1,10 @@
 //! The bytes of the simulated machine: visible to its cores, or left by a crash.
 
-use crate::{Addr, Line, LineData, PM_BASE};
+use crate::sparse::{Cells, Sparse, BLOCK};
+use crate::{Addr, Line, LineData, LINE_BYTES, PM_BASE};
 use std::cell::Cell;
+use std::ops::Range;
+use std::rc::Rc;
 
 /// Bytes that recovery code reads and repairs: simulated memory, a crash image, a mapped pool.
 pub trait Image {
@@ -11,52 +14,53 @@ pub trait Image {
     fn set_word(&self, addr: Addr, value: u64);
 }
 
-/// Volatile and persistent memory as arrays of 64-bit words.
+/// Volatile and persistent memory as arrays of lines. Host memory is taken for what is touched.
 ///
 /// An address outside both is a bug of the simulated program and panics.
+#[derive(Clone)]
 pub struct Memory {
-    dram: Box<[Cell<u64>]>,
-    pm: Box<[Cell<u64>]>,
+    dram: Sparse,
+    pm: Sparse,
 }
 
-fn words(bytes: u64) -> Box<[Cell<u64>]> {
-    let lines = bytes.div_ceil(64).max(1);
-    (0..lines * 8).map(|_| Cell::new(0)).collect()
-}
-
-/// The compiler copies these cells in blocks, and those of `[Cell<u64>]::clone` one by one. Crash tests copy the whole
-/// memory at every crash.
-fn copied(words: &[Cell<u64>]) -> Box<[Cell<u64>]> {
-    words.iter().map(|word| Cell::new(word.get())).collect()
-}
-
-impl Clone for Memory {
-    fn clone(&self) -> Memory {
-        Memory {
-            dram: copied(&self.dram),
-            pm: copied(&self.pm),
-        }
-    }
+/// The lines of so many bytes, at least one.
+fn lines(bytes: u64) -> usize {
+    bytes.div_ceil(LINE_BYTES).max(1) as usize
 }
 
 impl Memory {
+    /// Bytes of host memory that the first access to a line takes.
+    pub const BLOCK_BYTES: u64 = BLOCK as u64 * LINE_BYTES;
+
     /// Zeroed memory of so many bytes, rounded up to lines.
     #[must_use]
     pub fn new(dram_bytes: u64, pm_bytes: u64) -> Memory {
         Memory {
-            dram: words(dram_bytes),
-            pm: words(pm_bytes),
+            dram: Sparse::new(Line(0), lines(dram_bytes)),
+            pm: Sparse::new(Addr(PM_BASE).line(), lines(pm_bytes)),
+        }
+    }
+
+    /// Replaces the lines of persistent memory at the addresses `range`. Those that nothing has touched yet take no host
+    /// memory, and `filler` is asked for them when they are touched.
+    pub fn fill(&self, range: Range<u64>, filler: impl Fn(Line) -> LineData + 'static) {
+        self.pm.fill(range, Rc::new(filler));
+    }
+
+    /// The words of `line`.
+    #[inline(always)]
+    fn cells(&self, line: Line) -> &Cells {
+        if line.is_persistent() {
+            self.pm.line((line.0 - Addr(PM_BASE).line().0) as usize)
+        } else {
+            self.dram.line(line.0 as usize)
         }
     }
 
     #[inline(always)]
     fn cell(&self, addr: Addr) -> &Cell<u64> {
         debug_assert_eq!(addr.0 % 8, 0, "{addr} is not a multiple of 8");
-        if addr.0 >= PM_BASE {
-            &self.pm[((addr.0 - PM_BASE) / 8) as usize]
-        } else {
-            &self.dram[(addr.0 / 8) as usize]
-        }
+        &self.cells(addr.line())[(addr.0 / 8 % 8) as usize]
     }
 
     /// Reads `size` (1, 2, 4 or 8) bytes at `addr`, a multiple of `size`.
@@ -82,18 +86,6 @@ impl Memory {
         cell.set((cell.get() & !mask) | ((value << shift) & mask));
     }
 
-    /// The words of `line`.
-    #[inline(always)]
-    fn cells(&self, line: Line) -> &[Cell<u64>; 8] {
-        let base = line.addr().0;
-        let (words, from) = if base >= PM_BASE {
-            (&self.pm, base - PM_BASE)
-        } else {
-            (&self.dram, base)
-        };
-        words[(from / 8) as usize..].first_chunk().expect("a whole line")
-    }
-
     /// The bytes of `line`.
     #[inline]
     #[must_use]
@@ -109,10 +101,17 @@ impl Memory {
         }
     }
 
-    /// The words of persistent memory, from [`PM_BASE`] on.
+    /// A copy of the words of persistent memory, from [`PM_BASE`] on.
     #[must_use]
-    pub fn pm_words(&self) -> &[Cell<u64>] {
-        &self.pm
+    pub fn pm_words(&self) -> Vec<Cell<u64>> {
+        let memory = self.pm.clone();
+        (0..memory.len()).flat_map(|line| memory.line(line).clone()).collect()
+    }
+
+    /// Bytes of volatile and persistent memory that take host memory.
+    #[must_use]
+    pub fn touched_bytes(&self) -> u64 {
+        (self.dram.touched() + self.pm.touched()) as u64 * LINE_BYTES
     }
 
     /// The memory after a power failure if all persistent writes are durable: persistent memory is kept, volatile
@@ -120,29 +119,31 @@ impl Memory {
     #[must_use]
     pub fn persistent_half(&self) -> Memory {
         Memory {
-            dram: words(self.dram.len() as u64 * 8),
-            pm: copied(&self.pm),
+            dram: self.dram.zeroed(),
+            pm: self.pm.clone(),
         }
     }
 
     /// Bytes of volatile memory.
     #[must_use]
     pub fn dram_bytes(&self) -> u64 {
-        self.dram.len() as u64 * 8
+        self.dram.len() as u64 * LINE_BYTES
     }
 
     /// Bytes of persistent memory.
     #[must_use]
     pub fn pm_bytes(&self) -> u64 {
-        self.pm.len() as u64 * 8
+        self.pm.len() as u64 * LINE_BYTES
     }
 }
 
 impl Image for Memory {
+    #[inline]
     fn word(&self, addr: Addr) -> u64 {
         self.read(addr, 8)
     }
 
+    #[inline]
     fn set_word(&self, addr: Addr, value: u64) {
         self.write(addr, 8, value);
     }
@@ -161,6 +162,58 @@ mod tests {
         m.write(Addr(a.0 + 1), 1, 0xcc);
         assert_eq!(m.read(a, 8), 0xaaaa_bbbb_3333_cc44);
         assert_eq!(m.read(Addr(a.0 + 4), 2), 0xbbbb);
+    }
+
+    /// Twenty lines from the second on hold their number; the first and the last two blocks lie outside.
+    fn filled() -> Memory {
+        let memory = Memory::new(0, 33 * 64);
+        memory.set_word(Addr(PM_BASE + 128), 9);
+        memory.set_word(Addr(PM_BASE), 5);
+        memory.fill(PM_BASE + 64..PM_BASE + 21 * 64, |line| {
+            [line.0 - PM_BASE / 64, 0, 0, 0, 0, 0, 0, 1]
+        });
+        memory
+    }
+
+    #[test]
+    fn lines_are_filled_whether_touched_before_or_after() {
+        let memory = filled();
+        for i in 0..33 {
+            let expected = match i {
+                0 => [5, 0, 0, 0, 0, 0, 0, 0],
+                1..21 => [i, 0, 0, 0, 0, 0, 0, 1],
+                _ => [0; 8],
+            };
+            assert_eq!(memory.line(Line(PM_BASE / 64 + i)), expected, "line {i}");
+        }
+    }
+
+    #[test]
+    fn host_memory_is_taken_for_touched_blocks_alone() {
+        let memory = filled();
+        assert_eq!(memory.touched_bytes(), 8 * 64);
+        assert_eq!(memory.word(Addr(PM_BASE + 16 * 64)), 16);
+        assert_eq!(memory.touched_bytes(), 16 * 64);
+        assert_eq!(memory.clone().touched_bytes(), 16 * 64);
+    }
+
+    #[test]
+    fn a_copy_has_the_same_bytes_and_its_own_later_ones() {
+        let memory = filled();
+        memory.set_word(Addr(PM_BASE + 32 * 64), 3);
+        let (copy, half) = (memory.clone(), memory.persistent_half());
+        memory.set_word(Addr(PM_BASE + 64), 8);
+        memory.set_word(Addr(PM_BASE + 12 * 64), 8);
+        for other in [copy, half] {
+            let words = [64, 12 * 64, 32 * 64].map(|at| other.word(Addr(PM_BASE + at)));
+            assert_eq!(words, [1, 12, 3]);
+        }
+    }
+
+    #[test]
+    #[should_panic]
+    fn past_the_end_is_nothing() {
+        let _ = Memory::new(0, 64 * 64).word(Addr(PM_BASE + 64 * 64));
     }
 
     #[test]

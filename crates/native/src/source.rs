@@ -30,7 +30,7 @@ pub mod isa {
 pub mod runtime {
     pub use self::alloc::{FreeLists, Taken};
     pub use self::demand::{Demand, TooLarge};
-    pub use self::heap::{place, Heap, Table, PAYLOAD_BYTES, TRAILER};
+    pub use self::heap::{place, Heap, HostBytes, Table, PAYLOAD_BYTES, TRAILER};
     pub use self::layout::{log_records, LogLayout, MAX_LANES};
     pub use self::lock::{lock, unlock, Locks};
     // Natively, only the undo log exists, because a whole program is inlined and each runtime would be at every place.

@@ -103,7 +103,7 @@ impl Oracle {
             }
         }
         let none = |stretch: &Stretch| Set::empty(stretch.events.len());
-        let all = |stretch: &Stretch| Set::of(stretch.events.len(), |_| true);
+        let all = |stretch: &Stretch| Set::all(stretch.events.len());
         let mut oracle = Oracle {
             present: stretches.iter().map(none).collect(),
             missing: stretches.iter().map(all).collect(),

@@ -78,6 +78,19 @@ pub struct Structure {
     pub relations: Vec<Relation>,
 }
 
+/// The events of each class.
+fn classes(events: &[Event]) -> Vec<Set> {
+    let classes: Vec<Class> = Class::all().collect();
+    let mut sets = vec![Set::empty(events.len()); classes.len()];
+    for (index, event) in events.iter().enumerate() {
+        let place = event.class.and_then(|of| classes.iter().position(|class| *class == of));
+        if let Some(place) = place {
+            sets[place].insert(index);
+        }
+    }
+    sets
+}
+
 impl Structure {
     /// The structure of events: those of a thread in program order. `rmw` pairs the halves of locked instructions.
     #[must_use]
@@ -95,7 +108,7 @@ impl Structure {
             set(&|e| e.kind == Kind::Output),
             set(&|e| e.locked),
         ];
-        sets.extend(Class::all().map(|class| set(&|e| e.class == Some(class))));
+        sets.extend(classes(events));
         let grouped = |key: &dyn Fn(&Event) -> Option<usize>| {
             let mut groups: BTreeMap<usize, Set> = BTreeMap::new();
             for (index, event) in events.iter().enumerate() {
@@ -114,7 +127,7 @@ impl Structure {
         };
         // All initial writes belong to one separate thread.
         let int = grouped(&|e| Some(e.thread.unwrap_or(usize::MAX)));
-        let later = Relation::of(size, |a, b| a < b);
+        let later = Relation::forward(size);
         let context = |e: &Event| e.thread.map(|thread| thread * 256 + usize::from(e.context));
         let relations = vec![
             Relation::empty(size).reflexive(),

@@ -4,7 +4,7 @@ use crate::{Prepared, Recoverable};
 use std::rc::Rc;
 use strandline_isa::{Image, Memory};
 use strandline_machine::Factory;
-use strandline_runtime::{run_thread, run_window, BuildPlan, Logging, Sharing, ThreadPlan, Workload};
+use strandline_runtime::{run_thread, run_window, BuildPlan, HostBytes, Logging, Sharing, ThreadPlan, Workload};
 use strandline_workloads::{with_workload, Error, Visitor};
 
 /// How a workload is built and run.
@@ -36,7 +36,7 @@ pub fn workload<'a>(
     with_workload(name, set, &plan.build(), plan)
 }
 
-/// Bytes of memory for the workload, and how many of them it uses. Builds nothing.
+/// The host memory for the workload. Builds nothing.
 ///
 /// # Errors
 /// As [`workload`].
@@ -44,7 +44,7 @@ pub fn memory_bytes<'a>(
     name: &str,
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: Plan,
-) -> Result<(u64, u64), Error> {
+) -> Result<HostBytes, Error> {
     strandline_workloads::memory_bytes(name, set, &plan.build())
 }
 

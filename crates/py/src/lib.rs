@@ -81,6 +81,24 @@ fn run(py: Python<'_>, spec: Given<Spec>, progress: Option<&Bound<'_, Progress>>
     .map(Answer)
 }
 
+/// A run's record and its digests; if `journal`, of a run without slack that keeps journal and trace.
+#[pyfunction]
+fn digests(py: Python<'_>, spec: Given<Spec>, journal: bool) -> Answered {
+    let digested = || {
+        let (record, digests) = if journal {
+            let run = strandline_sim::observe(&spec.0)?;
+            let digests = run.digests();
+            (run.record, digests)
+        } else {
+            let record = strandline_sim::run(&spec.0)?;
+            let digests = record.digests();
+            (record, digests)
+        };
+        Ok(json!({"record": built_here(record), "digests": digests}))
+    };
+    ask(py, digested).map(Answer)
+}
+
 /// A record with the commit of this build.
 fn built_here(mut record: Record) -> Record {
     COMMIT.clone_into(&mut record.origin.commit);
@@ -235,6 +253,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Stop>()?;
     m.add_class::<recording::RecordingStates>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
+    m.add_function(wrap_pyfunction!(digests, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
     m.add_function(wrap_pyfunction!(memory, m)?)?;
     m.add_function(wrap_pyfunction!(crash_memory, m)?)?;

@@ -1,6 +1,6 @@
 //! The layout of memory: regions of persistent memory and DRAM, allotted when a workload is built.
 
-use crate::{BuildPlan, Logging};
+use crate::{BuildPlan, Demand, Logging};
 use std::ops::Range;
 use strandline_isa::{Addr, Cpu, Memory, LINE_BYTES, PM_BASE, W};
 
@@ -29,10 +29,23 @@ pub struct Heap {
     pm: u64,
     /// Bytes allotted, including those that the program does not use.
     spare: u64,
+    /// Bytes that take host memory only when they are touched.
+    on_demand: u64,
     /// The runtime whose logs are allotted.
     pub(crate) logging: Logging,
     /// Words with initial values other than zero.
     filled: Vec<(Addr, u64)>,
+}
+
+/// How much host memory a program's memory takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostBytes {
+    /// Bytes that it takes at once.
+    pub at_once: u64,
+    /// Bytes that it takes when they are touched.
+    pub on_demand: u64,
+    /// At most this many of them for each task.
+    pub each_task: u64,
 }
 
 /// Rows of `PAYLOAD` bytes, each in lines of its own.
@@ -50,6 +63,7 @@ impl Default for Heap {
             dram: LINE_BYTES,
             pm: 0,
             spare: 0,
+            on_demand: 0,
             logging: Logging::UNDO,
             filled: Vec::new(),
         }
@@ -111,6 +125,12 @@ impl Heap {
         Table { base, rows }
     }
 
+    /// Notes that so many bytes of what is allotted stay untouched by [`crate::Workload::fill`]: they are zero, or filled
+    /// when they are touched ([`Memory::fill`]).
+    pub fn on_demand(&mut self, bytes: u64) {
+        self.on_demand += bytes;
+    }
+
     /// Sets the initial value of a word.
     pub(crate) fn fill(&mut self, addr: Addr, word: u64) {
         self.filled.push((addr, word));
@@ -122,10 +142,16 @@ impl Heap {
         self.dram + self.pm
     }
 
-    /// The bytes of them that the program uses: the host allocates no memory for untouched pages.
+    /// The host memory for a program with regions of this demand. A line is touched with its block, and with that of
+    /// its lock.
     #[must_use]
-    pub fn used_bytes(&self) -> u64 {
-        self.bytes() - self.spare
+    pub fn host_bytes(&self, region: Demand) -> HostBytes {
+        let index = self.bytes() / Memory::BLOCK_BYTES * size_of::<usize>() as u64;
+        HostBytes {
+            at_once: index + self.bytes() - self.spare - self.on_demand,
+            on_demand: self.on_demand,
+            each_task: region.lines * 2 * Memory::BLOCK_BYTES,
+        }
     }
 
     /// The memory that holds all allotted regions: zeroed, except for initial values.

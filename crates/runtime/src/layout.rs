@@ -263,13 +263,14 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record in the line at `at`; `None` if the line was never sealed.
-    pub fn read(image: &dyn Image, at: u64) -> Option<Record> {
+    /// The record in the line at `at`; `None` if the line was never sealed, or has a record of a region before `oldest`.
+    pub fn read(image: &dyn Image, at: u64, oldest: u64) -> Option<Record> {
         let word = |offset| image.word(Addr(at + offset));
         let sequence = word(field::SEQUENCE);
-        (sequence != 0).then(|| Record {
+        let meta = (sequence != 0).then(|| Meta::unpack(word(field::META)));
+        meta.filter(|meta| meta.region >= oldest).map(|meta| Record {
             target: Addr(word(field::TARGET)),
-            meta: Meta::unpack(word(field::META)),
+            meta,
             old_trailer: word(field::OLD_TRAILER),
             payload: std::array::from_fn(|i| word(field::PAYLOAD + 8 * i as u64)),
             sequence,

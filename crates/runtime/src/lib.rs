@@ -36,7 +36,7 @@ pub use alloc::{FreeLists, Taken};
 pub use block_on::{block_on, Stuck};
 pub use coroutine::{run_window, Library, Sharing, UnknownLibrary, Window, MAX_WINDOW};
 pub use demand::{Demand, TooLarge};
-pub use heap::{place, Heap, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
+pub use heap::{place, Heap, HostBytes, Table, BLOCK_BYTES, PAYLOAD_BYTES, TRAILER};
 pub use lane_log::{Log, Region};
 pub use layout::{log_records, LogLayout, MAX_LANES};
 pub use lock::{lock, unlock, Locks};

@@ -60,20 +60,17 @@ fn undo_unfinished(image: &dyn Image, logs: &LogLayout) {
 fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
     let mut region = image.word(logs.settled(lane));
     let mut steps: BTreeMap<u64, Vec<Record>> = BTreeMap::new();
-    for record in logs
-        .ring(lane)
-        .step_by(LINE_BYTES as usize)
-        .filter_map(|at| Record::read(image, at))
-    {
+    for at in logs.ring(lane).step_by(LINE_BYTES as usize) {
+        let Some(record) = Record::read(image, at, region) else {
+            continue;
+        };
         if record.meta.region > region {
             region = record.meta.region;
             if !broken(Rule::OlderRegionsStand) {
                 steps.clear();
             }
         }
-        if record.meta.region == region {
-            steps.entry(record.sequence).or_default().push(record);
-        }
+        steps.entry(record.sequence).or_default().push(record);
     }
     if region == image.word(logs.settled(lane)) {
         steps.clear();

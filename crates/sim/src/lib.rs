@@ -1,5 +1,6 @@
 //! One run: takes a program, a design and a machine, and returns a record. Only this crate combines them.
 
+mod digest;
 mod error;
 mod guard;
 mod memory;
@@ -14,7 +15,9 @@ mod run;
 mod settings;
 mod sharing;
 mod spec;
+mod warm;
 
+pub use digest::Digests;
 pub use error::Error;
 pub use guard::guarded;
 pub use memory::MemoryNeed;

@@ -29,7 +29,8 @@ const PRIVATE_LINE: u64 = 8;
 const QUEUE_ENTRY: u64 = 2 * LINE_BYTES;
 /// Other memory of the process: code, the interpreter, the design.
 const PROCESS: u64 = 64 << 20;
-/// Copies of memory during crash exploration: the run's, the initial one, the crash image, and the recovered one.
+/// Copies of memory during crash exploration: the run's, the initial one, the crash image, and the recovered one. The
+/// check of the recovered one touches all that it takes on demand.
 const OBSERVED_COPIES: u64 = 4;
 /// Bytes of journal, trace and the model's evaluation for each log record of a task: 4 to 9 KiB in measurements.
 const JOURNAL_OF_RECORD: u64 = 6 << 10;
@@ -46,12 +47,16 @@ impl MemoryNeed {
         let design = registered(spec, &plan.sets)?;
         crate::check_needs(&design.about(), &plan.machine)?;
         crate::check_restart(&*design, &plan)?;
+        let tasks = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
         let (program, records) = match &plan.source {
             Source::Workload(about) => {
                 let set = || plan.sets.of(Scope::Workload);
-                let (all, used) = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+                let host = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+                let touched = host.on_demand.min(tasks.saturating_mul(host.each_task));
+                let used = host.at_once + touched;
                 let program = if observed {
-                    all.saturating_mul(OBSERVED_COPIES)
+                    used.saturating_mul(OBSERVED_COPIES)
+                        .saturating_add(host.on_demand - touched)
                 } else {
                     used
                 };
@@ -59,7 +64,6 @@ impl MemoryNeed {
             }
             Source::Recording(_) => (0, 0),
         };
-        let tasks = plan.tasks.saturating_add(plan.warm_tasks.saturating_mul(plan.threads));
         let journal = tasks.saturating_mul(records * JOURNAL_OF_RECORD);
         Ok(MemoryNeed {
             program,
@@ -133,12 +137,20 @@ mod tests {
     }
 
     #[test]
-    fn rows_take_a_line_and_a_lock_each() {
-        let rows = (1 << 26) - 100_000;
-        assert_eq!(
-            need(&["workload.rows=67108864"], 1).program - need(&[], 1).program,
-            rows * 72
-        );
+    fn rows_take_memory_as_far_as_tasks_touch_them() {
+        let spec = |rows: u64, tasks: u64| Spec {
+            set: vec![format!("workload.rows={rows}")],
+            tasks: Some(tasks),
+            warm: Some(0),
+            ..Spec::new("sps", "x86")
+        };
+        let program = |rows, tasks| MemoryNeed::of(&spec(rows, tasks), false).unwrap().program;
+        // A line and a lock each.
+        assert!(program(1000, 1_000_000) >= 1000 * 72);
+        // Two rows a task, each with a block of eight lines and one of locks.
+        assert_eq!(program(1 << 26, 2000) - program(1 << 26, 1000), 1000 * 4 * 512);
+        // The pointer to a block.
+        assert_eq!(program(1 << 26, 1000) - program(1 << 25, 1000), (72 << 25) / 512 * 8);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Runs given programs under a design; runs of workloads use it.
 
+use crate::warm::latest;
 use crate::Error;
 use std::ops::Range;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
@@ -31,7 +32,7 @@ pub struct Play {
 pub fn play(design: Box<AnyDesign>, machine: &Machine, play: Play, options: Options) -> Result<Outcome, Error> {
     let mut system = System::new(machine, design, play.cores, play.memory, options);
     system.tell(play.ended);
-    for addresses in play.footprint {
+    for addresses in latest(play.footprint, &machine.llc) {
         system.warm(addresses);
     }
     for (index, thread) in play.threads.into_iter().enumerate() {

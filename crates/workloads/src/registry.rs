@@ -4,7 +4,7 @@ use crate::operations::OPERATIONS;
 use std::fmt;
 use strandline_isa::Memory;
 use strandline_kernel::{did_you_mean, Param, ParamError, Params};
-use strandline_runtime::{BuildPlan, Demand, Workload, MAX_LANES};
+use strandline_runtime::{BuildPlan, Demand, HostBytes, Workload, MAX_LANES};
 
 /// Another name of a workload, which may set parameters.
 #[derive(Clone, Copy, Debug)]
@@ -132,8 +132,7 @@ macro_rules! workloads {
             unreachable!("{} is described but has no type", about.name)
         }
 
-        /// Bytes of volatile and persistent memory for the workload `name`, and how many of them it uses. Builds
-        /// nothing.
+        /// The host memory for the workload `name`. Builds nothing.
         ///
         /// # Errors
         /// As [`with_workload`].
@@ -141,12 +140,12 @@ macro_rules! workloads {
             name: &str,
             set: impl IntoIterator<Item = (&'a str, &'a str)>,
             plan: &BuildPlan,
-        ) -> Result<(u64, u64), Error> {
+        ) -> Result<HostBytes, Error> {
             let (about, params) = chosen(name, set, plan)?;
             $(if about.name == $about.name {
                 fits(&params, plan, <$type>::region)?;
                 let heap = <$type>::lay_out(&params, plan)?.1;
-                return Ok((heap.bytes(), heap.used_bytes()));
+                return Ok(heap.host_bytes(<$type>::region(&params)));
             })*
             unreachable!("{} is described but has no type", about.name)
         }

@@ -135,8 +135,11 @@ impl Workload for Sps {
     fn lay_out(params: &Params, plan: &BuildPlan) -> Result<(Self, Heap), ParamError> {
         let rows = params.get("rows");
         let mut heap = Heap::new(plan);
+        let elements: Table<8> = heap.table(rows);
+        let bytes = elements.range().end - elements.range().start;
+        heap.on_demand(bytes + 8 * rows);
         let sps = Sps {
-            elements: heap.table(rows),
+            elements,
             locks: Locks(heap.dram(rows * 8)),
             operations: params.get("operations"),
             logs: LogLayout::allot(&mut heap, plan.lanes(), ring(params, 2)),
@@ -146,9 +149,11 @@ impl Workload for Sps {
     }
 
     fn fill(&self, memory: &Memory, _seed: u64) {
-        for i in 0..self.elements.rows() {
-            memory.write(self.elements.addr(i), 8, i);
-        }
+        let elements = self.elements;
+        memory.fill(elements.range(), move |line| {
+            let index = elements.index_of(line.addr().0).expect("an element has a line");
+            [index, 0, 0, 0, 0, 0, 0, 0]
+        });
     }
 
     fn region(params: &Params) -> Demand {

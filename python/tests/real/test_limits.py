@@ -53,6 +53,15 @@ def test_what_a_run_needs_is_estimated_within_a_factor_of_two(run: dict[str, obj
     assert peak / 2 < need < 2.5 * peak, (need >> 20, peak >> 20)
 
 
+def test_ten_million_rows_take_memory_as_far_as_tasks_touch_them() -> None:
+    spec = {"workload": "sps", "design": "x86", "set": ["workload.rows=10000000"], "tasks": 100_000}
+    arguments = [sys.executable, "-c", MEASURE, json.dumps(spec), "0"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    _, peak = json.loads(done.stdout)
+    # A row has a line of 64 bytes and a lock of 8: 720 MB if all were in memory.
+    assert peak < 250 << 20
+
+
 @pytest.mark.parametrize(
     ("command", "cause"),
     [

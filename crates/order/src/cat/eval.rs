@@ -129,7 +129,7 @@ impl Values {
         Cow::Owned(match expr {
             SetExpr::Slot(slot) => return Cow::Borrowed(&self.sets[*slot]),
             SetExpr::Empty => Set::empty(self.size),
-            SetExpr::All => Set::of(self.size, |_| true),
+            SetExpr::All => Set::all(self.size),
             SetExpr::Or(a, b) => own(a).or(&self.set(b)),
             SetExpr::And(a, b) => own(a).and(&self.set(b)),
             SetExpr::Minus(a, b) => own(a).minus(&self.set(b)),

@@ -1,0 +1,99 @@
+//! Lines that take host memory when they are first touched.
+
+use crate::{Line, LineData};
+use std::array::from_fn;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// The initial bytes of a line.
+pub type Filler = Rc<dyn Fn(Line) -> LineData>;
+
+/// The words of a line.
+pub type Cells = [Cell<u64>; 8];
+
+/// Lines that are kept together. Tasks touch single lines, so larger blocks would hold many untouched ones.
+pub const BLOCK: usize = 8;
+
+type Block = Box<[Cells; BLOCK]>;
+
+/// An array of lines. The host has only the touched blocks.
+#[derive(Clone)]
+pub struct Sparse {
+    blocks: Box<[OnceCell<Block>]>,
+    /// The first line.
+    base: Line,
+    lines: usize,
+    fillers: RefCell<Vec<(Range<u64>, Filler)>>,
+}
+
+impl Sparse {
+    /// So many zeroed lines from `base` on.
+    pub fn new(base: Line, lines: usize) -> Sparse {
+        Sparse {
+            blocks: (0..lines.div_ceil(BLOCK)).map(|_| OnceCell::new()).collect(),
+            base,
+            lines,
+            fillers: RefCell::default(),
+        }
+    }
+
+    /// The same number of zeroed lines.
+    pub fn zeroed(&self) -> Sparse {
+        Sparse::new(self.base, self.lines)
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.lines
+    }
+
+    /// Number of lines in touched blocks.
+    pub fn touched(&self) -> usize {
+        BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
+    }
+
+    /// The words of the line with this index; panics past the end.
+    #[inline(always)]
+    pub fn line(&self, index: usize) -> &Cells {
+        debug_assert!(index < self.lines, "line {index} of {}", self.lines);
+        let block = match self.blocks[index / BLOCK].get() {
+            Some(block) => block,
+            None => self.touch(index / BLOCK),
+        };
+        &block[index % BLOCK]
+    }
+
+    /// Takes host memory for a block.
+    #[cold]
+    #[inline(never)]
+    fn touch(&self, block: usize) -> &Block {
+        self.blocks[block].get_or_init(|| {
+            let lines = Box::new(from_fn(|_| from_fn(|_| Cell::new(0))));
+            for (range, filler) in &*self.fillers.borrow() {
+                self.fill_block(block, &lines, range, filler);
+            }
+            lines
+        })
+    }
+
+    /// Fills the lines in `range` of a block.
+    fn fill_block(&self, block: usize, lines: &Block, range: &Range<u64>, filler: &Filler) {
+        for (index, cells) in lines.iter().enumerate() {
+            let line = Line(self.base.0 + (block * BLOCK + index) as u64);
+            if range.contains(&line.addr().0) {
+                cells.iter().zip(filler(line)).for_each(|(cell, word)| cell.set(word));
+            }
+        }
+    }
+
+    /// Replaces the lines in `range`, at once or when they are first touched.
+    pub fn fill(&self, range: Range<u64>, filler: Filler) {
+        for (number, block) in self.blocks.iter().enumerate() {
+            if let Some(lines) = block.get() {
+                self.fill_block(number, lines, &range, &filler);
+            }
+        }
+        self.fillers.borrow_mut().push((range, filler));
+    }
+}

@@ -1,0 +1,1 @@
+"""Compares the records of every design with those of the previous commit, in `benches/records.jsonl`."""
