@@ -6,11 +6,14 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strandline.errors import FaultError, InputError, StuckError
-from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source, read_random, read_test
 from strandline.record import Record
+
+if TYPE_CHECKING:
+    # A run does not wait for them.
+    from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
 
 Answer = TypeVar("Answer")
 
@@ -273,6 +276,8 @@ class Engine:
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
         """The results of models and designs for one test; `None` if it belongs to no requested model."""
+        from strandline.litmus import read_test
+
         tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
         return found[0] if found and found[0].models else None
@@ -296,6 +301,8 @@ class Engine:
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Judges the crash states of random programs by the designs' models."""
+        from strandline.litmus import read_random
+
         return read_random(self._ask(lambda: self.native.random(spec)))
 
     def is_recording(self, name: str) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.cli import output
 from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
+from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.experiments.figure import FigureData, Options, gather, plan
@@ -68,6 +68,6 @@ def run_figures(
     runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
     engine, once = app.engine, unique(runs)
     demand_memory(map(engine.memory, once), jobs)
-    with output.progress("running", len(once), engine.under_way) as done:
+    with progress("running", len(once), engine.under_way) as done:
         records = run_all(engine, once, jobs, done, journal)
     return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

@@ -9,6 +9,7 @@ from typing import Any
 from strandline.cli import output
 from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
+from strandline.cli.progress import progress
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.record import Record
@@ -57,7 +58,7 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
     specs = [_spec(path, record) for record in recorded]
     engine = app.engine
     demand_memory(map(engine.memory, specs), jobs)
-    with output.progress("running", len(specs), engine.under_way) as done:
+    with progress("running", len(specs), engine.under_way) as done:
         records = run_all(engine, specs, jobs, done)
     found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
     if as_json:

@@ -11,6 +11,7 @@ from strandline.cli import output
 from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
 from strandline.cli.options import demand, fresh_option, from_option, out_file_option, refuse, run_options_of
+from strandline.cli.progress import progress
 from strandline.cli.repeat import repeat
 from strandline.engine import Engine, RunSpec
 from strandline.journal import Journal, keeping
@@ -77,5 +78,5 @@ def _records(engine: Engine, specs: Sequence[RunSpec], given: dict[str, Any]) ->
 
 
 def _run(engine: Engine, specs: Sequence[RunSpec], jobs: int, journal: Journal | None) -> list[Record]:
-    with output.progress("running", len(specs), engine.under_way) as done:
+    with progress("running", len(specs), engine.under_way) as done:
         return list(run_all(engine, specs, jobs, done, journal).values())
