@@ -5,6 +5,7 @@ mod guard;
 mod memory;
 mod needs;
 mod play;
+mod presets;
 mod progress;
 mod record;
 mod recording;
@@ -25,7 +26,10 @@ pub use record::{Derived, Origin, Ran, Record};
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
 pub use resolved::resolve;
-pub use run::{design_named, observe, observe_design, observe_durable, run, run_watched, unknown_design, Observation};
+pub use run::{
+    design_named, observe, observe_design, observe_durable, outline, run, run_watched, unknown_design, Observation,
+    Outline,
+};
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use strandline_programs::Recoverable;
