@@ -2,6 +2,7 @@
 
 mod error;
 mod guard;
+mod length;
 mod memory;
 mod needs;
 mod play;
@@ -18,6 +19,7 @@ mod spec;
 
 pub use error::Error;
 pub use guard::guarded;
+pub use length::Length;
 pub use memory::MemoryNeed;
 pub use needs::{check as check_needs, check_restart};
 pub use play::{play, Play};

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from strandline.pace import Pace
 
 
 class Advance(Protocol):
@@ -28,15 +31,24 @@ def counter(label: str, unit: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def progress(label: str, total: int, under_way: Callable[[], float] = lambda: 0.0) -> Iterator[Advance]:
-    """Counts finished runs on a terminal; silent elsewhere. The bar disappears when the block ends.
-
-    `under_way` returns the completed part of unfinished runs, in runs.
-    """
+def progress(label: str, total: int) -> Iterator[Advance]:
+    """Counts what is finished on a terminal; silent elsewhere. The bar disappears when the block ends."""
     if not sys.stderr.isatty():
         yield lambda _count=1: None
         return
     from strandline.cli import bar
 
-    with bar.progress(label, total, under_way) as advance:
+    with bar.progress(label, total) as advance:
         yield advance
+
+
+@contextmanager
+def runs(pace: Pace) -> Iterator[None]:
+    """Shows the pace of runs on a terminal, also within each run; silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from strandline.cli import bar
+
+    with bar.Runs(pace):
+        yield
