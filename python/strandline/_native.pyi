@@ -44,6 +44,9 @@ def build() -> dict[str, str]:
 def memory(spec: RunSpec) -> dict[str, Any]:
     """The host memory of a run, in bytes: `{"parts": {"program", "caches", "queues", "journal"}, "total"}`."""
 
+def length(spec: RunSpec) -> dict[str, int]:
+    """The rough length of a run, before it starts: `{"tasks", "work"}`. Work has no unit."""
+
 def crash_memory(request: CrashSpec) -> dict[str, Any]:
     """The host memory of one run of a crash test, in the format of `memory`."""
 

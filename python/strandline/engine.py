@@ -6,11 +6,14 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strandline.errors import FaultError, InputError, StuckError
-from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source, read_random, read_test
 from strandline.record import Record
+
+if TYPE_CHECKING:
+    # A run does not wait for them.
+    from strandline.litmus import LitmusSpec, LitmusTest, RandomResult, RandomSpec, Source
 
 Answer = TypeVar("Answer")
 
@@ -161,6 +164,14 @@ class MemoryNeed:
     total: int
 
 
+@dataclass(frozen=True)
+class Length:
+    """The rough length of a run, before it starts. `sim::Length` documents it."""
+
+    tasks: int
+    work: int
+
+
 class NativeProgress(Protocol):
     """`Progress` of the native module."""
 
@@ -181,6 +192,7 @@ class Native(Protocol):
     def origin(self, spec: RunSpec, /) -> dict[str, Any]: ...
     def build(self) -> dict[str, str]: ...
     def memory(self, spec: RunSpec, /) -> dict[str, Any]: ...
+    def length(self, spec: RunSpec, /) -> dict[str, int]: ...
     def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]: ...
     def nearest(self, written: str, names: list[str], /) -> str | None: ...
     def Stop(self) -> NativeStop: ...  # noqa: N802
@@ -205,20 +217,15 @@ class Engine:
     native: Native
     command: str | None = None
     """The command line, for the records."""
-    _running: set[NativeProgress] = field(default_factory=set, compare=False)
 
-    def run(self, spec: RunSpec) -> Record:
-        """Runs one program under one design."""
-        progress = self.native.Progress()
-        self._running.add(progress)
-        try:
-            return self._record(self._ask(lambda: self.native.run(spec, progress), spec))
-        finally:
-            self._running.discard(progress)
+    def progress(self) -> NativeProgress:
+        """The progress of a run that has not started."""
+        return self.native.Progress()
 
-    def under_way(self) -> float:
-        """The completed part of unfinished runs, in runs."""
-        return sum(progress.share() for progress in tuple(self._running))
+    def run(self, spec: RunSpec, progress: NativeProgress | None = None) -> Record:
+        """Runs one program under one design, and reports to `progress`."""
+        watched = progress or self.progress()
+        return self._record(self._ask(lambda: self.native.run(spec, watched), spec))
 
     def origin(self, spec: RunSpec) -> dict[str, Any]:
         """`version`, `commit` and `spec` of this run's record."""
@@ -234,6 +241,10 @@ class Engine:
     def memory(self, spec: RunSpec) -> MemoryNeed:
         """The memory of a run; an `InputError` if it cannot be run."""
         return MemoryNeed(run=spec, **self._ask(lambda: self.native.memory(spec)))
+
+    def length(self, spec: RunSpec) -> Length:
+        """How long a run takes, roughly; an `InputError` if it cannot be run."""
+        return Length(**self._ask(lambda: self.native.length(spec)))
 
     def crash_memory(self, spec: CrashSpec) -> MemoryNeed:
         """The memory of a crash test; an `InputError` if it cannot be run."""
@@ -273,6 +284,8 @@ class Engine:
 
     def litmus(self, spec: LitmusSpec) -> LitmusTest | None:
         """The results of models and designs for one test; `None` if it belongs to no requested model."""
+        from strandline.litmus import read_test
+
         tests = self._ask(lambda: self.native.litmus(spec.keys()))["tests"]
         found = [read_test(spec.source, test) for test in tests]
         return found[0] if found and found[0].models else None
@@ -296,6 +309,8 @@ class Engine:
 
     def random(self, spec: RandomSpec) -> RandomResult:
         """Judges the crash states of random programs by the designs' models."""
+        from strandline.litmus import read_random
+
         return read_random(self._ask(lambda: self.native.random(spec)))
 
     def is_recording(self, name: str) -> bool:

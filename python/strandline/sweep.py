@@ -11,6 +11,7 @@ from typing import TypeVar
 from strandline.engine import Engine, RunSpec
 from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
 from strandline.journal import Journal
+from strandline.pace import Pace
 from strandline.record import Record
 
 Item = TypeVar("Item")
@@ -75,18 +76,35 @@ def unique(specs: Iterable[RunSpec]) -> list[RunSpec]:
     return list(dict.fromkeys(specs))
 
 
-def run_all(
-    engine: Engine, specs: Sequence[RunSpec], jobs: int, done: Done, journal: Journal | None = None
-) -> dict[RunSpec, Record]:
-    """Runs every specification once, however often it appears; those in a journal are not run again."""
-    once = unique(specs)
-    work = engine.run if journal is None else partial(_run, engine, journal)
-    return dict(zip(once, parallel(work, once, jobs, done), strict=True))
+def pace_of(engine: Engine, specs: Iterable[RunSpec], jobs: int) -> Pace:
+    """The pace of some runs, none of which has started."""
+    return Pace({spec: engine.length(spec) for spec in unique(specs)}, jobs)
 
 
-def _run(engine: Engine, journal: Journal, spec: RunSpec) -> Record:
-    record = journal.find(engine.origin(spec))
-    if record is None:
-        record = engine.run(spec)
+def run_all(engine: Engine, pace: Pace, journal: Journal | None = None) -> dict[RunSpec, Record]:
+    """Makes the runs of a pace, the longest first, so that none of them is alone at the end.
+
+    Those in a journal are not made again.
+    """
+    specs = list(pace.lengths)
+    longest_first = sorted(specs, key=lambda spec: pace.lengths[spec].work, reverse=True)
+    work = partial(_run, engine, pace, journal)
+    records = dict(zip(longest_first, parallel(work, longest_first, pace.jobs, _nothing), strict=True))
+    return {spec: records[spec] for spec in specs}
+
+
+def _nothing() -> None:
+    """The pace counts."""
+
+
+def _run(engine: Engine, pace: Pace, journal: Journal | None, spec: RunSpec) -> Record:
+    kept = journal.find(engine.origin(spec)) if journal else None
+    if kept is not None:
+        pace.reuse(spec)
+        return kept
+    progress = engine.progress()
+    with pace.run(spec, progress):
+        record = engine.run(spec, progress)
+    if journal:
         journal.add(record)
     return record

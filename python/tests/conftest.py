@@ -56,7 +56,7 @@ def strandline(
         monkeypatch.delenv(variable, raising=False)
 
     def run(*arguments: str, shelf: Shelf | None = None) -> Answer:
-        code = execute(arguments, App(lambda: engine, shelf or repository_shelf()))
+        code = execute(arguments, App(lambda: engine, lambda: shelf or repository_shelf()))
         captured = capfd.readouterr()
         return Answer(code, captured.out, captured.err)
 

@@ -17,4 +17,4 @@ if __name__ == "__main__":
     split = sys.argv.index("--")
     engine = Engine(FakeNative(*map(float, sys.argv[1:split])))
     sys.argv = ["strandline", *sys.argv[split + 1 :]]
-    main(App(lambda: engine, repository_shelf()))
+    main(App(lambda: engine, repository_shelf))

@@ -78,6 +78,10 @@ class FakeNative:
         parts = {"program": self.bytes_of_a_run, "caches": 0, "queues": 0, "journal": 0}
         return {"parts": parts, "total": self.bytes_of_a_run}
 
+    def length(self, spec: RunSpec, /) -> dict[str, int]:
+        tasks = spec.tasks or 1000
+        return {"tasks": tasks, "work": tasks * (100 if spec.workload == "tpcc" else 1)}
+
     def crash_memory(self, request: CrashSpec, /) -> dict[str, Any]:
         return self.memory(request.run)
 

@@ -7,7 +7,7 @@ import pytest
 from fake_native import FakeNative
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
-from strandline.sweep import parallel, run_all
+from strandline.sweep import pace_of, parallel, run_all
 
 
 def nothing() -> None:
@@ -59,7 +59,15 @@ def test_runs_after_an_error_are_not_begun() -> None:
 
 
 def test_a_repeated_run_is_made_once(native: FakeNative, engine: Engine) -> None:
-    done: list[None] = []
     sps, pc = RunSpec("sps", "x86"), RunSpec("pc", "x86")
-    records = run_all(engine, [sps, pc, sps], 2, lambda: done.append(None))
-    assert (list(records), len(native.specs), len(done)) == ([sps, pc], 2, 2)
+    pace = pace_of(engine, [sps, pc, sps], 2)
+    records = run_all(engine, pace)
+    assert (list(records), len(native.specs), pace.standing().runs) == ([sps, pc], 2, 2)
+
+
+def test_the_longest_run_is_made_first_and_the_results_keep_their_order(native: FakeNative, engine: Engine) -> None:
+    # A task of the fake tpcc is as long as a hundred others.
+    specs = [RunSpec("sps", "x86", tasks=500), RunSpec("pc", "x86", tasks=2000), RunSpec("tpcc", "x86", tasks=100)]
+    records = run_all(engine, pace_of(engine, specs, 1))
+    assert [spec["workload"] for spec in native.specs] == ["tpcc", "pc", "sps"]
+    assert [record.text("workload") for record in records.values()] == ["sps", "pc", "tpcc"]

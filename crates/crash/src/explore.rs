@@ -115,30 +115,6 @@ pub fn replay(spec: &Spec, place: &str) -> Result<Report, Error> {
     Ok(report)
 }
 
-/// A quick test whether crash states of `spec` recover: three runs of a few tasks, some hundred states.
-///
-/// Structures are small, even if `spec` sets their sizes.
-///
-/// # Errors
-/// Bad input, or a run without progress.
-pub fn recovers(spec: &Spec) -> Result<bool, Error> {
-    const QUICK_RUNS: usize = 3;
-    const QUICK_POINTS: u64 = 300;
-    let quick_tasks = tasks(spec) / 4;
-    let mut spec = spec.clone();
-    spec.set.retain(|set| !set.starts_with("workload."));
-    spec.tasks = Some(spec.tasks.map_or(quick_tasks, |tasks| tasks.min(quick_tasks)));
-    spec.warm = None;
-    let survey = Survey::of(
-        &spec,
-        Points::Count(QUICK_POINTS),
-        QUICK_RUNS,
-        &Until::default(),
-        &observe,
-    )?;
-    Ok(survey.failing.is_empty())
-}
-
 fn with_tasks(spec: &Spec, tasks: u64) -> Spec {
     Spec {
         tasks: Some(spec.tasks.unwrap_or(tasks)),

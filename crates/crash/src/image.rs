@@ -11,6 +11,7 @@ pub struct Rewind<'m> {
     memory: &'m Memory,
     replaced: RefCell<Vec<(Addr, u64)>>,
     stray: Cell<Option<Addr>>,
+    accesses: Cell<u64>,
 }
 
 impl<'m> Rewind<'m> {
@@ -20,7 +21,13 @@ impl<'m> Rewind<'m> {
             memory,
             replaced: RefCell::default(),
             stray: Cell::new(None),
+            accesses: Cell::new(0),
         }
+    }
+
+    /// The number of words read and written so far.
+    pub fn accesses(&self) -> u64 {
+        self.accesses.get()
     }
 
     /// The first accessed address that is outside memory or not a multiple of 8.
@@ -29,6 +36,7 @@ impl<'m> Rewind<'m> {
     }
 
     fn holds(&self, addr: Addr) -> bool {
+        self.accesses.set(self.accesses.get() + 1);
         let inside = match addr.is_persistent() {
             true => addr.0 - PM_BASE < self.memory.pm_bytes(),
             false => addr.0 < self.memory.dram_bytes(),

@@ -12,6 +12,7 @@ mod image;
 pub mod litmus;
 mod order;
 mod points;
+mod quick;
 pub mod recorded;
 mod regions;
 mod replay;
@@ -25,7 +26,7 @@ mod until;
 mod verdict;
 mod walk;
 
-pub use explore::{explore, explore_until, explore_with, first_failure, recovers, replay};
+pub use explore::{explore, explore_until, explore_with, first_failure, replay};
 pub use fault::Kind;
 pub use points::Points;
 pub use replay::command;

@@ -1,7 +1,8 @@
 //! The user's requests for crash exploration.
 
+use crate::quick::recovers;
 use crate::sizes::{small, tasks};
-use crate::{explore_until, recovers, replay, Points, Report, Stop, Until};
+use crate::{explore_until, replay, Points, Report, Stop, Until};
 use strandline_sim::{observe, request, Error, MemoryNeed, Progress, Record, Spec};
 
 request! {
@@ -56,7 +57,7 @@ impl Request {
 pub fn run(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
     let mut record = strandline_sim::run_watched(spec, progress)?;
     if spec.recovers && !spec.is_recording() {
-        record.recovers = Some(recovers(spec)?);
+        record.recovers = Some(recovers(spec, &record)?);
     }
     Ok(record)
 }

@@ -32,15 +32,7 @@ impl Run {
     /// # Errors
     /// Bad input; or a run without progress, with its perturbation.
     pub fn of(spec: &Spec, number: usize, observe: Observe<'_>) -> Result<Run, Error> {
-        let shaken = shake(spec, number);
-        let sizes = small(spec).into_iter().map(|size| size.set(size.value));
-        let sets = shaken.iter().cloned().chain(sizes).chain(spec.set.iter().cloned());
-        let full = Spec {
-            seed: seed(spec, number),
-            warm: Some(spec.warm.unwrap_or(0)),
-            set: sets.collect(),
-            ..spec.clone()
-        };
+        let (shaken, full) = perturbed(spec, number);
         let observation = observe(&full).map_err(|error| named(error, number, &shaken))?;
         Ok(Run {
             number,
@@ -90,6 +82,20 @@ impl Run {
         let mut walk = self.walk();
         (0..=self.events()).find_map(|event| self.point(&mut walk, event))
     }
+}
+
+/// The perturbed settings of run `number` of `spec`, and the whole run: small, and without warm-up unless `spec` asks.
+pub fn perturbed(spec: &Spec, number: usize) -> (Vec<String>, Spec) {
+    let shaken = shake(spec, number);
+    let sizes = small(spec).into_iter().map(|size| size.set(size.value));
+    let sets = shaken.iter().cloned().chain(sizes).chain(spec.set.iter().cloned());
+    let full = Spec {
+        seed: seed(spec, number),
+        warm: Some(spec.warm.unwrap_or(0)),
+        set: sets.collect(),
+        ..spec.clone()
+    };
+    (shaken, full)
 }
 
 fn disorder(run: &Observation) -> Result<Option<Finding>, Error> {

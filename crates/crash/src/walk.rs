@@ -31,6 +31,7 @@ pub struct Walk<'o> {
     image: Memory,
     done: usize,
     judge: Judge<'o>,
+    accesses: u64,
 }
 
 impl<'o> Walk<'o> {
@@ -42,7 +43,13 @@ impl<'o> Walk<'o> {
             image: initial.persistent_half(),
             done: 0,
             judge: Judge::new(regions, initial),
+            accesses: 0,
         }
+    }
+
+    /// The number of words that recovery and the checks have accessed at all points so far.
+    pub fn accesses(&self) -> u64 {
+        self.accesses
     }
 
     /// The fault after recovery of the crash after `event` durable events, if any.
@@ -57,13 +64,14 @@ impl<'o> Walk<'o> {
     }
 
     /// Recovers and judges the image, in which regions that started by `begun` may have left traces.
-    fn state(&self, event: usize, begun: Cycles) -> Option<Finding> {
+    fn state(&mut self, event: usize, begun: Cycles) -> Option<Finding> {
         let image = Rewind::new(&self.image);
         self.program.recover(&image);
         // Repair may write what regions have written.
         let writes = self.judge.verdict(&image, begun);
         self.program.repair(&image);
         let broken = self.program.check(&image).err().map(|what| Fault::Structure { what });
+        self.accesses += image.accesses();
         let stray = image.stray().map(|addr| Fault::Stray { addr });
         let faults: Vec<Fault> = stray.or(broken).into_iter().chain(writes).collect();
         (!faults.is_empty()).then(|| Finding {

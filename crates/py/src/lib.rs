@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use serde_json::{json, Value};
 use strandline_crash::{Report, Request};
 use strandline_machine::Machine;
-use strandline_sim::{guarded, Error, MemoryNeed, Record, Scope, Spec};
+use strandline_sim::{guarded, Error, Length, MemoryNeed, Record, Scope, Spec};
 use value::{Answer, Given};
 
 create_exception!(_native, InputError, PyException, "Bad input; one line.");
@@ -155,6 +155,12 @@ fn memory(spec: Given<Spec>) -> Answered {
     answer(|| MemoryNeed::of(&spec.0, false).map(described))
 }
 
+/// How long a run takes, roughly, or an error.
+#[pyfunction]
+fn length(spec: Given<Spec>) -> Answered {
+    answer(|| Length::of(&spec.0).map(|length| json!(length)))
+}
+
 /// The host memory of a crash test, or an error.
 #[pyfunction]
 fn crash_memory(request: Given<Request>) -> Answered {
@@ -256,6 +262,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(digests, m)?)?;
     m.add_function(wrap_pyfunction!(crash, m)?)?;
     m.add_function(wrap_pyfunction!(memory, m)?)?;
+    m.add_function(wrap_pyfunction!(length, m)?)?;
     m.add_function(wrap_pyfunction!(crash_memory, m)?)?;
     m.add_function(wrap_pyfunction!(origin, m)?)?;
     m.add_function(wrap_pyfunction!(build, m)?)?;

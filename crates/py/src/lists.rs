@@ -1,7 +1,7 @@
 //! Listings: workloads, designs, machines, models, keys of a record.
 
 use serde_json::{json, Value};
-use strandline_design::Drains;
+use strandline_design::{Drains, Sizes};
 use strandline_kernel::Key;
 use strandline_machine::{preset_names, Machine};
 use strandline_order::Model;
@@ -54,14 +54,18 @@ fn workloads() -> Value {
     strandline_workloads::names().iter().flat_map(entry).collect()
 }
 
-/// Bytes of storage that a design adds to one core and one controller of the default machine.
-fn storage(design: &str) -> Option<u64> {
-    let machine = Machine::preset("cosplay")?;
-    let sizes = strandline_design::Sizes {
+/// One core and one controller of the default machine.
+fn one_core() -> Option<Sizes> {
+    let sizes = Machine::preset("cosplay")?.sizes(1);
+    Some(Sizes {
         controllers: 1,
-        ..machine.sizes(1)
-    };
-    Some(strandline_designs::design(design)?.storage_bytes(&sizes))
+        ..sizes
+    })
+}
+
+/// Bytes of storage that a design adds to a machine of these sizes.
+fn storage(design: &str, sizes: &Sizes) -> Option<u64> {
+    Some(strandline_designs::design(design)?.storage_bytes(sizes))
 }
 
 /// The keys of the counters that only this design has.
@@ -71,6 +75,7 @@ fn own_counters(design: &str) -> Vec<&'static str> {
 }
 
 fn designs() -> Value {
+    let sizes = one_core();
     let entry = |about: strandline_design::About| {
         let mut needs = Vec::new();
         if about.needs.adr {
@@ -84,7 +89,7 @@ fn designs() -> Value {
         json!({
             "name": about.name, "paper": about.paper, "summary": about.summary, "needs": needs.join(", "),
             "model": about.model, "promises_recovery": about.promises_recovery,
-            "storage": storage(about.name),
+            "storage": sizes.as_ref().and_then(|sizes| storage(about.name, sizes)),
             "window": about.window,
             "counters": own_counters(about.name),
         })

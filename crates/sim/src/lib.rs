@@ -3,9 +3,11 @@
 mod digest;
 mod error;
 mod guard;
+mod length;
 mod memory;
 mod needs;
 mod play;
+mod presets;
 mod progress;
 mod record;
 mod recording;
@@ -20,6 +22,7 @@ mod warm;
 pub use digest::Digests;
 pub use error::Error;
 pub use guard::guarded;
+pub use length::Length;
 pub use memory::MemoryNeed;
 pub use needs::{check as check_needs, check_restart};
 pub use play::{play, Play};
@@ -28,7 +31,10 @@ pub use record::{Derived, Origin, Ran, Record};
 pub use recording::{Recorded, RECORDING_MACHINE};
 pub use request::Field;
 pub use resolved::resolve;
-pub use run::{design_named, observe, observe_design, observe_durable, run, run_watched, unknown_design, Observation};
+pub use run::{
+    design_named, observe, observe_design, observe_durable, outline, run, run_watched, unknown_design, Observation,
+    Outline,
+};
 pub use settings::{Scope, Sets};
 pub use spec::{Found, Plan, Source, Spec, Window};
 pub use strandline_programs::Recoverable;

@@ -82,7 +82,7 @@ impl MemoryNeed {
 }
 
 /// Maximum number of log records of a task: a ring holds at least two regions.
-fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a str)>) -> u64 {
+pub(crate) fn records<'a>(about: &About, set: impl Iterator<Item = (&'a str, &'a str)>) -> u64 {
     let ring = about.params.iter().find(|param| param.name == "log_records");
     let of_one = ring.map_or(UNLOGGED, |ring| ring.min / 2 + 1);
     let operations = set.filter(|(key, _)| *key == "operations");

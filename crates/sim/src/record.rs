@@ -78,7 +78,8 @@ keys! {
     /// The result of a run, flat when serialised. The name of a key that is not a count ends in its unit.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Record {
-        /// Whether every visited crash state recovers; null if none was visited.
+        /// Whether every visited crash state recovers, of small structures; null if none was visited. The longer the run,
+        /// the more states: 3 after one task, up to 300; so that they cost at most a tenth of it.
         recovers: Option<bool> = Derived of "",
         /// Further settings and counts: the clock, the slack, the bytes of the design's structures (`storage`), the
         /// coroutine library (`coroutines`) and its mispredicted jumps (`jumps_mispredicted`), `window` if it is

@@ -1,12 +1,11 @@
 //! A run with every setting. It can be repeated after files and defaults have changed.
 
 use crate::run::registered;
-use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
+use crate::{presets, Error, Found, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use strandline_design::AnyDesign;
 use strandline_kernel::{Param, Params};
-use strandline_machine::{preset_names, Machine};
+use strandline_machine::Machine;
 use strandline_runtime::RUNTIME_PARAMS;
 
 /// The settings of `spec`, and its machine: from a preset, a file, or a record.
@@ -16,7 +15,11 @@ use strandline_runtime::RUNTIME_PARAMS;
 pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Error> {
     let name = spec.machine.as_deref().unwrap_or(usual);
     let repeats = !spec.parameters.is_empty();
-    let mut machine = if repeats { Machine::of_record() } else { loaded(name)? };
+    let mut machine = if repeats {
+        Machine::of_record()
+    } else {
+        presets::machine(name)?
+    };
     let recorded = spec.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     let sets = Sets::read(recorded.chain(spec.set.iter().cloned()))?;
     sets.apply(&mut machine)?;
@@ -25,22 +28,6 @@ pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Erro
         demand_all(&machine, &spec.parameters)?;
     }
     Ok((sets, machine))
-}
-
-/// The machine of this name. A crash test asks for its preset many times, and its file takes longer to read than a short
-/// run takes.
-fn loaded(name: &str) -> Result<Machine, Error> {
-    static PRESETS: Mutex<Vec<Machine>> = Mutex::new(Vec::new());
-    if !preset_names().contains(&name) {
-        return Ok(Machine::load(name)?);
-    }
-    let mut presets = PRESETS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(preset) = presets.iter().find(|preset| preset.name == name) {
-        return Ok(preset.clone());
-    }
-    let preset = Machine::load(name)?;
-    presets.push(preset.clone());
-    Ok(preset)
 }
 
 /// Refuses a record that lacks a parameter of its machine.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use strandline_design::{About, AnyDesign};
 use strandline_designs::abouts;
-use strandline_isa::Memory;
+use strandline_isa::{Memory, LINE_BYTES};
 use strandline_kernel::{did_you_mean, Cycles};
 use strandline_machine::{Heartbeat, Journal, Machine, Options, Outcome};
 use strandline_programs::Prepared;
@@ -26,6 +26,19 @@ pub struct Observation {
     pub about: About,
     /// The machine.
     pub machine: Machine,
+}
+
+/// Entries of the predictors of an [`Outline`].
+const FEW_PREDICTIONS: u64 = 64;
+
+/// What a crash test needs of a run, without a record and a trace.
+pub struct Outline {
+    /// The order of durable writes, and the program's notes.
+    pub journal: Journal,
+    /// Memory before the run.
+    pub initial: Memory,
+    /// Recovery and invariant.
+    pub program: Rc<dyn Recoverable>,
 }
 
 /// Runs `spec`.
@@ -50,7 +63,7 @@ pub fn run_watched(spec: &Spec, progress: &Progress) -> Result<Record, Error> {
         ..Options::default()
     };
     let design = registered(spec, &plan.sets)?;
-    Ok(execute(spec, &plan, prepared, options, design, progress)?.0)
+    Ok(recorded(spec, &plan, prepared, options, design, progress)?.0)
 }
 
 /// Runs `spec` and keeps the journal and the trace. The cores run without slack.
@@ -67,6 +80,40 @@ pub fn observe(spec: &Spec) -> Result<Observation, Error> {
 /// Bad input, or a run without progress.
 pub fn observe_durable(spec: &Spec) -> Result<Observation, Error> {
     observed(spec, false, None, |sets| registered(spec, sets))
+}
+
+/// Runs `spec` and keeps the journal, for a test of a few tasks that costs little more than they do.
+///
+/// The L2 is no larger than the L1, nor is the LLC, and predictors have few entries: to build those of a server takes
+/// longer than the tasks do, which touch few lines and branches. The cores run without slack.
+///
+/// # Errors
+/// Bad input, or a run without progress.
+pub fn outline(spec: &Spec) -> Result<Outline, Error> {
+    let mut plan = Plan::of(spec)?;
+    let machine = &mut plan.machine;
+    let mut held = machine.l1.bytes;
+    for cache in machine.l2.iter_mut().chain([&mut machine.llc]) {
+        cache.bytes = cache.bytes.min(held.next_multiple_of(LINE_BYTES * cache.ways));
+        held = cache.bytes;
+    }
+    machine.core.predictor_entries = machine.core.predictor_entries.min(FEW_PREDICTIONS);
+    machine.simulation.slack.0 = 0;
+    let prepared = prepare(spec, &plan)?;
+    let (initial, program) = (prepared.memory.clone(), prepared.program.clone());
+    let options = Options {
+        seed: spec.seed,
+        journal: true,
+        heartbeat: heartbeat(&plan),
+        ..Options::default()
+    };
+    let design = registered(spec, &plan.sets)?;
+    let outcome = execute(&plan, prepared, options, design, &Progress::default())?;
+    Ok(Outline {
+        journal: outcome.journal.unwrap_or_default(),
+        initial,
+        program,
+    })
 }
 
 /// As [`observe`], with a design that need not be in the registry, whatever design `spec` names. A run in which no task
@@ -96,7 +143,7 @@ fn observed(
         patience: limit.unwrap_or(Options::default().patience),
         heartbeat: heartbeat(&plan),
     };
-    let (record, outcome, about) = execute(
+    let (record, outcome, about) = recorded(
         spec,
         &plan,
         prepared,
@@ -144,7 +191,8 @@ pub(crate) fn registered(spec: &Spec, sets: &Sets) -> Result<Box<AnyDesign>, Err
     Ok(design)
 }
 
-fn execute(
+/// As [`execute`], with the record.
+fn recorded(
     spec: &Spec,
     plan: &Plan,
     prepared: Prepared,
@@ -154,11 +202,30 @@ fn execute(
 ) -> Result<(Record, Outcome, About), Error> {
     let started = Instant::now();
     let about = design.about();
-    needs::check(&about, &plan.machine)?;
-    needs::check_restart(&*design, plan)?;
     let resolved = resolved::of(spec, plan, &*design)?;
     let sizes = plan.machine.sizes(plan.cores);
     let (storage, drain_bytes) = (design.storage(&sizes), design.drain_bytes(&sizes));
+    let outcome = execute(plan, prepared, options, design, progress)?;
+    let measured = Measured {
+        resolved,
+        storage,
+        drain_bytes,
+        host_seconds: started.elapsed().as_secs_f64(),
+    };
+    let record = Record::of(spec, plan, &about, &outcome.stats, &measured);
+    Ok((record, outcome, about))
+}
+
+fn execute(
+    plan: &Plan,
+    prepared: Prepared,
+    options: Options,
+    design: Box<AnyDesign>,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
+    let about = design.about();
+    needs::check(&about, &plan.machine)?;
+    needs::check_restart(&*design, plan)?;
     let program = Play {
         cores: plan.cores as usize,
         memory: prepared.memory,
@@ -176,14 +243,7 @@ fn execute(
         "{}: a program was interrupted that does not poll for it",
         about.name
     );
-    let measured = Measured {
-        resolved,
-        storage,
-        drain_bytes,
-        host_seconds: started.elapsed().as_secs_f64(),
-    };
-    let record = Record::of(spec, plan, &about, &outcome.stats, &measured);
-    Ok((record, outcome, about))
+    Ok(outcome)
 }
 
 /// The registered design of this name.

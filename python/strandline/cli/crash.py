@@ -15,6 +15,7 @@ from strandline.cli import crash_recording, output
 from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, demand, points, refuse, run_options_of
+from strandline.cli.progress import progress
 from strandline.engine import CrashResult, CrashSpec
 from strandline.errors import InterruptError
 from strandline.report import crashes
@@ -83,7 +84,7 @@ def crash(ctx: click.Context, app: App, /, **given: Any) -> None:
     specs = [CrashSpec(run, given["points"], given["replay"], given["max_failures"]) for run in runs]
     demand_memory(map(engine.crash_memory, specs), given["jobs"])
     stop = engine.stop()
-    with output.progress("crashing", len(specs)) as done:
+    with progress("crashing", len(specs)) as done:
         work = partial(engine.crash, stop=stop)
         results, interrupted = until_interrupted(work, specs, given["jobs"], done, stop.set)
     if results:

@@ -11,6 +11,7 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.app import App
+from strandline.cli.progress import Advance, progress
 from strandline.engine import CrashStates, RunSpec, StatesSpec, StateVisit
 from strandline.errors import InputError, InterruptError
 from strandline.report import crash_states, crashes
@@ -46,7 +47,7 @@ def _examine(app: App, given: dict[str, Any], design: str) -> Examined:
     visits = given["verify"] or given["dump"] or given["replay"]
     if visits:
         _check_files(spec.recording, states.plan)
-    with output.progress("crash states", states.plan["visits"] if visits else 0) as done:
+    with progress("crash states", states.plan["visits"] if visits else 0) as done:
         found = _visit(states, given, done)
     verdicts = found.verdicts
     checked = verdicts if given["verify"] else None
@@ -73,7 +74,7 @@ def _disorders(plan: dict[str, Any]) -> list[Verdict]:
     return [verdict(disorder) for disorder in plan["disorders"]]
 
 
-def _visit(states: CrashStates, given: dict[str, Any], done: output.Advance) -> Checked:
+def _visit(states: CrashStates, given: dict[str, Any], done: Advance) -> Checked:
     try:
         if given["verify"]:
             checker = Checker(given["verify"], given["time_limit"])

@@ -9,6 +9,7 @@ from typing import Any
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.figures import Target
+from strandline.cli.progress import progress
 from strandline.experiments import litmus_figure, publish
 from strandline.experiments.spec import LitmusFigure
 from strandline.journal import keeping
@@ -22,7 +23,7 @@ def show(app: App, figure: LitmusFigure, target: Target, seed: int, jobs: int, a
     folder = target.folder
     with keeping(folder, target.fresh), replacing(folder) as staging:
         target.check(figure.id, tasks=0)
-        with output.progress("judging", len(figure.litmus.tests)) as done:
+        with progress("judging", len(figure.litmus.tests)) as done:
             tests = litmus_figure.run(app.engine, figure, seed, jobs, done)
         publish.write_litmus(figure, tests, staging)
     wrong = report.failures(tests)

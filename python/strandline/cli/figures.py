@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.cli import output
+from strandline.cli import progress
 from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.engine import Engine
@@ -15,7 +15,7 @@ from strandline.experiments.figure import FigureData, Options, gather, plan
 from strandline.experiments.spec import FigureSpec, Labels
 from strandline.journal import Journal
 from strandline.report import files
-from strandline.sweep import run_all, unique
+from strandline.sweep import pace_of, run_all, unique
 
 Keep = Callable[[Labels], bool]
 
@@ -66,8 +66,9 @@ def run_figures(
     if keep is not None:
         plans = {name: [each for each in planned if keep[name](each.labels)] for name, planned in plans.items()}
     runs = [trial.spec for planned in plans.values() for each in planned for trial in each.trials]
-    engine, once = app.engine, unique(runs)
-    demand_memory(map(engine.memory, once), jobs)
-    with output.progress("running", len(once), engine.under_way) as done:
-        records = run_all(engine, once, jobs, done, journal)
+    engine = app.engine
+    pace = pace_of(engine, runs, jobs)
+    demand_memory(map(engine.memory, pace.lengths), jobs)
+    with progress.runs(pace):
+        records = run_all(engine, pace, journal)
     return {spec.id: gather(spec, plans[spec.id], records) for spec in specs}

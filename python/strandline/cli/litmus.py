@@ -25,6 +25,7 @@ from strandline.cli.options import (
     models,
     seed_option,
 )
+from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
 from strandline.litmus import LitmusSpec, LitmusTest, Source
@@ -158,7 +159,7 @@ class Judged:
 def _judge(engine: Engine, tests: Sequence[Source], chosen: tuple[str, ...], given: Mapping[str, Any]) -> int:
     begin = time.monotonic()
     specs = [_spec(test, chosen, given) for test in with_expected(engine, tests)]
-    with output.progress("judging", len(specs)) as done:
+    with progress("judging", len(specs)) as done:
         answers = parallel(engine.litmus, specs, given["jobs"], done)
     found = [_shown(answer, given) for answer in answers if answer]
     kept = [test for test in found if test.models or test.designs]

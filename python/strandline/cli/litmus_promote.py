@@ -8,6 +8,7 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.litmus_sources import EXPECTED
+from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus import Source, expected_file
@@ -17,7 +18,7 @@ from strandline.sweep import parallel
 
 def promote(engine: Engine, tests: Sequence[Source], given: Mapping[str, Any]) -> None:
     """Writes the states that the models and their variants allow for whole folders; nothing if a test is wrong."""
-    with output.progress("judging", len(tests)) as done:
+    with progress("judging", len(tests)) as done:
         answers = parallel(engine.litmus_expected, tests, given["jobs"], done)
     files = _files(tests, answers)
     kinds: dict[str, list[Path]] = {"new": [], "changed": [], "gone": [], "same": []}

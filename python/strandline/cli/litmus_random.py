@@ -9,6 +9,7 @@ from typing import Any
 
 from strandline.cli import output
 from strandline.cli.options import LARGEST
+from strandline.cli.progress import progress
 from strandline.engine import Engine
 from strandline.errors import InputError
 from strandline.litmus import RandomResult, RandomSpec
@@ -27,7 +28,7 @@ def random_programs(engine: Engine, designs: tuple[str, ...], given: Mapping[str
         raise InputError(f"--random {programs} --seed {first}: the last seed is beyond {LARGEST}: choose a smaller one")
     begin = time.monotonic()
 
-    with output.progress("programs", programs) as done:
+    with progress("programs", programs) as done:
 
         def work(spec: RandomSpec) -> RandomResult:
             result = engine.random(spec)

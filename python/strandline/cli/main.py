@@ -1,4 +1,4 @@
-"""All commands, exit statuses, and errors as one line."""
+"""The command line: exit statuses, and errors as one line."""
 
 from __future__ import annotations
 
@@ -12,50 +12,18 @@ from dataclasses import replace
 
 import click
 
-from strandline.cli import output
-from strandline.cli.app import App
-from strandline.cli.claims import claims
-from strandline.cli.crash import crash
-from strandline.cli.fault import report
-from strandline.cli.figure import figure
-from strandline.cli.list import list_
-from strandline.cli.litmus import litmus
-from strandline.cli.record import record_
-from strandline.cli.run import run
-from strandline.engine import load
+from strandline.cli import streams
+from strandline.cli.app import App, installed
+from strandline.cli.commands import Commands
 from strandline.errors import InputError, InterruptError, Nearest, StuckError, UnknownError
-from strandline.experiments.shelf import repository_shelf
 
 FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 3, 130
-
-
-class Commands(click.Group):
-    """Turns Ctrl-C into an error of strandline, before click prints an empty line."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Runs the command."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise InterruptError from None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named first."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise UnknownError("command", args[0], self.list_commands(ctx), "strandline --help")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="strandline", prog_name="strandline", message="%(prog)s %(version)s")
 def commands() -> None:
     """Compare designs that order persists, by time and by crash tests, on one simulated machine."""
-
-
-for command in (run, record_, list_, figure, claims, crash, litmus):
-    commands.add_command(command)
 
 
 def execute(arguments: Sequence[str], app: App) -> int:
@@ -75,6 +43,8 @@ def execute(arguments: Sequence[str], app: App) -> int:
     except InterruptError as error:
         return _complain(str(error) or "interrupted: nothing was written", INTERRUPTED)
     except Exception as error:
+        from strandline.cli.fault import report  # Only a fault needs it.
+
         return _complain("\n".join(report(error, arguments)), FAULT)
 
 
@@ -112,10 +82,10 @@ def _complain(message: str, code: int) -> int:
 def _printed(app: App) -> int:
     """Runs the process's command line until all output is written."""
     try:
-        output.open_outputs()
+        streams.open_outputs()
         code = execute(sys.argv[1:], app)
         sys.stdout.flush()
-    except output.OutputError as error:
+    except streams.OutputError as error:
         return _complain(str(error), BAD_INPUT)
     return code
 
@@ -124,7 +94,7 @@ def main(app: App | None = None) -> None:
     """The console script; tests pass an `app` with another engine."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    code = _printed(app or App(load, repository_shelf()))
+    code = _printed(app or installed())
     sys.stderr.flush()
     if code:
         # Runs on other threads are useless now, and nothing else can stop them.

@@ -12,6 +12,7 @@ import click
 from strandline.cli import output
 from strandline.cli.app import App
 from strandline.cli.options import AT_LEAST_ONE, json_option, seed_option
+from strandline.cli.progress import counter
 from strandline.recorder import Recorded, RecordSpec, record, shortcomings, stem
 from strandline.report import recordings
 
@@ -53,7 +54,7 @@ def record_(app: App, /, **given: Any) -> None:
     if not given["program"]:
         raise click.UsageError("give a PROGRAM to record after `--`")
     spec = _spec(given)
-    with output.counter("recording", "instructions") as advance:
+    with counter("recording", "instructions") as advance:
         recorded = record(spec, app.engine.collect, advance)
     lacking = shortcomings(spec, recorded)
     recorded = replace(recorded, warnings=[*recorded.warnings, *lacking])

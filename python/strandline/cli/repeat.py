@@ -9,11 +9,12 @@ from typing import Any
 from strandline.cli import output
 from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
+from strandline.cli.progress import runs
 from strandline.engine import RunSpec
 from strandline.errors import InputError
 from strandline.record import Record
 from strandline.report import record_files
-from strandline.sweep import run_all
+from strandline.sweep import pace_of, run_all
 
 SHOWN = 5
 """Number of differing keys that are shown for each run."""
@@ -57,8 +58,9 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
     specs = [_spec(path, record) for record in recorded]
     engine = app.engine
     demand_memory(map(engine.memory, specs), jobs)
-    with output.progress("running", len(specs), engine.under_way) as done:
-        records = run_all(engine, specs, jobs, done)
+    pace = pace_of(engine, specs, jobs)
+    with runs(pace):
+        records = run_all(engine, pace)
     found = [Repeated(record, records[spec]) for record, spec in zip(recorded, specs, strict=True)]
     if as_json:
         output.print_json({"repeats": [each.keys() for each in found], "records": [each.now.fields for each in found]})

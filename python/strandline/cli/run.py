@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from strandline.cli import output
+from strandline.cli import output, progress
 from strandline.cli.admitted import admitted, demand_memory, named
 from strandline.cli.app import App
 from strandline.cli.options import demand, fresh_option, from_option, out_file_option, refuse, run_options_of
@@ -17,7 +17,7 @@ from strandline.journal import Journal, keeping
 from strandline.record import Record
 from strandline.report import record_files, runs
 from strandline.report.counts import counts
-from strandline.sweep import run_all
+from strandline.sweep import pace_of, run_all
 
 WITH_FROM = ("record", "jobs", "as_json")
 """The options that `--from` permits; the records have all others."""
@@ -77,5 +77,6 @@ def _records(engine: Engine, specs: Sequence[RunSpec], given: dict[str, Any]) ->
 
 
 def _run(engine: Engine, specs: Sequence[RunSpec], jobs: int, journal: Journal | None) -> list[Record]:
-    with output.progress("running", len(specs), engine.under_way) as done:
-        return list(run_all(engine, specs, jobs, done, journal).values())
+    pace = pace_of(engine, specs, jobs)
+    with progress.runs(pace):
+        return list(run_all(engine, pace, journal).values())

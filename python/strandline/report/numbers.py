@@ -37,3 +37,12 @@ def counted(number: int, noun: str) -> str:
 def seconds(duration: float) -> str:
     """A time: 0.3 s, 412 s."""
     return f"{duration:,.{0 if duration >= 9.95 else 1}f} s"
+
+
+def short(count: float) -> str:
+    """A count in at most five characters, up to 999 G: 950, 12.3k, 1.25M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        # 999,500 and more round to the next unit.
+        if count >= 0.9995 * size:
+            return f"{count / size:.3g}{unit}"
+    return f"{count:.0f}"

@@ -1,8 +1,8 @@
 //! Crash exploration: every point, replays, messages.
 
 use super::spec;
-use strandline_crash::{explore, recovers, replay, Points};
-use strandline_sim::{Error, Spec};
+use strandline_crash::{explore, replay, run, Points};
+use strandline_sim::{Error, Progress, Spec};
 
 #[test]
 fn every_point_of_short_runs_recovers() {
@@ -70,7 +70,15 @@ fn the_quick_look_tells_them_apart() {
         ("x86-pcommit", true),
         ("unordered", false),
     ] {
-        assert_eq!(recovers(&spec("sps", design, 2)), Ok(recovered), "{design}");
+        for tasks in [1, 100] {
+            let spec = Spec {
+                tasks: Some(tasks),
+                recovers: true,
+                ..spec("sps", design, 2)
+            };
+            let record = run(&spec, &Progress::default()).unwrap();
+            assert_eq!(record.recovers, Some(recovered), "{design}, {tasks} tasks");
+        }
     }
 }
 

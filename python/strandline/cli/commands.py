@@ -1,0 +1,78 @@
+"""All commands. Only the one that is called is imported, so that none waits for what another needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+import click
+
+from strandline.errors import InterruptError, UnknownError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command before it is imported."""
+
+    module: str
+    attribute: str
+    summary: str
+    """The first sentence of its help."""
+
+    def command(self) -> click.Command:
+        """Imports it."""
+        command: click.Command = getattr(import_module(f"strandline.cli.{self.module}"), self.attribute)
+        return command
+
+
+ENTRIES: Mapping[str, Entry] = {
+    "claims": Entry("claims", "claims", "Compare the papers' claims with measurements."),
+    "crash": Entry("crash", "crash", "Cut the power in WORKLOAD (or a recording), recover, and check the result."),
+    "figure": Entry("figure", "figure", "Rerun a paper's figure or table, or run a figure of your own."),
+    "list": Entry(
+        "list",
+        "list_",
+        "List workloads, designs, machines, runtimes, figures, claims, models and record keys, or one KIND of them.",
+    ),
+    "litmus": Entry(
+        "litmus", "litmus", "Print the crash states that models allow, and check the states that designs reach."
+    ),
+    "record": Entry(
+        "record", "record_", "Run PROGRAM with its arguments, and write a recording for `run` and `crash`."
+    ),
+    "run": Entry("run", "run", "Run WORKLOAD under several designs and compare them."),
+}
+
+
+class Commands(click.Group):
+    """The group of all commands. It turns Ctrl-C into an error of strandline, before click prints an empty line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return list(ENTRIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name."""
+        entry = ENTRIES.get(cmd_name)
+        return entry.command() if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Writes names and summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in ENTRIES.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise InterruptError from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first."""
+        if args and args[0] not in ENTRIES and not args[0].startswith("-"):
+            raise UnknownError("command", args[0], self.list_commands(ctx), "strandline --help")
+        return super().resolve_command(ctx, args)
