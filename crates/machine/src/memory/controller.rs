@@ -192,15 +192,21 @@ impl Controller {
         if self.port > now {
             return Err(if self.has_queued() { self.port } else { u64::MAX });
         }
+        let newest_first = broken(Rule::MediaOrderOfALine);
         let (mut chosen, mut again) = (None, u64::MAX);
-        for (queued, index) in self.accepted[self.oldest..].iter().zip(self.oldest..) {
+        for index in self.oldest..self.accepted.len() {
+            let index = match newest_first {
+                true => self.oldest + self.accepted.len() - 1 - index,
+                false => index,
+            };
+            let queued = &self.accepted[index];
             if queued.is_issued {
                 continue;
             }
             let free = self.media.free_at(queued.bank);
             if free > now {
                 again = again.min(free);
-            } else if may_issue(queued.write) && !self.is_behind_its_line(index) {
+            } else if may_issue(queued.write) && (newest_first || !self.is_behind_its_line(index)) {
                 if !self.row_hits_first || self.media.is_ready(queued.bank, queued.line) {
                     chosen = Some(index);
                     break;
@@ -220,10 +226,6 @@ impl Controller {
 
     #[inline(always)]
     fn send(&mut self, index: usize, now: u64) -> Issued {
-        let index = match broken(Rule::MediaOrderOfALine) {
-            true => self.newest_of_its_line(index),
-            false => index,
-        };
         self.accepted[index].is_issued = true;
         while self.accepted.get(self.oldest).is_some_and(|write| write.is_issued) {
             self.oldest += 1;
@@ -236,16 +238,6 @@ impl Controller {
             done: taken.done,
             bytes: taken.bytes as u32,
         }
-    }
-
-    /// The newest write in the queue to the line of this one: a broken rule.
-    fn newest_of_its_line(&self, index: usize) -> usize {
-        let line = self.accepted[index].line;
-        let newest = self
-            .accepted
-            .iter()
-            .rposition(|write| write.line == line && !write.is_issued);
-        newest.unwrap_or(index)
     }
 
     /// Completes a write at the media; [`Controller::next_answered`] returns the commits that it
