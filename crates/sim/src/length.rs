@@ -30,11 +30,12 @@ impl Length {
             return Ok(Length { tasks, work: 1 });
         };
         let set = || plan.sets.of(Scope::Workload);
-        let (_, used) = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+        let host = strandline_programs::memory_bytes(&spec.workload, set(), plan.program(spec.seed))?;
+        let touched = host.on_demand.min(tasks.saturating_mul(host.each_task));
         let of_tasks = tasks.saturating_mul(records(about, set()) * WORK_OF_RECORD);
         Ok(Length {
             tasks,
-            work: of_tasks.saturating_add(used / LINE_BYTES),
+            work: of_tasks.saturating_add((host.at_once + touched) / LINE_BYTES),
         })
     }
 }
@@ -56,9 +57,14 @@ mod tests {
     #[test]
     fn tasks_and_rows_make_a_run_longer() {
         let (one, two) = (length("sps", 1000, &[]), length("sps", 2000, &[]));
-        // A task of sps logs its two rows and the record of its commit.
-        assert_eq!((two.tasks, two.work - one.work), (2000, 1000 * 3 * WORK_OF_RECORD));
-        assert!(length("sps", 1000, &["workload.rows=1000000"]).work > one.work + 500_000);
+        // A task of sps logs its two rows and the record of its commit. The rows that it touches are filled then.
+        assert_eq!(two.tasks, 2000);
+        assert!(two.work - one.work >= 1000 * 3 * WORK_OF_RECORD);
+        let (few, many) = (
+            length("tatp", 1000, &[]),
+            length("tatp", 1000, &["workload.rows=1000000"]),
+        );
+        assert!(many.work > few.work + 500_000);
     }
 
     #[test]
