@@ -393,24 +393,12 @@ impl Core {
         *stage = Stage::Asked;
         let issue = (at + 1).max(ready);
         self.window.issue(issue);
-        self.empty_queue(issue);
         self.request(Request::Locked {
             addr,
             op,
             operand,
             issue,
         })
-    }
-
-    /// Lets a locked instruction that issues at `issue` wait until the older stores have left the queue, as long as
-    /// nothing else acts before.
-    fn empty_queue(&self, issue: u64) {
-        let alone = self.alone.get();
-        while self.drains.get() < alone && self.drain_hits(self.drains.get()) {}
-        let at = issue.max(self.window.retired()).max(self.drained.get());
-        if self.queue.borrow().len() == 0 && at < alone {
-            self.next_op.set(self.next_op.get().max(at));
-        }
     }
 
     /// Counts a store or flush, and whether a `pcommit` is outstanding.

@@ -25,8 +25,8 @@ impl System {
         self.obey();
     }
 
-    /// Drains one entry, or stores that hit. If that was one store, which concerns no other core: the time before
-    /// which the next entry may follow at once, unless an event comes first.
+    /// Drains one entry, or stores that hit. If that was a store that the design keeps, which concerns no other core: the
+    /// time before which the next entry may follow at once, unless an event comes first.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> Option<u64> {
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
@@ -83,11 +83,7 @@ impl System {
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
             Departure::Go | Departure::Keep => {
                 self.perform_store(core, entry, at);
-                let others = shared
-                    .alone
-                    .get()
-                    .min(self.hw.harts[core.index()].next_op_at().saturating_add(1));
-                (!entry.counted && !self.start.asks_design).then_some(others)
+                None
             }
             Departure::Wait(until) => {
                 self.block_drain(core, until);

@@ -102,7 +102,7 @@ pub struct System {
     pub(super) factories: Vec<Option<Factory>>,
     pub(super) options: Options,
     tracer: Option<Rc<Tracer>>,
-    pub(super) start: Start,
+    start: Start,
     pub(super) watch: Watch,
     /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
@@ -110,11 +110,11 @@ pub struct System {
 
 /// The counts at the start of the timed region.
 #[derive(Default)]
-pub(super) struct Start {
+struct Start {
     at: u64,
     stats: Stats,
     /// The design's counters at the start are still to be read: events precede it.
-    pub(super) asks_design: bool,
+    asks_design: bool,
 }
 
 impl System {
