@@ -14,7 +14,7 @@ AGAIN = RunSpec("sps", "eadr")
 
 @dataclass
 class Clock:
-    """A clock that stands still unless it is set."""
+    """A clock that a test sets."""
 
     seconds: float = 0.0
 

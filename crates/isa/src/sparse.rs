@@ -53,7 +53,7 @@ impl Sparse {
         BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
     }
 
-    /// The words of the line with this index; panics past the end.
+    /// The words of the line with this index, which is below [`Sparse::len`].
     #[inline(always)]
     pub fn line(&self, index: usize) -> &Cells {
         debug_assert!(index < self.lines, "line {index} of {}", self.lines);

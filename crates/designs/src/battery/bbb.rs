@@ -12,6 +12,7 @@
 //! other buffer full is sent to its controller instead. A line that misses in every cache while a
 //! buffer holds it arrives when memory would have answered. The battery never fails.
 
+use crate::parts::per_core;
 use crate::parts::persist_buffer::BUFFER_ENTRIES;
 use std::collections::VecDeque;
 use strandline_design::{
@@ -79,10 +80,7 @@ impl Default for Bbb {
 
 impl Bbb {
     fn buffer(&mut self, core: CoreId) -> &mut Buffer {
-        if self.buffers.len() <= core.index() {
-            self.buffers.resize(core.index() + 1, Buffer::default());
-        }
-        &mut self.buffers[core.index()]
+        per_core::state(&mut self.buffers, core, |_| Buffer::default())
     }
 
     /// Whether the buffer has room for a store to this line.

@@ -1,5 +1,6 @@
 //! The hardware of fences by context: `setctx` and `cfence` (COSPlay, MICRO 2021, sections 4.1 and 4.3).
 
+use crate::parts::per_core;
 use strandline_design::{Admission, Never, Plain, Services, Sizes, Until};
 use strandline_isa::{CoreId, Flush, Lowering, Primitive, Tasking};
 use strandline_kernel::Param;
@@ -69,11 +70,8 @@ impl Contexts {
     pub fn primitive(&mut self, hw: &mut dyn Services<Plain>, core: CoreId, primitive: Primitive) -> Admission<Never> {
         match primitive {
             Primitive::Setctx(context) => {
-                if self.current.len() <= core.index() {
-                    self.current.resize(core.index() + 1, 0);
-                }
                 let entry = self.entry(context);
-                self.current[core.index()] = entry;
+                *per_core::state(&mut self.current, core, |_| 0) = entry;
                 hw.set_context(core, entry);
                 Admission::Pass
             }

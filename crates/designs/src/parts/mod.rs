@@ -2,4 +2,5 @@
 
 pub mod bloom;
 pub mod pcommits;
+pub mod per_core;
 pub mod persist_buffer;

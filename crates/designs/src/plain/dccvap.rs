@@ -9,6 +9,7 @@
 //! of the write-back buffer when its write is accepted, as on x86. A line that another core has written since is
 //! waited for once more. Without ADR a fence takes an entry of the store queue.
 
+use crate::parts::per_core;
 use std::collections::BTreeSet;
 use strandline_design::{
     About, Admission, ControllerId, Departure, Design, Entry, Hook, Needs, Never, Services, StoreId, Types, Until,
@@ -77,10 +78,7 @@ impl Core {
 
 impl Dccvap {
     fn core(&mut self, core: CoreId) -> &mut Core {
-        if self.cores.len() <= core.index() {
-            self.cores.resize(core.index() + 1, Core::default());
-        }
-        &mut self.cores[core.index()]
+        per_core::state(&mut self.cores, core, |_| Core::default())
     }
 }
 

@@ -46,6 +46,7 @@
 mod buffer;
 mod paths;
 
+use crate::parts::per_core;
 use buffer::Buffer;
 use paths::{Paths, Stamp};
 use std::collections::BTreeSet;
@@ -208,11 +209,8 @@ impl PmemSpec {
 
     /// A `dfence` at the head of the store queue.
     fn durable(&mut self, hw: &mut dyn Services<Own>, core: CoreId) -> Departure<Gate> {
-        if self.fences.len() <= core.index() {
-            self.fences.resize(core.index() + 1, None);
-        }
         let now = self.paths.stamp(hw.now());
-        let then = *self.fences[core.index()].get_or_insert(now);
+        let then = *per_core::state(&mut self.fences, core, |_| None).get_or_insert(now);
         let is_over = self.is_over(then, hw.now()) || broken(Rule::DurableWaitsWindow);
         if self.paths.len(core) == 0 && is_over {
             self.fences[core.index()] = None;

@@ -1,5 +1,6 @@
 //! The stores in flight from the cores to the controllers.
 
+use crate::parts::per_core;
 use std::collections::VecDeque;
 use strandline_isa::{CoreId, Line};
 use strandline_kernel::Cycles;
@@ -32,10 +33,7 @@ pub struct Paths {
 
 impl Paths {
     fn path(&mut self, core: CoreId) -> &mut VecDeque<Sent> {
-        if self.of.len() <= core.index() {
-            self.of.resize(core.index() + 1, VecDeque::new());
-        }
-        &mut self.of[core.index()]
+        per_core::state(&mut self.of, core, |_| VecDeque::new())
     }
 
     /// A store becomes visible and is sent: its number.

@@ -9,6 +9,7 @@
 //! Simplified: nothing; the additions are those of `strandweaver`.
 
 use super::{Gate, Own, Shape, StrandUnit, BUFFERS, ENTRIES};
+use crate::parts::per_core;
 use strandline_design::{
     About, Access, Admission, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes, Snoop,
     Until,
@@ -77,15 +78,12 @@ impl Core {
 
 impl NoPersistQueue {
     fn core(&mut self, core: CoreId) -> &mut Core {
-        while self.cores.len() <= core.index() {
-            let number = self.cores.len() as u16;
-            self.cores.push(Core {
-                unit: StrandUnit::new(CoreId(number), self.shape),
-                newest: 0,
-                waits: false,
-            });
-        }
-        &mut self.cores[core.index()]
+        let shape = self.shape;
+        per_core::state(&mut self.cores, core, |core| Core {
+            unit: StrandUnit::new(core, shape),
+            newest: 0,
+            waits: false,
+        })
     }
 }
 

@@ -13,6 +13,7 @@
 //! line waits like one for ownership.
 
 use super::{Gate, Operation, Own, PersistQueue, Retired, Shape, StrandUnit, BUFFERS, ENTRIES, QUEUE_ENTRIES};
+use crate::parts::per_core;
 use std::collections::VecDeque;
 use strandline_design::{
     About, Access, Admission, Claim, Departure, Design, Drains, Entry, Eviction, Level, Needs, Never, Services, Sizes,
@@ -106,24 +107,14 @@ impl Core {
 impl StrandWeaver {
     #[inline(always)]
     fn core(&mut self, core: CoreId) -> &mut Core {
-        if self.cores.len() <= core.index() {
-            self.add_cores(core);
-        }
-        &mut self.cores[core.index()]
-    }
-
-    /// Adds all cores up to this one.
-    #[cold]
-    fn add_cores(&mut self, last: CoreId) {
-        for number in self.cores.len()..=last.index() {
-            self.cores.push(Core {
-                queue: PersistQueue::new(self.queue_entries),
-                unit: StrandUnit::new(CoreId(number as u16), self.shape),
-                marks: VecDeque::new(),
-                mark_waits: false,
-                claim_waits: false,
-            });
-        }
+        let (entries, shape) = (self.queue_entries, self.shape);
+        per_core::state(&mut self.cores, core, |core| Core {
+            queue: PersistQueue::new(entries),
+            unit: StrandUnit::new(core, shape),
+            marks: VecDeque::new(),
+            mark_waits: false,
+            claim_waits: false,
+        })
     }
 
     /// The content of a core's persist queue, oldest first: the operation, `HasIssued` and

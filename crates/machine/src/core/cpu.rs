@@ -123,13 +123,15 @@ impl Core {
     fn make_room(&self) -> Go {
         while !self.has_entries_free() {
             let leaves = self.drains.get();
-            if leaves >= self.alone.get() || !self.drain_hits(leaves) {
+            // A store may have left although the entry behind it, due in the same cycle, is the system's.
+            let goes_on = leaves < self.alone.get() && self.drain_hits(leaves);
+            if !goes_on && !self.has_entries_free() {
                 return Err(Request::Room);
             }
             self.window.stall_buffer(leaves);
             let next = self.window.cycle();
             self.next_op.set(next);
-            if next >= self.alone.get() {
+            if !goes_on || next >= self.alone.get() {
                 return Err(Request::Order);
             }
             self.catch_up(next)?;

@@ -76,12 +76,6 @@ impl Entry {
         self.addr.line()
     }
 
-    /// Whether it is a store, temporal or not.
-    #[inline(always)]
-    pub fn is_store(&self) -> bool {
-        matches!(self.kind, Kind::Store { .. } | Kind::StoreNt { .. })
-    }
-
     /// Whether it is a store that writes the byte at this address.
     pub fn writes(&self, at: u64) -> bool {
         match self.kind {

@@ -16,31 +16,31 @@ impl System {
     /// entry at its head; or sets when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
         let shared = self.hw.hart(core).core.clone();
-        while let Some(others) = self.drain_one(core, &shared, horizon) {
+        while self.drain_one(core, &shared, horizon) {
             let next = shared.drains.get();
-            if next > horizon || next >= others.min(self.hw.events.next_at().0) || !self.hw.commands.is_empty() {
+            if next > horizon || next >= self.hw.events.next_at().0 || !self.hw.commands.is_empty() {
                 break;
             }
         }
         self.obey();
     }
 
-    /// Drains one entry, or stores that hit. If that was a store that the design keeps, which concerns no other core: the
-    /// time before which the next entry may follow at once, unless an event comes first.
-    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> Option<u64> {
+    /// Drains one entry, or stores that hit; whether that was a store that the design keeps, which concerns no other
+    /// core: the next entry may follow at once.
+    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
-            return None;
+            return false;
         }
         let at = shared.drains.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
             self.wait_for_buffer(core);
-            return None;
+            return false;
         }
         let Some(entry) = next_entry(shared, at) else {
             shared.drains.set(next_time(shared));
-            return None;
+            return false;
         };
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
@@ -57,7 +57,7 @@ impl System {
                 }
             }
         }
-        None
+        false
     }
 
     /// Whether the core's program waits for room in the queue.
@@ -67,29 +67,23 @@ impl System {
         waits && self.hw.waiters.program_awaits(core, Condition::Room(core))
     }
 
-    /// Drains a store, or makes it wait. As [`System::drain_one`].
-    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> Option<u64> {
+    /// Drains a store, or makes it wait; whether the design keeps it.
+    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
         if shared.asks(Hook::Keep) {
             match self.leaves_it(core, entry, at) {
                 Departure::Go => {}
-                Departure::Keep => return Some(u64::MAX),
-                Departure::Wait(_) => return None,
+                kept => return kept == Departure::Keep,
             }
         }
         if !store_hits(shared, entry, at) {
             self.request_line(core, shared, entry, at);
-            return None;
+            return false;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
-            Departure::Go | Departure::Keep => {
-                self.perform_store(core, entry, at);
-                None
-            }
-            Departure::Wait(until) => {
-                self.block_drain(core, until);
-                None
-            }
+            Departure::Go | Departure::Keep => self.perform_store(core, entry, at),
+            Departure::Wait(until) => self.block_drain(core, until),
         }
+        false
     }
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the

@@ -13,6 +13,7 @@ mod settings;
 
 use self::core::CoreState;
 use super::persistency::Persistency;
+use crate::parts::per_core;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
 pub use own::{Gate, Message, Own, Wraps};
 pub use settings::{bits, Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
@@ -100,19 +101,8 @@ impl PersistBuffers {
 
     #[inline(always)]
     fn core(&mut self, core: CoreId) -> &mut CoreState {
-        if self.cores.len() <= core.index() {
-            self.add_cores(core);
-        }
-        &mut self.cores[core.index()]
-    }
-
-    /// Adds all cores up to this one.
-    #[cold]
-    fn add_cores(&mut self, last: CoreId) {
-        for number in self.cores.len()..=last.index() {
-            let state = CoreState::new(CoreId(number as u16), self.settings.entries);
-            self.cores.push(state);
-        }
+        let entries = self.settings.entries;
+        per_core::state(&mut self.cores, core, |core| CoreState::new(core, entries))
     }
 
     /// Runs a step that may begin epochs of a core, and counts them.
