@@ -547,25 +547,22 @@ impl Core {
         let awaited = self.window.is_held() || self.awaits_drained.get();
         let (queue, private) = (&mut *self.queue.borrow_mut(), &mut *self.private.borrow_mut());
         let mut at = self.drains.get();
-        while at <= until {
-            let Some(head) = queue.front() else { return true };
-            let Kind::Store { size, value } = head.kind else {
+        let mut head = queue.front();
+        while let Some(entry) = head.filter(|_| at <= until) {
+            let Kind::Store { size, value } = entry.kind else {
                 return false;
             };
-            let (addr, op, context) = (head.addr, head.op, head.context);
-            let seen = head.counted
-                || head.is_pointed
-                || self.is_watched(addr.line())
-                || (awaited && self.pending(Some(context)) == 1);
-            if seen || !private.store_hit(addr.line(), at) {
+            let (addr, op, context) = (entry.addr, entry.op, entry.context);
+            let seen = entry.is_special() || self.is_watched(addr.line());
+            if seen || (awaited && self.pending(Some(context)) == 1) || !private.store_hit(addr.line(), at) {
                 return false;
             }
             self.memory.write(addr, size, value);
             self.trace_visible(op);
             self.settle(context);
-            queue.drop_first();
             self.drained.set(at);
-            at = queue.front().map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
+            head = queue.drop_first();
+            at = head.map_or(u64::MAX, |e| self.leaves_at(e.ready, e.with_last));
             self.drains.set(at);
         }
         true

@@ -70,6 +70,12 @@ impl Entry {
         }
     }
 
+    /// Whether the system must see it leave.
+    #[inline(always)]
+    pub fn is_special(&self) -> bool {
+        self.counted | self.is_pointed
+    }
+
     /// The line written or flushed.
     #[inline(always)]
     pub fn line(&self) -> Line {
@@ -226,31 +232,43 @@ impl StoreQueue {
         Some(&mut self.ring[slot]).filter(|entry| entry.number == number)
     }
 
-    /// Removes the oldest entry, if there is one.
+    /// Removes the oldest entry, which must exist: the next one.
     #[inline(always)]
-    pub fn drop_first(&mut self) {
-        self.remove(self.oldest);
+    pub fn drop_first(&mut self) -> Option<&Entry> {
+        let slot = self.slot(self.oldest);
+        self.forget(slot);
+        self.oldest += 1;
+        if self.len == 0 {
+            self.oldest = self.next;
+            return None;
+        }
+        self.pass_gaps();
+        Some(&self.ring[self.slot(self.oldest)])
+    }
+
+    /// The entry of this slot has left.
+    #[inline(always)]
+    fn forget(&mut self, slot: usize) {
+        let entry = &mut self.ring[slot];
+        entry.number = 0;
+        self.len -= 1;
+        self.without_room -= usize::from(entry.with_last);
     }
 
     /// Removes the entry of this number, if there is one.
     #[inline(always)]
     pub fn remove(&mut self, number: u64) {
         let slot = self.slot(number);
-        let entry = &mut self.ring[slot];
-        if entry.number != number {
+        if self.ring[slot].number != number {
             return;
         }
-        entry.number = 0;
-        self.len -= 1;
-        self.without_room -= usize::from(entry.with_last);
+        self.forget(slot);
         if number == self.oldest {
-            self.oldest += 1;
-            if self.oldest != self.next {
-                self.pass_gaps();
-            }
+            self.pass_gaps();
         }
     }
 
+    /// Makes the oldest number that of an entry, or the next one.
     #[inline(always)]
     fn pass_gaps(&mut self) {
         while self.ring[self.slot(self.oldest)].number == 0 && self.oldest != self.next {
