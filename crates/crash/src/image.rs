@@ -1,7 +1,7 @@
 //! A crash image that recovery can write to. The writes are undone afterwards.
 
 use std::cell::{Cell, RefCell};
-use strandline_isa::{Addr, Image, Memory, PM_BASE};
+use strandline_isa::{Addr, Image, Memory};
 
 /// A view of memory that saves overwritten words and restores them when it is dropped.
 ///
@@ -35,32 +35,34 @@ impl<'m> Rewind<'m> {
         self.stray.get()
     }
 
-    fn holds(&self, addr: Addr) -> bool {
+    #[inline(always)]
+    fn find(&self, addr: Addr) -> Option<&Cell<u64>> {
         self.accesses.set(self.accesses.get() + 1);
-        let inside = match addr.is_persistent() {
-            true => addr.0 - PM_BASE < self.memory.pm_bytes(),
-            false => addr.0 < self.memory.dram_bytes(),
-        };
-        let holds = inside && addr.0 % 8 == 0;
-        if !holds && self.stray.get().is_none() {
-            self.stray.set(Some(addr));
+        match self.memory.find_touched(addr) {
+            Some(word) => Some(word),
+            None => self.find_anywhere(addr),
         }
-        holds
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_anywhere(&self, addr: Addr) -> Option<&Cell<u64>> {
+        let found = self.memory.find(addr);
+        if found.is_none() {
+            self.stray.set(self.stray.get().or(Some(addr)));
+        }
+        found
     }
 }
 
 impl Image for Rewind<'_> {
     fn word(&self, addr: Addr) -> u64 {
-        match self.holds(addr) {
-            true => self.memory.word(addr),
-            false => 0,
-        }
+        self.find(addr).map_or(0, Cell::get)
     }
 
     fn set_word(&self, addr: Addr, value: u64) {
-        if self.holds(addr) {
-            self.replaced.borrow_mut().push((addr, self.memory.word(addr)));
-            self.memory.set_word(addr, value);
+        if let Some(word) = self.find(addr) {
+            self.replaced.borrow_mut().push((addr, word.replace(value)));
         }
     }
 }
@@ -77,6 +79,7 @@ impl Drop for Rewind<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use strandline_isa::PM_BASE;
 
     const WORDS: u64 = 24;
 

@@ -57,6 +57,31 @@ impl Memory {
         }
     }
 
+    /// The word at `addr`, if that is a multiple of 8 in memory.
+    #[must_use]
+    pub fn find(&self, addr: Addr) -> Option<&Cell<u64>> {
+        let is_inside = match addr.is_persistent() {
+            true => addr.0 - PM_BASE < self.pm_bytes(),
+            false => addr.0 < self.dram_bytes(),
+        };
+        (is_inside && addr.0 % 8 == 0).then(|| self.cell(addr))
+    }
+
+    /// As [`Memory::find`], if the word's line has been touched before.
+    #[inline(always)]
+    #[must_use]
+    pub fn find_touched(&self, addr: Addr) -> Option<&Cell<u64>> {
+        let word = (addr.0 / 8 % 8) as usize;
+        if addr.0 % 8 != 0 {
+            None
+        } else if addr.is_persistent() {
+            let index = addr.line().0 - Addr(PM_BASE).line().0;
+            Some(&self.pm.find_touched(index as usize)?[word])
+        } else {
+            Some(&self.dram.find_touched(addr.line().0 as usize)?[word])
+        }
+    }
+
     #[inline(always)]
     fn cell(&self, addr: Addr) -> &Cell<u64> {
         debug_assert_eq!(addr.0 % 8, 0, "{addr} is not a multiple of 8");

@@ -53,6 +53,13 @@ impl Sparse {
         BLOCK * self.blocks.iter().filter(|block| block.get().is_some()).count()
     }
 
+    /// The words of the line with this index, if there is one in a touched block.
+    #[inline(always)]
+    pub fn find_touched(&self, index: usize) -> Option<&Cells> {
+        let block = self.blocks.get(index / BLOCK)?.get()?;
+        (index < self.lines).then(|| &block[index % BLOCK])
+    }
+
     /// The words of the line with this index, which is below [`Sparse::len`].
     #[inline(always)]
     pub fn line(&self, index: usize) -> &Cells {

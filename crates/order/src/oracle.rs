@@ -54,7 +54,7 @@ pub struct Oracle {
     history: History,
     stretches: Vec<Stretch>,
     /// The index of an event in each window that has it.
-    places: Vec<Vec<(usize, usize)>>,
+    places: Places,
     /// Events that are certainly durable, and certainly not, by window.
     present: Vec<Set>,
     missing: Vec<Set>,
@@ -96,12 +96,7 @@ impl Oracle {
         for events in stretches_of(&history) {
             stretches.push(Stretch::of(model, &history, &mut links, events)?);
         }
-        let mut places = vec![Vec::new(); size];
-        for (number, stretch) in stretches.iter().enumerate() {
-            for (place, event) in stretch.events.iter().enumerate() {
-                places[*event].push((number, place));
-            }
-        }
+        let places = Places::of(&stretches, size);
         let none = |stretch: &Stretch| Set::empty(stretch.events.len());
         let all = |stretch: &Stretch| Set::all(stretch.events.len());
         let mut oracle = Oracle {
@@ -178,7 +173,7 @@ impl Oracle {
     /// Records whether an event is certainly durable, or certainly not.
     fn mark(&mut self, event: usize, present: bool, missing: bool) {
         let mut changed = false;
-        for (stretch, place) in &self.places[event] {
+        for (stretch, place) in self.places.of_event(event) {
             changed |= put(&mut self.present[*stretch], *place, present) && present;
             changed |= put(&mut self.missing[*stretch], *place, missing) && missing;
         }
@@ -188,7 +183,7 @@ impl Oracle {
     }
 
     fn breach_at(&self, event: usize) -> Option<Breach> {
-        self.places[event].iter().find_map(|(number, place)| {
+        self.places.of_event(event).iter().find_map(|(number, place)| {
             let stretch = &self.stretches[*number];
             let (present, missing) = (&self.present[*number], &self.missing[*number]);
             if present.contains(*place) {
@@ -207,6 +202,42 @@ impl Oracle {
             }
             None
         })
+    }
+}
+
+/// The windows that have an event, and its index there.
+struct Places {
+    /// Of all events, one after the other.
+    all: Vec<(usize, usize)>,
+    /// Where those of an event end, and the next one's begin.
+    ends: Vec<usize>,
+}
+
+impl Places {
+    fn of(stretches: &[Stretch], events: usize) -> Places {
+        // First the number of an event's places, then where they begin, and last where they end.
+        let mut ends = vec![0; events];
+        stretches
+            .iter()
+            .flat_map(|stretch| &stretch.events)
+            .for_each(|event| ends[*event] += 1);
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let mut all = vec![(0, 0); begin];
+        for (number, stretch) in stretches.iter().enumerate() {
+            for (place, event) in stretch.events.iter().enumerate() {
+                all[ends[*event]] = (number, place);
+                ends[*event] += 1;
+            }
+        }
+        Places { all, ends }
+    }
+
+    fn of_event(&self, event: usize) -> &[(usize, usize)] {
+        let begin = event.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[begin..self.ends[event]]
     }
 }
 

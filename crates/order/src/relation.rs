@@ -30,6 +30,20 @@ fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// Exchanges rows and columns of 64 times 64 bits: halves that lie across the diagonal, then halves of these.
+fn transpose(square: &mut [u64; BITS]) {
+    let (mut width, mut lower) = (BITS / 2, u64::MAX >> (BITS / 2));
+    while width != 0 {
+        for row in (0..BITS).filter(|row| row & width == 0) {
+            let across = (square[row] >> width ^ square[row + width]) & lower;
+            square[row] ^= across << width;
+            square[row + width] ^= across;
+        }
+        width /= 2;
+        lower ^= lower << width;
+    }
+}
+
 /// The first of the events in these words.
 fn first(bits: impl Iterator<Item = u64>) -> Option<usize> {
     let mut words = bits.enumerate();
@@ -183,15 +197,30 @@ impl Relation {
     #[must_use]
     pub fn cross(from: &Set, to: &Set) -> Relation {
         let mut relation = Relation::empty(from.size);
-        relation.insert_all(from, to);
+        from.iter()
+            .for_each(|event| relation.row_mut(event).copy_from_slice(&to.bits));
         relation
     }
 
-    /// Adds all pairs from one set to another.
-    pub fn insert_all(&mut self, from: &Set, to: &Set) {
-        for event in from.iter() {
-            self.row_mut(event).iter_mut().zip(&to.bits).for_each(|(a, b)| *a |= b);
+    /// The pairs of events that have the same key.
+    #[must_use]
+    pub fn grouped(keys: &[Option<usize>]) -> Relation {
+        let mut relation = Relation::empty(keys.len());
+        let keyed = keys
+            .iter()
+            .enumerate()
+            .filter_map(|(event, key)| Some(((*key)?, event)));
+        let mut sorted: Vec<(usize, usize)> = keyed.collect();
+        sorted.sort_unstable();
+        for group in sorted.chunk_by(|one, other| one.0 == other.0) {
+            let first = group[0].1;
+            group.iter().for_each(|(_, event)| relation.insert(first, *event));
+            let row = first * relation.width..(first + 1) * relation.width;
+            for (_, event) in &group[1..] {
+                relation.rows.copy_within(row.clone(), event * relation.width);
+            }
         }
+        relation
     }
 
     /// The bits of the events that `from` is related to.
@@ -256,9 +285,12 @@ impl Relation {
 
     /// All other pairs.
     #[must_use]
-    pub fn complement(self) -> Relation {
+    pub fn complement(mut self) -> Relation {
         let all = Set::all(self.size);
-        Relation::cross(&all, &all).minus(&self)
+        for row in self.rows.chunks_exact_mut(self.width.max(1)) {
+            row.iter_mut().zip(&all.bits).for_each(|(a, all)| *a = all & !*a);
+        }
+        self
     }
 
     /// Only pairs from this set.
@@ -284,7 +316,11 @@ impl Relation {
     /// The domain: events that are related to some event.
     #[must_use]
     pub fn domain(&self) -> Set {
-        Set::of(self.size, |from| self.row(from).iter().any(|bits| *bits != 0))
+        let mut domain = Set::empty(self.size);
+        let rows = self.rows.chunks_exact(self.width.max(1)).enumerate();
+        rows.filter(|(_, row)| row.iter().any(|bits| *bits != 0))
+            .for_each(|(from, _)| domain.insert(from));
+        domain
     }
 
     /// The range: events to which some event is related.
@@ -302,6 +338,9 @@ impl Relation {
     pub fn then(&self, other: &Relation) -> Relation {
         let useful = other.domain();
         let mut result = Relation::empty(self.size);
+        if useful.is_empty() {
+            return result;
+        }
         for from in (0..self.size).rev() {
             if self
                 .row(from)
@@ -342,8 +381,27 @@ impl Relation {
     #[must_use]
     pub fn inverse(&self) -> Relation {
         let mut result = Relation::empty(self.size);
-        self.pairs().for_each(|(from, to)| result.insert(to, from));
+        for (above, left) in (0..self.width).flat_map(|above| (0..self.width).map(move |left| (above, left))) {
+            let mut square = self.square(above, left);
+            if square.iter().any(|bits| *bits != 0) {
+                transpose(&mut square);
+                result.set_square(left, above, &square);
+            }
+        }
         result
+    }
+
+    /// The bits of 64 events' relations to 64 events, counted in words.
+    fn square(&self, above: usize, left: usize) -> [u64; BITS] {
+        let mut square = [0; BITS];
+        let rows = self.rows.chunks_exact(self.width).skip(above * BITS);
+        square.iter_mut().zip(rows).for_each(|(bits, row)| *bits = row[left]);
+        square
+    }
+
+    fn set_square(&mut self, above: usize, left: usize, square: &[u64; BITS]) {
+        let rows = self.rows.chunks_exact_mut(self.width).skip(above * BITS);
+        square.iter().zip(rows).for_each(|(bits, row)| row[left] = *bits);
     }
 
     /// With the identity.
@@ -470,6 +528,9 @@ mod tests {
             prop_assert_eq!(back(&ra.clone().to_set(&set)), back(&ra.then(&Relation::lift(&set))));
             prop_assert_eq!(ra.domain().iter().collect::<Vec<_>>(), back(&ra).iter().map(|p| p.0).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
             prop_assert_eq!(ra.range(), ra.inverse().domain());
+            let keys: Vec<Option<usize>> = (0..70).map(|event| s.contains(&event).then_some(event % 7)).collect();
+            let alike = |x: usize, y: usize| keys[x].is_some() && keys[x] == keys[y];
+            prop_assert_eq!(Relation::grouped(&keys), Relation::of(70, alike));
             prop_assert_eq!(ra.clone().complement().complement(), ra.clone());
             prop_assert_eq!(set.clone().complement().complement(), set);
         }

@@ -2,7 +2,6 @@
 
 use crate::litmus::Class;
 use crate::relation::{Relation, Set};
-use std::collections::BTreeMap;
 
 /// The memory cell of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,15 +109,8 @@ impl Structure {
         ];
         sets.extend(classes(events));
         let grouped = |key: &dyn Fn(&Event) -> Option<usize>| {
-            let mut groups: BTreeMap<usize, Set> = BTreeMap::new();
-            for (index, event) in events.iter().enumerate() {
-                if let Some(key) = key(event) {
-                    groups.entry(key).or_insert_with(|| Set::empty(size)).insert(index);
-                }
-            }
-            let mut relation = Relation::empty(size);
-            groups.values().for_each(|group| relation.insert_all(group, group));
-            relation
+            let keys: Vec<Option<usize>> = events.iter().map(key).collect();
+            Relation::grouped(&keys)
         };
         let listed = |pairs: &[(usize, usize)]| {
             let mut relation = Relation::empty(size);

@@ -70,7 +70,9 @@ fn scan(image: &dyn Image, logs: &LogLayout, lane: usize) -> Newest {
                 steps.clear();
             }
         }
-        steps.entry(record.sequence).or_default().push(record);
+        let most = record.meta.count.min(logs.records()) as usize;
+        let step = steps.entry(record.sequence);
+        step.or_insert_with(|| Vec::with_capacity(most)).push(record);
     }
     if region == image.word(logs.settled(lane)) {
         steps.clear();

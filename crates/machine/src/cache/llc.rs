@@ -72,25 +72,26 @@ pub struct LlcLine {
 pub struct Llc {
     ways: usize,
     sets: Sets,
-    /// The ways of a set in order of use, the latest first, the empty ones last.
+    /// The ways of a set in order of use, the latest first, the empty ones last. All are zero before the first use.
     tags: Box<[u64]>,
-    sharers: Box<[Sharers]>,
+    /// Several sharers of a line, by its place.
+    sharers: Box<[u64]>,
     /// Cycles of a look-up.
     pub latency: u64,
     /// Misses outstanding to memory.
     pub misses: Misses,
 }
 
-/// Bits of a tag for the place: enough for the most ways that a machine may have.
-const PLACE_BITS: u32 = 16;
+/// Bits of a tag for the place, from 1: enough for the most ways that a machine may have.
+const PLACE_BITS: u32 = 17;
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
 /// The single sharer, if there is one.
 const CORE_SHIFT: u32 = PLACE_BITS;
-const ONE_SHARER: u64 = 1 << 22;
-const MANY_SHARERS: u64 = 1 << 23;
-const OWNED: u64 = 1 << 24;
-const DIRTY: u64 = 1 << 25;
-const LINE_SHIFT: u32 = 26;
+const ONE_SHARER: u64 = 1 << 23;
+const MANY_SHARERS: u64 = 1 << 24;
+const OWNED: u64 = 1 << 25;
+const DIRTY: u64 = 1 << 26;
+const LINE_SHIFT: u32 = 27;
 
 /// The line's part of a tag; never zero, which is an empty way's.
 #[inline(always)]
@@ -101,18 +102,25 @@ fn key(line: Line) -> u64 {
 /// The place in a tag.
 #[inline(always)]
 fn place(tag: u64) -> usize {
-    (tag & PLACE) as usize
+    (tag & PLACE) as usize - 1
+}
+
+/// Gives the ways of a set their places, at its first use.
+#[cold]
+fn number_places(set: &mut [u64]) {
+    set.iter_mut().zip(1..).for_each(|(tag, place)| *tag = place);
 }
 
 impl Llc {
     pub fn new(cache: &config::Cache) -> Llc {
         let sets = Sets::new(cache.bytes, cache.ways);
-        let tags = (0..sets.count).flat_map(|_| 0..cache.ways);
+        // Zeroes take no time: the host clears memory as it is touched.
+        let zeroes = || vec![0; (sets.count * cache.ways) as usize].into_boxed_slice();
         Llc {
             ways: cache.ways as usize,
             sets,
-            tags: tags.collect(),
-            sharers: vec![Sharers::default(); (sets.count * cache.ways) as usize].into_boxed_slice(),
+            tags: zeroes(),
+            sharers: zeroes(),
             latency: cache.latency.0,
             misses: Misses::new(cache.mshrs),
         }
@@ -135,7 +143,7 @@ impl Llc {
         let sharers = match tag & (ONE_SHARER | MANY_SHARERS) {
             0 => Sharers::default(),
             ONE_SHARER => Sharers::only(CoreId((tag >> CORE_SHIFT & 63) as u16)),
-            _ => self.sharers[base + place(tag)],
+            _ => Sharers(self.sharers[base + place(tag)]),
         };
         LlcLine {
             dirty: tag & DIRTY != 0,
@@ -157,7 +165,7 @@ impl Llc {
             0 => 0,
             1 => ONE_SHARER | u64::from(line.sharers.0.trailing_zeros()) << CORE_SHIFT,
             _ => {
-                self.sharers[base + place(old)] = line.sharers;
+                self.sharers[base + place(old)] = line.sharers.0;
                 MANY_SHARERS
             }
         };
@@ -222,7 +230,11 @@ impl Llc {
     pub fn insert(&mut self, line: Line) {
         let base = self.base(line);
         let set = &mut self.tags[base..base + self.ways];
-        move_to_front(set, set.len() - 1);
+        let last = set.len() - 1;
+        if set[last] == 0 {
+            number_places(set);
+        }
+        move_to_front(set, last);
         set[0] = key(line) | set[0] & PLACE;
     }
 

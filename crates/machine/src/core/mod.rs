@@ -408,7 +408,7 @@ impl Core {
     fn seen(&self, addr: Addr, size: u8, visible: u32) -> Seen {
         let (queue, kept) = (self.queue.borrow(), self.kept.borrow());
         let writer = |at: u64| {
-            let own = queue.iter().rev().chain(kept.iter().rev());
+            let own = queue.stores_to_word(addr).chain(kept.iter().rev());
             own.filter(|entry| entry.writes(at)).map(|entry| entry.op).next()
         };
         let first = writer(addr.0);

@@ -1,5 +1,6 @@
 //! The store queue.
 
+use std::iter::successors;
 use strandline_design::StoreId;
 use strandline_isa::{Addr, Flush, Line, Primitive};
 use strandline_rules::{broken, Rule};
@@ -307,6 +308,19 @@ impl StoreQueue {
         let removed: Vec<Entry> = younger.copied().collect();
         removed.iter().for_each(|entry| self.remove(entry.number));
         removed
+    }
+
+    /// The stores to the word that holds `addr`, the youngest first.
+    pub fn stores_to_word(&self, addr: Addr) -> impl Iterator<Item = &Entry> {
+        let youngest = Some(self.youngest[Self::hash(addr)]);
+        let next_older = move |number: &u64| {
+            let older = self.ring[self.slot(*number)].older;
+            (older != 0).then(|| number - u64::from(older))
+        };
+        let in_queue = move |number: &u64| *number >= self.oldest;
+        let numbers = successors(youngest.filter(in_queue), next_older).take_while(in_queue);
+        let stores = numbers.filter_map(|number| self.get(number));
+        stores.filter(move |entry| entry.addr.0 >> 3 == addr.0 >> 3)
     }
 
     /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
