@@ -10,6 +10,16 @@ pub struct Misses {
     first: usize,
     /// When the latest of them is filled.
     last: u64,
+    /// How many registers have held a line with this hash last.
+    by_line: [u32; HASHES],
+}
+
+/// Hashes of lines.
+const HASHES: usize = 64;
+
+#[inline(always)]
+fn hash(line: Line) -> usize {
+    line.0 as usize % HASHES
 }
 
 #[derive(Clone, Copy)]
@@ -20,17 +30,23 @@ struct Register {
     line: Line,
 }
 
+/// The line of a register that has held none.
+const NONE: Line = Line(u64::MAX);
+
 impl Misses {
     pub fn new(entries: u64) -> Misses {
         let empty = |number| Register {
             done: 0,
             number,
-            line: Line(u64::MAX),
+            line: NONE,
         };
+        let mut by_line = [0; HASHES];
+        by_line[hash(NONE)] = entries as u32;
         Misses {
             registers: (0..entries as usize).map(empty).collect(),
             first: 0,
             last: 0,
+            by_line,
         }
     }
 
@@ -42,7 +58,9 @@ impl Misses {
     /// Keeps a register for `line` until `done`.
     pub fn keep(&mut self, line: Line, done: u64) {
         let mut place = self.first;
-        let number = self.registers[place].number;
+        let Register { number, line: old, .. } = self.registers[place];
+        self.by_line[hash(old)] -= 1;
+        self.by_line[hash(line)] += 1;
         self.first = if place + 1 == self.registers.len() {
             0
         } else {
@@ -73,7 +91,7 @@ impl Misses {
     /// When `line`, present in the tags, is available: now, or when its miss is filled.
     #[inline(always)]
     pub fn filled(&self, line: Line, at: u64) -> u64 {
-        if at >= self.last {
+        if at >= self.last || self.by_line[hash(line)] == 0 {
             return at;
         }
         self.filled_later(line, at)

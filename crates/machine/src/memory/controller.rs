@@ -11,6 +11,8 @@ use strandline_rules::{broken, Rule};
 pub struct Controller {
     /// Accepted writes that are not on the media, oldest first.
     accepted: Vec<Accepted>,
+    /// How many they are by a hash of their lines: most lines have none.
+    by_line: Box<[u32; HASHES]>,
     /// The index of the oldest of them that has not been issued to the media.
     oldest: usize,
     /// How many were accepted so far.
@@ -41,6 +43,14 @@ struct Accepted {
     is_issued: bool,
 }
 
+/// Hashes of lines.
+const HASHES: usize = 256;
+
+#[inline(always)]
+fn hash(line: Line) -> usize {
+    line.0 as usize % HASHES
+}
+
 struct Commit {
     core: CoreId,
     tag: Key,
@@ -68,6 +78,7 @@ impl Controller {
         };
         Controller {
             accepted: Vec::new(),
+            by_line: Box::new([0; HASHES]),
             oldest: 0,
             count: 0,
             waiting: VecDeque::new(),
@@ -101,6 +112,9 @@ impl Controller {
     /// The queued write to the same line with which a write coalesces.
     #[inline]
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
+        if self.by_line[hash(line)] == 0 {
+            return None;
+        }
         let newest = self.queue().rev().find(|queued| queued.line == line);
         if let Some(queued) = newest.filter(|queued| may_coalesce(queued.write) && !broken(Rule::MediaOrderOfALine)) {
             return Some(queued.write);
@@ -125,6 +139,7 @@ impl Controller {
                 number: self.count,
                 is_issued: false,
             });
+            self.by_line[hash(line)] += 1;
             self.count += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
@@ -221,7 +236,7 @@ impl Controller {
     #[inline]
     fn is_behind_its_line(&self, index: usize) -> bool {
         let line = self.accepted[index].line;
-        self.accepted[..index].iter().any(|older| older.line == line)
+        self.by_line[hash(line)] > 1 && self.accepted[..index].iter().any(|older| older.line == line)
     }
 
     #[inline(always)]
@@ -247,7 +262,8 @@ impl Controller {
         let Some(index) = self.accepted.iter().position(|a| a.write == write) else {
             return;
         };
-        let number = self.accepted.remove(index).number;
+        let Accepted { number, line, .. } = self.accepted.remove(index);
+        self.by_line[hash(line)] -= 1;
         self.oldest -= usize::from(index < self.oldest);
         for commit in &mut self.commits {
             if number < commit.before {
