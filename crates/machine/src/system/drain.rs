@@ -382,8 +382,8 @@ fn next_entry(core: &Core, at: u64) -> Option<Entry> {
     if core.drains_in_order {
         return overtaking_flush(&queue, at).or(queue.front()).copied();
     }
-    let due = eligible(core).into_iter().find(|(_, when)| *when <= at);
-    due.and_then(|(number, _)| queue.get(number).copied())
+    let (number, _) = eligible(core, &queue).find(|(_, when)| *when <= at)?;
+    queue.get(number).copied()
 }
 
 /// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
@@ -397,39 +397,37 @@ fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
 
 /// When the next entry drains, as far as the queue alone decides.
 fn next_time(core: &Core) -> u64 {
-    if core.drains_in_order {
-        let queue = core.queue.borrow();
-        return queue
-            .front()
-            .map_or(u64::MAX, |e| core.leaves_at(e.ready.max(e.owned), e.with_last));
-    }
-    eligible(core)
-        .into_iter()
-        .map(|(_, when)| when)
-        .min()
-        .unwrap_or(u64::MAX)
+    let queue = core.queue.borrow();
+    let next = match core.drains_in_order {
+        true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
+        false => eligible(core, &queue).map(|(_, when)| when).min(),
+    };
+    next.unwrap_or(u64::MAX)
 }
 
 /// On machines that drain out of order: the entries, by number, with no older barrier and no older entry to
 /// their line, and the earliest time at which each drains.
-fn eligible(core: &Core) -> Vec<(u64, u64)> {
-    let queue = core.queue.borrow();
-    let mut found = Vec::new();
-    for (older, entry) in queue.iter().enumerate() {
+fn eligible<'q>(core: &'q Core, queue: &'q StoreQueue) -> impl Iterator<Item = (u64, u64)> + 'q {
+    let mut ends = false;
+    // A bit for each hash of an older entry's line.
+    let mut lines = 0;
+    let found = queue.iter().enumerate().map_while(move |(older, entry)| {
+        if std::mem::replace(&mut ends, entry.is_barrier()) {
+            return None;
+        }
         if entry.is_barrier() {
-            if older == 0 {
-                found.push((entry.number, core.leaves_at(entry.ready, false)));
-            }
-            break;
+            return Some((older == 0).then(|| (entry.number, core.leaves_at(entry.ready, false))));
         }
-        let older_to_line = || queue.iter().take(older).any(|older| older.line() == entry.line());
-        if broken(Rule::SameLineInOrder) || !older_to_line() {
-            let at = core.leaves_at(entry.ready.max(entry.owned), entry.with_last);
-            found.push((entry.number, at));
-            if entry.lost {
-                break;
-            }
+        let bit = 1 << (entry.line().0 % 64);
+        let may_be_older = lines & bit != 0;
+        lines |= bit;
+        let is_older = || queue.iter().take(older).any(|older| older.line() == entry.line());
+        if may_be_older && is_older() && !broken(Rule::SameLineInOrder) {
+            return Some(None);
         }
-    }
-    found
+        ends = entry.lost;
+        let at = core.leaves_at(entry.ready.max(entry.owned), entry.with_last);
+        Some(Some((entry.number, at)))
+    });
+    found.flatten()
 }
