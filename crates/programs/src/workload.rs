@@ -33,7 +33,12 @@ pub fn workload<'a>(
     set: impl IntoIterator<Item = (&'a str, &'a str)>,
     plan: Plan,
 ) -> Result<Prepared, Error> {
-    with_workload(name, set, &plan.build(), plan)
+    prepare(name, &set.into_iter().collect::<Vec<_>>(), plan)
+}
+
+/// As [`workload`]. Not generic, so that all programs are compiled here, and not in each crate that asks for one.
+fn prepare(name: &str, set: &[(&str, &str)], plan: Plan) -> Result<Prepared, Error> {
+    with_workload(name, set.iter().copied(), &plan.build(), plan)
 }
 
 /// The host memory for the workload. Builds nothing.
