@@ -1,6 +1,7 @@
 """Runs all tests and linters of a group, even if one fails. The last line: `N passed, N failed`.
 
-The group `all` (default) needs no recorder. `recorder` has the tests that need one; `thorough` has the slow suites.
+The group `all` (default) needs no recorder. `recorder` has the tests that need one; `ci` has both, and the gate;
+`thorough` has the slow suites.
 """
 
 from __future__ import annotations
@@ -65,14 +66,18 @@ FRONT = (
 
 CARGO_RECORDER = ("--release", "--locked")
 RECORDER = (
-    Step("cargo fmt", ("cargo", "fmt", "--all", "--check"), folder="recorder"),
-    Step("cargo clippy", ("cargo", "clippy", *CARGO_RECORDER, "--", "-D", "warnings"), folder="recorder"),
+    Step("recorder fmt", ("cargo", "fmt", "--all", "--check"), folder="recorder"),
+    Step("recorder clippy", ("cargo", "clippy", *CARGO_RECORDER, "--", "-D", "warnings"), folder="recorder"),
     Step(
         "launcher", ("cargo", "test", *CARGO_RECORDER, "-p", "strandline-launch"), counts_tests=True, folder="recorder"
     ),
     Step("small programs", (*PYTEST, "recorder/tests"), counts_tests=True),
     Step("real programs", (*PYTEST, "-m", "recorder", "python/tests/recorder"), counts_tests=True),
 )
+
+# Load does not change counts of instructions.
+GATE = Step("gate", (PYTHON, "tools/gate.py"), counts_tests=True)
+BUILD_RECORDER = Step("recorder", ("make", "--no-print-directory", "recorder"), is_needed=True)
 
 EVERYTHING = {"STRANDLINE_THOROUGH": "1"}
 THOROUGH = (
@@ -93,7 +98,12 @@ THOROUGH = (
     ),
 )
 
-GROUPS = {"all": (RUST, FRONT), "recorder": (RECORDER,), "thorough": (THOROUGH,)}
+GROUPS = {
+    "all": (RUST, FRONT),
+    "recorder": (RECORDER,),
+    "ci": (RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER)),
+    "thorough": (THOROUGH,),
+}
 
 #: Lines of one step at a time.
 OUTPUT = threading.Lock()
