@@ -12,21 +12,20 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl System {
-    /// Drains the queue up to `horizon`: stores that hit or that the design keeps, or one other
-    /// entry at its head; or sets when to look again.
-    pub(super) fn drain(&mut self, core: CoreId, horizon: u64) {
+    /// Drains the queue up to `horizon`: stores as long as they come next in the run, up to `last`, or one other entry at
+    /// its head; or sets when to look again.
+    pub(super) fn drain(&mut self, core: CoreId, horizon: u64, last: u64) {
         let shared = self.hw.hart(core).core.clone();
-        while self.drain_one(core, &shared, horizon) {
-            let next = shared.drains.get();
-            if next > horizon || next >= self.hw.events.next_at().0 || !self.hw.commands.is_empty() {
-                break;
+        let mut horizon = Some(horizon);
+        while let Some(until) = horizon.take() {
+            if self.drain_one(core, &shared, until) && self.hw.commands.is_empty() {
+                horizon = self.drains_again(core, last);
             }
         }
         self.obey();
     }
 
-    /// Drains one entry, or stores that hit; whether that was a store that the design keeps, which concerns no other
-    /// core: the next entry may follow at once.
+    /// Drains one entry, or stores that hit; whether that was a store which has left by itself.
     fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
@@ -67,7 +66,7 @@ impl System {
         waits && self.hw.waiters.program_awaits(core, Condition::Room(core))
     }
 
-    /// Drains a store, or makes it wait; whether the design keeps it.
+    /// Drains a store, or makes it wait; whether it has left.
     fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
         if shared.asks(Hook::Keep) {
             match self.leaves_it(core, entry, at) {
@@ -80,10 +79,15 @@ impl System {
             return false;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
-            Departure::Go | Departure::Keep => self.perform_store(core, entry, at),
-            Departure::Wait(until) => self.block_drain(core, until),
+            Departure::Go | Departure::Keep => {
+                self.perform_store(core, entry, at);
+                true
+            }
+            Departure::Wait(until) => {
+                self.block_drain(core, until);
+                false
+            }
         }
-        false
     }
 
     /// Asks the design whether the machine performs a store; if not, the design keeps it or the

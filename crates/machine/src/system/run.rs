@@ -264,15 +264,26 @@ impl System {
         }
         let others = second.min(next_event.saturating_sub(1)).min(last);
         let hart = &self.hw.harts[core.index()];
-        hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
         if hart.core.drains.get() == at {
             let next_op = hart.next_op_at();
-            self.drain(core, others.min(next_op));
+            self.drain(core, others.min(next_op), last);
         } else {
+            hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
             let slack = self.hw.machine.simulation.slack.0;
             self.go(core, others.saturating_add(slack).min(last), slack);
         }
         Ok(true)
+    }
+
+    /// Whether a core's store queue is what the next step drains, and up to when.
+    #[inline]
+    pub(super) fn drains_again(&self, core: CoreId, last: u64) -> Option<u64> {
+        let next_event = self.hw.events.next_at().0;
+        let (at, first, second) = self.earliest();
+        let hart = &self.hw.harts[core.index()];
+        let again = first == core && at < next_event && at <= last && hart.core.drains.get() == at;
+        let others = second.min(next_event.saturating_sub(1)).min(last);
+        (again && !self.start.asks_design).then(|| others.min(hart.next_op_at()))
     }
 
     fn finished(&self) -> Result<bool, Stuck> {
