@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 import recorder_needs  # noqa: E402
 from check import Counts, count  # noqa: E402
+from spread import Point, drifts, line, points  # noqa: E402
 
 
 def test_counts_of_cargo() -> None:
@@ -24,6 +25,22 @@ def test_counts_of_pytest() -> None:
 
 def test_a_build_that_fails_is_a_failure() -> None:
     assert count("error: could not compile\n", 101) == Counts(0, 1)
+
+
+def test_the_spread_over_seeds_is_relative_to_the_mean() -> None:
+    seeds = [
+        {("speedup", "sps"): 9.0, ("rollbacks", "sps"): 0.0},
+        {("speedup", "sps"): 11.0, ("rollbacks", "sps"): 0.0},
+    ]
+    # The standard deviation of 9 and 11 is the root of 2, and their mean 10.
+    assert points(seeds) == [Point(("speedup", "sps"), 10.0, 2**0.5 / 10), Point(("rollbacks", "sps"), 0.0, 0.0)]
+
+
+def test_the_drift_leaves_out_values_that_are_0_in_the_end() -> None:
+    few = [Point(("speedup", "sps"), 1.1, 0.02), Point(("rollbacks", "sps"), 3.0, 0.01)]
+    many = [Point(("speedup", "sps"), 1.0, 0.0), Point(("rollbacks", "sps"), 0.0, 0.0)]
+    assert drifts(few, many) == {("speedup", "sps"): pytest.approx(0.1)}
+    assert line("1,000", 61.4, few, many) == "1,000 | 61 | 1.50 % | 2.00 % | speedup sps | 10.00 % | speedup sps"
 
 
 def test_make_help_describes_every_target() -> None:
