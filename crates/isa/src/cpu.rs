@@ -159,6 +159,11 @@ pub trait Cpu: Sized {
         async move {}
     }
 
+    /// The program has gone round a loop that does the same again until another core writes a word that it loads. It
+    /// stores nothing in the loop, but between two such loops. It issues no instruction of its own.
+    #[inline(always)]
+    fn spins(&self) {}
+
     /// Whether hardware has interrupted this core since this was last asked: it has misspeculated, and the open
     /// failure-atomic region must be aborted. Only designs whose lowering validates ([`Lowering::interrupts`]) do so.
     #[inline(always)]

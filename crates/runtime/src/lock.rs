@@ -45,6 +45,7 @@ pub(crate) async fn take<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) {
             break;
         }
         cpu.give_way().await;
+        cpu.spins();
     }
 }
 
@@ -82,6 +83,7 @@ pub(crate) async fn lock_stamped<'c, C: Cpu>(cpu: &'c C, lock: W<'c, C>) -> W<'c
             return word >> 1;
         }
         cpu.give_way().await;
+        cpu.spins();
     }
 }
 

@@ -563,6 +563,11 @@ impl Cpu for SimCpu {
         })
     }
 
+    #[inline(always)]
+    fn spins(&self) {
+        self.core.spins();
+    }
+
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         poll_fn(move |_| self.core.poll_start(&mut stage))

@@ -31,6 +31,11 @@ impl FetchQueue {
         self.room.set(saved.room.get());
     }
 
+    /// The room in it.
+    pub fn room(&self) -> u64 {
+        self.room.get()
+    }
+
     /// A misprediction or roll-back empties it.
     #[inline(always)]
     pub fn empty(&self) {

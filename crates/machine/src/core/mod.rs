@@ -14,6 +14,7 @@ mod queue;
 mod request;
 mod saved;
 mod shared_queue;
+mod spin;
 mod window;
 
 pub use counted::Counted;
@@ -31,6 +32,7 @@ use crate::config::{Consistency, Machine};
 use crate::trace::{Op, Seen, Tracer};
 use log::Log;
 use predictor::{Predictor, Targets};
+use spin::Spin;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -114,6 +116,7 @@ pub struct Core {
     pub log: Option<Log>,
     pending: [Cell<u32>; CONTEXTS],
     pending_all: Cell<u64>,
+    spin: Spin,
     predictor: Predictor,
     targets: Targets,
     latencies: Latencies,
@@ -201,6 +204,7 @@ impl Core {
             log: wants.logs.then(Log::default),
             pending: [const { Cell::new(0) }; CONTEXTS],
             pending_all: Cell::new(0),
+            spin: Spin::default(),
             predictor: Predictor::new(core.predictor_entries),
             targets: Targets::new(core.predictor_entries),
             latencies: Latencies {

@@ -1,5 +1,9 @@
 //! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
 
+mod laps;
+
+pub use laps::{Lap, Position};
+
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
 use super::loads::Loads;
@@ -379,6 +383,12 @@ impl Window {
         }
         let size = self.leaves.len() as u64;
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
+    }
+
+    /// Ops that are dispatched in a cycle.
+    #[inline(always)]
+    pub fn dispatch_width(&self) -> u64 {
+        self.dispatch_width
     }
 
     /// Whether no op is held, and there is neither an issue queue nor a queue that loads and stores share.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use strandline_isa::{Line, LineData, Memory, Note};
 use strandline_machine::{Op, Trace};
-use strandline_sim::{observe, Observation, Spec};
+use strandline_sim::{observe, observe_durable, Observation, Spec};
 
 fn observed(workload: &str, design: &str) -> Observation {
     observe(&Spec {
@@ -50,6 +50,30 @@ fn what_becomes_durable_was_visible_and_in_the_same_order_a_line() {
             let found = found.unwrap_or_else(|| panic!("{workload} under {design}: {durable:?} was never visible"));
             *from += found;
         }
+    }
+}
+
+#[test]
+fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
+    // A trace has every op, so a traced core adds no laps. The threads share one lock, and spin for most of the run.
+    for (design, machine) in [("x86", "strandweaver"), ("hops-rp", "asap"), ("x86", "cosplay")] {
+        let spec = Spec {
+            threads: Some(4),
+            tasks: Some(60),
+            machine: Some(machine.into()),
+            ..Spec::new("queue", design)
+        };
+        let record = |run: Result<Observation, _>| {
+            let fields = serde_json::to_value(run.expect("the run ends").record).expect("a flat record");
+            let mut fields = fields.as_object().expect("a flat record").clone();
+            fields.retain(|key, _| !key.starts_with("host_"));
+            fields
+        };
+        assert_eq!(
+            record(observe(&spec)),
+            record(observe_durable(&spec)),
+            "{design} on {machine}"
+        );
     }
 }
 

@@ -172,3 +172,50 @@ fn a_load_leaves_the_shared_queue_when_it_retires() {
     w.release(300);
     assert_eq!(w.next_shared_load_leaves(), Some(300));
 }
+
+/// A turn of a loop that waits: a load that hits the L1, a comparison, a branch.
+fn turn(w: &Window) {
+    let loaded = w.dispatch_load() + 1 + 4;
+    w.retire(loaded);
+    let compared = (w.dispatch() + 1).max(loaded) + 1;
+    w.retire(compared);
+    let branched = (w.dispatch() + 1).max(compared) + 1;
+    w.retire(branched);
+}
+
+/// A window behind a miss of 500 cycles and so many turns.
+fn behind_a_miss(turns: u64) -> Window {
+    let w = window(6, 8, 224, 72);
+    op(&w, 500);
+    (0..turns).for_each(|_| turn(&w));
+    w
+}
+
+#[test]
+fn repeated_laps_leave_the_window_as_dispatched_ones_do() {
+    for turns in [300, 301, 606] {
+        let (repeated, dispatched) = (behind_a_miss(turns), behind_a_miss(turns));
+        let before = repeated.position();
+        for w in [&repeated, &dispatched] {
+            (0..12).for_each(|_| turn(w));
+        }
+        let lap = repeated.lap(&before, &repeated.position(), 1).expect("a settled loop");
+        repeated.repeat(&lap, 5);
+        (0..5 * 12).for_each(|_| turn(&dispatched));
+        assert_eq!(repeated.count(), dispatched.count());
+        assert_eq!(repeated.stalls().fetch.get(), dispatched.stalls().fetch.get());
+        for _ in 0..300 {
+            assert_eq!(op(&repeated, 9), op(&dispatched, 9));
+            assert_eq!(repeated.dispatch_load(), dispatched.dispatch_load());
+            assert_eq!(repeated.retire(0), dispatched.retire(0));
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_does_not_fill_the_window_has_no_lap() {
+    let w = behind_a_miss(60);
+    let before = w.position();
+    (0..12).for_each(|_| turn(&w));
+    assert_eq!(w.lap(&before, &w.position(), 1), None);
+}

@@ -1,0 +1,96 @@
+//! Loops in which a program waits for another core, in closed form.
+//!
+//! Most instructions of a contended lock are those of cores that test it. From a moment on such a core repeats itself:
+//! a lap of the loop leaves the core as the lap before did, only later, until another core takes the line. All laps up
+//! to the core's horizon, before which no other core acts, are then added at once.
+
+use super::window::{Lap, Position};
+use super::Core;
+use std::cell::Cell;
+use strandline_design::Hook;
+
+/// How regularly a core goes round a loop.
+#[derive(Default)]
+pub struct Spin {
+    turns: Cell<u64>,
+    /// The core at the end of the latest lap.
+    last: Cell<Standing>,
+    /// The turns, and the ops dispatched, at the end of the loop's first lap.
+    began: Cell<(u64, u64)>,
+    /// The latest lap and its loads, if the core ended it as it began it.
+    lap: Cell<Option<(Lap, u64)>>,
+}
+
+/// A core between two turns.
+#[derive(Clone, Copy, Default)]
+struct Standing {
+    at: Position,
+    loads: u64,
+    stores: u64,
+    mispredictions: u64,
+}
+
+/// Turns after which the branch predictor no longer learns: its history, then a counter, hold only the loop's outcomes.
+const LEARNT: u64 = 16;
+
+/// The most laps at once; a loop that nothing ends goes on by steps.
+const MOST_LAPS: u64 = 1 << 16;
+
+impl Core {
+    /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
+    #[inline(always)]
+    pub(super) fn spins(&self) {
+        if self.observed || self.asks(Hook::Load) || !self.window.is_plain() {
+            return;
+        }
+        let turns = self.spin.turns.get() + 1;
+        self.spin.turns.set(turns);
+        // So many turns end where they began within a dispatch cycle.
+        if turns % self.window.dispatch_width() == 0 {
+            self.end_lap(turns);
+        }
+    }
+
+    #[inline(never)]
+    fn end_lap(&self, turns: u64) {
+        let (spin, now) = (&self.spin, self.standing());
+        let before = spin.last.replace(now);
+        if now.stores != before.stores || now.mispredictions != before.mispredictions {
+            // It is another loop.
+            spin.began.set((turns, now.at.count));
+            spin.lap.set(None);
+            return;
+        }
+        let (first_turn, first_op) = spin.began.get();
+        let settled = turns - first_turn > LEARNT && self.drains.get() == u64::MAX;
+        let lap = match settled {
+            true => self.window.lap(&before.at, &now.at, first_op),
+            false => None,
+        };
+        let lap = lap.map(|lap| (lap, now.loads - before.loads));
+        // One lap compares all but the entries that it has overwritten; two compare all.
+        if spin.lap.replace(lap) == lap {
+            if let Some((lap, loads)) = lap {
+                self.add_laps(&lap, loads);
+            }
+        }
+    }
+
+    /// Adds laps for as long as no other core and no event acts.
+    fn add_laps(&self, lap: &Lap, loads: u64) {
+        let left = self.horizon.get().saturating_sub(self.window.cycle());
+        let laps = (left / lap.cycles).min(MOST_LAPS);
+        self.window.repeat(lap, laps);
+        self.counts.loads.set(self.counts.loads.get() + laps * loads);
+        self.spin.last.set(self.standing());
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            at: self.window.position(),
+            loads: self.counts.loads.get(),
+            stores: self.counts.stores.get(),
+            mispredictions: self.counts.mispredictions.get(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Laps of a loop, after which the window is as before but for the time.
+
+use super::{Stalls, Window};
+use std::cell::Cell;
+
+/// Where a window is: what a later state is compared with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Position {
+    cycle: u64,
+    retired: u64,
+    /// Ops dispatched so far.
+    pub count: u64,
+    stalls: [u64; 3],
+    /// How full the cycles of dispatch and retirement and the fetch queue are.
+    filled: [u64; 3],
+}
+
+/// What a window does between two states that are equal but for their time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lap {
+    pub cycles: u64,
+    ops: u64,
+    stalls: [u64; 3],
+}
+
+impl Stalls {
+    fn all(&self) -> [&Cell<u64>; 3] {
+        [&self.fence, &self.buffer, &self.fetch]
+    }
+}
+
+impl Window {
+    /// Where it is.
+    pub fn position(&self) -> Position {
+        Position {
+            cycle: self.cycle.get(),
+            retired: self.retired.get(),
+            count: self.count.get(),
+            stalls: self.stalls.all().map(Cell::get),
+            filled: [self.in_cycle.get(), self.in_retired.get(), self.fetch_queue.room()],
+        }
+    }
+
+    /// The lap from `before` to `now`, where the window is, if it ends as it began: each op leaves the window when its
+    /// counterpart of the lap before did, but later. All ops in the window must be of the loop, which began behind op
+    /// `first`. The counterparts of the oldest ops are no longer known.
+    pub fn lap(&self, before: &Position, now: &Position, first: u64) -> Option<Lap> {
+        let lap = Lap {
+            cycles: now.cycle - before.cycle,
+            ops: now.count - before.count,
+            stalls: std::array::from_fn(|i| now.stalls[i] - before.stalls[i]),
+        };
+        let size = self.leaves.len() as u64;
+        let regular = now.filled == before.filled
+            && now.retired - before.retired == lap.cycles
+            && lap.cycles > 0
+            && now.count - first >= size + lap.ops
+            && lap.ops < size
+            && self.leaves_repeat(lap.ops as usize, lap.cycles);
+        regular.then_some(lap)
+    }
+
+    /// Whether each op that the window knows leaves it so many cycles later than the one so many ops before.
+    fn leaves_repeat(&self, ops: usize, cycles: u64) -> bool {
+        let (younger, older) = self.leaves.split_at(self.next.get());
+        let by_age = || older.iter().chain(younger);
+        by_age()
+            .zip(by_age().skip(ops))
+            .all(|(before, after)| after.get() == before.get() + cycles)
+    }
+
+    /// Passes so many more laps. The window is as at their beginning, only later.
+    pub fn repeat(&self, lap: &Lap, laps: u64) {
+        let (cycles, ops) = (laps * lap.cycles, laps * lap.ops);
+        for leaves in &self.leaves {
+            leaves.set(leaves.get() + cycles);
+        }
+        for load in &self.loads {
+            // One that has left the window stays behind.
+            if self.count.get().wrapping_sub(load.get()) <= self.leaves.len() as u64 {
+                load.set(load.get() + ops);
+            }
+        }
+        for (stalls, more) in self.stalls.all().into_iter().zip(lap.stalls) {
+            stalls.set(stalls.get() + laps * more);
+        }
+        self.cycle.set(self.cycle.get() + cycles);
+        self.retired.set(self.retired.get() + cycles);
+        self.count.set(self.count.get() + ops);
+    }
+}
