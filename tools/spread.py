@@ -63,10 +63,9 @@ def measured(engine: Engine, spec: FigureSpec, options: Options, jobs: int) -> V
 def line(tasks: str, seconds: float, found: Sequence[Point], last: Sequence[Point]) -> str:
     """A line of the table."""
     widest = max(found, key=lambda point: point.spread)
-    drift = drifts(found, last)
-    farthest = max(drift, key=lambda where: drift[where])
+    farthest, drift = max(drifts(found, last).items(), key=lambda item: item[1], default=(("nothing",), 0.0))
     cells = (tasks, f"{seconds:.0f}", *map(_percent, (median(point.spread for point in found), widest.spread)))
-    return " | ".join((*cells, " ".join(widest.where), _percent(drift[farthest]), " ".join(farthest)))
+    return " | ".join((*cells, " ".join(widest.where), _percent(drift), " ".join(farthest)))
 
 
 def _percent(share: float) -> str:

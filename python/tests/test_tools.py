@@ -28,7 +28,7 @@ def test_a_build_that_fails_is_a_failure() -> None:
 
 
 def test_the_spread_over_seeds_is_relative_to_the_mean() -> None:
-    seeds = [
+    seeds: list[dict[tuple[str, ...], float]] = [
         {("speedup", "sps"): 9.0, ("rollbacks", "sps"): 0.0},
         {("speedup", "sps"): 11.0, ("rollbacks", "sps"): 0.0},
     ]
