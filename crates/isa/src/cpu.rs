@@ -159,8 +159,8 @@ pub trait Cpu: Sized {
         async move {}
     }
 
-    /// The program has gone round a loop that does the same again until another core writes a word that it loads. It
-    /// stores nothing in the loop, but between two such loops. It issues no instruction of its own.
+    /// The program has gone round a loop that does the same again until another core writes a word that it loads. A
+    /// turn that stores, flushes or fences is none of these. It issues no instruction of its own.
     #[inline(always)]
     fn spins(&self) {}
 

@@ -193,6 +193,7 @@ impl Core {
             Ok(claimed) => claimed,
             Err(request) => return self.stop_silent(stage, request),
         };
+        self.spin.disturb();
         let at = self.window.dispatch();
         self.count_store(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
@@ -273,6 +274,7 @@ impl Core {
     }
 
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
+        self.spin.disturb();
         if primitive == Primitive::JoinStrand && dispatched.enters() {
             self.notes.join();
         }

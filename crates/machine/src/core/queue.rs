@@ -312,14 +312,14 @@ impl StoreQueue {
 
     /// The stores to the word that holds `addr`, the youngest first.
     pub fn stores_to_word(&self, addr: Addr) -> impl Iterator<Item = &Entry> {
-        let youngest = Some(self.youngest[Self::hash(addr)]);
+        let in_queue = move |number: &u64| *number >= self.oldest;
         let next_older = move |number: &u64| {
             let older = self.ring[self.slot(*number)].older;
-            (older != 0).then(|| number - u64::from(older))
+            let next = (older != 0).then(|| number - u64::from(older));
+            next.filter(in_queue)
         };
-        let in_queue = move |number: &u64| *number >= self.oldest;
-        let numbers = successors(youngest.filter(in_queue), next_older).take_while(in_queue);
-        let stores = numbers.filter_map(|number| self.get(number));
+        let youngest = Some(self.youngest[Self::hash(addr)]).filter(in_queue);
+        let stores = successors(youngest, next_older).filter_map(|number| self.get(number));
         stores.filter(move |entry| entry.addr.0 >> 3 == addr.0 >> 3)
     }
 

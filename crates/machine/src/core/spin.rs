@@ -13,40 +13,67 @@ use strandline_design::Hook;
 #[derive(Default)]
 pub struct Spin {
     turns: Cell<u64>,
-    /// The core at the end of the latest lap.
+    /// The core at the end of the latest lap, and the turn.
     last: Cell<Standing>,
+    /// How full the window's cycles were then.
+    filled: Cell<[u64; 3]>,
     /// The turns, and the ops dispatched, at the end of the loop's first lap.
     began: Cell<(u64, u64)>,
     /// The latest lap and its loads, if the core ended it as it began it.
     lap: Cell<Option<(Lap, u64)>>,
+    /// A turn has ended since the program was resumed: the next one is executed as a whole before other cores are.
+    is_whole: Cell<bool>,
 }
 
 /// A core between two turns.
 #[derive(Clone, Copy, Default)]
 struct Standing {
     at: Position,
+    turns: u64,
     loads: u64,
     stores: u64,
     mispredictions: u64,
 }
 
+impl Spin {
+    /// The core does something that a lap must not repeat.
+    #[inline(always)]
+    pub fn disturb(&self) {
+        self.lap.set(None);
+        self.began.set((self.turns.get(), u64::MAX));
+    }
+}
+
 /// Turns after which the branch predictor no longer learns: its history, then a counter, hold only the loop's outcomes.
 const LEARNT: u64 = 16;
+
+/// The most turns of a lap: as many as ops are dispatched in a cycle bring a loop of any length to where it began in one.
+const MOST_TURNS: u64 = 64;
 
 /// The most laps at once; a loop that nothing ends goes on by steps.
 const MOST_LAPS: u64 = 1 << 16;
 
 impl Core {
+    /// The program is resumed: other cores may have taken what it has loaded in the present turn.
+    #[inline(always)]
+    pub fn resumes(&self) {
+        self.spin.is_whole.set(false);
+    }
+
     /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
     #[inline(always)]
     pub(super) fn spins(&self) {
         if self.observed || self.asks(Hook::Load) || !self.window.is_plain() {
             return;
         }
-        let turns = self.spin.turns.get() + 1;
-        self.spin.turns.set(turns);
-        // So many turns end where they began within a dispatch cycle.
-        if turns % self.window.dispatch_width() == 0 {
+        let (spin, filled) = (&self.spin, self.window.filled());
+        let turns = spin.turns.get() + 1;
+        spin.turns.set(turns);
+        if !spin.is_whole.replace(true) {
+            return;
+        }
+        if filled == spin.filled.get() || turns - spin.last.get().turns > MOST_TURNS {
+            spin.filled.set(filled);
             self.end_lap(turns);
         }
     }
@@ -55,13 +82,14 @@ impl Core {
     fn end_lap(&self, turns: u64) {
         let (spin, now) = (&self.spin, self.standing());
         let before = spin.last.replace(now);
-        if now.stores != before.stores || now.mispredictions != before.mispredictions {
+        let (first_turn, first_op) = spin.began.get();
+        let is_disturbed = first_op == u64::MAX;
+        if is_disturbed || now.stores != before.stores || now.mispredictions != before.mispredictions {
             // It is another loop.
             spin.began.set((turns, now.at.count));
             spin.lap.set(None);
             return;
         }
-        let (first_turn, first_op) = spin.began.get();
         let settled = turns - first_turn > LEARNT && self.drains.get() == u64::MAX;
         let lap = match settled {
             true => self.window.lap(&before.at, &now.at, first_op),
@@ -88,6 +116,7 @@ impl Core {
     fn standing(&self) -> Standing {
         Standing {
             at: self.window.position(),
+            turns: self.spin.turns.get(),
             loads: self.counts.loads.get(),
             stores: self.counts.stores.get(),
             mispredictions: self.counts.mispredictions.get(),

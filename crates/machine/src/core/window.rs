@@ -385,12 +385,6 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
-    /// Ops that are dispatched in a cycle.
-    #[inline(always)]
-    pub fn dispatch_width(&self) -> u64 {
-        self.dispatch_width
-    }
-
     /// Whether no op is held, and there is neither an issue queue nor a queue that loads and stores share.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {

@@ -441,7 +441,7 @@ fn eligible<'q>(core: &'q Core, queue: &'q StoreQueue) -> impl Iterator<Item = (
         if entry.is_barrier() {
             return Some((older == 0).then(|| (entry.number, core.leaves_at(entry.ready, false))));
         }
-        let bit = 1 << (entry.line().0 % 64);
+        let bit = 1u64 << (entry.line().0 % 64);
         let may_be_older = lines & bit != 0;
         lines |= bit;
         let is_older = || queue.iter().take(older).any(|older| older.line() == entry.line());

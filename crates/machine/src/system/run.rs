@@ -342,6 +342,7 @@ impl System {
     }
 
     pub(super) fn poll(&mut self, id: CoreId) -> Poll<()> {
+        self.hw.harts[id.index()].core.resumes();
         let program = self.programs[id.index()]
             .as_mut()
             .expect("a program that has not ended");

@@ -430,6 +430,7 @@ impl<C: Cpu> Batches for PairLog<'_, C> {
 
     async fn give_way(&self) {
         self.cpu.give_way().await;
+        self.cpu.spins();
     }
 }
 

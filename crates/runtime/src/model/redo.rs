@@ -294,6 +294,7 @@ impl<C: Cpu> Batches for RedoLog<'_, C> {
 
     async fn give_way(&self) {
         self.cpu.give_way().await;
+        self.cpu.spins();
     }
 }
 

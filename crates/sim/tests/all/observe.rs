@@ -56,8 +56,16 @@ fn what_becomes_durable_was_visible_and_in_the_same_order_a_line() {
 #[test]
 fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
     // A trace has every op, so a traced core adds no laps. The threads share one lock, and spin for most of the run.
-    for (design, machine) in [("x86", "strandweaver"), ("hops-rp", "asap"), ("x86", "cosplay")] {
+    let cases = [
+        ("x86", "strandweaver", "undo"),
+        ("x86", "strandweaver", "atlas"),
+        ("strandweaver", "strandweaver", "sfr"),
+        ("hops-rp", "asap", "undo"),
+        ("x86", "cosplay", "undo"),
+    ];
+    for (design, machine, runtime) in cases {
         let spec = Spec {
+            runtime: Some(runtime.into()),
             threads: Some(4),
             tasks: Some(60),
             machine: Some(machine.into()),
@@ -72,7 +80,7 @@ fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
         assert_eq!(
             record(observe(&spec)),
             record(observe_durable(&spec)),
-            "{design} on {machine}"
+            "{design} on {machine} with {runtime}"
         );
     }
 }

@@ -37,8 +37,14 @@ impl Window {
             retired: self.retired.get(),
             count: self.count.get(),
             stalls: self.stalls.all().map(Cell::get),
-            filled: [self.in_cycle.get(), self.in_retired.get(), self.fetch_queue.room()],
+            filled: self.filled(),
         }
+    }
+
+    /// How full the cycles of dispatch and retirement and the fetch queue are.
+    #[inline(always)]
+    pub fn filled(&self) -> [u64; 3] {
+        [self.in_cycle.get(), self.in_retired.get(), self.fetch_queue.room()]
     }
 
     /// The lap from `before` to `now`, where the window is, if it ends as it began: each op leaves the window when its
