@@ -72,6 +72,7 @@ def start() -> Count:
     return count("start", None)
 
 
+@cache
 def per_instruction(spec: RunSpec, tasks: int) -> float:
     """Host instructions for each simulated one."""
     few, many = (count("run", asdict(replace(spec, tasks=tasks // part))) for part in (10, 1))
@@ -97,6 +98,7 @@ def states_a_second(thousands: float) -> str:
 def case(kind: str, keys: dict[str, Any]) -> Case:
     """A case of the file."""
     tasks, most = keys.pop("tasks", 0), keys.pop("most")
+    keys["set"] = tuple(keys.get("set", ()))
     spec = RunSpec(**{"threads": 1, "warm": 0, **keys}) if kind != "crash" else RunSpec(**keys)
     name = f"{spec.workload} {spec.design}"
     if kind == "crash":
