@@ -13,5 +13,6 @@ mod presets;
 mod random;
 mod replay;
 mod seam;
+mod spin;
 mod store_queue;
 mod trace;
