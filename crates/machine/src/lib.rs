@@ -9,6 +9,7 @@ pub mod config;
 mod core;
 mod crash_image;
 mod journal;
+mod line_counts;
 mod memory;
 mod stats;
 mod system;

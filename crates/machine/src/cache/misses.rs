@@ -1,5 +1,6 @@
 //! Miss-status holding registers.
 
+use crate::line_counts::LineCounts;
 use strandline_isa::Line;
 
 /// The misses that a cache has outstanding, as the times of their fills.
@@ -10,16 +11,8 @@ pub struct Misses {
     first: usize,
     /// When the latest of them is filled.
     last: u64,
-    /// How many registers have held a line with this hash last.
-    by_line: [u32; HASHES],
-}
-
-/// Hashes of lines.
-const HASHES: usize = 64;
-
-#[inline(always)]
-fn hash(line: Line) -> usize {
-    line.0 as usize % HASHES
+    /// The lines that the registers have held last.
+    lines: LineCounts<64>,
 }
 
 #[derive(Clone, Copy)]
@@ -40,13 +33,13 @@ impl Misses {
             number,
             line: NONE,
         };
-        let mut by_line = [0; HASHES];
-        by_line[hash(NONE)] = entries as u32;
+        let mut lines = LineCounts::new();
+        (0..entries).for_each(|_| lines.add(NONE));
         Misses {
             registers: (0..entries as usize).map(empty).collect(),
             first: 0,
             last: 0,
-            by_line,
+            lines,
         }
     }
 
@@ -59,8 +52,8 @@ impl Misses {
     pub fn keep(&mut self, line: Line, done: u64) {
         let mut place = self.first;
         let Register { number, line: old, .. } = self.registers[place];
-        self.by_line[hash(old)] -= 1;
-        self.by_line[hash(line)] += 1;
+        self.lines.remove(old);
+        self.lines.add(line);
         self.first = if place + 1 == self.registers.len() {
             0
         } else {
@@ -91,7 +84,7 @@ impl Misses {
     /// When `line`, present in the tags, is available: now, or when its miss is filled.
     #[inline(always)]
     pub fn filled(&self, line: Line, at: u64) -> u64 {
-        if at >= self.last || self.by_line[hash(line)] == 0 {
+        if at >= self.last || self.lines.most(line) == 0 {
             return at;
         }
         self.filled_later(line, at)

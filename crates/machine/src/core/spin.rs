@@ -15,8 +15,6 @@ pub struct Spin {
     turns: Cell<u64>,
     /// The core at the end of the latest lap, and the turn.
     last: Cell<Standing>,
-    /// How full the window's cycles were then.
-    filled: Cell<[u64; 3]>,
     /// The turns, and the ops dispatched, at the end of the loop's first lap.
     began: Cell<(u64, u64)>,
     /// The latest lap and its loads, if the core ended it as it began it.
@@ -66,14 +64,14 @@ impl Core {
         if self.observed || self.asks(Hook::Load) || !self.window.is_plain() {
             return;
         }
-        let (spin, filled) = (&self.spin, self.window.filled());
+        let spin = &self.spin;
         let turns = spin.turns.get() + 1;
         spin.turns.set(turns);
         if !spin.is_whole.replace(true) {
             return;
         }
-        if filled == spin.filled.get() || turns - spin.last.get().turns > MOST_TURNS {
-            spin.filled.set(filled);
+        let last = spin.last.get();
+        if self.window.is_as_full_as(&last.at) || turns - last.turns > MOST_TURNS {
             self.end_lap(turns);
         }
     }
@@ -104,7 +102,7 @@ impl Core {
         }
     }
 
-    /// Adds laps for as long as no other core and no event acts.
+    /// Adds the laps that the program may run before others act.
     fn add_laps(&self, lap: &Lap, loads: u64) {
         let left = self.horizon.get().saturating_sub(self.window.cycle());
         let laps = (left / lap.cycles).min(MOST_LAPS);

@@ -2,6 +2,7 @@
 
 use super::media::{BankId, Media};
 use crate::config::Machine;
+use crate::line_counts::LineCounts;
 use std::collections::VecDeque;
 use strandline_design::{Key, WriteId};
 use strandline_isa::{CoreId, Line};
@@ -11,8 +12,8 @@ use strandline_rules::{broken, Rule};
 pub struct Controller {
     /// Accepted writes that are not on the media, oldest first.
     accepted: Vec<Accepted>,
-    /// How many they are by a hash of their lines: most lines have none.
-    by_line: Box<[u32; HASHES]>,
+    /// Their lines.
+    lines: LineCounts<256>,
     /// The index of the oldest of them that has not been issued to the media.
     oldest: usize,
     /// How many were accepted so far.
@@ -43,14 +44,6 @@ struct Accepted {
     is_issued: bool,
 }
 
-/// Hashes of lines.
-const HASHES: usize = 256;
-
-#[inline(always)]
-fn hash(line: Line) -> usize {
-    line.0 as usize % HASHES
-}
-
 struct Commit {
     core: CoreId,
     tag: Key,
@@ -78,7 +71,7 @@ impl Controller {
         };
         Controller {
             accepted: Vec::new(),
-            by_line: Box::new([0; HASHES]),
+            lines: LineCounts::new(),
             oldest: 0,
             count: 0,
             waiting: VecDeque::new(),
@@ -112,7 +105,7 @@ impl Controller {
     /// The queued write to the same line with which a write coalesces.
     #[inline]
     fn joins(&self, line: Line, may_coalesce: impl Fn(WriteId) -> bool) -> Option<WriteId> {
-        if self.by_line[hash(line)] == 0 {
+        if self.lines.most(line) == 0 {
             return None;
         }
         let newest = self.queue().rev().find(|queued| queued.line == line);
@@ -139,7 +132,7 @@ impl Controller {
                 number: self.count,
                 is_issued: false,
             });
-            self.by_line[hash(line)] += 1;
+            self.lines.add(line);
             self.count += 1;
             if self.media.is_exclusive() {
                 self.begin_drain();
@@ -236,7 +229,7 @@ impl Controller {
     #[inline]
     fn is_behind_its_line(&self, index: usize) -> bool {
         let line = self.accepted[index].line;
-        self.by_line[hash(line)] > 1 && self.accepted[..index].iter().any(|older| older.line == line)
+        self.lines.most(line) > 1 && self.accepted[..index].iter().any(|older| older.line == line)
     }
 
     #[inline(always)]
@@ -263,7 +256,7 @@ impl Controller {
             return;
         };
         let Accepted { number, line, .. } = self.accepted.remove(index);
-        self.by_line[hash(line)] -= 1;
+        self.lines.remove(line);
         self.oldest -= usize::from(index < self.oldest);
         for commit in &mut self.commits {
             if number < commit.before {

@@ -262,7 +262,7 @@ impl System {
             self.event(at.0, event);
             return Ok(true);
         }
-        let others = second.min(next_event.saturating_sub(1)).min(last);
+        let others = self.before_others(second).min(last);
         let hart = &self.hw.harts[core.index()];
         if hart.core.drains.get() == at {
             let next_op = hart.next_op_at();
@@ -275,6 +275,12 @@ impl System {
         Ok(true)
     }
 
+    /// Up to when a core may act before the next event and another core, which acts at `second`.
+    #[inline(always)]
+    fn before_others(&self, second: u64) -> u64 {
+        second.min(self.hw.events.next_at().0.saturating_sub(1))
+    }
+
     /// Whether a core's store queue is what the next step drains, and up to when.
     #[inline]
     pub(super) fn drains_again(&self, core: CoreId, last: u64) -> Option<u64> {
@@ -282,7 +288,7 @@ impl System {
         let (at, first, second) = self.earliest();
         let hart = &self.hw.harts[core.index()];
         let again = first == core && at < next_event && at <= last && hart.core.drains.get() == at;
-        let others = second.min(next_event.saturating_sub(1)).min(last);
+        let others = self.before_others(second).min(last);
         (again && !self.start.asks_design).then(|| others.min(hart.next_op_at()))
     }
 

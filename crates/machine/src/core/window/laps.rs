@@ -41,10 +41,15 @@ impl Window {
         }
     }
 
-    /// How full the cycles of dispatch and retirement and the fetch queue are.
     #[inline(always)]
-    pub fn filled(&self) -> [u64; 3] {
+    fn filled(&self) -> [u64; 3] {
         [self.in_cycle.get(), self.in_retired.get(), self.fetch_queue.room()]
+    }
+
+    /// Whether the cycles of dispatch and retirement and the fetch queue are as full as then.
+    #[inline(always)]
+    pub fn is_as_full_as(&self, then: &Position) -> bool {
+        self.filled() == then.filled
     }
 
     /// The lap from `before` to `now`, where the window is, if it ends as it began: each op leaves the window when its
