@@ -49,6 +49,9 @@ pub(super) type Go = Result<(), Request>;
 impl Core {
     /// Leaves a request for the system: the program suspends.
     fn request<T>(&self, request: Request) -> Poll<T> {
+        if request != Request::Order {
+            self.spin.stop();
+        }
         self.request.set(Some(request));
         Poll::Pending
     }

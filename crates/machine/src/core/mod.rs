@@ -242,6 +242,15 @@ impl Core {
         self.set_hooks(self.hooks.get().with(hook));
     }
 
+    /// The result of `run`, in which the core does not ask for this hook.
+    pub fn without<T>(&self, hook: Hook, run: impl FnOnce() -> T) -> T {
+        let hooks = self.hooks.get();
+        self.skip(hook);
+        let result = run();
+        self.set_hooks(hooks);
+        result
+    }
+
     fn set_hooks(&self, hooks: Hooks) {
         self.hooks.set(hooks);
         let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]

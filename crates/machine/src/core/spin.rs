@@ -2,7 +2,8 @@
 //!
 //! Most instructions of a contended lock are those of cores that test it. From a moment on such a core repeats itself:
 //! a lap of the loop leaves the core as the lap before did, only later, until another core takes the line. All laps up
-//! to the core's horizon, before which no other core acts, are then added at once.
+//! to the core's horizon, before which no other core acts, are then added at once. The core *laps* until it does anything
+//! else, or loses a line; the system need not even run the program of such a core to know when it stops next.
 
 use super::window::{Lap, Position};
 use super::Core;
@@ -21,6 +22,8 @@ pub struct Spin {
     lap: Cell<Option<(Lap, u64)>>,
     /// A turn has ended since the program was resumed: the next one is executed as a whole before other cores are.
     is_whole: Cell<bool>,
+    /// The core repeats `lap` until another disturbs it.
+    laps: Cell<bool>,
 }
 
 /// A core between two turns.
@@ -37,8 +40,15 @@ impl Spin {
     /// The core does something that a lap must not repeat.
     #[inline(always)]
     pub fn disturb(&self) {
+        self.stop();
         self.lap.set(None);
         self.began.set((self.turns.get(), u64::MAX));
+    }
+
+    /// The core need no longer repeat its lap.
+    #[inline(always)]
+    pub fn stop(&self) {
+        self.laps.set(false);
     }
 }
 
@@ -58,6 +68,20 @@ impl Core {
         self.spin.is_whole.set(false);
     }
 
+    /// The cycles of the lap that the core repeats until it loses a line, if it does.
+    #[inline(always)]
+    pub fn laps(&self) -> Option<u64> {
+        match self.spin.laps.get() {
+            true => self.spin.lap.get().map(|(lap, _)| lap.cycles),
+            false => None,
+        }
+    }
+
+    /// The core loses a line, or is interrupted: it may do something else from now on.
+    pub fn stops_lapping(&self) {
+        self.spin.stop();
+    }
+
     /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
     #[inline(always)]
     pub(super) fn spins(&self) {
@@ -67,6 +91,9 @@ impl Core {
         let spin = &self.spin;
         let turns = spin.turns.get() + 1;
         spin.turns.set(turns);
+        if spin.laps.get() {
+            return self.add_laps();
+        }
         if !spin.is_whole.replace(true) {
             return;
         }
@@ -95,18 +122,24 @@ impl Core {
         };
         let lap = lap.map(|lap| (lap, now.loads - before.loads));
         // One lap compares all but the entries that it has overwritten; two compare all.
-        if spin.lap.replace(lap) == lap {
-            if let Some((lap, loads)) = lap {
-                self.add_laps(&lap, loads);
-            }
+        if spin.lap.replace(lap) == lap && lap.is_some() {
+            // A store that waits in the queue may leave it at any time.
+            spin.laps.set(self.queue.borrow().len() == 0);
+            self.add_laps();
         }
     }
 
-    /// Adds the laps that the program may run before others act.
-    fn add_laps(&self, lap: &Lap, loads: u64) {
+    /// Adds the laps that the program may run before others act, from whatever turn of a lap it has ended.
+    fn add_laps(&self) {
+        let Some((lap, loads)) = self.spin.lap.get() else {
+            return;
+        };
         let left = self.horizon.get().saturating_sub(self.window.cycle());
+        if left < lap.cycles {
+            return;
+        }
         let laps = (left / lap.cycles).min(MOST_LAPS);
-        self.window.repeat(lap, laps);
+        self.window.repeat(&lap, laps);
         self.counts.loads.set(self.counts.loads.get() + laps * loads);
         self.spin.last.set(self.standing());
     }

@@ -237,6 +237,9 @@ impl System {
     fn share_out(&mut self, core: CoreId, line: Line, access: Access, mut entry: LlcLine) -> State {
         let alone = entry.sharers.others(core).next().is_none() && !self.design.is_shared(core, line);
         for other in entry.sharers.others(core) {
+            if access == Access::Own {
+                self.wake(other);
+            }
             let mut private = self.hw.harts[other.index()].core.private.borrow_mut();
             let dirty = match access {
                 Access::Own => private.remove(line),
@@ -329,6 +332,7 @@ impl System {
         };
         let mut dirty = entry.dirty;
         let mut owner = None;
+        entry.sharers.cores().for_each(|sharer| self.wake(sharer));
         for hart in &self.hw.harts {
             if entry.sharers.contains(hart.core.id) && hart.core.private.borrow_mut().remove(line) {
                 owner = Some(hart.core.id);

@@ -150,6 +150,9 @@ impl System {
         for other in sharers.others(core) {
             self.snoop(other, core, line, Access::Read)?;
         }
+        if kind != Flush::Clwb {
+            sharers.cores().for_each(|sharer| self.wake(sharer));
+        }
         let mut dirty = false;
         let own_only = broken(Rule::FlushFindsOtherCores);
         let holders = self.hw.harts.iter().filter(|h| sharers.contains(h.core.id));

@@ -1,6 +1,7 @@
 //! The machine's state outside of the design.
 
 use super::channel::Channels;
+use super::doze::Doze;
 use super::events::Event;
 use super::rollback::Checkpoints;
 use super::waiters::{Condition, Then, Waiter, Waiters};
@@ -72,6 +73,8 @@ pub struct Hart {
     pub checkpoints: Checkpoints,
     /// The design's messages that wait until a context is drained.
     pub when_drained: Vec<(u8, Key)>,
+    /// What is known of its program's laps.
+    pub doze: Doze,
 }
 
 /// The state of a core's program.
@@ -348,6 +351,7 @@ impl Hart {
             committed: vec![0; controllers as usize],
             checkpoints: Checkpoints::default(),
             when_drained: Vec::new(),
+            doze: Doze::default(),
         }
     }
 

@@ -78,6 +78,7 @@ impl System {
         loop {
             let next = self.hw.events.next_at().0.min(self.earliest().0);
             if next > cycle && next != u64::MAX {
+                self.wake_all();
                 return Ok(true);
             }
             if !self.step(cycle)? {

@@ -155,6 +155,7 @@ impl System {
         if self.factories[core.index()].is_none() {
             return;
         }
+        self.wake(core);
         let core = &self.hw.hart(core).core;
         match core.interrupted.get() {
             Interrupt::Unheeded => self.halted = true,

@@ -23,6 +23,7 @@ use std::task::{Context, Poll, Waker};
 use strandline_design::{AnyDesign, Domain};
 use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
 use strandline_kernel::{Counts, Cycles, Events, Rng};
+use strandline_rules::any_broken;
 
 /// The program of one hardware thread.
 pub type Program = Pin<Box<dyn Future<Output = ()>>>;
@@ -97,6 +98,8 @@ pub struct System {
     pub(super) design: Box<AnyDesign>,
     /// Whether every core is snooped for a line, holder of it or not.
     pub(super) snoops_all: bool,
+    /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
+    pub(super) may_doze: bool,
     pub(super) programs: Vec<Option<Program>>,
     /// Creates a core's program anew, if that is possible.
     pub(super) factories: Vec<Option<Factory>>,
@@ -175,6 +178,7 @@ impl System {
         System {
             hw,
             snoops_all: design.snoops_all(),
+            may_doze: !design.reads_durable() && !any_broken(),
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),
@@ -322,6 +326,9 @@ impl System {
 
     /// Runs a core's program up to `horizon`.
     fn go(&mut self, id: CoreId, horizon: u64, slack: u64) {
+        if self.dozes(id, horizon) {
+            return;
+        }
         let core = self.hw.harts[id.index()].core.clone();
         core.horizon.set(horizon);
         loop {
@@ -355,7 +362,7 @@ impl System {
         program.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    fn ended(&mut self, id: CoreId) {
+    pub(super) fn ended(&mut self, id: CoreId) {
         self.programs[id.index()] = None;
         let now = self.hw.harts[id.index()].core.next_op.get();
         self.send_all_combined(id, now);
@@ -444,6 +451,7 @@ impl System {
     }
 
     fn outcome(&mut self) -> Outcome {
+        self.wake_all();
         let end = self
             .hw
             .harts

@@ -2,7 +2,7 @@
 
 use crate::common::{memory, put, Plain};
 use strandline_design::boxed;
-use strandline_isa::{sites, Cpu, PM_BASE};
+use strandline_isa::{sites, Cpu, Flush, Primitive, PM_BASE, W};
 use strandline_machine::{Machine, Options, SimCpu, Stats, System};
 
 sites! {
@@ -26,19 +26,41 @@ async fn wait(cpu: SimCpu) {
     }
 }
 
+/// How a line is written, and so taken from the cores that wait.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Store,
+    NonTemporal,
+    /// A flush that removes the line, and a store later.
+    Flushed,
+}
+
+/// Zero, after so many operations one after the other.
+fn later(cpu: &SimCpu, gap: u64) -> W<'_, SimCpu> {
+    (0..gap).fold(cpu.word(0), |zero, _| zero * 1)
+}
+
 /// Writes both lines by turns, after so many dependent operations each time.
-async fn write(cpu: SimCpu, gap: u64) {
+async fn write(cpu: SimCpu, gap: u64, way: Way) {
     for number in 1..=WRITES {
-        let mut after = cpu.word(0);
-        for _ in 0..gap {
-            after = after * 1;
-        }
         let line = PM_BASE + (1 - number % 2) * 64;
-        (after + line).store(cpu.word(number)).await;
+        let word = later(&cpu, gap) + line;
+        let value = cpu.word(number);
+        match way {
+            Way::Store => word.store(value).await,
+            Way::NonTemporal => {
+                word.store_nt(value).await;
+                cpu.primitive(Primitive::Sfence).await;
+            }
+            Way::Flushed => {
+                word.flush_by(Flush::ClflushOpt).await;
+                (word + later(&cpu, gap)).store(value).await;
+            }
+        }
     }
 }
 
-fn run(gap: u64, traced: bool) -> Stats {
+fn run(gap: u64, way: Way, traced: bool) -> Stats {
     let machine = Machine::preset("strandweaver").expect("a preset");
     let options = Options {
         journal: true,
@@ -47,7 +69,7 @@ fn run(gap: u64, traced: bool) -> Stats {
     };
     let mut system = System::new(&machine, boxed(Plain), 3, memory(), options);
     put(&mut system, 0, wait);
-    put(&mut system, 1, move |cpu| write(cpu, gap));
+    put(&mut system, 1, move |cpu| write(cpu, gap, way));
     put(&mut system, 2, wait);
     system.run().expect("the programs end").stats
 }
@@ -55,7 +77,9 @@ fn run(gap: u64, traced: bool) -> Stats {
 #[test]
 fn a_line_that_is_taken_between_two_loads_of_a_turn_ends_the_laps() {
     // A trace has every op: a traced core passes no laps.
-    for gap in 150..230 {
-        assert_eq!(run(gap, false), run(gap, true), "gap {gap}");
+    for way in [Way::Store, Way::NonTemporal, Way::Flushed] {
+        for gap in 150..230 {
+            assert_eq!(run(gap, way, false), run(gap, way, true), "{way:?}, gap {gap}");
+        }
     }
 }

@@ -62,6 +62,8 @@ fn laps_of_a_spin_loop_count_as_if_each_were_executed() {
         ("strandweaver", "strandweaver", "sfr"),
         ("hops-rp", "asap", "undo"),
         ("x86", "cosplay", "undo"),
+        // It asks to see loads now and then.
+        ("dpo", "strandweaver", "atlas"),
     ];
     for (design, machine, runtime) in cases {
         let spec = Spec {

@@ -52,32 +52,42 @@ impl Window {
         self.filled() == then.filled
     }
 
-    /// The lap from `before` to `now`, where the window is, if it ends as it began: each op leaves the window when its
-    /// counterpart of the lap before did, but later. All ops in the window must be of the loop, which began behind op
-    /// `first`. The counterparts of the oldest ops are no longer known.
+    /// The lap from `before` to `now`, where the window is, if it ends as it began: each op that is still in the window
+    /// leaves it when its counterpart of the lap before did, but later. The loop began behind op `first`. The
+    /// counterparts of the oldest ops are no longer known.
     pub fn lap(&self, before: &Position, now: &Position, first: u64) -> Option<Lap> {
         let lap = Lap {
             cycles: now.cycle - before.cycle,
             ops: now.count - before.count,
             stalls: std::array::from_fn(|i| now.stalls[i] - before.stalls[i]),
         };
-        let size = self.leaves.len() as u64;
         let regular = now.filled == before.filled
             && now.retired - before.retired == lap.cycles
             && lap.cycles > 0
-            && now.count - first >= size + lap.ops
-            && lap.ops < size
-            && self.leaves_repeat(lap.ops as usize, lap.cycles);
+            && lap.ops < self.leaves.len() as u64
+            && self.leaves_repeat(&lap, before, now, first);
         regular.then_some(lap)
     }
 
-    /// Whether each op that the window knows leaves it so many cycles later than the one so many ops before.
-    fn leaves_repeat(&self, ops: usize, cycles: u64) -> bool {
+    /// Whether each op in the window leaves it a lap later than the one a lap before, as far as that is known.
+    fn leaves_repeat(&self, lap: &Lap, before: &Position, now: &Position, first: u64) -> bool {
         let (younger, older) = self.leaves.split_at(self.next.get());
-        let by_age = || older.iter().chain(younger);
-        by_age()
-            .zip(by_age().skip(ops))
-            .all(|(before, after)| after.get() == before.get() + cycles)
+        let from_youngest = || younger.iter().rev().chain(older.iter().rev()).map(Cell::get);
+        let a_lap_before = from_youngest().skip(lap.ops as usize);
+        let stays = from_youngest()
+            .map(|leaves| leaves.saturating_sub(now.cycle))
+            .zip(a_lap_before.map(|leaves| leaves.saturating_sub(before.cycle)));
+        // Ops leave in order: behind one that has left, all have.
+        let mut in_window = 0;
+        for (stays, stayed) in stays.take_while(|stays| *stays != (0, 0)) {
+            if stays != stayed {
+                return false;
+            }
+            in_window += 1;
+        }
+        // Where the loop's ops could fill a queue, they must have.
+        let size = self.leaves.len();
+        in_window < self.loads.len().min(size - lap.ops as usize) || now.count - first >= size as u64 + lap.ops
     }
 
     /// Passes so many more laps. The window is as at their beginning, only later.
