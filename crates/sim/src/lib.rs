@@ -7,7 +7,6 @@ mod length;
 mod memory;
 mod needs;
 mod play;
-mod presets;
 mod progress;
 mod record;
 mod recording;

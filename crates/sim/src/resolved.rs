@@ -1,7 +1,7 @@
 //! A run with every setting. It can be repeated after files and defaults have changed.
 
 use crate::run::registered;
-use crate::{presets, Error, Found, Plan, Scope, Sets, Source, Spec, Window};
+use crate::{Error, Found, Plan, Scope, Sets, Source, Spec, Window};
 use std::collections::BTreeMap;
 use strandline_design::AnyDesign;
 use strandline_kernel::{Param, Params};
@@ -18,7 +18,7 @@ pub(crate) fn settings(spec: &Spec, usual: &str) -> Result<(Sets, Machine), Erro
     let mut machine = if repeats {
         Machine::of_record()
     } else {
-        presets::machine(name)?
+        Machine::load(name)?
     };
     let recorded = spec.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     let sets = Sets::read(recorded.chain(spec.set.iter().cloned()))?;

@@ -178,7 +178,7 @@ impl System {
         System {
             hw,
             snoops_all: design.snoops_all(),
-            may_doze: !design.reads_durable() && !any_broken(),
+            may_doze: cores > 1 && !design.reads_durable() && !any_broken(),
             design,
             programs: (0..cores).map(|_| None).collect(),
             factories: (0..cores).map(|_| None).collect(),
