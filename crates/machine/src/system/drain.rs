@@ -11,16 +11,6 @@ use strandline_isa::{CoreId, Flush, Line, Primitive};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
-/// What has left a store queue.
-enum Drained {
-    /// A store has become visible.
-    Left,
-    /// The design keeps a store.
-    Kept,
-    /// Something else, or nothing.
-    Other,
-}
-
 impl System {
     /// Drains the queue up to `horizon`: stores as long as they come next in the run, up to `last`, or one other entry at
     /// its head; or sets when to look again.
@@ -28,36 +18,27 @@ impl System {
         let shared = self.hw.hart(core).core.clone();
         let mut horizon = Some(horizon);
         while let Some(until) = horizon {
-            let drained = self.drain_one(core, &shared, until);
-            horizon = match drained {
-                _ if !self.hw.commands.is_empty() => None,
-                Drained::Other => None,
-                Drained::Left => self.drains_again(core, last),
-                // It concerns no other core.
-                Drained::Kept => {
-                    let next = shared.drains.get();
-                    (next <= until && next < self.hw.events.next_at().0).then_some(until)
-                }
-            };
+            let goes_on = self.drain_one(core, &shared, until) && self.hw.commands.is_empty();
+            horizon = goes_on.then(|| self.drains_again(core, last)).flatten();
         }
         self.obey();
     }
 
-    /// Drains one entry, or stores that hit.
-    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> Drained {
+    /// Drains one entry, or stores that hit; whether one store has left for the caches or the design.
+    fn drain_one(&mut self, core: CoreId, shared: &Core, horizon: u64) -> bool {
         if !self.wants_room(core) && shared.drain_hits(horizon) {
             self.drained_hits(core);
-            return Drained::Other;
+            return false;
         }
         let at = shared.drains.get();
         (self.hw.now, self.hw.step) = (self.hw.now.max(at), at);
         if shared.shut.get() {
             self.wait_for_buffer(core);
-            return Drained::Other;
+            return false;
         }
         let Some(entry) = next_entry(shared, at) else {
             shared.drains.set(next_time(shared));
-            return Drained::Other;
+            return false;
         };
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
@@ -74,7 +55,7 @@ impl System {
                 }
             }
         }
-        Drained::Other
+        false
     }
 
     /// Whether the core's program waits for room in the queue.
@@ -84,27 +65,27 @@ impl System {
         waits && self.hw.waiters.program_awaits(core, Condition::Room(core))
     }
 
-    /// Drains a store, or makes it wait.
-    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> Drained {
+    /// Drains a store, or makes it wait; whether it has left the queue.
+    fn drain_store(&mut self, core: CoreId, shared: &Core, entry: &Entry, at: u64) -> bool {
         if shared.asks(Hook::Keep) {
             match self.leaves_it(core, entry, at) {
                 Departure::Go => {}
-                Departure::Keep => return Drained::Kept,
-                Departure::Wait(_) => return Drained::Other,
+                Departure::Keep => return true,
+                Departure::Wait(_) => return false,
             }
         }
         if !store_hits(shared, entry, at) {
             self.request_line(core, shared, entry, at);
-            return Drained::Other;
+            return false;
         }
         match self.may_become_visible(core, design::Entry::Store(store_of(entry)), entry.line()) {
             Departure::Go | Departure::Keep => {
                 self.perform_store(core, entry, at);
-                Drained::Left
+                true
             }
             Departure::Wait(until) => {
                 self.block_drain(core, until);
-                Drained::Other
+                false
             }
         }
     }
