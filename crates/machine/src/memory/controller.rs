@@ -16,6 +16,8 @@ pub struct Controller {
     lines: LineCounts<256>,
     /// The index of the oldest of them that has not been issued to the media.
     oldest: usize,
+    /// What the last look found out about the oldest writes.
+    wait: Wait,
     /// How many were accepted so far.
     count: u64,
     /// Writes that have arrived and found no room.
@@ -42,6 +44,20 @@ struct Accepted {
     line: Line,
     number: u64,
     is_issued: bool,
+}
+
+/// The queued writes before an index, and when the first of their banks is free: all wait until then.
+#[derive(Clone, Copy)]
+struct Wait {
+    before: usize,
+    until: u64,
+}
+
+impl Wait {
+    const NONE: Wait = Wait {
+        before: 0,
+        until: u64::MAX,
+    };
 }
 
 struct Commit {
@@ -73,6 +89,7 @@ impl Controller {
             accepted: Vec::new(),
             lines: LineCounts::new(),
             oldest: 0,
+            wait: Wait::NONE,
             count: 0,
             waiting: VecDeque::new(),
             capacity,
@@ -202,7 +219,12 @@ impl Controller {
         }
         let newest_first = broken(Rule::MediaOrderOfALine);
         let (mut chosen, mut again) = (None, u64::MAX);
-        for index in self.oldest..self.accepted.len() {
+        let mut from = self.oldest;
+        if self.wait.before > from && now < self.wait.until {
+            (from, again) = (self.wait.before, self.wait.until);
+        }
+        let mut wait_for_banks = !newest_first && !self.row_hits_first && self.media.only_writes_keep_banks();
+        for index in from..self.accepted.len() {
             let index = match newest_first {
                 true => self.oldest + self.accepted.len() - 1 - index,
                 false => index,
@@ -220,8 +242,17 @@ impl Controller {
                     break;
                 }
                 chosen = chosen.or(Some(index));
+            } else {
+                wait_for_banks = false;
             }
         }
+        self.wait = match wait_for_banks {
+            true => Wait {
+                before: chosen.unwrap_or(self.accepted.len()),
+                until: again,
+            },
+            false => Wait::NONE,
+        };
         chosen.map(|index| self.send(index, now)).ok_or(again)
     }
 
@@ -258,6 +289,7 @@ impl Controller {
         let Accepted { number, line, .. } = self.accepted.remove(index);
         self.lines.remove(line);
         self.oldest -= usize::from(index < self.oldest);
+        self.wait.before -= usize::from(index < self.wait.before);
         for commit in &mut self.commits {
             if number < commit.before {
                 commit.left -= 1;

@@ -215,6 +215,11 @@ impl Media {
         !self.reads.is_empty()
     }
 
+    /// Whether a bank is free once the last write that was issued to it is done.
+    pub fn only_writes_keep_banks(&self) -> bool {
+        !self.is_exclusive() && self.block_lines == 0
+    }
+
     /// Writes a line at `at`; its bank and the port are free.
     #[inline]
     pub fn write(&mut self, bank: BankId, line: Line, at: u64) -> Taken {
