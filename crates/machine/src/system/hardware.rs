@@ -4,6 +4,7 @@ use super::channel::Channels;
 use super::doze::Doze;
 use super::events::Event;
 use super::rollback::Checkpoints;
+use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::cache::Llc;
 use crate::config::Machine;
@@ -30,6 +31,7 @@ pub struct Hardware {
     pub step: u64,
     pub memory: Rc<Memory>,
     pub harts: Vec<Hart>,
+    pub turns: Turns,
     pub llc: Llc,
     pub controllers: Vec<Controller>,
     pub dram: Dram,
@@ -155,7 +157,10 @@ pub struct Tally {
 const RECENT: usize = 16;
 
 impl Hardware {
+    /// A core, to change it.
+    #[inline(always)]
     pub fn hart(&mut self, core: CoreId) -> &mut Hart {
+        self.turns.touch(core);
         &mut self.harts[core.index()]
     }
 

@@ -76,7 +76,7 @@ impl System {
     pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
         self.end_idle_cores();
         loop {
-            let next = self.hw.events.next_at().0.min(self.earliest().0);
+            let next = self.hw.events.next_at().0.min(self.hw.next_turn().at);
             if next > cycle && next != u64::MAX {
                 self.wake_all();
                 return Ok(true);

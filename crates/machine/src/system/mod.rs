@@ -13,6 +13,7 @@ mod rollback;
 mod run;
 mod services;
 mod stuck;
+mod turns;
 mod waiters;
 mod writes;
 

@@ -3,6 +3,7 @@
 use super::channel::Channels;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::stuck::{describe, Stuck};
+use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::Llc;
 use crate::config::Machine;
@@ -156,6 +157,7 @@ impl System {
             step: 0,
             memory,
             harts,
+            turns: Turns::new(cores),
             llc: Llc::new(&machine.llc),
             controllers: (0..machine.controllers.count)
                 .map(|_| Controller::new(machine))
@@ -255,7 +257,7 @@ impl System {
             return Ok(false);
         }
         let next_event = self.hw.events.next_at().0;
-        let (at, core, second) = self.earliest();
+        let Turn { at, core, second } = self.hw.next_turn();
         if self.start.asks_design && at.min(next_event) >= self.start.at {
             self.ask_at_start();
         }
@@ -267,7 +269,7 @@ impl System {
             return Ok(true);
         }
         let others = self.before_others(second).min(last);
-        let hart = &self.hw.harts[core.index()];
+        let hart = self.hw.hart(core);
         if hart.core.drains.get() == at {
             let next_op = hart.next_op_at();
             self.drain(core, others.min(next_op), last);
@@ -287,9 +289,15 @@ impl System {
 
     /// Whether a core's store queue is what the next step drains, and up to when.
     #[inline]
-    pub(super) fn drains_again(&self, core: CoreId, last: u64) -> Option<u64> {
+    pub(super) fn drains_again(&mut self, core: CoreId, last: u64) -> Option<u64> {
         let next_event = self.hw.events.next_at().0;
-        let (at, first, second) = self.earliest();
+        self.hw.turns.touch(core);
+        let Turn {
+            at,
+            core: first,
+            second,
+        } = self.hw.next_turn();
+        self.hw.turns.touch(core);
         let hart = &self.hw.harts[core.index()];
         let again = first == core && at < next_event && at <= last && hart.core.drains.get() == at;
         let others = self.before_others(second).min(last);
@@ -306,22 +314,6 @@ impl System {
         } else {
             Err(describe(&self.hw, &*self.design, true))
         }
-    }
-
-    /// When the next core runs, if any (otherwise never), and which, and when the one after it does; ties go to the
-    /// lower number.
-    pub(super) fn earliest(&self) -> (u64, CoreId, u64) {
-        let (mut first, mut core, mut second) = (u64::MAX, CoreId(0), u64::MAX);
-        for hart in &self.hw.harts {
-            let at = hart.next_op_at().min(hart.core.drains.get());
-            if at < first {
-                second = first;
-                (first, core) = (at, hart.core.id);
-            } else {
-                second = second.min(at);
-            }
-        }
-        (first, core, second)
     }
 
     /// Runs a core's program up to `horizon`.
@@ -393,6 +385,7 @@ impl System {
             stats: self.totals(),
             asks_design: true,
         };
+        self.hw.turns.touch_all();
         for hart in &mut self.hw.harts {
             hart.core.notes.take_latencies();
             let waiters = &mut self.hw.waiters;
