@@ -22,8 +22,17 @@ pub const LINE_NUMBER_BITS: u64 = 42;
 #[derive(Clone, Debug)]
 pub struct Buffer {
     entries: Entries<Entry>,
-    /// Those that wait to be flushed.
-    waiting: usize,
+    /// Those that wait to be flushed, oldest first.
+    waiting: Vec<Waiting>,
+}
+
+/// An entry that waits to be flushed.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    id: u64,
+    epoch: u64,
+    /// Its controller has refused it before.
+    refused: bool,
 }
 
 /// An entry: the write of a line in an epoch.
@@ -64,10 +73,7 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It waits to be flushed.
-    Waiting {
-        /// Whether its controller has refused it before.
-        refused: bool,
-    },
+    Waiting,
     /// It is flushed in this way and not acknowledged.
     InFlight(Flush),
 }
@@ -83,7 +89,7 @@ pub enum Flush {
 
 impl Entry {
     fn is_waiting(&self) -> bool {
-        matches!(self.state, State::Waiting { .. })
+        self.state == State::Waiting
     }
 
     fn write(&self, id: u64, flush: Flush, was_refused: bool) -> Write {
@@ -104,7 +110,7 @@ impl Buffer {
     pub fn new(capacity: usize) -> Buffer {
         Buffer {
             entries: Entries::new(capacity),
-            waiting: 0,
+            waiting: Vec::new(),
         }
     }
 
@@ -121,13 +127,14 @@ impl Buffer {
             self.entries.at_mut(index).data = data;
             return false;
         }
-        self.entries.push(Entry {
+        let id = self.entries.push(Entry {
             line,
             data,
             epoch,
-            state: State::Waiting { refused: false },
+            state: State::Waiting,
         });
-        self.waiting += 1;
+        let refused = false;
+        self.waiting.push(Waiting { id, epoch, refused });
         true
     }
 
@@ -155,31 +162,37 @@ impl Buffer {
     /// early one behind one that they have refused. So a write waits for an older waiting one of
     /// its line and epoch, and a safe one for an early one.
     pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
-        if self.waiting == 0 {
-            return None;
-        }
-        let (index, flush) = self.next_to_flush(held, how)?;
-        self.waiting -= 1;
-        let (id, entry) = self.entries.numbered_mut(index);
-        let before = std::mem::replace(&mut entry.state, State::InFlight(flush));
-        let was_refused = before == State::Waiting { refused: true };
-        Some(entry.write(id, flush, was_refused))
+        let (place, index, flush) = self.next_to_flush(held, how)?;
+        let Waiting { id, refused, .. } = self.waiting.remove(place);
+        let entry = self.entries.at_mut(index);
+        entry.state = State::InFlight(flush);
+        Some(entry.write(id, flush, refused))
     }
 
-    /// The place of the entry to be flushed, and how.
-    fn next_to_flush(&self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<(usize, Flush)> {
-        let candidates = self.entries.iter().enumerate();
-        let mut candidates = candidates.take_while(|(_, (id, _))| held.is_none_or(|held| *id < held));
-        candidates.find_map(|(index, (_, entry))| {
-            let flush = entry.is_waiting().then(|| how(entry.epoch)).flatten()?;
-            (!self.is_behind_its_line(index, flush)).then_some((index, flush))
-        })
+    /// The entry to be flushed, by its places among those that wait and among all, and how.
+    fn next_to_flush(&self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<(usize, usize, Flush)> {
+        let end = held.map_or(self.waiting.len(), |held| {
+            self.waiting.partition_point(|entry| entry.id < held)
+        });
+        let mut place = 0;
+        for of_epoch in by_epoch(&self.waiting[..end]) {
+            if let Some(flush) = how(of_epoch[0].epoch) {
+                for (nth, entry) in of_epoch.iter().enumerate() {
+                    let index = self.entries.place(entry.id)?;
+                    if !self.is_behind_its_line(index, flush) {
+                        return Some((place + nth, index, flush));
+                    }
+                }
+            }
+            place += of_epoch.len();
+        }
+        None
     }
 
     /// Entries that wait to be flushed.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.waiting
+        self.waiting.len()
     }
 
     fn is_behind_its_line(&self, index: usize, flush: Flush) -> bool {
@@ -194,22 +207,18 @@ impl Buffer {
     /// the oldest, and their number. A refused one is excluded: others may already wait for it.
     #[must_use]
     pub fn gathering(&self, epoch: u64, after: Option<u64>) -> Option<(u64, usize)> {
-        let mut waiting = self.entries.iter().rev().take_while(|(_, e)| e.epoch == epoch);
-        let is_new = |e: &Entry| e.state == State::Waiting { refused: false };
-        let is_younger = |(id, e): &(u64, &Entry)| is_new(e) && after.is_none_or(|after| *id > after);
-        let (newest, _) = waiting.by_ref().find(is_younger)?;
-        Some(
-            waiting
-                .filter(is_younger)
-                .fold((newest, 1), |(_, count), (id, _)| (id, count + 1)),
-        )
+        let of_epoch = self.waiting.iter().rev().take_while(|entry| entry.epoch == epoch);
+        let younger = of_epoch.filter(|entry| !entry.refused && after.is_none_or(|after| entry.id > after));
+        younger.fold(None, |found, entry| {
+            let count = found.map_or(0, |(_, count)| count);
+            Some((entry.id, count + 1))
+        })
     }
 
     /// Whether entries wait and none of their epochs may be flushed.
     #[must_use]
     pub fn is_blocked(&self, may: impl Fn(u64) -> bool) -> bool {
-        let mut entries = self.entries.iter().map(|(_, e)| e);
-        self.waiting > 0 && !entries.any(|e| e.is_waiting() && may(e.epoch))
+        !self.waiting.is_empty() && !by_epoch(&self.waiting).any(|of_epoch| may(of_epoch[0].epoch))
     }
 
     /// Frees the entry of a write that is acknowledged: its epoch, if there was such a write in flight.
@@ -222,9 +231,11 @@ impl Buffer {
     pub fn refuse(&mut self, id: u64) -> Option<u64> {
         let index = self.in_flight(id)?;
         let entry = self.entries.at_mut(index);
-        entry.state = State::Waiting { refused: true };
-        self.waiting += 1;
-        Some(entry.epoch)
+        entry.state = State::Waiting;
+        let (epoch, refused) = (entry.epoch, true);
+        let place = self.waiting.partition_point(|older| older.id < id);
+        self.waiting.insert(place, Waiting { id, epoch, refused });
+        Some(epoch)
     }
 
     fn in_flight(&self, id: u64) -> Option<usize> {
@@ -249,6 +260,11 @@ impl Buffer {
     pub fn occupied(&self) -> usize {
         self.entries.len()
     }
+}
+
+/// The waiting entries of one epoch after the other. Epochs enter in order.
+fn by_epoch(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
+    waiting.chunk_by(|one, next| one.epoch == next.epoch)
 }
 
 #[cfg(test)]

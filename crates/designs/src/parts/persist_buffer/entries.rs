@@ -76,12 +76,6 @@ impl<T> Entries<T> {
         &mut self.list[index].1
     }
 
-    /// As [`Entries::at_mut`], with its number.
-    pub fn numbered_mut(&mut self, index: usize) -> (u64, &mut T) {
-        let (number, entry) = &mut self.list[index];
-        (*number, entry)
-    }
-
     /// The oldest entry and its number.
     pub fn first(&self) -> Option<(u64, &T)> {
         self.list.front().map(|(number, entry)| (*number, entry))
