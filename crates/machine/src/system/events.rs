@@ -196,8 +196,9 @@ impl System {
     }
 
     fn open(&mut self, gate: Key) {
-        for waiter in self.hw.waiters.wake(Condition::Open(gate)) {
-            match waiter {
+        let woken = self.hw.waiters.wake(Condition::Open(gate));
+        for waiter in &woken {
+            match *waiter {
                 Waiter::Fence(core) => self.release(core),
                 Waiter::Program(core, then) => self.go_on(core, then),
                 Waiter::StoreQueue(core) => self.retry_drain(core),
@@ -208,6 +209,7 @@ impl System {
                 Waiter::Arrival { controller, write } => self.arrives(controller, write, false),
             }
         }
+        self.hw.waiters.recycle(woken);
     }
 }
 

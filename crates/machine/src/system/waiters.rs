@@ -117,6 +117,8 @@ pub struct Waiters {
     /// Waiters whose condition is not of one core, in order of arrival: they are few. A core's
     /// waiter is listed in its slot too, which tells whether it still waits.
     others: Vec<(Condition, Waiter)>,
+    /// Memory for those that are woken.
+    spare: Vec<Waiter>,
 }
 
 impl Waiters {
@@ -125,6 +127,7 @@ impl Waiters {
         Waiters {
             cores: vec![Slots::default(); cores],
             others: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -142,19 +145,30 @@ impl Waiters {
     }
 
     /// Removes the waiters for a condition that is not of one core, in the order in which they are
-    /// woken.
+    /// woken. [`Waiters::recycle`] takes the list back.
     pub fn wake(&mut self, condition: Condition) -> Vec<Waiter> {
-        let (mut woken, mut from) = (Vec::new(), 0);
+        let mut woken = std::mem::take(&mut self.spare);
+        let mut from = 0;
         while let Some(found) = self.others[from..]
             .iter()
             .position(|(awaited, _)| *awaited == condition)
         {
             from += found;
-            woken.push(self.others.remove(from).1);
+            let (_, waiter) = self.others.remove(from);
+            if self.takes(condition, &waiter) {
+                woken.push(waiter);
+            }
         }
-        woken.retain(|waiter| self.takes(condition, waiter));
-        woken.sort_by_key(Waiter::rank);
+        if woken.len() > 1 {
+            woken.sort_by_key(Waiter::rank);
+        }
         woken
+    }
+
+    /// Keeps the memory of a list of woken waiters.
+    pub fn recycle(&mut self, mut woken: Vec<Waiter>) {
+        woken.clear();
+        self.spare = woken;
     }
 
     /// Whether a core's fence, program or store queue waits for its stores and flushes.
