@@ -51,7 +51,8 @@ impl Core {
             return self.wait();
         }
         self.newest += 1;
-        self.unit.announce(hw, self.newest, line, context);
+        self.unit.announce(self.newest, context);
+        self.unit.watch(hw, line);
         self.unit.buffers.flush(self.newest, line);
         self.advance(hw);
         Departure::Keep

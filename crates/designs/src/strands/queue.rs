@@ -134,14 +134,23 @@ impl PersistQueue {
         self.entries.get_mut(index).filter(|entry| entry.id == id)
     }
 
-    /// Notes that a store for which operations may wait has become visible.
-    pub fn performed(&mut self, store: StoreId) {
+    /// Whether an operation waits for a store.
+    #[must_use]
+    pub fn awaits_store(&mut self, id: u64) -> bool {
+        self.entry(id).is_some_and(|entry| entry.store.is_some())
+    }
+
+    /// Notes that a store has become visible: the lines of the flushes that waited for it.
+    pub fn performed(&mut self, store: StoreId) -> impl Iterator<Item = Line> + '_ {
         // What has issued waits for no store.
-        for entry in self.entries.range_mut(self.issued..) {
-            if entry.store == Some(store) {
-                entry.store = None;
+        let waiting = self.entries.range_mut(self.issued..);
+        waiting.filter_map(move |entry| {
+            entry.store.take_if(|awaited| *awaited == store)?;
+            match entry.operation {
+                Operation::Flush(line) => Some(line),
+                _ => None,
             }
-        }
+        })
     }
 
     /// Notes that the strand buffers have completed these.

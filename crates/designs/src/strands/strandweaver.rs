@@ -218,7 +218,11 @@ impl Design for StrandWeaver {
             core.marks.push_back(number);
         }
         if let Operation::Flush(line) = operation {
-            core.unit.announce(hw, number, line, context);
+            core.unit.announce(number, context);
+            // No younger store leaves the store queue before the one that it waits for.
+            if !core.queue.awaits_store(number) {
+                core.unit.watch(hw, line);
+            }
         }
         let (core, operation) = (id, number);
         hw.send(retires, Retired { core, operation });
@@ -232,7 +236,9 @@ impl Design for StrandWeaver {
 
     fn performed(&mut self, hw: &mut dyn Services<Own>, core: CoreId, id: StoreId) {
         let core = self.core(core);
-        core.queue.performed(id);
+        for line in core.queue.performed(id) {
+            core.unit.watch(hw, line);
+        }
         core.advance(hw);
     }
 

@@ -47,9 +47,14 @@ impl StrandUnit {
         }
     }
 
-    /// Announces a flush of this number and line, which will enter the buffers.
-    pub fn announce(&mut self, hw: &mut dyn Services<Own>, id: u64, line: Line, context: u8) {
+    /// Announces a flush of this number, which will enter the buffers. Stores to its line are to be
+    /// watched ([`StrandUnit::watch`]) before it does.
+    pub fn announce(&mut self, id: u64, context: u8) {
         self.contexts.push((id, context));
+    }
+
+    /// Watches stores to the line of a flush until it issues.
+    pub fn watch(&self, hw: &mut dyn Services<Own>, line: Line) {
         hw.watch_stores(self.core, line);
     }
 
