@@ -60,7 +60,7 @@ impl System {
     }
 
     fn doze(&mut self, core: CoreId, cycles: u64, horizon: u64) -> bool {
-        if self.hw.hart(core).core.asks(Hook::Load) {
+        if self.hw.core(core).asks(Hook::Load) {
             self.end_laps(core);
             return false;
         }

@@ -132,7 +132,7 @@ impl System {
     /// Asks the design whether a store or locked instruction may become visible; its core owns the
     /// line.
     pub(super) fn may_become_visible(&mut self, core: CoreId, entry: design::Entry, line: Line) -> Departure<Key> {
-        let shared = &self.hw.hart(core).core;
+        let shared = self.hw.core(core);
         let (watched, asks) = (shared.is_watched(line), shared.asks(Hook::Store));
         if watched {
             let departure = self.design.watched(&mut self.hw, core, line);
@@ -199,7 +199,7 @@ impl System {
     }
 
     fn drain_nt(&mut self, core: CoreId, entry: &Entry, size: u8, at: u64) {
-        if self.hw.hart(core).core.asks(Hook::Keep) {
+        if self.hw.core(core).asks(Hook::Keep) {
             let asked = design::Entry::StoreNt(store_of(entry));
             let departure = self.design.keep(&mut self.hw, core, asked, StoreId(entry.number));
             if let Departure::Wait(until) = departure {
@@ -225,7 +225,7 @@ impl System {
             entry.context,
         ) {
             Departure::Go => match self.flush(core, entry, kind, at) {
-                Ok(true) if self.hw.hart(core).core.shut.get() => self.wait_for_buffer(core),
+                Ok(true) if self.hw.core(core).shut.get() => self.wait_for_buffer(core),
                 Ok(true) => self.leave(core, entry.number, at),
                 Ok(false) => self.wait_for_buffer(core),
                 Err(until) => self.block_drain(core, until),
@@ -260,11 +260,11 @@ impl System {
             return;
         };
         self.hw.memory.write(entry.addr, size, value);
-        self.hw.hart(core).core.trace_visible(entry.op);
+        self.hw.core(core).trace_visible(entry.op);
         if entry.counted {
             self.hw.count_write(entry.addr, at);
         }
-        if self.hw.hart(core).core.asks(Hook::Visible) {
+        if self.hw.core(core).asks(Hook::Visible) {
             self.design.visible(&mut self.hw, core, store_of(entry));
         }
         if !entry.addr.is_persistent() {

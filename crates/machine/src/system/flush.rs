@@ -260,7 +260,7 @@ impl System {
     /// Sends every open write-combining buffer of a core to memory: before a fence or a locked instruction.
     #[inline]
     pub(super) fn send_all_combined(&mut self, core: CoreId, at: u64) {
-        if self.hw.hart(core).core.combines.get() && !broken(Rule::FenceSendsCombined) {
+        if self.hw.core(core).combines.get() && !broken(Rule::FenceSendsCombined) {
             self.send_open(core, at);
         }
     }

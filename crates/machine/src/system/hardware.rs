@@ -157,6 +157,12 @@ pub struct Tally {
 const RECENT: usize = 16;
 
 impl Hardware {
+    /// A core, to look at it.
+    #[inline(always)]
+    pub fn core(&self, core: CoreId) -> &Core {
+        &self.harts[core.index()].core
+    }
+
     /// A core, to change it.
     #[inline(always)]
     pub fn hart(&mut self, core: CoreId) -> &mut Hart {

@@ -91,7 +91,7 @@ impl System {
             },
             Request::Primitive { primitive, at } => Ok(self.primitive(core, primitive, at)),
             Request::Claimed { entry, retires } => {
-                let context = self.hw.hart(core).core.context.get();
+                let context = self.hw.core(core).context.get();
                 self.design.claimed(&mut self.hw, core, entry, context, Cycles(retires));
                 Ok(Response::default())
             }
@@ -154,7 +154,7 @@ impl System {
 
     fn load(&mut self, core: CoreId, addr: Addr, size: u8, issue: u64, missed: bool) -> Result<Response, Blocked> {
         let (value, done) = self.loaded(core, Load { addr, size }, issue, missed)?;
-        self.hw.hart(core).core.observe_load(addr, size, value, done);
+        self.hw.core(core).observe_load(addr, size, value, done);
         Ok(Response {
             value,
             done,
@@ -165,7 +165,7 @@ impl System {
     /// A load's value and time: from the design, the caches and memory, under the core's own store
     /// queue.
     pub(super) fn loaded(&mut self, core: CoreId, load: Load, issue: u64, missed: bool) -> Result<(u64, u64), Blocked> {
-        if !self.hw.hart(core).core.asks(Hook::Load) {
+        if !self.hw.core(core).asks(Hook::Load) {
             return self.loaded_below(core, load, Supplied::NOTHING, issue, missed);
         }
         let supplied = self.supplied(core, load)?;
@@ -269,7 +269,7 @@ impl System {
         self.send_all_combined(core, at);
         if self.hw.machine.core.lock_orders_flushes {
             if let Some(until) = self.design.locked_waits_for(core) {
-                if !self.hw.hart(core).core.holds(until) {
+                if !self.hw.core(core).holds(until) {
                     return Some(Err(until.into()));
                 }
             }
@@ -321,7 +321,7 @@ impl System {
         let entry = crate::core::Entry {
             owned: at,
             op,
-            counted: self.hw.hart(core).core.counts_next.replace(false),
+            counted: self.hw.core(core).counts_next.replace(false),
             ..crate::core::Entry::of(addr, Kind::Store { size: 8, value }, 0, at)
         };
         self.visible(core, &entry, at);
@@ -332,7 +332,7 @@ impl System {
         if !matches!(primitive, Primitive::Setctx(_)) {
             self.send_all_combined(core, at);
         }
-        let admission = match self.hw.hart(core).core.asks(Hook::Primitive) {
+        let admission = match self.hw.core(core).asks(Hook::Primitive) {
             true => self.design.primitive(&mut self.hw, core, primitive),
             false => Admission::plain(primitive),
         };

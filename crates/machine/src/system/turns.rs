@@ -67,12 +67,14 @@ impl Turns {
         while self.touched != 0 {
             let lowest = self.touched.trailing_zeros() as usize;
             self.touched &= self.touched - 1;
-            for core in (lowest..harts.len()).step_by(64) {
+            let mut core = lowest;
+            while core < harts.len() {
                 let at = harts[core].next_at();
                 if at != self.at[core] {
                     self.at[core] = at;
                     self.take_note(Next { at, core });
                 }
+                core += 64;
             }
         }
     }
@@ -121,6 +123,10 @@ impl Hardware {
     /// The core that acts next; ties go to the lower number.
     #[inline(always)]
     pub fn next_turn(&mut self) -> Turn {
+        if let [only] = &*self.harts {
+            let (at, core, second) = (only.next_at(), CoreId(0), u64::MAX);
+            return Turn { at, core, second };
+        }
         self.turns.update(&self.harts);
         let is_known = |(hart, at): (&Hart, &u64)| hart.next_at() == *at;
         debug_assert!(
