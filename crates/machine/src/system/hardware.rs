@@ -157,13 +157,13 @@ pub struct Tally {
 const RECENT: usize = 16;
 
 impl Hardware {
-    /// A core, to look at it.
+    /// A core, for anything that leaves its turn as it is.
     #[inline(always)]
     pub fn core(&self, core: CoreId) -> &Core {
         &self.harts[core.index()].core
     }
 
-    /// A core, to change it.
+    /// A core, for anything that may change its turn.
     #[inline(always)]
     pub fn hart(&mut self, core: CoreId) -> &mut Hart {
         self.turns.touch(core);
@@ -233,7 +233,8 @@ impl Hardware {
         self.writes_counted.add(addr);
         let word = Addr(addr.0 & !7);
         let condition = Condition::Written(word);
-        for waiter in self.waiters.wake(condition) {
+        let woken = self.waiters.wake(condition);
+        for &waiter in &woken {
             let Waiter::Program(core, Then::Count(times)) = waiter else {
                 continue;
             };
@@ -246,6 +247,7 @@ impl Hardware {
                 self.waiters.park(condition, waiter);
             }
         }
+        self.waiters.recycle(woken);
     }
 
     /// Whether a core waits for the design, or for its own stores and flushes.
