@@ -50,7 +50,7 @@ impl Core {
     /// Leaves a request for the system: the program suspends.
     fn request<T>(&self, request: Request) -> Poll<T> {
         if request != Request::Order {
-            self.spin.stop();
+            self.leaves_loop();
         }
         self.request.set(Some(request));
         Poll::Pending
@@ -196,7 +196,7 @@ impl Core {
             Ok(claimed) => claimed,
             Err(request) => return self.stop_silent(stage, request),
         };
-        self.spin.disturb();
+        self.disturbs_laps();
         let at = self.window.dispatch();
         self.count_store(&self.counts.flushes);
         let issue = (at + 1).max(address).max(self.context_ready.get());
@@ -277,7 +277,7 @@ impl Core {
     }
 
     fn end_primitive(&self, primitive: Primitive, at: u64, dispatched: Dispatched) {
-        self.spin.disturb();
+        self.disturbs_laps();
         if primitive == Primitive::JoinStrand && dispatched.enters() {
             self.notes.join();
         }

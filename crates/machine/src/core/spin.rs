@@ -24,6 +24,10 @@ pub struct Spin {
     is_whole: Cell<bool>,
     /// The core repeats `lap` until another disturbs it.
     laps: Cell<bool>,
+    /// Retirement keeps pace with dispatch, as far as known: ops need not be noted.
+    keeps_pace: Cell<bool>,
+    /// The core at the beginning of the lap whose ops the window notes, if it does.
+    noted: Cell<Standing>,
 }
 
 /// A core between two turns.
@@ -37,17 +41,9 @@ struct Standing {
 }
 
 impl Spin {
-    /// The core does something that a lap must not repeat.
-    #[inline(always)]
-    pub fn disturb(&self) {
-        self.stop();
-        self.lap.set(None);
-        self.began.set((self.turns.get(), u64::MAX));
-    }
-
     /// The core need no longer repeat its lap.
     #[inline(always)]
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.laps.set(false);
     }
 }
@@ -77,6 +73,24 @@ impl Core {
         }
     }
 
+    /// The core does something that a lap must not repeat.
+    #[inline(always)]
+    pub(super) fn disturbs_laps(&self) {
+        self.leaves_loop();
+        self.spin.lap.set(None);
+        self.spin.began.set((self.spin.turns.get(), u64::MAX));
+    }
+
+    /// The core does something besides going round a loop, or may.
+    #[inline(always)]
+    pub(super) fn leaves_loop(&self) {
+        self.spin.stop();
+        self.spin.keeps_pace.set(false);
+        if self.window.is_noting() {
+            self.window.stop_noting();
+        }
+    }
+
     /// The core loses a line, or is interrupted: it may do something else from now on.
     pub fn stops_lapping(&self) {
         self.spin.stop();
@@ -85,7 +99,7 @@ impl Core {
     /// The program has gone round a loop that waits ([`strandline_isa::Cpu::spins`]).
     #[inline(always)]
     pub(super) fn spins(&self) {
-        if self.observed || self.asks(Hook::Load) || !self.window.is_plain() {
+        if self.observed || self.asks(Hook::Load) || !self.window.may_repeat() {
             return;
         }
         let spin = &self.spin;
@@ -96,6 +110,12 @@ impl Core {
         }
         if !spin.is_whole.replace(true) {
             return;
+        }
+        if self.window.is_noting() {
+            self.pass_noted();
+        } else if !spin.keeps_pace.get() && turns - spin.began.get().0 > LEARNT {
+            spin.noted.set(self.standing());
+            self.window.start_noting();
         }
         let last = spin.last.get();
         if self.window.is_as_full_as(&last.at) || turns - last.turns > MOST_TURNS {
@@ -121,6 +141,10 @@ impl Core {
             false => None,
         };
         let lap = lap.map(|lap| (lap, now.loads - before.loads));
+        if lap.is_some() {
+            spin.keeps_pace.set(true);
+            self.window.stop_noting();
+        }
         // One lap compares all but the entries that it has overwritten; two compare all.
         if spin.lap.replace(lap) == lap && lap.is_some() {
             // A store that waits in the queue may leave it at any time.
@@ -140,8 +164,37 @@ impl Core {
         }
         let laps = (left / lap.cycles).min(MOST_LAPS);
         self.window.repeat(&lap, laps);
-        self.counts.loads.set(self.counts.loads.get() + laps * loads);
+        count_more(&self.counts.loads, laps * loads);
         self.spin.last.set(self.standing());
+    }
+
+    /// Adds laps in which retirement catches up with dispatch, if the noted ops have gone through two.
+    #[inline(never)]
+    fn pass_noted(&self) {
+        let (spin, now) = (&self.spin, self.standing());
+        let before = spin.noted.get();
+        if now.stores != before.stores || now.mispredictions != before.mispredictions {
+            return self.window.stop_noting();
+        }
+        let Some((ops, cycles)) = self.window.dispatched_since(&before.at) else {
+            return;
+        };
+        spin.noted.set(now);
+        let lap = match self.drains.get() {
+            u64::MAX => self.window.noted_lap(ops, cycles),
+            _ => None,
+        };
+        if let Some(lap) = lap {
+            let (laps, keeps_pace) = self.window.pass_noted(&lap, self.latencies.l1, self.horizon.get());
+            count_more(&self.counts.loads, laps * lap.loads as u64);
+            let now = self.standing();
+            spin.noted.set(now);
+            spin.last.set(now);
+            if keeps_pace {
+                spin.keeps_pace.set(true);
+                self.window.stop_noting();
+            }
+        }
     }
 
     fn standing(&self) -> Standing {
@@ -153,4 +206,8 @@ impl Core {
             mispredictions: self.counts.mispredictions.get(),
         }
     }
+}
+
+fn count_more(counted: &Cell<u64>, more: u64) {
+    counted.set(counted.get() + more);
 }

@@ -1,14 +1,17 @@
 //! The instruction window: in-order dispatch, dataflow execution, in-order retirement, as timestamps.
 
+mod backlog;
 mod laps;
 
 pub use laps::{Lap, Position};
+
+use backlog::Noted;
 
 use super::fetch_queue::FetchQueue;
 use super::issue_queue::IssueQueue;
 use super::loads::Loads;
 use crate::config;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// The reorder buffer and load queue of a core, kept as the times at which their entries become free.
 ///
@@ -29,8 +32,14 @@ pub struct Window {
     /// The retirement cycle that is being filled, and how much of it is.
     retired: Cell<u64>,
     in_retired: Cell<u64>,
-    /// No op is held, and there is no issue queue and no queue that loads and stores share: the common case.
+    /// No op is held or noted, and there is no issue queue and no queue that loads and stores share: the common case.
     plain: Cell<bool>,
+    /// Ops are noted.
+    notes: Cell<bool>,
+    /// When the latest op issued, if ops are noted.
+    issued: Cell<u64>,
+    /// The latest ops, without a gap; none unless they are noted.
+    noted: RefCell<Vec<Noted>>,
     /// The op (by number) in each load-queue entry.
     loads: Box<[Cell<u64>]>,
     next_load: Cell<usize>,
@@ -80,6 +89,9 @@ impl Window {
             retire_width: core.retire_width,
             leaves: zeroes(core.rob_entries),
             plain: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
+            notes: Cell::new(false),
+            issued: Cell::new(0),
+            noted: RefCell::default(),
             next: Cell::new(0),
             cycle: Cell::new(0),
             in_cycle: Cell::new(0),
@@ -104,7 +116,6 @@ impl Window {
         restore_all(&self.loads, &saved.loads);
         self.next.set(saved.next.get());
         self.next_load.set(saved.next_load.get());
-        self.plain.set(saved.plain.get());
         self.fetch_queue.restore(&saved.fetch_queue);
         if let (Some(to), Some(from)) = (&self.issue_queue, &saved.issue_queue) {
             to.restore(from);
@@ -115,6 +126,7 @@ impl Window {
         for (to, from) in self.times().into_iter().zip(saved.times()) {
             to.set(from.get());
         }
+        self.stop_noting();
     }
 
     /// The scalar fields.
@@ -205,6 +217,7 @@ impl Window {
     fn advance(&self, to: u64) -> u64 {
         let stall = to.saturating_sub(self.next_cycle());
         if stall > 0 {
+            self.noted.borrow_mut().clear();
             let dispatched = self.in_cycle.get() % self.dispatch_width;
             let blocked = self.fetch_queue.absorb(stall, dispatched, self.dispatch_width);
             self.stalls.fetch.set(self.stalls.fetch.get() + blocked);
@@ -249,6 +262,7 @@ impl Window {
 
     #[cold]
     fn enter_issue_queue(&self, at: u64) {
+        self.issued.set(at);
         if let Some(queue) = &self.issue_queue {
             self.advance(queue.enter(at, self.next_cycle()));
         }
@@ -299,8 +313,13 @@ impl Window {
     /// Completes the op just dispatched, which has issued, at `complete`: as [`Window::execute`].
     #[inline(always)]
     pub fn retire(&self, complete: u64) -> u64 {
-        if !self.is_plain() && self.is_held() {
-            return self.retire_behind_held(complete);
+        if !self.is_plain() {
+            if self.is_held() {
+                return self.retire_behind_held(complete);
+            }
+            if self.is_noting() {
+                self.note(complete);
+            }
         }
         let at = self.in_order(complete);
         self.leaves[self.next.get()].set(at);
@@ -326,16 +345,24 @@ impl Window {
 
     #[inline(always)]
     fn in_order(&self, complete: u64) -> u64 {
-        if complete > self.retired.get() {
-            self.retired.set(complete);
-            self.in_retired.set(1);
-        } else if self.in_retired.get() == self.retire_width {
-            self.retired.set(self.retired.get() + 1);
-            self.in_retired.set(1);
-        } else {
-            self.in_retired.set(self.in_retired.get() + 1);
+        let slot = self.retirement().next(complete, self.retire_width);
+        self.retire_up_to(slot);
+        slot.cycle
+    }
+
+    /// Where the latest op retired.
+    #[inline(always)]
+    fn retirement(&self) -> Slot {
+        Slot {
+            cycle: self.retired.get(),
+            filled: self.in_retired.get(),
         }
-        self.retired.get()
+    }
+
+    #[inline(always)]
+    fn retire_up_to(&self, slot: Slot) {
+        self.retired.set(slot.cycle);
+        self.in_retired.set(slot.filled);
     }
 
     /// Holds the op just dispatched: its retirement time is not yet known.
@@ -353,7 +380,7 @@ impl Window {
             return;
         }
         self.released.set(at);
-        self.plain.set(self.issue_queue.is_none() && self.shared.is_none());
+        self.stop_noting();
         let behind = self.count.get() - held;
         let kept = behind.min(self.leaves.len() as u64);
         let mut index = self.index_of_oldest(behind);
@@ -385,7 +412,7 @@ impl Window {
         self.count.get() - self.held.get() + SPARE.min(size / 2) >= size
     }
 
-    /// Whether no op is held, and there is neither an issue queue nor a queue that loads and stores share.
+    /// Whether no op is held or noted, and there is neither an issue queue nor a queue that loads and stores share.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.plain.get()
@@ -422,6 +449,36 @@ impl Window {
     /// Stall cycles so far.
     pub fn stalls(&self) -> &Stalls {
         &self.stalls
+    }
+}
+
+/// A cycle that is being filled with ops, and how much of it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    cycle: u64,
+    filled: u64,
+}
+
+impl Slot {
+    /// The slot of the next op, in order, which is complete then; `width` fit into a cycle.
+    #[inline(always)]
+    fn next(self, complete: u64, width: u64) -> Slot {
+        if complete > self.cycle {
+            Slot {
+                cycle: complete,
+                filled: 1,
+            }
+        } else if self.filled == width {
+            Slot {
+                cycle: self.cycle + 1,
+                filled: 1,
+            }
+        } else {
+            Slot {
+                filled: self.filled + 1,
+                ..self
+            }
+        }
     }
 }
 

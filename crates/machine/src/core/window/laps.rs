@@ -52,6 +52,12 @@ impl Window {
         self.filled() == then.filled
     }
 
+    /// The ops and cycles since then, if the cycle of dispatch is as full as then.
+    pub fn dispatched_since(&self, then: &Position) -> Option<(usize, u64)> {
+        let (ops, cycles) = (self.count.get() - then.count, self.cycle.get() - then.cycle);
+        (self.in_cycle.get() == then.filled[0] && cycles > 0).then_some((ops as usize, cycles))
+    }
+
     /// The lap from `before` to `now`, where the window is, if it ends as it began: each op that is still in the window
     /// leaves it when its counterpart of the lap before did, but later. The loop began behind op `first`. The
     /// counterparts of the oldest ops are no longer known.
