@@ -185,8 +185,9 @@ impl Core {
             _ => None,
         };
         if let Some(lap) = lap {
-            let (laps, keeps_pace) = self.window.pass_noted(&lap, self.latencies.l1, self.horizon.get());
-            count_more(&self.counts.loads, laps * lap.loads as u64);
+            let loads = lap.loads();
+            let (laps, keeps_pace) = self.window.pass_noted(lap, self.latencies.l1, self.horizon.get());
+            count_more(&self.counts.loads, laps * loads);
             let now = self.standing();
             spin.noted.set(now);
             spin.last.set(now);

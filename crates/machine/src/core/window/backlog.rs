@@ -15,80 +15,73 @@ pub struct Noted {
     is_load: bool,
 }
 
-/// An op of a lap that repeats itself.
+/// When an op of a lap completes, and by how much later that of the next lap does: by none if both complete with a line
+/// for which they wait.
 #[derive(Clone, Copy, Debug)]
-struct Repeated {
-    op: Noted,
-    /// It completes at one time in all laps, with a line for which it waits; else as long behind its dispatch.
-    is_fixed: bool,
+struct End {
+    at: u64,
+    moves: u64,
 }
 
-impl Repeated {
-    /// An op, and its counterpart of a lap before; `None` if they differ in more than their time.
-    fn of(before: Noted, op: Noted, cycles: u64) -> Option<Repeated> {
-        let is_later = |then: u64, now: u64| now == then + cycles;
-        let is_fixed = before.completes == op.completes;
-        let repeats = is_later(before.at, op.at)
-            && (is_fixed || is_later(before.completes, op.completes))
-            && before.is_load == op.is_load;
-        repeats.then_some(Repeated { op, is_fixed })
-    }
-
-    /// When the same op of a later lap completes.
-    #[inline(always)]
-    fn completes(self, cycles: u64) -> u64 {
-        match self.is_fixed {
-            true => self.op.completes,
-            false => self.op.completes + cycles,
-        }
-    }
-
-    /// The same op of a later lap.
-    fn later(self, cycles: u64) -> Noted {
-        Noted {
-            at: self.op.at + cycles,
-            issues: self.op.issues + cycles,
-            completes: self.completes(cycles),
-            is_load: self.op.is_load,
-        }
+impl End {
+    /// That of an op, by its counterpart of a lap before; `None` if they differ in more than their time.
+    fn of(before: Noted, op: Noted, cycles: u64) -> Option<End> {
+        let moves = op.completes.checked_sub(before.completes)?;
+        let repeats = op.at == before.at + cycles && op.is_load == before.is_load;
+        (repeats && (moves == 0 || moves == cycles)).then_some(End {
+            at: op.completes,
+            moves,
+        })
     }
 }
 
 /// A lap that the noted ops have gone through twice.
 #[derive(Debug)]
 pub struct NotedLap {
-    ops: Vec<Repeated>,
+    ops: Vec<Noted>,
+    /// When the ops of the latest lap that was passed complete.
+    ends: Vec<End>,
+    /// Which of its ops are loads.
+    loads: Vec<u64>,
     cycles: u64,
-    /// How many of its ops are loads.
-    pub loads: usize,
+    /// Laps that were passed.
+    passed: u64,
 }
 
 /// The most ops that are kept.
 const MOST: usize = 1024;
 
+/// Laps for which entries are looked for at once.
+const AT_ONCE: u64 = 8;
+
 impl NotedLap {
-    /// When a later lap starts.
-    fn starts(&self, laps: u64) -> u64 {
-        self.ops[0].later(laps * self.cycles).at
+    /// Loads of a lap.
+    pub fn loads(&self) -> u64 {
+        self.loads.len() as u64
     }
 
-    /// The ops of a later lap.
-    fn later(&self, laps: u64) -> impl Iterator<Item = Noted> + '_ {
-        self.ops.iter().map(move |op| op.later(laps * self.cycles))
+    /// The ops of the lap so many behind the noted one.
+    fn ops_of(&self, lap: u64) -> impl Iterator<Item = Noted> + '_ {
+        self.ops.iter().zip(&self.ends).map(move |(op, end)| Noted {
+            at: op.at + lap * self.cycles,
+            issues: op.issues + lap * self.cycles,
+            completes: op.completes + lap * end.moves,
+            is_load: op.is_load,
+        })
     }
 
     /// The most laps of which each is as this one. An op that waits for a line completes with it as long as it would
     /// otherwise complete before; without the line no chain of a lap's ops takes longer than all of them, one by one.
     fn most(&self, load_latency: u64) -> u64 {
-        let fixed = self.ops.iter().filter(|op| op.is_fixed).map(|op| op.op.completes);
-        let Some(completes) = fixed.min() else {
+        let waits = self.ends.iter().filter(|end| end.moves == 0);
+        let Some(completes) = waits.map(|end| end.at).min() else {
             return u64::MAX;
         };
-        let takes = |op: &Repeated| match op.op.is_load {
+        let takes = |op: &Noted| match op.is_load {
             true => load_latency,
-            false => op.op.completes - op.op.issues,
+            false => op.completes - op.issues,
         };
-        let dispatched = self.ops.last().map_or(0, |op| op.op.at);
+        let dispatched = self.ops.last().map_or(0, |op| op.at);
         let otherwise = dispatched + 1 + self.ops.iter().map(takes).sum::<u64>();
         completes.saturating_sub(otherwise) / self.cycles
     }
@@ -148,54 +141,73 @@ impl Window {
     pub fn noted_lap(&self, ops: usize, cycles: u64) -> Option<NotedLap> {
         let noted = self.noted.borrow();
         let (older, latest) = noted.get(noted.len().checked_sub(2 * ops)?..)?.split_at(ops);
-        let loads = latest.iter().filter(|op| op.is_load).count();
-        let fits = ops < self.leaves.len() && loads < self.loads.len();
-        let pairs = older.iter().zip(latest).take_while(|_| fits);
-        let ops = pairs
-            .map(|(before, op)| Repeated::of(*before, *op, cycles))
+        let pairs = older.iter().zip(latest);
+        let ends = pairs
+            .map(|(before, op)| End::of(*before, *op, cycles))
             .collect::<Option<_>>()?;
-        fits.then_some(NotedLap { ops, cycles, loads })
+        let loads: Vec<_> = (0..)
+            .zip(latest)
+            .filter(|(_, op)| op.is_load)
+            .map(|(op, _)| op)
+            .collect();
+        (ops < self.leaves.len() && loads.len() < self.loads.len()).then(|| NotedLap {
+            ops: latest.to_vec(),
+            ends,
+            loads,
+            cycles,
+            passed: 0,
+        })
     }
 
     /// Passes more laps until retirement keeps pace with dispatch, as long as they end by `until` and nothing stalls
     /// dispatch: how many, and whether it keeps pace.
-    pub fn pass_noted(&self, lap: &NotedLap, load_latency: u64, until: u64) -> (u64, bool) {
+    pub fn pass_noted(&self, mut lap: NotedLap, load_latency: u64, until: u64) -> (u64, bool) {
         let by_time = until.saturating_sub(self.cycle.get()) / lap.cycles;
         let most = lap.most(load_latency).min(by_time);
-        let (mut laps, mut keeps_pace) = (0, false);
-        while !keeps_pace && laps < most && !self.would_stall(lap, laps + 1) {
-            laps += 1;
+        let mut keeps_pace = false;
+        while !keeps_pace && lap.passed < most {
+            let laps = match most - lap.passed >= AT_ONCE && self.have_entries(&lap, AT_ONCE) {
+                true => AT_ONCE,
+                false if self.have_entries(&lap, 1) || self.has_entries(&lap) => 1,
+                false => break,
+            };
             let before = self.retirement();
-            self.pass(lap, laps);
-            let paced = before.cycle + lap.cycles;
+            (0..laps).for_each(|_| self.pass(&mut lap));
+            let paced = before.cycle + laps * lap.cycles;
             keeps_pace = self.retirement() == Slot { cycle: paced, ..before };
         }
-        if laps > 0 {
+        if lap.passed > 0 {
             let noted = &mut *self.noted.borrow_mut();
             noted.clear();
-            noted.extend(lap.later(laps - 1).chain(lap.later(laps)));
+            noted.extend(lap.ops_of(lap.passed - 1).chain(lap.ops_of(lap.passed)));
         }
-        (laps, keeps_pace)
+        (lap.passed, keeps_pace)
     }
 
-    /// Whether an op of the next lap, the one of this number, finds its entry in use.
-    fn would_stall(&self, lap: &NotedLap, number: u64) -> bool {
-        let last_op = ring(self.next.get(), lap.ops.len() - 1, self.leaves.len());
-        let last_load = ring(self.next_load.get(), lap.loads.saturating_sub(1), self.loads.len());
+    /// Whether the entries of all ops of so many next laps, which must fit into the window, are free when the first of
+    /// these ops is dispatched.
+    fn have_entries(&self, lap: &NotedLap, laps: u64) -> bool {
+        let (ops, loads) = (lap.ops.len() * laps as usize, lap.loads.len() * laps as usize);
+        if ops > self.leaves.len() || loads > self.loads.len() {
+            return false;
+        }
         // Ops leave in order.
+        let last_op = ring(self.next.get(), ops - 1, self.leaves.len());
+        let last_load = ring(self.next_load.get(), loads.saturating_sub(1), self.loads.len());
         let last_leaves = self.leaves[last_op].get().max(self.load_leaves(last_load));
-        last_leaves > lap.starts(number) && self.stalls_some_op(lap.later(number))
+        last_leaves <= lap.ops[0].at + (lap.passed + 1) * lap.cycles
     }
 
-    fn stalls_some_op(&self, ops: impl Iterator<Item = Noted>) -> bool {
+    /// Whether the entry of each op of the next lap is free when the op is dispatched.
+    fn has_entries(&self, lap: &NotedLap) -> bool {
         let mut loads = 0;
-        ops.enumerate().any(|(before, op)| {
+        (0..).zip(lap.ops_of(lap.passed + 1)).all(|(before, op)| {
             let mut leaves = self.leaves[ring(self.next.get(), before, self.leaves.len())].get();
             if op.is_load {
                 leaves = leaves.max(self.load_leaves(ring(self.next_load.get(), loads, self.loads.len())));
                 loads += 1;
             }
-            leaves > op.at
+            leaves <= op.at
         })
     }
 
@@ -207,25 +219,26 @@ impl Window {
         }
     }
 
-    /// Passes the lap of this number, which nothing stalls.
-    fn pass(&self, lap: &NotedLap, number: u64) {
-        let later = number * lap.cycles;
+    /// Passes another lap, which nothing stalls.
+    fn pass(&self, lap: &mut NotedLap) {
         let (mut next, mut load) = (self.next.get(), self.next_load.get());
         let mut slot = self.retirement();
-        for (before, op) in (0..).zip(&lap.ops) {
-            slot = slot.next(op.completes(later), self.retire_width);
+        for end in &mut lap.ends {
+            end.at += end.moves;
+            slot = slot.next(end.at, self.retire_width);
             self.leaves[next].set(slot.cycle);
-            next = ring(next, 1, self.leaves.len());
-            if op.op.is_load {
-                self.loads[load].set(self.count.get() + before);
-                load = ring(load, 1, self.loads.len());
-            }
+            next = if next + 1 == self.leaves.len() { 0 } else { next + 1 };
+        }
+        for op in &lap.loads {
+            self.loads[load].set(self.count.get() + op);
+            load = if load + 1 == self.loads.len() { 0 } else { load + 1 };
         }
         self.retire_up_to(slot);
         self.next.set(next);
         self.next_load.set(load);
         self.count.set(self.count.get() + lap.ops.len() as u64);
         self.cycle.set(self.cycle.get() + lap.cycles);
+        lap.passed += 1;
     }
 }
 

@@ -103,8 +103,9 @@ impl Window {
             leaves.set(leaves.get() + cycles);
         }
         for load in &self.loads {
-            // One that has left the window stays behind.
-            if self.count.get().wrapping_sub(load.get()) <= self.leaves.len() as u64 {
+            // One that has left the window stays behind, and so does an entry that no load has used.
+            let behind = self.count.get().checked_sub(load.get());
+            if behind.is_some_and(|behind| behind <= self.leaves.len() as u64) {
                 load.set(load.get() + ops);
             }
         }

@@ -38,7 +38,7 @@ fn go_round(w: &Window, waits: Loop, end: u64, notes: bool) -> usize {
             continue;
         };
         if let Some(lap) = w.noted_lap(ops, cycles) {
-            w.pass_noted(&lap, 4, end);
+            w.pass_noted(lap, 4, end);
         }
         began = w.position();
     }
