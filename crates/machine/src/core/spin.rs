@@ -26,8 +26,10 @@ pub struct Spin {
     laps: Cell<bool>,
     /// Retirement keeps pace with dispatch, as far as known: ops need not be noted.
     keeps_pace: Cell<bool>,
-    /// The core at the beginning of the lap whose ops the window notes, if it does.
-    noted: Cell<Standing>,
+    /// Where the lap began whose ops the window notes, if it does.
+    noted: Cell<Position>,
+    /// Since which turn the core has neither stored nor mispredicted, and how often it had.
+    calm: Cell<(u64, [u64; 2])>,
 }
 
 /// A core between two turns.
@@ -111,11 +113,8 @@ impl Core {
         if !spin.is_whole.replace(true) {
             return;
         }
-        if self.window.is_noting() {
-            self.pass_noted();
-        } else if !spin.keeps_pace.get() && turns - spin.began.get().0 > LEARNT {
-            spin.noted.set(self.standing());
-            self.window.start_noting();
+        if !spin.keeps_pace.get() {
+            self.note_turn(turns);
         }
         let last = spin.last.get();
         if self.window.is_as_full_as(&last.at) || turns - last.turns > MOST_TURNS {
@@ -168,18 +167,39 @@ impl Core {
         self.spin.last.set(self.standing());
     }
 
-    /// Adds laps in which retirement catches up with dispatch, if the noted ops have gone through two.
+    /// Notes the ops of laps in which retirement catches up with dispatch.
     #[inline(never)]
-    fn pass_noted(&self) {
-        let (spin, now) = (&self.spin, self.standing());
-        let before = spin.noted.get();
-        if now.stores != before.stores || now.mispredictions != before.mispredictions {
-            return self.window.stop_noting();
+    fn note_turn(&self, turns: u64) {
+        let is_noting = self.window.is_noting();
+        match self.is_calm(turns) {
+            true if is_noting => self.pass_noted(),
+            true => {
+                self.spin.noted.set(self.window.position());
+                self.window.start_noting();
+            }
+            false if is_noting => self.window.stop_noting(),
+            false => {}
         }
-        let Some((ops, cycles)) = self.window.dispatched_since(&before.at) else {
+    }
+
+    /// Whether the branch predictor has learnt the loop.
+    fn is_calm(&self, turns: u64) -> bool {
+        let done = [&self.counts.stores, &self.counts.mispredictions].map(Cell::get);
+        let (since, before) = self.spin.calm.get();
+        if done != before {
+            self.spin.calm.set((turns, done));
+            return false;
+        }
+        turns - since > LEARNT
+    }
+
+    /// Adds laps in which retirement catches up with dispatch, if the noted ops have gone through two.
+    fn pass_noted(&self) {
+        let spin = &self.spin;
+        let Some((ops, cycles)) = self.window.dispatched_since(&spin.noted.get()) else {
             return;
         };
-        spin.noted.set(now);
+        spin.noted.set(self.window.position());
         let lap = match self.drains.get() {
             u64::MAX => self.window.noted_lap(ops, cycles),
             _ => None,
@@ -188,9 +208,8 @@ impl Core {
             let loads = lap.loads();
             let (laps, keeps_pace) = self.window.pass_noted(lap, self.latencies.l1, self.horizon.get());
             count_more(&self.counts.loads, laps * loads);
-            let now = self.standing();
-            spin.noted.set(now);
-            spin.last.set(now);
+            spin.noted.set(self.window.position());
+            spin.last.set(self.standing());
             if keeps_pace {
                 spin.keeps_pace.set(true);
                 self.window.stop_noting();
