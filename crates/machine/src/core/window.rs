@@ -22,16 +22,13 @@ use std::cell::{Cell, RefCell};
 #[derive(Clone)]
 pub struct Window {
     dispatch_width: u64,
-    retire_width: u64,
     /// When the op in each reorder-buffer entry leaves it.
     leaves: Box<[Cell<u64>]>,
     next: Cell<usize>,
     /// The dispatch cycle that is being filled, and how much of it is.
     cycle: Cell<u64>,
     in_cycle: Cell<u64>,
-    /// The retirement cycle that is being filled, and how much of it is.
-    retired: Cell<u64>,
-    in_retired: Cell<u64>,
+    retirement: Retirement,
     /// No op is held or noted, and there is no issue queue and no queue that loads and stores share: the common case.
     plain: Cell<bool>,
     /// Ops are noted.
@@ -86,7 +83,6 @@ impl Window {
         let zeroes = |n: u64| (0..n).map(|_| Cell::new(0)).collect();
         Window {
             dispatch_width: core.dispatch_width,
-            retire_width: core.retire_width,
             leaves: zeroes(core.rob_entries),
             plain: Cell::new(core.issue_queue_entries == 0 && core.load_store_queue_entries == 0),
             notes: Cell::new(false),
@@ -95,8 +91,11 @@ impl Window {
             next: Cell::new(0),
             cycle: Cell::new(0),
             in_cycle: Cell::new(0),
-            retired: Cell::new(0),
-            in_retired: Cell::new(0),
+            retirement: Retirement {
+                width: core.retire_width,
+                cycle: Cell::new(0),
+                filled: Cell::new(0),
+            },
             loads: (0..core.load_queue_entries).map(|_| Cell::new(u64::MAX)).collect(),
             next_load: Cell::new(0),
             fetch_queue: FetchQueue::new(core.fetch_queue_entries),
@@ -134,8 +133,8 @@ impl Window {
         [
             &self.cycle,
             &self.in_cycle,
-            &self.retired,
-            &self.in_retired,
+            &self.retirement.cycle,
+            &self.retirement.filled,
             &self.count,
             &self.held,
             &self.complete,
@@ -321,7 +320,7 @@ impl Window {
                 self.note(complete);
             }
         }
-        let at = self.in_order(complete);
+        let at = self.retirement.in_order(complete);
         self.leaves[self.next.get()].set(at);
         self.step();
         at
@@ -341,28 +340,6 @@ impl Window {
         let next = self.next.get() + 1;
         self.next.set(if next == self.leaves.len() { 0 } else { next });
         self.count.set(self.count.get() + 1);
-    }
-
-    #[inline(always)]
-    fn in_order(&self, complete: u64) -> u64 {
-        let slot = self.retirement().next(complete, self.retire_width);
-        self.retire_up_to(slot);
-        slot.cycle
-    }
-
-    /// Where the latest op retired.
-    #[inline(always)]
-    fn retirement(&self) -> Slot {
-        Slot {
-            cycle: self.retired.get(),
-            filled: self.in_retired.get(),
-        }
-    }
-
-    #[inline(always)]
-    fn retire_up_to(&self, slot: Slot) {
-        self.retired.set(slot.cycle);
-        self.in_retired.set(slot.filled);
     }
 
     /// Holds the op just dispatched: its retirement time is not yet known.
@@ -386,7 +363,7 @@ impl Window {
         let mut index = self.index_of_oldest(behind);
         for k in 0..kept {
             let complete = if k == 0 { at } else { self.leaves[index].get() };
-            self.leaves[index].set(self.in_order(complete));
+            self.leaves[index].set(self.retirement.in_order(complete));
             index = if index + 1 == self.leaves.len() { 0 } else { index + 1 };
         }
     }
@@ -433,12 +410,12 @@ impl Window {
     /// When the latest op retired; without meaning behind a held op.
     #[inline(always)]
     pub fn retired(&self) -> u64 {
-        self.retired.get()
+        self.retirement.cycle.get()
     }
 
     /// When all ops dispatched so far are complete, but for a held op.
     pub fn complete(&self) -> u64 {
-        self.complete.get().max(self.retired.get())
+        self.complete.get().max(self.retirement.cycle.get())
     }
 
     /// Ops dispatched so far: the instruction count.
@@ -452,33 +429,28 @@ impl Window {
     }
 }
 
-/// A cycle that is being filled with ops, and how much of it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Slot {
-    cycle: u64,
-    filled: u64,
+/// In-order retirement: the cycle that is being filled, and how much of it is.
+#[derive(Clone, PartialEq, Eq)]
+struct Retirement {
+    width: u64,
+    cycle: Cell<u64>,
+    filled: Cell<u64>,
 }
 
-impl Slot {
-    /// The slot of the next op, in order, which is complete then; `width` fit into a cycle.
+impl Retirement {
+    /// When the next op, which is complete at `complete`, retires.
     #[inline(always)]
-    fn next(self, complete: u64, width: u64) -> Slot {
-        if complete > self.cycle {
-            Slot {
-                cycle: complete,
-                filled: 1,
-            }
-        } else if self.filled == width {
-            Slot {
-                cycle: self.cycle + 1,
-                filled: 1,
-            }
+    fn in_order(&self, complete: u64) -> u64 {
+        if complete > self.cycle.get() {
+            self.cycle.set(complete);
+            self.filled.set(1);
+        } else if self.filled.get() == self.width {
+            self.cycle.set(self.cycle.get() + 1);
+            self.filled.set(1);
         } else {
-            Slot {
-                filled: self.filled + 1,
-                ..self
-            }
+            self.filled.set(self.filled.get() + 1);
         }
+        self.cycle.get()
     }
 }
 

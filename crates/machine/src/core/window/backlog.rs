@@ -4,7 +4,7 @@
 //! over many laps. Each of these leaves the window in another state, but its ops are dispatched and complete as those of
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
-use super::{Slot, Window, NONE};
+use super::{Window, NONE};
 
 /// An op that has been dispatched.
 #[derive(Clone, Copy, Debug)]
@@ -171,10 +171,10 @@ impl Window {
                 false if self.have_entries(&lap, 1) || self.has_entries(&lap) => 1,
                 false => break,
             };
-            let before = self.retirement();
+            let paced = self.retirement.clone();
+            paced.cycle.set(paced.cycle.get() + laps * lap.cycles);
             (0..laps).for_each(|_| self.pass(&mut lap));
-            let paced = before.cycle + laps * lap.cycles;
-            keeps_pace = self.retirement() == Slot { cycle: paced, ..before };
+            keeps_pace = self.retirement == paced;
         }
         if lap.passed > 0 {
             let noted = &mut *self.noted.borrow_mut();
@@ -222,18 +222,18 @@ impl Window {
     /// Passes another lap, which nothing stalls.
     fn pass(&self, lap: &mut NotedLap) {
         let (mut next, mut load) = (self.next.get(), self.next_load.get());
-        let mut slot = self.retirement();
+        let retirement = self.retirement.clone();
         for end in &mut lap.ends {
             end.at += end.moves;
-            slot = slot.next(end.at, self.retire_width);
-            self.leaves[next].set(slot.cycle);
+            self.leaves[next].set(retirement.in_order(end.at));
             next = if next + 1 == self.leaves.len() { 0 } else { next + 1 };
         }
         for op in &lap.loads {
             self.loads[load].set(self.count.get() + op);
             load = if load + 1 == self.loads.len() { 0 } else { load + 1 };
         }
-        self.retire_up_to(slot);
+        self.retirement.cycle.set(retirement.cycle.get());
+        self.retirement.filled.set(retirement.filled.get());
         self.next.set(next);
         self.next_load.set(load);
         self.count.set(self.count.get() + lap.ops.len() as u64);

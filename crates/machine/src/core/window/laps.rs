@@ -34,7 +34,7 @@ impl Window {
     pub fn position(&self) -> Position {
         Position {
             cycle: self.cycle.get(),
-            retired: self.retired.get(),
+            retired: self.retirement.cycle.get(),
             count: self.count.get(),
             stalls: self.stalls.all().map(Cell::get),
             filled: self.filled(),
@@ -43,7 +43,11 @@ impl Window {
 
     #[inline(always)]
     fn filled(&self) -> [u64; 3] {
-        [self.in_cycle.get(), self.in_retired.get(), self.fetch_queue.room()]
+        [
+            self.in_cycle.get(),
+            self.retirement.filled.get(),
+            self.fetch_queue.room(),
+        ]
     }
 
     /// Whether the cycles of dispatch and retirement and the fetch queue are as full as then.
@@ -113,7 +117,7 @@ impl Window {
             stalls.set(stalls.get() + laps * more);
         }
         self.cycle.set(self.cycle.get() + cycles);
-        self.retired.set(self.retired.get() + cycles);
+        self.retirement.cycle.set(self.retirement.cycle.get() + cycles);
         self.count.set(self.count.get() + ops);
     }
 }
