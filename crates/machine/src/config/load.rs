@@ -17,28 +17,26 @@ use super::parameter::PARAMETERS;
 /// Far beyond any machine's file; a device or a wrong file must not exhaust the memory.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+/// A preset by its name, which is its file's.
+macro_rules! preset {
+    ($name:literal) => {
+        (
+            $name,
+            LazyLock::new(|| {
+                let text = include_str!(concat!("../../presets/", $name, ".toml"));
+                parsed(concat!($name, ".toml"), text)
+            }),
+        )
+    };
+}
+
 /// The presets, each parsed at its first use: a crash test makes many runs on one machine, and a figure hundreds.
 static PRESETS: [(&str, LazyLock<Machine>); 5] = [
-    (
-        "cosplay",
-        LazyLock::new(|| parsed("cosplay.toml", include_str!("../../presets/cosplay.toml"))),
-    ),
-    (
-        "strandweaver",
-        LazyLock::new(|| parsed("strandweaver.toml", include_str!("../../presets/strandweaver.toml"))),
-    ),
-    (
-        "dpo",
-        LazyLock::new(|| parsed("dpo.toml", include_str!("../../presets/dpo.toml"))),
-    ),
-    (
-        "asap",
-        LazyLock::new(|| parsed("asap.toml", include_str!("../../presets/asap.toml"))),
-    ),
-    (
-        "sp",
-        LazyLock::new(|| parsed("sp.toml", include_str!("../../presets/sp.toml"))),
-    ),
+    preset!("cosplay"),
+    preset!("strandweaver"),
+    preset!("dpo"),
+    preset!("asap"),
+    preset!("sp"),
 ];
 
 fn parsed(path: &str, text: &str) -> Machine {

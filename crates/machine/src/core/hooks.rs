@@ -1,5 +1,6 @@
 //! The frequent hooks that a design may implement, as a set.
 
+use super::Core;
 use strandline_design::Hook;
 
 /// A set of hooks.
@@ -28,6 +29,42 @@ impl Hooks {
     /// All but this hook.
     pub fn without(self, hook: Hook) -> Hooks {
         Hooks(self.0 & !Hooks::bit(hook))
+    }
+}
+
+impl Core {
+    /// Whether the design may implement the hook.
+    #[inline(always)]
+    pub fn asks(&self, hook: Hook) -> bool {
+        self.hooks.get().has(hook)
+    }
+
+    /// Records that the design does not implement the hook.
+    pub fn skip(&self, hook: Hook) {
+        self.set_hooks(self.hooks.get().without(hook));
+    }
+
+    /// Records that the design implements the hook after all.
+    pub fn heed(&self, hook: Hook) {
+        self.set_hooks(self.hooks.get().with(hook));
+    }
+
+    /// The result of `run`, in which the core does not ask for this hook.
+    pub fn without<T>(&self, hook: Hook, run: impl FnOnce() -> T) -> T {
+        let hooks = self.hooks.get();
+        self.skip(hook);
+        let result = run();
+        self.set_hooks(hooks);
+        result
+    }
+
+    fn set_hooks(&self, hooks: Hooks) {
+        self.hooks.set(hooks);
+        let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]
+            .into_iter()
+            .any(|hook| self.asks(hook));
+        self.drains_by_itself
+            .set(self.drains_in_order && !sees_stores && !self.every_store);
     }
 }
 

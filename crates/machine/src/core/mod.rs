@@ -36,7 +36,7 @@ use spin::Spin;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use strandline_design::{Admission, Hook, Key, Until};
+use strandline_design::{Admission, Key, Until};
 use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
 
@@ -224,40 +224,6 @@ impl Core {
             drains_by_itself: Cell::new(false),
             prefetches_stores: core.store_prefetch,
         }
-    }
-
-    /// Whether the design may implement the hook.
-    #[inline(always)]
-    pub fn asks(&self, hook: Hook) -> bool {
-        self.hooks.get().has(hook)
-    }
-
-    /// Records that the design does not implement the hook.
-    pub fn skip(&self, hook: Hook) {
-        self.set_hooks(self.hooks.get().without(hook));
-    }
-
-    /// Records that the design implements the hook after all.
-    pub fn heed(&self, hook: Hook) {
-        self.set_hooks(self.hooks.get().with(hook));
-    }
-
-    /// The result of `run`, in which the core does not ask for this hook.
-    pub fn without<T>(&self, hook: Hook, run: impl FnOnce() -> T) -> T {
-        let hooks = self.hooks.get();
-        self.skip(hook);
-        let result = run();
-        self.set_hooks(hooks);
-        result
-    }
-
-    fn set_hooks(&self, hooks: Hooks) {
-        self.hooks.set(hooks);
-        let sees_stores = [Hook::Store, Hook::Visible, Hook::Keep]
-            .into_iter()
-            .any(|hook| self.asks(hook));
-        self.drains_by_itself
-            .set(self.drains_in_order && !sees_stores && !self.every_store);
     }
 
     /// Stores not yet visible and flushes not yet acknowledged, of a context or of all.
