@@ -8,6 +8,9 @@ mod shape;
 mod strandweaver;
 mod unit;
 
+#[cfg(test)]
+mod tests;
+
 use buffers::{StrandBuffers, Tails};
 use guard::Guard;
 pub use no_persist_queue::NoPersistQueue;

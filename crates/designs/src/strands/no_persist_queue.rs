@@ -28,52 +28,58 @@ pub struct NoPersistQueue {
 struct Core {
     unit: StrandUnit,
     newest: u64,
-    waits: bool,
+    /// What waits at the head of the store queue.
+    waits: Option<Entry>,
 }
 
 impl Core {
-    fn wait(&mut self) -> Departure<Gate> {
-        self.waits = true;
-        Departure::Wait(Until::Open(Gate::Head(self.unit.core)))
+    /// Whether a flush or primitive at the head of the store queue may leave it.
+    fn may_leave(&self, entry: Entry) -> bool {
+        match entry {
+            Entry::Flush(_, Flush::Clwb) | Entry::Primitive(Primitive::PersistBarrier) => self.unit.buffers.has_room(),
+            Entry::Primitive(Primitive::JoinStrand) => self.unit.buffers.is_empty(),
+            _ => true,
+        }
     }
 
-    fn advance(&mut self, hw: &mut dyn Services<Own>) {
-        self.unit.buffers.retire();
-        let issued = self.unit.issue(hw);
-        if std::mem::take(&mut self.waits) {
-            hw.open(Gate::Head(self.unit.core));
+    fn departs(&mut self, hw: &mut dyn Services<Own>, entry: Entry, context: u8) -> Departure<Gate> {
+        if !self.may_leave(entry) {
+            self.waits = Some(entry);
+            return Departure::Wait(Until::Open(Gate::Head(self.unit.core)));
         }
-        self.unit.release(hw, issued);
+        self.waits = None;
+        match entry {
+            Entry::Flush(line, Flush::Clwb) => {
+                self.flush(hw, line, context);
+                return Departure::Keep;
+            }
+            Entry::Primitive(Primitive::PersistBarrier) => {
+                self.newest += 1;
+                self.unit.buffers.barrier(self.newest);
+                self.advance(hw);
+            }
+            Entry::Primitive(Primitive::NewStrand) => self.unit.buffers.begin_strand(),
+            _ => {}
+        }
+        Departure::Go
     }
 
-    fn flush(&mut self, hw: &mut dyn Services<Own>, line: Line, context: u8) -> Departure<Gate> {
-        if !self.unit.buffers.has_room() {
-            return self.wait();
-        }
+    fn flush(&mut self, hw: &mut dyn Services<Own>, line: Line, context: u8) {
         self.newest += 1;
         self.unit.announce(self.newest, context);
         self.unit.watch(hw, line);
         self.unit.buffers.flush(self.newest, line);
         self.advance(hw);
-        Departure::Keep
     }
 
-    fn primitive(&mut self, hw: &mut dyn Services<Own>, primitive: Primitive) -> Departure<Gate> {
-        match primitive {
-            Primitive::PersistBarrier if self.unit.buffers.has_room() => {
-                self.newest += 1;
-                self.unit.buffers.barrier(self.newest);
-                self.advance(hw);
-                Departure::Go
-            }
-            Primitive::NewStrand => {
-                self.unit.buffers.begin_strand();
-                Departure::Go
-            }
-            Primitive::JoinStrand if self.unit.buffers.is_empty() => Departure::Go,
-            Primitive::PersistBarrier | Primitive::JoinStrand => self.wait(),
-            _ => Departure::Go,
+    fn advance(&mut self, hw: &mut dyn Services<Own>) {
+        self.unit.buffers.retire();
+        let issued = self.unit.issue(hw);
+        if self.waits.is_some_and(|entry| self.may_leave(entry)) {
+            self.waits = None;
+            hw.open(Gate::Head(self.unit.core));
         }
+        self.unit.release(hw, issued);
     }
 }
 
@@ -83,7 +89,7 @@ impl NoPersistQueue {
         per_core::state(&mut self.cores, core, |core| Core {
             unit: StrandUnit::new(core, shape),
             newest: 0,
-            waits: false,
+            waits: None,
         })
     }
 }
@@ -136,12 +142,7 @@ impl Design for NoPersistQueue {
     }
 
     fn departs(&mut self, hw: &mut dyn Services<Own>, id: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
-        let core = self.core(id);
-        match entry {
-            Entry::Flush(line, Flush::Clwb) => core.flush(hw, line, context),
-            Entry::Primitive(primitive) => core.primitive(hw, primitive),
-            _ => Departure::Go,
-        }
+        self.core(id).departs(hw, entry, context)
     }
 
     fn watched(&mut self, hw: &mut dyn Services<Own>, core: CoreId, line: Line) -> Departure<Gate> {

@@ -36,8 +36,8 @@ struct Core {
     unit: StrandUnit,
     /// The marks that barriers and joins have left in the store queue, oldest first.
     marks: VecDeque<u64>,
-    /// A mark waits at the head of the store queue.
-    mark_waits: bool,
+    /// The primitive whose mark waits at the head of the store queue.
+    mark_waits: Option<Primitive>,
     /// A flush or primitive waits for room in the persist queue.
     claim_waits: bool,
 }
@@ -76,10 +76,12 @@ impl Core {
             issued |= self.unit.issue(hw);
         }
         issued |= self.unit.issue(hw);
-        if std::mem::take(&mut self.mark_waits) {
+        if self.mark_waits.is_some_and(|primitive| self.passes(primitive)) {
+            self.mark_waits = None;
             hw.open(Gate::Head(self.unit.core));
         }
-        if std::mem::take(&mut self.claim_waits) {
+        if self.claim_waits && self.queue.has_room() {
+            self.claim_waits = false;
             hw.open(Gate::Room(self.unit.core));
         }
         self.unit.release(hw, issued);
@@ -87,20 +89,26 @@ impl Core {
 
     /// Answers the mark of the oldest barrier or join at the head of the store queue.
     fn mark(&mut self, hw: &mut dyn Services<Own>, primitive: Primitive) -> Departure<Gate> {
-        let Some(id) = self.marks.front().copied() else {
-            return Departure::Go;
-        };
-        let passes = match primitive {
-            Primitive::JoinStrand => self.queue.pass_join(id),
-            _ => self.queue.pass_barrier(id),
-        };
-        if !passes {
-            self.mark_waits = true;
+        if !self.passes(primitive) {
+            self.mark_waits = Some(primitive);
             return Departure::Wait(Until::Open(Gate::Head(self.unit.core)));
         }
-        self.marks.pop_front();
-        self.advance(hw);
+        self.mark_waits = None;
+        if self.marks.pop_front().is_some() {
+            self.advance(hw);
+        }
         Departure::Go
+    }
+
+    /// Whether the mark of the oldest barrier or join, which is at the head of the store queue, leaves it.
+    fn passes(&mut self, primitive: Primitive) -> bool {
+        let Some(id) = self.marks.front().copied() else {
+            return true;
+        };
+        match primitive {
+            Primitive::JoinStrand => self.queue.pass_join(id),
+            _ => self.queue.pass_barrier(id),
+        }
     }
 }
 
@@ -112,7 +120,7 @@ impl StrandWeaver {
             queue: PersistQueue::new(entries),
             unit: StrandUnit::new(core, shape),
             marks: VecDeque::new(),
-            mark_waits: false,
+            mark_waits: None,
             claim_waits: false,
         })
     }
