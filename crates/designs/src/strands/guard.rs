@@ -48,12 +48,11 @@ impl Guard {
 
     /// Answers the eviction of a dirty line from the core's caches.
     pub fn evicted(&mut self, buffers: &StrandBuffers, line: Line) -> Eviction<Gate> {
-        let tails = buffers.tails();
-        if buffers.drained(&tails) {
+        if buffers.is_empty() {
             return Eviction::WriteBack;
         }
         let gate = self.gate();
-        self.evictions.push((line, tails, gate));
+        self.evictions.push((line, buffers.tails(), gate));
         Eviction::Hold(Until::Open(gate))
     }
 
@@ -74,11 +73,10 @@ impl Guard {
             };
             return Snoop::Wait(Until::Open(gate));
         }
-        let tails = buffers.tails();
-        if buffers.drained(&tails) || !line.is_persistent() || !hw.holds_modified(self.core, line) {
+        if buffers.is_empty() || !line.is_persistent() || !hw.holds_modified(self.core, line) {
             return Snoop::Grant(None);
         }
-        let gate = self.gate();
+        let (tails, gate) = (buffers.tails(), self.gate());
         hw.watch_stores(self.core, line);
         self.requests.push(Request {
             line,

@@ -444,13 +444,27 @@ impl Retirement {
         if complete > self.cycle.get() {
             self.cycle.set(complete);
             self.filled.set(1);
-        } else if self.filled.get() == self.width {
+            return complete;
+        }
+        self.in_turn()
+    }
+
+    /// When the next op retires, which completes by then.
+    #[inline(always)]
+    fn in_turn(&self) -> u64 {
+        if self.filled.get() == self.width {
             self.cycle.set(self.cycle.get() + 1);
             self.filled.set(1);
         } else {
             self.filled.set(self.filled.get() + 1);
         }
         self.cycle.get()
+    }
+
+    /// Takes the state of another.
+    fn assign(&self, other: &Retirement) {
+        self.cycle.set(other.cycle.get());
+        self.filled.set(other.filled.get());
     }
 }
 

@@ -4,7 +4,8 @@
 //! over many laps. Each of these leaves the window in another state, but its ops are dispatched and complete as those of
 //! the lap before. Such a lap needs only the arithmetic of dispatch and retirement.
 
-use super::{Window, NONE};
+use super::{Retirement, Window, NONE};
+use std::cell::Cell;
 
 /// An op that has been dispatched.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,7 @@ pub struct NotedLap {
 /// The most ops that are kept.
 const MOST: usize = 1024;
 
-/// Laps for which entries are looked for at once.
+/// Laps whose entries are looked for at once, or whose ops wait for their completion and that are compared as a whole.
 const AT_ONCE: u64 = 8;
 
 impl NotedLap {
@@ -141,15 +142,13 @@ impl Window {
     pub fn noted_lap(&self, ops: usize, cycles: u64) -> Option<NotedLap> {
         let noted = self.noted.borrow();
         let (older, latest) = noted.get(noted.len().checked_sub(2 * ops)?..)?.split_at(ops);
-        let pairs = older.iter().zip(latest);
-        let ends = pairs
-            .map(|(before, op)| End::of(*before, *op, cycles))
-            .collect::<Option<_>>()?;
-        let loads: Vec<_> = (0..)
-            .zip(latest)
-            .filter(|(_, op)| op.is_load)
-            .map(|(op, _)| op)
-            .collect();
+        // Loops are looked at often: memory for all ends at once.
+        let mut ends = Vec::with_capacity(ops);
+        for (before, op) in older.iter().zip(latest) {
+            ends.push(End::of(*before, *op, cycles)?);
+        }
+        let mut loads = Vec::with_capacity(ops);
+        loads.extend((0..).zip(latest).filter(|(_, op)| op.is_load).map(|(number, _)| number));
         (ops < self.leaves.len() && loads.len() < self.loads.len()).then(|| NotedLap {
             ops: latest.to_vec(),
             ends,
@@ -166,15 +165,21 @@ impl Window {
         let most = lap.most(load_latency).min(by_time);
         let mut keeps_pace = false;
         while !keeps_pace && lap.passed < most {
-            let laps = match most - lap.passed >= AT_ONCE && self.have_entries(&lap, AT_ONCE) {
-                true => AT_ONCE,
-                false if self.have_entries(&lap, 1) || self.has_entries(&lap) => 1,
-                false => break,
+            let laps = match self.laps_with_entries(&lap, most - lap.passed) {
+                0 if self.has_entries(&lap) => 1,
+                0 => break,
+                laps => laps,
             };
+            let in_turn = self.retirement.laps_in_turn(&lap);
+            let laps = laps.min(if in_turn > 0 { in_turn } else { AT_ONCE });
             let paced = self.retirement.clone();
             paced.cycle.set(paced.cycle.get() + laps * lap.cycles);
-            (0..laps).for_each(|_| self.pass(&mut lap));
+            match in_turn {
+                0 => self.retire_in_order(&lap, laps),
+                _ => self.retire_in_turn(laps as usize * lap.ops.len()),
+            }
             keeps_pace = self.retirement == paced;
+            self.pass(&mut lap, laps);
         }
         if lap.passed > 0 {
             let noted = &mut *self.noted.borrow_mut();
@@ -184,18 +189,26 @@ impl Window {
         (lap.passed, keeps_pace)
     }
 
-    /// Whether the entries of all ops of so many next laps, which must fit into the window, are free when the first of
-    /// these ops is dispatched.
-    fn have_entries(&self, lap: &NotedLap, laps: u64) -> bool {
-        let (ops, loads) = (lap.ops.len() * laps as usize, lap.loads.len() * laps as usize);
-        if ops > self.leaves.len() || loads > self.loads.len() {
-            return false;
+    /// How many of the next laps, up to `most` and as many as fit into the window, surely find the entries of all their
+    /// ops free.
+    fn laps_with_entries(&self, lap: &NotedLap, most: u64) -> u64 {
+        let (ops, loads) = (lap.ops.len(), lap.loads.len());
+        let most = most.min((self.leaves.len() / ops).min(self.loads.len() / loads.max(1)) as u64);
+        let mut laps = 0;
+        for step in [AT_ONCE, 1] {
+            // Ops leave in order: those in the entries of a step have left by its beginning if the last one has.
+            let are_free = |laps: u64| {
+                let begins = lap.ops[0].at + (lap.passed + laps + 1) * lap.cycles;
+                let behind = |number: usize| (number * (laps + step) as usize).saturating_sub(1);
+                let last_op = ring(self.next.get(), behind(ops), self.leaves.len());
+                let last_load = ring(self.next_load.get(), behind(loads), self.loads.len());
+                self.leaves[last_op].get() <= begins && self.load_leaves(last_load) <= begins
+            };
+            while laps + step <= most && are_free(laps) {
+                laps += step;
+            }
         }
-        // Ops leave in order.
-        let last_op = ring(self.next.get(), ops - 1, self.leaves.len());
-        let last_load = ring(self.next_load.get(), loads.saturating_sub(1), self.loads.len());
-        let last_leaves = self.leaves[last_op].get().max(self.load_leaves(last_load));
-        last_leaves <= lap.ops[0].at + (lap.passed + 1) * lap.cycles
+        laps
     }
 
     /// Whether the entry of each op of the next lap is free when the op is dispatched.
@@ -219,26 +232,88 @@ impl Window {
         }
     }
 
-    /// Passes another lap, which nothing stalls.
-    fn pass(&self, lap: &mut NotedLap) {
-        let (mut next, mut load) = (self.next.get(), self.next_load.get());
+    /// The entries of the next ops in the reorder buffer, around the ring once.
+    fn next_entries(&self) -> [&[Cell<u64>]; 2] {
+        let (before, after) = self.leaves.split_at(self.next.get());
+        [after, before]
+    }
+
+    /// Retires the ops of so many next laps, which complete at any time.
+    fn retire_in_order(&self, lap: &NotedLap, laps: u64) {
         let retirement = self.retirement.clone();
-        for end in &mut lap.ends {
-            end.at += end.moves;
-            self.leaves[next].set(retirement.in_order(end.at));
-            next = if next + 1 == self.leaves.len() { 0 } else { next + 1 };
+        let mut entries = self.next_entries().into_iter().flatten();
+        for of_lap in 1..=laps {
+            for (end, leaves) in lap.ends.iter().zip(&mut entries) {
+                leaves.set(retirement.in_order(end.at + of_lap * end.moves));
+            }
         }
-        for op in &lap.loads {
-            self.loads[load].set(self.count.get() + op);
-            load = if load + 1 == self.loads.len() { 0 } else { load + 1 };
+        self.retirement.assign(&retirement);
+    }
+
+    /// Retires so many ops that complete in time.
+    fn retire_in_turn(&self, mut ops: usize) {
+        let retirement = self.retirement.clone();
+        for entries in self.next_entries() {
+            let mut entries = &entries[..entries.len().min(ops)];
+            ops -= entries.len();
+            while !entries.is_empty() {
+                let (number, cycle) = retirement.in_one_cycle(entries.len());
+                let (retired, later) = entries.split_at(number);
+                retired.iter().for_each(|leaves| leaves.set(cycle));
+                entries = later;
+            }
         }
-        self.retirement.cycle.set(retirement.cycle.get());
-        self.retirement.filled.set(retirement.filled.get());
-        self.next.set(next);
+        self.retirement.assign(&retirement);
+    }
+
+    /// Passes so many more laps, which nothing stalls and whose ops have retired.
+    fn pass(&self, lap: &mut NotedLap, laps: u64) {
+        let (loads, mut load) = (&*self.loads, self.next_load.get());
+        let (ops, first) = (lap.ops.len() as u64, self.count.get());
+        for of_lap in 0..laps {
+            for op in &lap.loads {
+                loads[load].set(first + of_lap * ops + op);
+                load = ring(load, 1, loads.len());
+            }
+        }
+        self.count.set(first + laps * ops);
+        self.next
+            .set(ring(self.next.get(), (laps * ops) as usize, self.leaves.len()));
         self.next_load.set(load);
-        self.count.set(self.count.get() + lap.ops.len() as u64);
-        self.cycle.set(self.cycle.get() + lap.cycles);
-        lap.passed += 1;
+        self.cycle.set(self.cycle.get() + laps * lap.cycles);
+        lap.ends.iter_mut().for_each(|end| end.at += laps * end.moves);
+        lap.passed += laps;
+    }
+}
+
+impl Retirement {
+    /// The slot of the next op that has completed, of as many a cycle as retire in one.
+    fn next_slot(&self) -> u64 {
+        self.width * self.cycle.get() + self.filled.get()
+    }
+
+    /// Retires completed ops, one to `most`, in one cycle: how many, and the cycle.
+    fn in_one_cycle(&self, most: usize) -> (usize, u64) {
+        let cycle = self.in_turn();
+        let more = (self.width - self.filled.get()).min(most as u64 - 1);
+        self.filled.set(self.filled.get() + more);
+        (1 + more as usize, cycle)
+    }
+
+    /// How many of the next laps retire before the first op that completes later than the op before it retires.
+    fn laps_in_turn(&self, lap: &NotedLap) -> u64 {
+        let (ops, slots) = (lap.ends.len() as u64, self.width * lap.cycles);
+        let (mut laps, mut slot) = (u64::MAX, self.next_slot());
+        for end in &lap.ends {
+            let Some(early) = slot.checked_sub(self.width * (end.at + end.moves) + 1) else {
+                return 0;
+            };
+            if end.moves > 0 && slots > ops {
+                laps = laps.min(early / (slots - ops) + 1);
+            }
+            slot += 1;
+        }
+        laps
     }
 }
 
