@@ -22,6 +22,22 @@ struct Next {
     core: usize,
 }
 
+impl Next {
+    /// A number that is ordered as this is.
+    #[inline(always)]
+    fn as_number(self) -> u128 {
+        (u128::from(self.at) << 64) | self.core as u128
+    }
+
+    #[inline(always)]
+    fn of_number(number: u128) -> Next {
+        Next {
+            at: (number >> 64) as u64,
+            core: number as u64 as usize,
+        }
+    }
+}
+
 /// No core.
 const NONE: Next = Next {
     at: u64::MAX,
@@ -98,15 +114,14 @@ impl Turns {
     /// Looks at all cores.
     fn find(&mut self) {
         (self.first, self.second) = (NONE, NONE);
+        // As numbers: the host could not foresee which core is next, and their least takes no branch.
+        let (mut first, mut second) = (self.first.as_number(), self.second.as_number());
         for (core, &at) in self.at.iter().enumerate() {
-            let next = Next { at, core };
-            if at < self.first.at {
-                self.second = self.first;
-                self.first = next;
-            } else if at < self.second.at {
-                self.second = next;
-            }
+            let next = Next { at, core }.as_number();
+            second = second.min(first.max(next));
+            first = first.min(next);
         }
+        (self.first, self.second) = (Next::of_number(first), Next::of_number(second));
         self.is_known = true;
     }
 }
