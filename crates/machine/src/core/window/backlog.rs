@@ -300,12 +300,12 @@ impl Retirement {
         (1 + more as usize, cycle)
     }
 
-    /// How many of the next laps retire before the first op that completes later than the op before it retires.
+    /// How many of the next laps retire before the first op that has not completed by its turn.
     fn laps_in_turn(&self, lap: &NotedLap) -> u64 {
         let (ops, slots) = (lap.ends.len() as u64, self.width * lap.cycles);
         let (mut laps, mut slot) = (u64::MAX, self.next_slot());
         for end in &lap.ends {
-            let Some(early) = slot.checked_sub(self.width * (end.at + end.moves) + 1) else {
+            let Some(early) = slot.checked_sub(self.width * (end.at + end.moves)) else {
                 return 0;
             };
             if end.moves > 0 && slots > ops {
