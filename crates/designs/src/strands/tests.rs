@@ -1,4 +1,4 @@
-//! What waits is woken only once it may go on.
+//! A gate opens when the waiter behind it may go on, and not before.
 
 use super::*;
 use crate::mock::{Both, X, Y, Z, ZERO};

@@ -113,9 +113,8 @@ impl Turns {
 
     /// Looks at all cores.
     fn find(&mut self) {
-        (self.first, self.second) = (NONE, NONE);
         // As numbers: the host could not foresee which core is next, and their least takes no branch.
-        let (mut first, mut second) = (self.first.as_number(), self.second.as_number());
+        let (mut first, mut second) = (NONE.as_number(), NONE.as_number());
         for (core, &at) in self.at.iter().enumerate() {
             let next = Next { at, core }.as_number();
             second = second.min(first.max(next));

@@ -52,7 +52,7 @@ pub struct NotedLap {
 /// The most ops that are kept.
 const MOST: usize = 1024;
 
-/// Laps whose entries are looked for at once, or whose ops wait for their completion and that are compared as a whole.
+/// Laps that are looked at as a whole.
 const AT_ONCE: u64 = 8;
 
 impl NotedLap {
