@@ -460,12 +460,21 @@ impl Core {
         self.watches.set(!lines.is_empty());
     }
 
-    /// Whether a store in the queue has requested this line again.
-    pub fn has_lost(&self, line: Line) -> bool {
-        self.queue
-            .borrow()
-            .iter()
-            .any(|entry| entry.lost && entry.line() == line)
+    /// When a store performs that has requested this line again, if it waits for nothing else.
+    pub fn due_again(&self, line: Line) -> Option<u64> {
+        let due = self.drains.get();
+        let queued = |entry: &Entry| entry.lost && entry.line() == line;
+        let is_queued = due != u64::MAX && self.queue.borrow().iter().any(queued);
+        is_queued
+            .then_some(due)
+            .or_else(|| self.kept_due_again(|kept| kept == line))
+    }
+
+    /// The same for a store that the design has kept, to one of these lines.
+    pub fn kept_due_again(&self, is_of: impl Fn(Line) -> bool) -> Option<u64> {
+        let kept = self.kept.borrow();
+        let mut lost = kept.iter().filter(|entry| entry.lost && entry.owned != 0);
+        lost.find(|entry| is_of(entry.line())).map(|entry| entry.owned)
     }
 
     /// Whether the program, or the oldest store, has waited too often for this line to arrive at

@@ -39,8 +39,8 @@ pub struct Entry {
     pub context: u8,
     /// How many times its line was in flight to another core when it was at the head.
     pub waited: u8,
-    /// It has requested its line again: the line was lost before the entry reached the head.
-    /// Younger entries, and loads that miss, wait, so that they do not evict it endlessly.
+    /// It has requested its line again: the line was lost before the entry reached the head, or before the design
+    /// had a kept one performed. Younger entries, and loads that miss, wait, so that they do not evict it endlessly.
     pub lost: bool,
     /// Further bytes of the store before it: it needs no room and leaves with it.
     pub with_last: bool,

@@ -48,7 +48,12 @@ impl System {
         at: u64,
         fill: &Fill,
     ) -> Result<u64, Blocked> {
-        let private = self.hw.harts[core.index()].core.private.borrow();
+        let shared = &self.hw.harts[core.index()].core;
+        // In caches with few ways, the core's own requests could evict the line endlessly.
+        if let Some(due) = shared.kept_due_again(|kept| kept != line) {
+            return Err(Blocked::Filling(due));
+        }
+        let private = shared.private.borrow();
         let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
         drop(private);
         let done = self.beyond(core, line, access, start, fill.state.is_some())?;
@@ -129,8 +134,10 @@ impl System {
             let due = owner.drains.get();
             // A store that has already lost its line once wins over requests for a later cycle;
             // otherwise loads requested ahead of time could steal the line endlessly (livelock).
-            let is_due = due < now && owner.awaits_own(line) || due <= at && owner.has_lost(line);
-            is_due.then_some(due)
+            match due < now && owner.awaits_own(line) {
+                true => Some(due),
+                false => owner.due_again(line).filter(|due| *due <= at),
+            }
         };
         sharers
             .others(core)
@@ -153,20 +160,13 @@ impl System {
                 .sharers
                 .cores()
                 .filter(|_| known.owned)
-                .find_map(|core| self.due_again(core, victim))
+                .find_map(|core| self.hw.harts[core.index()].core.due_again(victim))
             {
                 Some(due) => first = first.min(due),
                 None => return Ok(Some(victim)),
             }
         }
         Err(Blocked::Filling(first))
-    }
-
-    /// When a core's store is due that has requested this line again, if it waits for nothing else.
-    fn due_again(&self, core: CoreId, line: Line) -> Option<u64> {
-        let core = &self.hw.harts[core.index()].core;
-        let due = core.drains.get();
-        (due != u64::MAX && core.has_lost(line)).then_some(due)
     }
 
     /// Place 5: snoops the cores that hold the line (or all) and passes their notes to the design.

@@ -181,7 +181,9 @@ impl System {
             return match answer {
                 Ok(at) | Err(Blocked::Filling(at)) => {
                     let again = at.max(now) + 1;
-                    shared.kept.borrow_mut()[index].owned = if answer.is_ok() { again } else { 0 };
+                    let kept = &mut shared.kept.borrow_mut()[index];
+                    kept.lost |= answer.is_ok() && kept.owned != 0;
+                    kept.owned = if answer.is_ok() { again } else { 0 };
                     self.hw.events.post(Cycles(again), Event::Perform { core, id });
                 }
                 Err(Blocked::Until(until)) => {

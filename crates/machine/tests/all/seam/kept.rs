@@ -10,9 +10,9 @@ use std::rc::Rc;
 use strandline_design::{
     boxed, About, ByteMask, Departure, Design, Entry, Forward, Load, Never, Services, Store, StoreId, Types, Until,
 };
-use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, PM_BASE};
+use strandline_isa::{Addr, CoreId, Cpu, Lowering, Primitive, LINE_BYTES, PM_BASE};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Op, Options, Seen, SimCpu, System, Trace};
+use strandline_machine::{Machine, Op, Options, Seen, SimCpu, System, Trace};
 
 /// It keeps nothing of this core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -374,4 +374,60 @@ fn random_programs_have_their_loads_and_locked_instructions_served_by_kept_store
         ran.deeds != plain.deeds
     });
     assert!(wrong.count() >= 20);
+}
+
+/// Core 0 stores to a line under a design that keeps the store. The last core loads two other lines of the set until the
+/// store is performed.
+fn run_crowded(machine: &Machine, cores: u16) {
+    let options = Options {
+        patience: Cycles(1_000_000),
+        ..Options::default()
+    };
+    let design = Keeper::new(cores.into(), (0, 0));
+    let did = design.did.clone();
+    let mut system = System::new(machine, boxed(design), cores.into(), memory(), options);
+    for core in 0..cores {
+        let did = did.clone();
+        put(&mut system, core, move |cpu| async move {
+            if core == 0 {
+                cpu.word(PM_BASE).store(cpu.word(1)).await;
+            }
+            while core == cores - 1 && !matches!(did.borrow().last(), Some(Did::Performed(..))) {
+                cpu.word(PM_BASE + LINE_BYTES).load().await;
+                let value = cpu.word(PM_BASE + 2 * LINE_BYTES).load().await;
+                cpu.branch(value.tag(), true, SPINS);
+            }
+        });
+    }
+    system.run().unwrap_or_else(|stuck| panic!("{stuck}"));
+    assert_eq!(system.memory().read(Addr(PM_BASE), 8), 1);
+}
+
+fn crowded(llc_latency: u64) -> Machine {
+    let mut machine = preset("cosplay");
+    machine.core.store_prefetch = false;
+    machine.l2 = None;
+    machine.llc.latency = Cycles(llc_latency);
+    machine
+}
+
+/// Without the rule for lost stores, 56 of the 59 runs do not end.
+#[test]
+fn a_kept_store_does_not_lose_its_line_to_its_own_cores_loads_endlessly() {
+    for llc_latency in 1..60 {
+        let mut machine = crowded(llc_latency);
+        (machine.l1.bytes, machine.l1.ways) = (LINE_BYTES, 1);
+        run_crowded(&machine, 1);
+    }
+}
+
+/// Without the rule for lost stores, none of the runs ends.
+#[test]
+fn a_kept_store_does_not_lose_its_line_to_another_cores_loads_endlessly() {
+    for llc_latency in 1..60 {
+        let mut machine = crowded(llc_latency);
+        (machine.l1.bytes, machine.l1.ways) = (2 * LINE_BYTES, 2);
+        (machine.llc.bytes, machine.llc.ways) = (2 * LINE_BYTES, 2);
+        run_crowded(&machine, 2);
+    }
 }
