@@ -25,6 +25,11 @@ pub const COMMANDS: &[(&str, &str)] = &[
          --set machine.l1.ways=2 --set machine.l2.bytes=256 --set machine.l2.ways=2 --set machine.llc.bytes=4096 \
          --set machine.llc.ways=4 --set workload.operations=2",
     ),
+    (
+        "kept-store-that-always-loses-its-line",
+        "crash sps -d sp --threads 2 --tasks 5 --window auto --seed 1 --set workload.operations=3 \
+         --set machine.l2.bytes=65536 --set machine.llc.bytes=65536 --set machine.llc.ways=2",
+    ),
 ];
 
 /// That the command finds nothing.
