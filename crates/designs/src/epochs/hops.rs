@@ -18,7 +18,7 @@
 
 use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, Sent, BUFFER_ENTRIES};
+use crate::parts::persist_buffer::{EpochId, Sent, BUFFER_ENTRIES};
 use strandline_design::{
     About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
     Snoop, Store, Until,
@@ -127,17 +127,16 @@ impl Hops {
     }
 
     fn advance_changed(&mut self, hw: &mut dyn Services<Own>) {
-        let safe = |epochs: &EpochTable, number| epochs.is_safe(number).then_some(Flush::Safe);
         while let Some(core) = self.buffers.next_changed() {
             loop {
-                while self.buffers.flush(hw, core, safe).is_some() {}
+                while self.buffers.flush(hw, core, false).is_some() {}
                 let Some(commit) = self.buffers.start_commit(core) else {
                     break;
                 };
                 let known = self.register.known_at(hw.now());
                 self.buffers.durable(hw, commit.epoch, known);
             }
-            self.buffers.settle(hw, core, EpochTable::is_safe);
+            self.buffers.settle(hw, core, false);
         }
     }
 }

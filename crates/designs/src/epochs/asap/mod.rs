@@ -34,7 +34,7 @@ mod storage;
 
 use super::buffers::{PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
-use crate::parts::persist_buffer::{EpochId, EpochTable, Flush, BUFFER_ENTRIES};
+use crate::parts::persist_buffer::{EpochId, Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
 use strandline_design::{
@@ -145,19 +145,14 @@ impl Asap {
                 self.commit(hw, commit);
             }
             let eager = self.is_eager(core);
-            self.buffers
-                .settle(hw, core, |epochs, number| eager || epochs.is_safe(number));
+            self.buffers.settle(hw, core, eager);
         }
     }
 
     /// Flushes a core's buffer: all of it, or after a NACK only what is safe (ASAP IV-C).
     fn flush(&mut self, hw: &mut dyn Services<Own>, core: CoreId) {
         let eager = self.is_eager(core);
-        let how = |epochs: &EpochTable, number| match epochs.is_safe(number) {
-            true => Some(Flush::Safe),
-            false => eager.then_some(Flush::Early),
-        };
-        while let Some(write) = self.buffers.flush(hw, core, how) {
+        while let Some(write) = self.buffers.flush(hw, core, eager) {
             if write.tag.flush == Flush::Early {
                 let controller = hw.controller_of(write.line);
                 self.buffers.epochs(core).note_early(write.tag.epoch, controller);

@@ -8,14 +8,8 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// Flushes the oldest entry of a core that is allowed, if there is one: `how` returns whether a
-    /// write of an epoch may be flushed now, and how.
-    pub fn flush<T: Wraps>(
-        &mut self,
-        hw: &mut dyn Services<T>,
-        core: CoreId,
-        how: impl Fn(&EpochTable, u64) -> Option<Flush>,
-    ) -> Option<Write> {
+    /// Flushes the oldest entry of a core that is allowed, if there is one: of a safe epoch, or if it is eager of any.
+    pub fn flush<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) -> Option<Write> {
         let most = self.settings.gather;
         let state = self.core(core);
         if state.buffer.waiting() == 0 {
@@ -23,7 +17,12 @@ impl PersistBuffers {
         }
         let held = state.held_back(most);
         let epochs = &state.epochs;
-        let mut write = state.buffer.flush(held, |number| how(epochs, number))?;
+        let mut write = state
+            .buffer
+            .flush(held, last(epochs, eager), |number| match epochs.is_safe(number) {
+                true => Some(Flush::Safe),
+                false => eager.then_some(Flush::Early),
+            })?;
         if broken(Rule::EntryKeepsBytes) {
             write.data = hw.visible_line(write.line);
         }
@@ -54,9 +53,8 @@ impl PersistBuffers {
     }
 
     /// Releases a core's fence if its epochs are durable, and notes the buffer's occupancy and
-    /// whether it is blocked. `may`: whether a write of an epoch may be flushed. To be called after
-    /// the last flush and commit.
-    pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, may: impl Fn(&EpochTable, u64) -> bool) {
+    /// whether it is blocked. To be called after the last flush, which was as `eager`, and commit.
+    pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) {
         let state = self.core(core);
         if state
             .fence
@@ -66,7 +64,10 @@ impl PersistBuffers {
             hw.open(Gate::Fence(core).into());
         }
         state.settled = true;
-        let blocked = state.buffer.is_blocked(|number| may(&state.epochs, number));
+        let epochs = &state.epochs;
+        let blocked = state
+            .buffer
+            .is_blocked(last(epochs, eager), |number| eager || epochs.is_safe(number));
         state.note(hw.now(), blocked);
     }
 
@@ -141,5 +142,13 @@ impl PersistBuffers {
             Message::Gathered(_, newest) => self.gathered(hw, core, newest),
         }
         self.note_changed(core);
+    }
+}
+
+/// An epoch after which none may be flushed.
+fn last(epochs: &EpochTable, eager: bool) -> u64 {
+    match eager {
+        true => u64::MAX,
+        false => epochs.last_safe(),
     }
 }

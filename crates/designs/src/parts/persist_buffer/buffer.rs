@@ -155,25 +155,26 @@ impl Buffer {
     }
 
     /// Flushes the oldest waiting entry that is allowed: `how` returns whether a write of an epoch
-    /// may be flushed now, and how. The entry `held` and younger ones are held back, so that later
-    /// stores coalesce with them.
+    /// may be flushed now, and how; none of an epoch after `last` may. The entry `held` and younger ones are held
+    /// back, so that later stores coalesce with them.
     ///
     /// Writes of one line arrive in the order in which they are sent, and controllers refuse an
     /// early one behind one that they have refused. So a write waits for an older waiting one of
     /// its line and epoch, and a safe one for an early one.
-    pub fn flush(&mut self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
-        let (place, index, flush) = self.next_to_flush(held, how)?;
+    pub fn flush(&mut self, held: Option<u64>, last: u64, how: impl Fn(u64) -> Option<Flush>) -> Option<Write> {
+        let held = held.unwrap_or(u64::MAX);
+        let end = self
+            .waiting
+            .partition_point(|entry| entry.id < held && entry.epoch <= last);
+        let (place, index, flush) = self.next_to_flush(end, how)?;
         let Waiting { id, refused, .. } = self.waiting.remove(place);
         let entry = self.entries.at_mut(index);
         entry.state = State::InFlight(flush);
         Some(entry.write(id, flush, refused))
     }
 
-    /// The entry to be flushed, by its places among those that wait and among all, and how.
-    fn next_to_flush(&self, held: Option<u64>, how: impl Fn(u64) -> Option<Flush>) -> Option<(usize, usize, Flush)> {
-        let end = held.map_or(self.waiting.len(), |held| {
-            self.waiting.partition_point(|entry| entry.id < held)
-        });
+    /// Of the first `end` that wait the entry to be flushed, by its places among those that wait and among all, and how.
+    fn next_to_flush(&self, end: usize, how: impl Fn(u64) -> Option<Flush>) -> Option<(usize, usize, Flush)> {
         let mut place = 0;
         for of_epoch in by_epoch(&self.waiting[..end]) {
             if let Some(flush) = how(of_epoch[0].epoch) {
@@ -215,10 +216,11 @@ impl Buffer {
         })
     }
 
-    /// Whether entries wait and none of their epochs may be flushed.
+    /// Whether entries wait and none of their epochs may be flushed; none after `last` may.
     #[must_use]
-    pub fn is_blocked(&self, may: impl Fn(u64) -> bool) -> bool {
-        !self.waiting.is_empty() && !by_epoch(&self.waiting).any(|of_epoch| may(of_epoch[0].epoch))
+    pub fn is_blocked(&self, last: u64, may: impl Fn(u64) -> bool) -> bool {
+        let end = self.waiting.partition_point(|entry| entry.epoch <= last);
+        !self.waiting.is_empty() && !by_epoch(&self.waiting[..end]).any(|of_epoch| may(of_epoch[0].epoch))
     }
 
     /// Frees the entry of a write that is acknowledged: its epoch, if there was such a write in flight.

@@ -7,7 +7,7 @@ const B: Line = Line(2);
 
 /// Flushes the oldest write of an epoch.
 fn flush(buffer: &mut Buffer, epoch: u64) -> Option<Write> {
-    buffer.flush(None, |of| (of == epoch).then_some(Flush::Safe))
+    buffer.flush(None, u64::MAX, |of| (of == epoch).then_some(Flush::Safe))
 }
 
 #[test]
@@ -53,8 +53,11 @@ fn entries_can_be_held_back_for_stores_that_follow() {
     assert_eq!(buffer.gathering(0, None), Some((0, 2)));
     assert_eq!(buffer.gathering(0, Some(0)), Some((1, 1)));
     assert_eq!((buffer.gathering(0, Some(1)), buffer.gathering(1, None)), (None, None));
-    assert!(buffer.flush(Some(0), |_| Some(Flush::Safe)).is_none());
-    assert_eq!(buffer.flush(Some(1), |_| Some(Flush::Safe)).map(|e| e.line), Some(A));
+    assert!(buffer.flush(Some(0), u64::MAX, |_| Some(Flush::Safe)).is_none());
+    assert_eq!(
+        buffer.flush(Some(1), u64::MAX, |_| Some(Flush::Safe)).map(|e| e.line),
+        Some(A)
+    );
     assert_eq!(
         buffer.gathering(0, None),
         Some((1, 1)),
@@ -70,7 +73,7 @@ fn entries_can_be_held_back_for_stores_that_follow() {
 #[test]
 fn a_safe_write_waits_for_an_early_one_of_its_line_and_epoch_and_no_other_does() {
     let mut buffer = Buffer::new(8);
-    let flush = |buffer: &mut Buffer, how| buffer.flush(None, |_| Some(how)).map(|e| e.data);
+    let flush = |buffer: &mut Buffer, how| buffer.flush(None, u64::MAX, |_| Some(how)).map(|e| e.data);
     buffer.insert(A, [1; 8], 0);
     assert_eq!(flush(&mut buffer, Flush::Early), Some([1; 8]));
     buffer.insert(A, [2; 8], 0);
@@ -103,16 +106,16 @@ fn a_safe_write_waits_for_an_early_one_of_its_line_and_epoch_and_no_other_does()
 fn a_write_waits_for_a_refused_one_of_its_line_and_epoch() {
     let mut buffer = Buffer::new(4);
     buffer.insert(A, [1; 8], 0);
-    buffer.flush(None, |_| Some(Flush::Early));
+    buffer.flush(None, u64::MAX, |_| Some(Flush::Early));
     buffer.insert(A, [2; 8], 0);
-    buffer.flush(None, |_| Some(Flush::Early));
+    buffer.flush(None, u64::MAX, |_| Some(Flush::Early));
     assert_eq!(buffer.refuse(0), Some(0));
     assert!(
         buffer.insert(A, [3; 8], 0),
         "what coalesced with the older one would be overwritten by the younger"
     );
     assert_eq!(buffer.refuse(1), Some(0));
-    let again = |buffer: &mut Buffer| buffer.flush(None, |_| Some(Flush::Safe)).map(|e| e.data);
+    let again = |buffer: &mut Buffer| buffer.flush(None, u64::MAX, |_| Some(Flush::Safe)).map(|e| e.data);
     assert_eq!(again(&mut buffer), Some([1; 8]));
     assert_eq!(again(&mut buffer), Some([2; 8]));
     assert_eq!(again(&mut buffer), Some([3; 8]));
@@ -122,12 +125,12 @@ fn a_write_waits_for_a_refused_one_of_its_line_and_epoch() {
 fn a_refused_write_waits_again_and_coalesces_again() {
     let mut buffer = Buffer::new(4);
     buffer.insert(A, [1; 8], 3);
-    let sent = buffer.flush(None, |_| Some(Flush::Early)).expect("a write");
+    let sent = buffer.flush(None, u64::MAX, |_| Some(Flush::Early)).expect("a write");
     assert_eq!((sent.tag.flush, sent.tag.was_refused), (Flush::Early, false));
     assert_eq!(buffer.refuse(sent.tag.id), Some(3));
-    assert!(buffer.is_blocked(|_| false) && !buffer.is_blocked(|_| true));
+    assert!(buffer.is_blocked(u64::MAX, |_| false) && !buffer.is_blocked(u64::MAX, |_| true));
     assert!(!buffer.insert(A, [2; 8], 3), "it coalesces with the refused one");
-    let again = buffer.flush(None, |_| Some(Flush::Safe)).expect("a write");
+    let again = buffer.flush(None, u64::MAX, |_| Some(Flush::Safe)).expect("a write");
     assert_eq!((again.tag.id, again.data), (sent.tag.id, [2; 8]));
     assert!(again.tag.was_refused);
 }
@@ -136,7 +139,7 @@ fn a_refused_write_waits_again_and_coalesces_again() {
 fn a_refused_write_is_not_held_back() {
     let mut buffer = Buffer::new(4);
     buffer.insert(A, [1; 8], 0);
-    let sent = buffer.flush(None, |_| Some(Flush::Early)).expect("a write");
+    let sent = buffer.flush(None, u64::MAX, |_| Some(Flush::Early)).expect("a write");
     buffer.refuse(sent.tag.id);
     assert_eq!(buffer.gathering(0, None), None, "no time is set for it");
     buffer.insert(B, [1; 8], 0);

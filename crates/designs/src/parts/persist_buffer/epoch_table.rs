@@ -27,6 +27,8 @@ pub struct EpochTable {
     epochs: VecDeque<Epoch>,
     /// The epochs before this one precede every strand (the last join).
     joined: u64,
+    /// None after this one is safe.
+    last_safe: u64,
     /// An epoch may have become able to commit.
     may_commit: bool,
     /// Epochs that are gone, for their memory.
@@ -85,6 +87,7 @@ impl EpochTable {
             core,
             epochs: VecDeque::from([Epoch::default()]),
             joined: 0,
+            last_safe: 0,
             may_commit: false,
             spare: Vec::new(),
         }
@@ -124,6 +127,9 @@ impl EpochTable {
         };
         next.awaits.clear();
         self.await_own(before, &mut next);
+        if next.awaits.is_empty() {
+            self.last_safe = next.number;
+        }
         self.epochs.push_back(next);
         self.may_commit |= is_new;
         is_new
@@ -201,6 +207,12 @@ impl EpochTable {
         self.get(number).is_none_or(|epoch| epoch.awaits.is_empty())
     }
 
+    /// An epoch after which none is safe.
+    #[must_use]
+    pub fn last_safe(&self) -> u64 {
+        self.last_safe
+    }
+
     /// Notes that an epoch of `requester` awaits this core's `number`, which ends if it is the current one.
     pub fn add_dependent(&mut self, number: u64, requester: CoreId) {
         let current = self.current();
@@ -232,6 +244,9 @@ impl EpochTable {
             let before = epoch.awaits.len();
             epoch.awaits.retain(|on| *on != done);
             self.may_commit |= epoch.awaits.len() != before;
+            if epoch.awaits.is_empty() {
+                self.last_safe = self.last_safe.max(epoch.number);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A core's epochs.
 
 use super::*;
+use strandline_kernel::Rng;
 
 const CORE: CoreId = CoreId(0);
 const OTHER: CoreId = CoreId(1);
@@ -154,4 +155,27 @@ fn a_strand_that_writes_what_another_wrote_follows_it() {
     epochs.acknowledge(0);
     assert_eq!(commit(&mut epochs), [0]);
     assert!(epochs.is_safe(epochs.current()));
+}
+
+#[test]
+fn no_epoch_after_the_last_safe_one_is_safe() {
+    let (mut epochs, mut rng) = (EpochTable::new(CORE), Rng::new(1));
+    let mut bounded = 0;
+    for _ in 0..20_000 {
+        match rng.below(8) {
+            0..=2 => epochs.add_write(),
+            3 => _ = epochs.begin([Follows::Current, Follows::Join, Follows::All][rng.below(3) as usize]),
+            4 => epochs.depend_on(other(rng.below(4))),
+            5 => epochs.resolve(other(rng.below(4))),
+            _ => {
+                let oldest = epochs.oldest().0;
+                (oldest..oldest + 4).for_each(|number| epochs.acknowledge(number));
+                commit(&mut epochs);
+            }
+        }
+        let after = epochs.last_safe() + 1..=epochs.current();
+        bounded += after.clone().count();
+        assert!(after.into_iter().all(|number| !epochs.is_safe(number)));
+    }
+    assert!(bounded > 10_000, "{bounded}");
 }
