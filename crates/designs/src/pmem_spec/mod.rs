@@ -113,8 +113,8 @@ pub struct PmemSpec {
     stale: BTreeSet<Line>,
     /// Whether [`Gate::Progress`] has waiters.
     awaited: bool,
-    /// The latest time of its opening.
-    timer: Option<Cycles>,
+    /// When it opens at the latest: the times of messages under way.
+    looks: BTreeSet<Cycles>,
     stale_loads: u64,
     late_stores: u64,
 }
@@ -159,7 +159,7 @@ impl Default for PmemSpec {
             careful: BTreeSet::new(),
             stale: BTreeSet::new(),
             awaited: false,
-            timer: None,
+            looks: BTreeSet::new(),
             stale_loads: 0,
             late_stores: 0,
         }
@@ -194,8 +194,10 @@ impl PmemSpec {
     fn wait(&mut self, hw: &mut dyn Services<Own>, then: Option<Stamp>) -> Until<Gate> {
         self.awaited = true;
         let over = then.map(|then| Cycles(then.at.0 + self.window));
-        if let Some(over) = over.filter(|over| *over > hw.now() && self.timer.is_none_or(|timer| *over < timer)) {
-            self.timer = Some(over);
+        // An earlier look wakes all that wait, and they ask for the next.
+        let is_first = |over: &Cycles| self.looks.first().is_none_or(|first| over < first);
+        if let Some(over) = over.filter(|over| *over > hw.now() && is_first(over)) {
+            self.looks.insert(over);
             hw.send(over, Look);
         }
         Until::Open(Gate::Progress)
@@ -430,7 +432,8 @@ impl Design for PmemSpec {
     }
 
     fn message(&mut self, hw: &mut dyn Services<Own>, _: Look) {
-        self.timer = None;
+        let now = hw.now();
+        self.looks.retain(|at| *at > now);
         self.progress(hw);
     }
 
@@ -457,5 +460,29 @@ impl Design for PmemSpec {
                 )
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Both;
+
+    /// The mock has two controllers. Each buffer has one entry, which a dropped line holds for the window.
+    #[test]
+    fn lines_that_wait_for_two_buffers_need_a_look_each() {
+        let mut both = Both::of(PmemSpec::default()).with(&[("buffer_entries", 1)]);
+        let evict = |both: &mut Both<PmemSpec>, number| both.evict(Level::Llc, Line(number));
+        for (at, number) in [(0, 1), (100, 2)] {
+            both.hw.now = at;
+            assert_eq!(evict(&mut both, number), Eviction::Drop);
+        }
+        for _ in 0..10 {
+            // The younger drop is waited for first.
+            let (younger, older) = (evict(&mut both, 4), evict(&mut both, 3));
+            assert!(matches!((younger, older), (Eviction::Hold(_), Eviction::Hold(_))));
+            both.design.message(&mut both.hw, Look);
+        }
+        assert_eq!(both.hw.messages.len(), 2);
     }
 }
