@@ -22,7 +22,7 @@ pub use counts::Counts;
 pub use cpu::SimCpu;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
-pub use queue::{Entry, Kind, StoreQueue};
+pub use queue::{Entry, Kind, Lost, StoreQueue};
 pub use request::{Dispatched, Request, Response};
 pub use saved::Saved;
 pub use window::Window;
@@ -41,7 +41,7 @@ use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
 
 /// The most times that a core waits for one line to arrive at another core.
-const MOST_WAITS: u32 = 16;
+pub const MOST_WAITS: u32 = 16;
 
 /// Whether a core's program was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -460,29 +460,31 @@ impl Core {
         self.watches.set(!lines.is_empty());
     }
 
-    /// When a store performs that has requested this line again, if it waits for nothing else.
-    pub fn due_again(&self, line: Line) -> Option<u64> {
+    /// A store that has requested this line again after losing it, if it waits for nothing else.
+    pub fn lost(&self, line: Line) -> Option<Lost> {
         let due = self.drains.get();
-        let queued = |entry: &Entry| entry.lost && entry.line() == line;
-        let is_queued = due != u64::MAX && self.queue.borrow().iter().any(queued);
-        is_queued
-            .then_some(due)
-            .or_else(|| self.kept_due_again(|kept| kept == line))
+        let queue = self.queue.borrow();
+        let mut queued = queue.iter().filter(|entry| entry.lost && entry.line() == line);
+        let first = queued.next().filter(|_| due != u64::MAX);
+        first
+            .map(|entry| Lost::of(entry, due))
+            .or_else(|| self.lost_kept(|kept| kept == line))
     }
 
-    /// The same for a store that the design has kept, to one of these lines.
-    pub fn kept_due_again(&self, is_of: impl Fn(Line) -> bool) -> Option<u64> {
+    /// The same of a store that the design has kept, to one of these lines.
+    pub fn lost_kept(&self, is_of: impl Fn(Line) -> bool) -> Option<Lost> {
         let kept = self.kept.borrow();
         let mut lost = kept.iter().filter(|entry| entry.lost && entry.owned != 0);
-        lost.find(|entry| is_of(entry.line())).map(|entry| entry.owned)
+        let found = lost.find(|entry| is_of(entry.line()));
+        found.map(|entry| Lost::of(entry, entry.owned))
     }
 
-    /// Whether the program, or the oldest store, has waited too often for this line to arrive at
-    /// another core. It waits no more: that core may lose the line and fetch it again with its
-    /// loads endlessly.
-    pub fn has_waited(&self, line: Line) -> bool {
-        let store = |entry: &Entry| u32::from(entry.waited) >= MOST_WAITS && entry.line() == line;
-        self.waited.get() >= MOST_WAITS || self.queue.borrow().front().is_some_and(store)
+    /// How often the program has waited for its line, or a store has waited for this one or lost it.
+    pub fn waits(&self, line: Line) -> u32 {
+        let (queue, kept) = (self.queue.borrow(), self.kept.borrow());
+        let stores = queue.iter().chain(kept.iter()).filter(|entry| entry.line() == line);
+        let most = stores.map(|entry| u32::from(entry.waited)).max();
+        self.waited.get().max(most.unwrap_or(0))
     }
 
     /// Whether the oldest store has requested its line again.

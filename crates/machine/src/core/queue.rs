@@ -37,7 +37,7 @@ pub struct Entry {
     pub older: u32,
     /// The context that it belongs to.
     pub context: u8,
-    /// How many times its line was in flight to another core when it was at the head.
+    /// How many times, at the head, it could not have its line, or had lost it.
     pub waited: u8,
     /// It has requested its line again: the line was lost before the entry reached the head, or before the design
     /// had a kept one performed. Younger entries, and loads that miss, wait, so that they do not evict it endlessly.
@@ -96,6 +96,22 @@ impl Entry {
     /// Whether the entry stays behind older entries whatever the drain order.
     pub fn is_barrier(&self) -> bool {
         matches!(self.kind, Kind::Primitive(_) | Kind::Flush(Flush::Clflush))
+    }
+}
+
+/// A store that has lost its line and requested it again.
+pub struct Lost {
+    /// When it performs.
+    pub due: u64,
+    /// How often it has waited.
+    pub waited: u32,
+}
+
+impl Lost {
+    /// The store of this entry.
+    pub fn of(entry: &Entry, due: u64) -> Lost {
+        let waited = u32::from(entry.waited);
+        Lost { due, waited }
     }
 }
 

@@ -4,6 +4,7 @@ use super::run::System;
 use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
+use crate::core::{Lost, MOST_WAITS};
 use strandline_design::{Access, Eviction, Key, Level, Snoop, Supply, Until};
 use strandline_isa::{CoreId, Line};
 use strandline_rules::{broken, Rule};
@@ -50,8 +51,8 @@ impl System {
     ) -> Result<u64, Blocked> {
         let shared = &self.hw.harts[core.index()].core;
         // In caches with few ways, the core's own requests could evict the line endlessly.
-        if let Some(due) = shared.kept_due_again(|kept| kept != line) {
-            return Err(Blocked::Filling(due));
+        if let Some(lost) = shared.lost_kept(|kept| kept != line) {
+            return Err(Blocked::Filling(lost.due));
         }
         let private = shared.private.borrow();
         let start = private.misses_l2.start(private.misses.start(at) + fill.latency);
@@ -71,7 +72,7 @@ impl System {
         let here = self.hw.llc.peek(line);
         let victim = match here {
             Some(_) => None,
-            None => self.victim_for(line)?,
+            None => self.victim_for(core, line)?,
         };
         let alone = self.hw.harts.len() == 1;
         if let Some(known) = here.filter(|known| known.owned && !alone) {
@@ -120,11 +121,11 @@ impl System {
     fn await_owner(&mut self, core: CoreId, line: Line, sharers: Sharers, at: u64) -> Result<(), Blocked> {
         // A load is requested at dispatch, for a later cycle; a store as it drains.
         let now = at.min(self.hw.harts[core.index()].core.next_op.get());
-        let has_waited = self.hw.harts[core.index()].core.has_waited(line);
+        let requester = &self.hw.harts[core.index()].core;
         let busy = |owner: CoreId| {
             let owner = &self.hw.harts[owner.index()].core;
             let filled = owner.private.borrow().misses.filled(line, at);
-            if filled > at && (!has_waited || owner.awaits_own(line)) {
+            if filled > at && (requester.waits(line) < MOST_WAITS || owner.awaits_own(line)) {
                 return Some(filled);
             }
             // A core that runs ahead would take the line from such a store again and again (livelock).
@@ -136,7 +137,7 @@ impl System {
             // otherwise loads requested ahead of time could steal the line endlessly (livelock).
             match due < now && owner.awaits_own(line) {
                 true => Some(due),
-                false => owner.due_again(line).filter(|due| *due <= at),
+                false => owner.lost(line).map(|lost| lost.due).filter(|due| *due <= at),
             }
         };
         sharers
@@ -148,25 +149,26 @@ impl System {
     /// The LLC line to evict for this one, which is not there, if its set is full: the least recently used that no
     /// store waits for after losing it. Otherwise stores of several cores whose lines share a set
     /// would evict each other endlessly. Fails until one of those stores is due if they hold all
-    /// ways.
-    fn victim_for(&self, line: Line) -> Result<Option<Line>, Blocked> {
+    /// ways, unless one has waited less than this request. Otherwise cores that lose and request their lines in turn
+    /// could hold all ways each time this core asks (starvation).
+    fn victim_for(&self, core: CoreId, line: Line) -> Result<Option<Line>, Blocked> {
         let llc = &self.hw.llc;
         if llc.has_room_for(line) {
             return Ok(None);
         }
-        let mut first = u64::MAX;
+        let (mut first, mut patient) = (u64::MAX, None);
+        let is_patient = |lost: &Lost| lost.waited < self.hw.harts[core.index()].core.waits(line);
         for (victim, known) in llc.victims_for(line) {
-            match known
-                .sharers
-                .cores()
-                .filter(|_| known.owned)
-                .find_map(|core| self.hw.harts[core.index()].core.due_again(victim))
-            {
-                Some(due) => first = first.min(due),
+            let mut owners = known.sharers.cores().filter(|_| known.owned);
+            match owners.find_map(|owner| self.hw.harts[owner.index()].core.lost(victim)) {
+                Some(lost) => {
+                    first = first.min(lost.due);
+                    patient = patient.or_else(|| is_patient(&lost).then_some(victim));
+                }
                 None => return Ok(Some(victim)),
             }
         }
-        Err(Blocked::Filling(first))
+        patient.map(Some).ok_or(Blocked::Filling(first))
     }
 
     /// Place 5: snoops the cores that hold the line (or all) and passes their notes to the design.

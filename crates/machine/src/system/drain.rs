@@ -117,6 +117,7 @@ impl System {
             match answer {
                 Ok(done) => {
                     e.lost = e.owned != 0;
+                    e.waited = e.waited.saturating_add(e.lost.into());
                     e.owned = done.max(at + 1);
                 }
                 Err(Blocked::Filling(filled)) => {
@@ -182,7 +183,8 @@ impl System {
                 Ok(at) | Err(Blocked::Filling(at)) => {
                     let again = at.max(now) + 1;
                     let kept = &mut shared.kept.borrow_mut()[index];
-                    kept.lost |= answer.is_ok() && kept.owned != 0;
+                    kept.lost |= kept.owned != 0;
+                    kept.waited = kept.waited.saturating_add((answer.is_err() || kept.lost).into());
                     kept.owned = if answer.is_ok() { again } else { 0 };
                     self.hw.events.post(Cycles(again), Event::Perform { core, id });
                 }

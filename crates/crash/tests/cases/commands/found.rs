@@ -30,6 +30,16 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "crash sps -d sp --threads 2 --tasks 5 --window auto --seed 1 --set workload.operations=3 \
          --set machine.l2.bytes=65536 --set machine.llc.bytes=65536 --set machine.llc.ways=2",
     ),
+    (
+        "stores-that-take-lines-in-turn",
+        "crash sps -d sp --threads 4 --tasks 4 --window auto --seed 729 --set workload.operations=3 \
+         --set machine.l2.bytes=65536 --set machine.llc.bytes=65536 --set machine.llc.ways=2",
+    ),
+    (
+        "looks-that-double",
+        "crash hashmap -d pmem-spec -m asap --runtime undo --threads 4 --tasks 64 --set runtime.log_batch=3 \
+         --set runtime.log_group=3",
+    ),
 ];
 
 /// That the command finds nothing.
