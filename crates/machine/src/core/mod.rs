@@ -40,7 +40,8 @@ use strandline_design::{Admission, Key, Until};
 use strandline_isa::{Addr, Alu, CoreId, Line, Lowering, Memory, Primitive};
 use strandline_rules::{any_broken, broken, Rule};
 
-/// The most times that a core waits for one line to arrive at another core.
+/// The most times that a core waits for one line to arrive at another core, which may lose the line and fetch it again
+/// with its loads endlessly.
 pub const MOST_WAITS: u32 = 16;
 
 /// Whether a core's program was interrupted.

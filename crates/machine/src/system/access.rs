@@ -156,19 +156,19 @@ impl System {
         if llc.has_room_for(line) {
             return Ok(None);
         }
-        let (mut first, mut patient) = (u64::MAX, None);
-        let is_patient = |lost: &Lost| lost.waited < self.hw.harts[core.index()].core.waits(line);
+        let (mut first, mut yields) = (u64::MAX, None);
+        let has_waited_less = |lost: &Lost| lost.waited < self.hw.harts[core.index()].core.waits(line);
         for (victim, known) in llc.victims_for(line) {
             let mut owners = known.sharers.cores().filter(|_| known.owned);
             match owners.find_map(|owner| self.hw.harts[owner.index()].core.lost(victim)) {
                 Some(lost) => {
                     first = first.min(lost.due);
-                    patient = patient.or_else(|| is_patient(&lost).then_some(victim));
+                    yields = yields.or_else(|| has_waited_less(&lost).then_some(victim));
                 }
                 None => return Ok(Some(victim)),
             }
         }
-        patient.map(Some).ok_or(Blocked::Filling(first))
+        yields.map(Some).ok_or(Blocked::Filling(first))
     }
 
     /// Place 5: snoops the cores that hold the line (or all) and passes their notes to the design.

@@ -179,17 +179,19 @@ impl System {
         let now = self.hw.now;
         if !store_hits(&shared, &entry, now) {
             let answer = self.access(core, entry.line(), Access::Own, now);
+            let kept = &mut shared.kept.borrow_mut()[index];
+            kept.lost |= kept.owned != 0;
+            kept.owned = 0;
             return match answer {
                 Ok(at) | Err(Blocked::Filling(at)) => {
                     let again = at.max(now) + 1;
-                    let kept = &mut shared.kept.borrow_mut()[index];
-                    kept.lost |= kept.owned != 0;
                     kept.waited = kept.waited.saturating_add((answer.is_err() || kept.lost).into());
-                    kept.owned = if answer.is_ok() { again } else { 0 };
+                    if answer.is_ok() {
+                        kept.owned = again;
+                    }
                     self.hw.events.post(Cycles(again), Event::Perform { core, id });
                 }
                 Err(Blocked::Until(until)) => {
-                    shared.kept.borrow_mut()[index].owned = 0;
                     let condition = Condition::of(core, until);
                     self.hw.waiters.park(condition, Waiter::Perform { core, id });
                 }

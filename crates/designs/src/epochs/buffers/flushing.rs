@@ -8,7 +8,7 @@ use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// Flushes the oldest entry of a core that is allowed, if there is one: of a safe epoch, or if it is eager of any.
+    /// Flushes the oldest entry of a core that is allowed, if there is one. Those of safe epochs are; with `eager` all.
     pub fn flush<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) -> Option<Write> {
         let most = self.settings.gather;
         let state = self.core(core);
@@ -53,7 +53,7 @@ impl PersistBuffers {
     }
 
     /// Releases a core's fence if its epochs are durable, and notes the buffer's occupancy and
-    /// whether it is blocked. To be called after the last flush, which was as `eager`, and commit.
+    /// whether it is blocked. To be called after the last flush, with the same `eager`, and commit.
     pub fn settle<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, eager: bool) {
         let state = self.core(core);
         if state
