@@ -13,7 +13,7 @@ pub struct Controller {
     /// Accepted writes that are not on the media, oldest first.
     accepted: Vec<Accepted>,
     /// Their lines.
-    lines: LineCounts<256>,
+    lines: LineCounts<1024>,
     /// The index of the oldest of them that has not been issued to the media.
     oldest: usize,
     /// What the last look found out about the oldest writes.
@@ -22,6 +22,8 @@ pub struct Controller {
     count: u64,
     /// Writes that have arrived and found no room.
     waiting: VecDeque<(WriteId, Line)>,
+    /// Their lines.
+    waiting_lines: LineCounts<1024>,
     capacity: usize,
     /// The numbers of queued writes at which they begin and cease to go before reads.
     drain: [usize; 2],
@@ -92,6 +94,7 @@ impl Controller {
             wait: Wait::NONE,
             count: 0,
             waiting: VecDeque::new(),
+            waiting_lines: LineCounts::new(),
             capacity,
             drain: [high, (machine.controllers.drain_low as usize).min(high - 1)],
             row_hits_first: machine.controllers.row_hits_first,
@@ -106,9 +109,11 @@ impl Controller {
     /// waited itself, no older write to its line waits. Otherwise it waits. `may_coalesce`: whether
     /// it may coalesce with a queued write to its line.
     pub fn admits(&mut self, write: WriteId, line: Line, again: bool, may_coalesce: impl Fn(WriteId) -> bool) -> bool {
-        let behind = !self.waiting.is_empty() && !again && self.waiting.iter().any(|w| w.1 == line);
+        let may_be_behind = !again && self.waiting_lines.most(line) > 0;
+        let behind = may_be_behind && self.waiting.iter().any(|w| w.1 == line);
         if behind || self.is_full() && self.joins(line, may_coalesce).is_none() {
             self.waiting.push_back((write, line));
+            self.waiting_lines.add(line);
             return false;
         }
         true
@@ -204,10 +209,12 @@ impl Controller {
         if self.waiting.is_empty() || self.is_full() {
             return None;
         }
-        if broken(Rule::WaitingWritesInOrder) {
-            return self.waiting.pop_back().map(|w| w.0);
-        }
-        self.waiting.pop_front().map(|w| w.0)
+        let (write, line) = match broken(Rule::WaitingWritesInOrder) {
+            true => self.waiting.pop_back()?,
+            false => self.waiting.pop_front()?,
+        };
+        self.waiting_lines.remove(line);
+        Some(write)
     }
 
     /// Issues the oldest write that the media can accept at `now`, or where row hits go first, the oldest of these.
