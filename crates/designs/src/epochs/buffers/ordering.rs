@@ -126,7 +126,7 @@ impl PersistBuffers {
     /// Inserts a line's bytes into a core's buffer; true if they have got an entry of their own.
     fn insert<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, number: u64, line: Line) -> bool {
         let state = self.core(core);
-        if !state.buffer.has_room(line, number) || !state.buffer.insert(line, hw.visible_line(line), number) {
+        if !state.buffer.insert(line, hw.visible_line(line), number) {
             return false;
         }
         state.epochs.add_write();

@@ -121,10 +121,13 @@ impl Buffer {
         !self.entries.is_full() || self.coalesces_with(line, epoch).is_some()
     }
 
-    /// Inserts a store, after which the line's bytes are `data`; true if it has allocated an entry.
+    /// Inserts a store, after which the line's bytes are `data`, if there is room; true if it has allocated an entry.
     pub fn insert(&mut self, line: Line, data: LineData, epoch: u64) -> bool {
         if let Some(index) = self.coalesces_with(line, epoch) {
             self.entries.at_mut(index).data = data;
+            return false;
+        }
+        if self.entries.is_full() {
             return false;
         }
         let id = self.entries.push(Entry {
@@ -198,10 +201,12 @@ impl Buffer {
 
     fn is_behind_its_line(&self, index: usize, flush: Flush) -> bool {
         let entry = self.entries.at(index);
-        let mut older = self.entries.iter().take(index).map(|(_, e)| e);
+        let older = (0..index).rev().map(|index| self.entries.at(index));
+        // Epochs enter one after the other.
+        let mut of_epoch = older.take_while(|e| e.epoch == entry.epoch);
         let comes_first =
             |e: &Entry| matches!(e.state, State::InFlight(first) if flush == Flush::Early || first == Flush::Safe);
-        older.any(|e| e.line == entry.line && e.epoch == entry.epoch && !comes_first(e))
+        of_epoch.any(|e| e.line == entry.line && !comes_first(e))
     }
 
     /// Among the entries of an epoch that wait for stores to coalesce with them, `after` this one:
