@@ -527,11 +527,11 @@ impl Core {
     /// Drains stores that hit up to `until`; false if something is due that the system must handle.
     #[inline(always)]
     pub fn drain_hits(&self, until: u64) -> bool {
-        self.drains.get() > until || self.drain_due_hits(until)
+        self.drains.get() > until || (self.drains_by_itself.get() && self.drain_due_hits(until))
     }
 
     fn drain_due_hits(&self, until: u64) -> bool {
-        if !self.drains_by_itself.get() || self.shut.get() {
+        if self.shut.get() {
             return false;
         }
         // Somebody may wait for its context's last store: the system must handle that store.

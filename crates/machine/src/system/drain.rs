@@ -36,10 +36,13 @@ impl System {
             self.wait_for_buffer(core);
             return false;
         }
-        let Some(entry) = next_entry(shared, at) else {
+        let queue = shared.queue.borrow();
+        let Some(&entry) = next_entry(shared, &queue, at) else {
+            drop(queue);
             shared.drains.set(next_time(shared));
             return false;
         };
+        drop(queue);
         self.hw.hart(core).at_turn = entry.number;
         match entry.kind {
             Kind::Store { .. } => return self.drain_store(core, shared, &entry, at),
@@ -286,9 +289,17 @@ impl System {
     }
 
     /// On shaken machines, evicts a recently stored line from the caches now and then.
+    #[inline(always)]
     fn maybe_evict(&mut self, core: CoreId, entry: &Entry, at: u64) {
         let one_in = self.hw.machine.simulation.evict_one_in;
-        if one_in == 0 || !entry.addr.is_persistent() || !self.hw.rng.one_in(one_in) {
+        if one_in > 0 && entry.addr.is_persistent() {
+            self.evict_one_in(one_in, core, at);
+        }
+    }
+
+    #[inline(never)]
+    fn evict_one_in(&mut self, one_in: u64, core: CoreId, at: u64) {
+        if !self.hw.rng.one_in(one_in) {
             return;
         }
         let index = self.hw.rng.below(self.hw.recent.len() as u64) as usize;
@@ -297,6 +308,7 @@ impl System {
     }
 
     /// Removes the entry of this number from the queue and wakes the waiters for room.
+    #[inline]
     pub(super) fn leave(&mut self, core: CoreId, number: u64, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
@@ -309,7 +321,8 @@ impl System {
     /// Wakes a program that waits for room in the queue, or for an empty queue.
     #[inline(always)]
     fn has_room(&mut self, core: CoreId, at: u64) {
-        if matches!(self.hw.harts[core.index()].state, ProgramState::Waits) {
+        let waits = matches!(self.hw.harts[core.index()].state, ProgramState::Waits);
+        if waits && self.hw.waiters.program_awaits_queue(core) {
             self.wake_for_room(core, at);
         }
     }
@@ -387,13 +400,12 @@ fn store_hits(core: &Core, entry: &Entry, at: u64) -> bool {
 }
 
 /// The entry that drains at `at`.
-fn next_entry(core: &Core, at: u64) -> Option<Entry> {
-    let queue = core.queue.borrow();
+fn next_entry<'q>(core: &Core, queue: &'q StoreQueue, at: u64) -> Option<&'q Entry> {
     if core.drains_in_order {
-        return overtaking_flush(&queue, at).or(queue.front()).copied();
+        return overtaking_flush(queue, at).or(queue.front());
     }
-    let (number, _) = eligible(core, &queue).find(|(_, when)| *when <= at)?;
-    queue.get(number).copied()
+    let (number, _) = eligible(core, queue).find(|(_, when)| *when <= at)?;
+    queue.get(number)
 }
 
 /// A flush that is ready before it reaches the head and leaves all the same: a broken rule.
@@ -406,13 +418,20 @@ fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
 }
 
 /// When the next entry drains, as far as the queue alone decides.
+#[inline]
 fn next_time(core: &Core) -> u64 {
     let queue = core.queue.borrow();
     let next = match core.drains_in_order {
         true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
-        false => eligible(core, &queue).map(|(_, when)| when).min(),
+        false => first_eligible(core, &queue),
     };
     next.unwrap_or(u64::MAX)
+}
+
+/// The same on machines that drain out of order.
+#[inline(never)]
+fn first_eligible(core: &Core, queue: &StoreQueue) -> Option<u64> {
+    eligible(core, queue).map(|(_, when)| when).min()
 }
 
 /// On machines that drain out of order: the entries, by number, with no older barrier and no older entry to

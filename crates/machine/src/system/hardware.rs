@@ -338,7 +338,16 @@ impl Hardware {
         self.harts.first().is_some_and(|hart| hart.core.asks(hook))
     }
 
+    /// Notes a persistent line that was stored to, on machines that evict such lines.
+    #[inline(always)]
     pub fn note_recent(&mut self, core: CoreId, line: Line) {
+        if self.machine.simulation.evict_one_in > 0 {
+            self.keep_recent(core, line);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_recent(&mut self, core: CoreId, line: Line) {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }

@@ -236,6 +236,13 @@ impl Waiters {
         slot.as_ref().is_some_and(|(awaited, _)| *awaited == condition)
     }
 
+    /// Whether a core's program waits for its store queue.
+    #[inline(always)]
+    pub fn program_awaits_queue(&self, core: CoreId) -> bool {
+        let slot = &self.cores[core.index()].program;
+        matches!(slot, Some((Condition::Room(_) | Condition::Empty(_), _)))
+    }
+
     /// The evicted lines that the design holds, each with its condition.
     pub fn held_lines(&self) -> impl Iterator<Item = (Condition, CoreId, Line)> + '_ {
         self.others.iter().filter_map(|(condition, waiter)| match waiter {
