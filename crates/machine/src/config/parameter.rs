@@ -25,11 +25,14 @@ pub(super) struct Parameter {
     pub values: &'static str,
     /// Its value, `None` if that part of the machine is absent.
     pub get: Box<Get>,
+    /// Its value as a number, `None` if it is none or that part of the machine is absent.
+    pub number: Box<Number>,
     /// Sets its value; `None`, and no change, if the text is not one of its values.
     pub put: Box<Put>,
 }
 
 type Get = dyn Fn(&Machine) -> Option<String> + Send + Sync;
+type Number = dyn Fn(&Machine) -> Option<f64> + Send + Sync;
 type Put = dyn Fn(&mut Machine, &str) -> Option<()> + Send + Sync;
 
 /// All parameters, section by section, in the order in which they are described.
@@ -67,6 +70,14 @@ impl Parameter {
     pub fn value(&self, machine: &Machine) -> Option<String> {
         let value = (self.get)(machine).or_else(|| (self.key == "l2.bytes").then(|| "0".to_owned()));
         value.filter(|value| !value.is_empty())
+    }
+
+    /// Whether its value in the machine is in its range, as that of a part that is absent is.
+    pub fn is_in_range(&self, machine: &Machine) -> bool {
+        match (&self.range, (self.number)(machine)) {
+            (Some(range), Some(value)) => range.contains(&value),
+            _ => true,
+        }
     }
 
     /// The value that a user wrote, with or without a unit, and its nanoseconds if it was given in them.
@@ -133,10 +144,14 @@ pub(super) trait Value: Sized {
     const VALUES: &'static str;
     fn show(&self) -> String;
     fn read(text: &str) -> Option<Self>;
+    /// Its number, if it is one.
+    fn number(&self) -> Option<f64> {
+        None
+    }
 }
 
 macro_rules! value {
-    ($type:ty: $values:literal, $show:expr, $read:expr) => {
+    ($type:ty: $values:literal, $show:expr, $read:expr $(, $number:expr)?) => {
         impl Value for $type {
             const VALUES: &'static str = $values;
             fn show(&self) -> String {
@@ -145,14 +160,22 @@ macro_rules! value {
             fn read(text: &str) -> Option<Self> {
                 text.parse().ok().map($read)
             }
+            $(fn number(&self) -> Option<f64> {
+                Some($number(self))
+            })?
         }
     };
 }
 value!(bool: "true or false", bool::to_string, |flag| flag);
 value!(String: "a name", String::clone, |name| name);
-value!(f64: "a number", f64::to_string, |number| number);
-value!(u64: "a whole number", u64::to_string, |number| number);
-value!(Cycles: "a whole number of cycles, or a number of ns", |cycles: &Cycles| cycles.0.to_string(), Cycles);
+value!(f64: "a number", f64::to_string, |number| number, |number: &f64| *number);
+value!(u64: "a whole number", u64::to_string, |number| number, |number: &u64| *number as f64);
+value!(
+    Cycles: "a whole number of cycles, or a number of ns",
+    |cycles: &Cycles| cycles.0.to_string(),
+    Cycles,
+    |cycles: &Cycles| cycles.0 as f64
+);
 
 macro_rules! words {
     ($Words:ident: $First:ident = $first:literal $(, $Other:ident = $other:literal)*) => {
@@ -199,6 +222,7 @@ macro_rules! parameters {
                     range: [$($least as f64..=$most as f64)?].into_iter().next(),
                     values: <$type as Value>::VALUES,
                     get: Box::new(move |machine| Some(of(machine)?.$field.show())),
+                    number: Box::new(move |machine| of(machine)?.$field.number()),
                     put: Box::new(move |machine, text| {
                         of_mut(machine).$field = Value::read(text)?;
                         Some(())

@@ -45,12 +45,11 @@ impl Machine {
 }
 
 fn check_ranges(machine: &Machine) -> Check {
-    for parameter in PARAMETERS.iter() {
-        if let Some(value) = parameter.value(machine) {
-            parameter.read(&value, machine.core.clock_ghz)?;
-        }
+    let wrong = PARAMETERS.iter().find(|parameter| !parameter.is_in_range(machine));
+    match wrong.and_then(|parameter| Some((parameter, parameter.value(machine)?))) {
+        Some((parameter, value)) => parameter.read(&value, machine.core.clock_ghz).map(|_| ()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn check_caches(machine: &Machine) -> Check {
