@@ -56,6 +56,33 @@ impl Core {
         Poll::Pending
     }
 
+    /// The outcome of an operation that is polled until it has it, or the system does not answer its request at once.
+    #[inline(always)]
+    fn answered<T>(&self, mut poll: impl FnMut() -> Poll<T>) -> Poll<T> {
+        loop {
+            let polled = poll();
+            if polled.is_ready() || !self.is_answered() {
+                return polled;
+            }
+        }
+    }
+
+    /// Calls the system, if it is lent, to answer the request that was left: whether the program goes on at once.
+    #[inline(never)]
+    fn is_answered(&self) -> bool {
+        let Some(mut system) = self.lent.take() else {
+            return false;
+        };
+        let request = self.request.take().expect("a program suspends with a request");
+        let goes_on = system.answers(self.id, request);
+        self.lent.set(Some(system));
+        self.waits.set(!goes_on);
+        if goes_on {
+            self.resumes();
+        }
+        goes_on
+    }
+
     /// Stops an operation: it leaves the request or, while the core replays its log, takes its
     /// outcome from there.
     #[cold]
@@ -485,7 +512,8 @@ impl Cpu for SimCpu {
     fn load(&self, addr: Addr, address: u64, size: u8) -> impl Future<Output = W<'_, Self>> {
         let mut stage = Stage::New;
         poll_fn(move |_| {
-            let loaded = self.core.poll_load(&mut stage, addr, address, size);
+            let c = &*self.core;
+            let loaded = c.answered(|| c.poll_load(&mut stage, addr, address, size));
             loaded.map(|(value, done)| W::new(self, value, done))
         })
     }
@@ -494,31 +522,44 @@ impl Cpu for SimCpu {
     fn store(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         let kind = Kind::Store { size, value };
-        poll_fn(move |_| self.core.poll_store(&mut stage, addr, kind, (address, data)))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_store(&mut stage, addr, kind, (address, data)))
+        })
     }
 
     fn store_nt(&self, addr: Addr, address: u64, size: u8, value: u64, data: u64) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
         let kind = self.core.store_nt(size, value);
-        poll_fn(move |_| self.core.poll_store(&mut stage, addr, kind, (address, data)))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_store(&mut stage, addr, kind, (address, data)))
+        })
     }
 
     fn rmw(&self, addr: Addr, address: u64, op: Rmw, operand: u64, data: u64) -> impl Future<Output = W<'_, Self>> {
         let mut stage = Stage::New;
         poll_fn(move |_| {
-            let locked = self.core.poll_locked(&mut stage, addr, op, operand, address.max(data));
+            let c = &*self.core;
+            let locked = c.answered(|| c.poll_locked(&mut stage, addr, op, operand, address.max(data)));
             locked.map(|(value, done)| W::new(self, value, done))
         })
     }
 
     fn flush(&self, addr: Addr, address: u64, flush: Flush) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
-        poll_fn(move |_| self.core.poll_flush(&mut stage, addr, address, flush))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_flush(&mut stage, addr, address, flush))
+        })
     }
 
     fn primitive(&self, primitive: Primitive) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
-        poll_fn(move |_| self.core.poll_primitive(&mut stage, primitive))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_primitive(&mut stage, primitive))
+        })
     }
 
     fn resumed(&self) -> Option<Vec<W<'_, Self>>> {
@@ -562,9 +603,12 @@ impl Cpu for SimCpu {
     }
 
     fn fenced(&self) -> impl Future<Output = ()> {
-        poll_fn(|_| match self.core.may_store() {
-            Ok(()) => Poll::Ready(()),
-            Err(request) => self.core.request(request),
+        poll_fn(|_| {
+            let c = &*self.core;
+            c.answered(|| match c.may_store() {
+                Ok(()) => Poll::Ready(()),
+                Err(request) => c.request(request),
+            })
         })
     }
 
@@ -575,6 +619,9 @@ impl Cpu for SimCpu {
 
     fn start_line(&self) -> impl Future<Output = ()> {
         let mut stage = Stage::New;
-        poll_fn(move |_| self.core.poll_start(&mut stage))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_start(&mut stage))
+        })
     }
 }

@@ -29,6 +29,7 @@ pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
+use crate::system::Running;
 use crate::trace::{Op, Seen, Tracer};
 use log::Log;
 use predictor::{Predictor, Targets};
@@ -109,6 +110,10 @@ pub struct Core {
     pub writes: Rc<Counted>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
+    /// The machine while it is lent to the program, which runs.
+    pub lent: Cell<Option<Box<Running>>>,
+    /// Its program has asked the machine, and does not go on at once.
+    pub waits: Cell<bool>,
     /// The trace of what it executes, if there is one.
     pub tracer: Option<Rc<Tracer>>,
     /// Whether its program was interrupted.
@@ -200,6 +205,8 @@ impl Core {
             writes: wants.writes,
             request: Cell::new(None),
             response: Cell::default(),
+            lent: Cell::new(None),
+            waits: Cell::new(false),
             tracer: wants.tracer,
             interrupted: Cell::new(Interrupt::Unheeded),
             log: wants.logs.then(Log::default),

@@ -1,6 +1,6 @@
 //! A request for a line that misses a core's L1: the private L2, the directory, memory.
 
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::cache::{Fill, LlcLine, Sharers, State, Victim};
 use crate::config::Coherence;
@@ -25,7 +25,7 @@ impl From<Until<Key>> for Blocked {
     }
 }
 
-impl System {
+impl Running {
     /// Brings `line` into the caches of `core`, for a request made at `at`. Returns when the line
     /// is there. Fails, and changes nothing, if the request must be repeated.
     pub(super) fn access(&mut self, core: CoreId, line: Line, access: Access, at: u64) -> Result<u64, Blocked> {
@@ -39,7 +39,7 @@ impl System {
         self.miss(core, line, access, at, &fill)
     }
 
-    /// As [`System::access`], for a line that missed in the private levels or lacks write
+    /// As [`Running::access`], for a line that missed in the private levels or lacks write
     /// permission.
     pub(super) fn miss(
         &mut self,

@@ -5,7 +5,7 @@
 //! its runs are put off until it loses a line, is interrupted or is looked at.
 
 use super::hardware::ProgramState;
-use super::run::System;
+use super::running::Running;
 use crate::core::Request;
 use std::cmp::Ordering;
 use std::task::Poll;
@@ -48,7 +48,7 @@ impl Doze {
 /// Horizons beyond this one are of a core that nothing else ever follows.
 const FURTHEST: u64 = 1 << 60;
 
-impl System {
+impl Running {
     /// Runs a program that goes round in laps up to `horizon`, or puts that off; false if it does not go round, or no
     /// longer.
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::access::Blocked;
 use super::events::Event;
 use super::hardware::ProgramState;
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Core, Entry, Kind, StoreQueue};
 use strandline_design::{self as design, Access, Departure, Domain, Hook, Key, Store, StoreId, Until};
@@ -11,7 +11,7 @@ use strandline_isa::{CoreId, Flush, Line, Primitive};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
-impl System {
+impl Running {
     /// Drains the queue up to `horizon`: stores as long as they come next in the run, up to `last`, or one other entry at
     /// its head; or sets when to look again.
     pub(super) fn drain(&mut self, core: CoreId, horizon: u64, last: u64) {
@@ -359,7 +359,7 @@ impl System {
         self.has_room(core, at);
     }
 
-    /// The queue waits for a buffer to become free; see [`System::retry_drain`].
+    /// The queue waits for a buffer to become free; see [`Running::retry_drain`].
     fn wait_for_buffer(&mut self, core: CoreId) {
         self.hw.hart(core).core.drains.set(u64::MAX);
     }

@@ -1,7 +1,7 @@
 //! Events at controllers and in write-back buffers, in time order, and the waiters that they wake.
 
 use super::hardware::{Command, ProgramState};
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::Core;
 use strandline_design::{ControllerId, Key, StoreId, WriteId};
@@ -37,7 +37,7 @@ pub enum Event {
     Message(Key),
 }
 
-impl System {
+impl Running {
     pub(super) fn event(&mut self, at: u64, event: Event) {
         (self.hw.now, self.hw.step) = (at, at);
         match event {

@@ -3,7 +3,7 @@
 
 use super::events::Event;
 use super::hardware::{Buffered, Combining};
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::cache::Sharers;
 use crate::config::Coherence;
@@ -32,7 +32,7 @@ struct Found {
     at: u64,
 }
 
-impl System {
+impl Running {
     /// Moves a flush into its core's write-back buffer and sends it. Returns false if the buffer is
     /// full or holds a flush of the same line (COSPlay, section 4.3).
     pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until<Key>> {

@@ -1,13 +1,11 @@
 //! A view of a core at a moment of a run: its store queue, its buffers, and what is pending.
 
 use super::hardware::Hart;
-use super::run::System;
-use super::stuck::Stuck;
 use super::waiters::{Condition, Waiters};
 use crate::core::{Entry, Kind};
 use strandline_design as design;
 use strandline_design::{Key, Store, Until};
-use strandline_isa::{CoreId, Line};
+use strandline_isa::Line;
 
 /// The state of a core at a moment. A look changes nothing.
 ///
@@ -61,37 +59,6 @@ pub struct Joined {
     pub contexts: Vec<u8>,
     /// Whether it is in flight to memory; it accepts no further stores then.
     pub sent: bool,
-}
-
-impl System {
-    /// Runs up to the end of `cycle`, so that [`System::look`] shows each core as of then. Returns
-    /// false when everything is done. [`System::run`] finishes the run and returns its outcome.
-    ///
-    /// No core runs ahead of `cycle`, whatever `simulation.slack` allows. With a slack of 0 a run
-    /// of one core does not depend on where it is stopped. With several cores, a stop may change
-    /// their order within one cycle.
-    ///
-    /// # Errors
-    /// No progress.
-    pub fn run_until(&mut self, cycle: u64) -> Result<bool, Stuck> {
-        self.end_idle_cores();
-        loop {
-            let next = self.hw.events.next_at().0.min(self.hw.next_turn().at);
-            if next > cycle && next != u64::MAX {
-                self.wake_all();
-                return Ok(true);
-            }
-            if !self.step(cycle)? {
-                return Ok(false);
-            }
-            self.watch.look(&self.hw, &*self.design, &self.options)?;
-        }
-    }
-
-    /// The present state of a core.
-    pub fn look(&self, core: CoreId) -> CoreView {
-        CoreView::of(&self.hw.harts[core.index()], &self.hw.waiters)
-    }
 }
 
 impl CoreView {

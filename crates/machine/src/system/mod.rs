@@ -11,6 +11,7 @@ mod look;
 mod requests;
 mod rollback;
 mod run;
+mod running;
 mod services;
 mod stuck;
 mod turns;
@@ -19,4 +20,5 @@ mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued};
 pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};
+pub use running::Running;
 pub use stuck::Stuck;

@@ -2,7 +2,7 @@
 
 use super::access::Blocked;
 use super::hardware::ProgramState;
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Then, Waiter};
 use crate::core::{Dispatched, Kind, Request, Response};
 use strandline_design::{Access, Admission, Claim, Departure, Entry, Forward, Hook, Key, Load, Store, Until};
@@ -34,7 +34,7 @@ impl Supplied {
     }
 }
 
-impl System {
+impl Running {
     /// Handles a core's request at its next dispatch; true if its program continues at once.
     pub(super) fn request(&mut self, core: CoreId, request: Request) -> bool {
         let hart = self.hw.hart(core);
@@ -172,7 +172,7 @@ impl System {
         self.loaded_below(core, load, supplied, issue, missed)
     }
 
-    /// As [`System::loaded`], once the design has supplied what it has.
+    /// As [`Running::loaded`], once the design has supplied what it has.
     #[inline(always)]
     fn loaded_below(
         &mut self,

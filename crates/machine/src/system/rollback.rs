@@ -3,7 +3,7 @@
 use super::access::Blocked;
 use super::drain::store_of;
 use super::hardware::{Hardware, Hart, ProgramState};
-use super::run::System;
+use super::running::Running;
 use crate::core::{Entry, Interrupt, Kind, Response, Saved};
 use std::task::Poll;
 use strandline_design::{self as design, Access, Checkpoint, Departure, Key, Load, StoreId, Until};
@@ -59,7 +59,7 @@ impl Hardware {
     }
 }
 
-impl System {
+impl Running {
     /// Makes a speculatively retired fence certain: its condition holds.
     pub(super) fn confirm(&mut self, core: CoreId, number: u64) {
         let now = self.hw.now;

@@ -1,7 +1,7 @@
 //! Writes at the controllers: arrival, acceptance, acknowledgement, issue to the media.
 
 use super::events::Event;
-use super::run::System;
+use super::running::Running;
 use super::waiters::{Condition, Waiter};
 use crate::memory::{Issued, Origin, Waiting};
 use strandline_design::{Acceptance, ControllerId, Domain, Hook, Key, WriteId, WriteRequest};
@@ -9,7 +9,7 @@ use strandline_isa::{CoreId, Line, LineData};
 use strandline_kernel::Cycles;
 use strandline_rules::{broken, Rule};
 
-impl System {
+impl Running {
     /// A write arrives; `again` if it was parked for want of room.
     pub(super) fn arrives(&mut self, controller: ControllerId, write: WriteId, again: bool) {
         let (design, writes) = (&*self.design, &self.hw.writes);

@@ -59,6 +59,9 @@ impl Replay for SimCpu {
     }
 
     fn written(&self, word: Addr, times: u32) -> impl Future<Output = ()> {
-        poll_fn(move |_| self.core.poll_written(word, times))
+        poll_fn(move |_| {
+            let c = &*self.core;
+            c.answered(|| c.poll_written(word, times))
+        })
     }
 }

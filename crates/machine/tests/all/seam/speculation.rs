@@ -9,7 +9,7 @@ use strandline_design::{
     boxed, About, Access, Admission, Checkpoint, Departure, Design, Entry, Never, Services, Snoop, Store, Types,
 };
 use strandline_isa::{Addr, CoreId, Cpu, Flush, Line, Lowering, Primitive, PM_BASE};
-use strandline_machine::{Options, Outcome, SimCpu, System};
+use strandline_machine::{Options, Outcome, Program, SimCpu, System};
 
 /// The context of this number is drained.
 #[derive(Clone, Debug)]
@@ -225,4 +225,82 @@ fn a_core_with_a_checkpoint_is_snooped_for_non_temporal_stores() {
     let snoop = Did::Snooped(CoreId(0), CoreId(1), Addr(A).line(), Access::Own);
     assert_eq!(snoops_for_a_non_temporal_store(true), [snoop]);
     assert_eq!(snoops_for_a_non_temporal_store(false), []);
+}
+
+/// At a `pcommit` it takes a checkpoint, and at the first `sfence` it rolls the core back to it.
+struct LosesOnce {
+    checkpoint: Option<Checkpoint>,
+}
+
+impl Design for LosesOnce {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        Plain.about()
+    }
+
+    fn lowering(&self) -> Lowering {
+        Lowering::NOTHING
+    }
+
+    fn rolls_back(&self, _: usize) -> bool {
+        true
+    }
+
+    fn primitive(&mut self, hw: &mut Hw<'_>, core: CoreId, primitive: Primitive) -> Admission<Never> {
+        match (primitive, self.checkpoint.take()) {
+            (Primitive::Pcommit, _) => self.checkpoint = hw.checkpoint(core),
+            (_, Some(checkpoint)) => hw.roll_back(core, checkpoint),
+            (_, None) => {}
+        }
+        Admission::Pass
+    }
+}
+
+/// A program that asks about an instruction, and is rolled back by the answer, does not go on behind it. The one that is
+/// begun anew does.
+#[test]
+fn a_program_that_is_rolled_back_when_it_asks_ends_there() {
+    let reached = Rc::new(RefCell::new(Vec::new()));
+    let design = LosesOnce { checkpoint: None };
+    let mut system = System::new(&preset("sp"), boxed(design), 1, memory(), Options::default());
+    let log = reached.clone();
+    let program = move |cpu: SimCpu| -> Program {
+        let log = log.clone();
+        Box::pin(async move {
+            log.borrow_mut().push("begin");
+            cpu.primitive(Primitive::Pcommit).await;
+            log.borrow_mut().push("checkpoint");
+            fence(&cpu).await;
+            log.borrow_mut().push("end");
+        })
+    };
+    system.start(CoreId(0), Rc::new(program));
+    system.run().expect("it ends");
+    assert_eq!(reached.take(), ["begin", "checkpoint", "begin", "checkpoint", "end"]);
+}
+
+/// It would wait endlessly.
+#[test]
+#[should_panic(expected = "a program suspends with a request")]
+fn a_program_cannot_wait_for_anything_but_the_machine() {
+    let (mut system, _) = system(1);
+    put(&mut system, 0, |cpu: SimCpu| async move {
+        store(&cpu, A).await;
+        std::future::pending().await
+    });
+    _ = system.run();
+}
+
+/// The machine is given back by a program that panics: its state can still be read.
+#[test]
+fn a_program_that_panics_gives_the_machine_back() {
+    let (mut system, _) = system(1);
+    put(&mut system, 0, |cpu: SimCpu| async move {
+        cpu.word(A).load().await;
+        panic!("a bug of the program");
+    });
+    let run = std::panic::AssertUnwindSafe(|| system.run().map(|_| ()));
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert_eq!(system.look(CoreId(0)).instructions, 1);
 }

@@ -1,0 +1,476 @@
+//! A machine with its design and programs: cores and events in global time order.
+
+use super::channel::Channels;
+use super::hardware::{Hardware, Hart, ProgramState, Tally};
+use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program};
+use super::stuck::{describe, Stuck};
+use super::turns::{Turn, Turns};
+use super::waiters::{Condition, Waiters};
+use crate::cache::Llc;
+use crate::config::Machine;
+use crate::core::{Core, Counted, Request, SimCpu, Wants};
+use crate::crash_image::CrashImage;
+use crate::journal::Journal;
+use crate::memory::{Controller, Dram, Writes};
+use crate::stats::Stats;
+use crate::trace::Tracer;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::task::Poll;
+use strandline_design::{AnyDesign, Domain};
+use strandline_isa::{CoreId, Line, Memory, LINE_BYTES};
+use strandline_kernel::{Counts, Cycles, Events, Rng};
+use strandline_rules::any_broken;
+
+/// A machine with a design in it and programs on its cores. It does all but run a program: a program that runs asks it
+/// ([`Running::answers`]).
+pub struct Running {
+    pub(super) hw: Hardware,
+    pub(super) design: Box<AnyDesign>,
+    /// Whether every core is snooped for a line, holder of it or not.
+    pub(super) snoops_all: bool,
+    /// Whether a line that no core writes keeps its bytes, so that runs of cores that wait may be put off.
+    pub(super) may_doze: bool,
+    /// But for the one that runs.
+    pub(super) programs: Vec<Option<Program>>,
+    /// Creates a core's program anew, if that is possible.
+    pub(super) factories: Vec<Option<Factory>>,
+    pub(super) options: Options,
+    tracer: Option<Rc<Tracer>>,
+    start: Start,
+    pub(super) watch: Watch,
+    /// A core was interrupted whose program does not poll: the run is over.
+    pub(super) halted: bool,
+}
+
+/// Why a machine stops.
+pub enum Stop {
+    /// Everything is done.
+    Ended,
+    /// All that is left is later than it should run.
+    Later,
+    /// A core's program is to be run.
+    Program(CoreId),
+}
+
+/// The counts at the start of the timed region.
+#[derive(Default)]
+struct Start {
+    at: u64,
+    stats: Stats,
+    /// The design's counters at the start are still to be read: events precede it.
+    asks_design: bool,
+}
+
+impl Running {
+    /// A machine of `cores` cores around `memory`. Its caches are empty.
+    pub fn new(machine: &Machine, design: Box<AnyDesign>, cores: usize, memory: Memory, options: Options) -> Running {
+        let crash_image = options.journal.then(|| CrashImage::of(&memory));
+        let durable = (!options.journal && design.reads_durable()).then(|| memory.persistent_half());
+        let memory = Rc::new(memory);
+        let tracer = (options.journal && options.trace).then(|| Rc::new(Tracer::new(cores)));
+        let caches_durable = options.journal && design.domain() == Domain::Caches;
+        let writes = Rc::new(Counted::default());
+        let wants = Wants {
+            writes: writes.clone(),
+            plain_nt: design.plain_nt(),
+            logs: design.rolls_back(cores),
+            barriers: design.orders_by_barriers(),
+            every_store: caches_durable || machine.simulation.evict_one_in > 0,
+            observed: options.journal,
+            tracer: tracer.clone(),
+        };
+        let lowering = design.lowering();
+        let harts = (0..cores)
+            .map(|i| {
+                let core = Rc::new(Core::new(
+                    CoreId(i as u16),
+                    machine,
+                    memory.clone(),
+                    lowering,
+                    wants.clone(),
+                ));
+                Hart::new(core, machine.controllers.count)
+            })
+            .collect();
+        let hw = Hardware {
+            now: 0,
+            step: 0,
+            memory,
+            harts,
+            turns: Turns::new(cores),
+            llc: Llc::new(&machine.llc),
+            controllers: (0..machine.controllers.count)
+                .map(|_| Controller::new(machine))
+                .collect(),
+            dram: Dram::new(&machine.dram, &machine.core),
+            events: Events::default(),
+            writes: Writes::new(),
+            rng: Rng::new(options.seed),
+            crash_image,
+            durable,
+            stale_since: None,
+            commands: VecDeque::new(),
+            waiters: Waiters::new(cores),
+            channels: Channels::default(),
+            recent: VecDeque::new(),
+            writes_counted: writes,
+            tally: Tally::default(),
+            machine: machine.clone(),
+        };
+        Running {
+            hw,
+            snoops_all: design.snoops_all(),
+            may_doze: cores > 1 && !design.reads_durable() && !any_broken(),
+            design,
+            programs: (0..cores).map(|_| None).collect(),
+            factories: (0..cores).map(|_| None).collect(),
+            options,
+            tracer,
+            start: Start::default(),
+            watch: Watch::default(),
+            halted: false,
+        }
+    }
+
+    /// The back end for a program on `core`.
+    pub fn cpu(&self, core: CoreId) -> SimCpu {
+        SimCpu::new(self.hw.harts[core.index()].core.clone())
+    }
+
+    /// Puts the lines of these addresses into the shared cache, clean, as if they had been used in this order.
+    pub fn warm(&mut self, addresses: Range<u64>) {
+        for line in addresses.start / LINE_BYTES..addresses.end.div_ceil(LINE_BYTES) {
+            if self.hw.llc.peek(Line(line)).is_none() {
+                self.hw.llc.insert(Line(line));
+            }
+        }
+    }
+
+    /// Cores without a program have ended.
+    pub(super) fn end_idle_cores(&mut self) {
+        for (hart, program) in self.hw.harts.iter_mut().zip(&self.programs) {
+            if program.is_none() {
+                hart.state = ProgramState::Ended;
+            }
+        }
+    }
+
+    /// Puts a program on a core: see [`super::System::start`].
+    pub(super) fn start(&mut self, core: CoreId, factory: Factory) {
+        self.programs[core.index()] = Some(factory(self.cpu(core)));
+        self.factories[core.index()] = Some(factory);
+    }
+
+    /// Runs events and cores, the earliest first and none further than `last`, until a program is to be run.
+    pub(super) fn run(&mut self, last: u64) -> Result<Stop, Stuck> {
+        loop {
+            if last != u64::MAX && (last + 1..u64::MAX).contains(&self.next_at()) {
+                self.wake_all();
+                return Ok(Stop::Later);
+            }
+            if let Some(stop) = self.step(last)? {
+                return Ok(stop);
+            }
+            self.look_for_progress()?;
+        }
+    }
+
+    /// When the next event or core acts.
+    fn next_at(&mut self) -> u64 {
+        self.hw.events.next_at().0.min(self.hw.next_turn().at)
+    }
+
+    /// Checks now and then for progress.
+    #[inline(always)]
+    pub(super) fn look_for_progress(&mut self) -> Result<(), Stuck> {
+        self.watch.look(&self.hw, &*self.design, &self.options)
+    }
+
+    /// Runs the earliest event or core, a core no further than `last`, but for its program.
+    #[inline(always)]
+    fn step(&mut self, last: u64) -> Result<Option<Stop>, Stuck> {
+        if self.halted {
+            return Ok(Some(Stop::Ended));
+        }
+        let next_event = self.hw.events.next_at().0;
+        let Turn { at, core, second } = self.hw.next_turn();
+        if self.start.asks_design && at.min(next_event) >= self.start.at {
+            self.ask_at_start();
+        }
+        if next_event <= at {
+            let Some((at, event)) = self.hw.events.pop() else {
+                return self.finished();
+            };
+            self.event(at.0, event);
+            return Ok(None);
+        }
+        let others = self.before_others(second).min(last);
+        let hart = self.hw.hart(core);
+        if hart.core.drains.get() == at {
+            let next_op = hart.next_op_at();
+            self.drain(core, others.min(next_op), last);
+        } else {
+            hart.core.alone.set(second.min(next_event).min(last.saturating_add(1)));
+            let slack = self.hw.machine.simulation.slack.0;
+            let horizon = others.saturating_add(slack).min(last);
+            if !self.dozes(core, horizon) {
+                self.hw.core(core).horizon.set(horizon);
+                return Ok(self.may_run(core).then_some(Stop::Program(core)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Up to when a core may act before the next event and another core, which acts at `second`.
+    #[inline(always)]
+    fn before_others(&self, second: u64) -> u64 {
+        second.min(self.hw.events.next_at().0.saturating_sub(1))
+    }
+
+    /// Whether a core's store queue is what the next step drains, and up to when.
+    #[inline]
+    pub(super) fn drains_again(&mut self, core: CoreId, last: u64) -> Option<u64> {
+        let next_event = self.hw.events.next_at().0;
+        self.hw.turns.touch(core);
+        let Turn {
+            at,
+            core: first,
+            second,
+        } = self.hw.next_turn();
+        self.hw.turns.touch(core);
+        let hart = &self.hw.harts[core.index()];
+        let again = first == core && at < next_event && at <= last && hart.core.drains.get() == at;
+        let others = self.before_others(second).min(last);
+        (again && !self.start.asks_design).then(|| others.min(hart.next_op_at()))
+    }
+
+    fn finished(&self) -> Result<Option<Stop>, Stuck> {
+        let done =
+            self.hw.harts.iter().all(|h| {
+                matches!(h.state, ProgramState::Ended) && !h.core.window.is_held() && h.core.pending(None) == 0
+            });
+        if done {
+            Ok(Some(Stop::Ended))
+        } else {
+            Err(describe(&self.hw, &*self.design, true))
+        }
+    }
+
+    /// Answers the request of a core's program that runs: whether it goes on before others act. It does not if it has
+    /// been begun anew meanwhile.
+    pub(crate) fn answers(&mut self, core: CoreId, request: Request) -> bool {
+        self.answered(core, request) && self.programs[core.index()].is_none()
+    }
+
+    /// Whether a core's program runs now, whose request may have to be repeated first.
+    fn may_run(&mut self, core: CoreId) -> bool {
+        match self.hw.harts[core.index()].state {
+            ProgramState::Again(request) => self.answered(core, request),
+            _ => true,
+        }
+    }
+
+    /// Answers a request, again if it is repeated at once: whether the program goes on before others act.
+    #[inline(always)]
+    fn answered(&mut self, core: CoreId, mut request: Request) -> bool {
+        while self.asked(core, request) {
+            match self.hw.harts[core.index()].state {
+                ProgramState::Again(again) => request = again,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// Handles a request: whether the program, or the request again, goes on before others act.
+    #[inline(always)]
+    fn asked(&mut self, id: CoreId, request: Request) -> bool {
+        let goes_on = self.request(id, request);
+        let slack = self.hw.machine.simulation.slack.0;
+        let next_event = self.hw.events.next_at().0;
+        let event = next_event.saturating_sub(1).saturating_add(slack);
+        let core = &self.hw.harts[id.index()].core;
+        core.horizon.set(core.horizon.get().min(event));
+        // The request may have woken another core.
+        core.alone.set(match self.hw.harts.len() {
+            1 => core.alone.get().min(next_event),
+            _ => 0,
+        });
+        goes_on && core.next_op.get() <= core.horizon.get()
+    }
+
+    /// Runs a core's program, which cannot ask meanwhile: at its first request it stops.
+    pub(super) fn poll(&mut self, id: CoreId) -> Poll<()> {
+        self.hw.harts[id.index()].core.resumes();
+        let program = self.programs[id.index()]
+            .as_mut()
+            .expect("a program that has not ended");
+        poll(program)
+    }
+
+    pub(super) fn ended(&mut self, id: CoreId) {
+        self.programs[id.index()] = None;
+        let now = self.hw.harts[id.index()].core.next_op.get();
+        self.send_all_combined(id, now);
+        self.hw.hart(id).state = ProgramState::Ended;
+        self.maybe_start();
+    }
+
+    /// Starts the timed region once every program has reached the start line.
+    pub(super) fn maybe_start(&mut self) {
+        let waiters = &self.hw.waiters;
+        let stands = |h: &Hart| {
+            let waits = waiters.of_program(h.core.id).map(|(condition, _)| condition);
+            waits == Some(Condition::Started) && h.core.notes.is_certain()
+        };
+        let has_ended = |h: &Hart| matches!(h.state, ProgramState::Ended);
+        let harts = &self.hw.harts;
+        if !harts.iter().all(|h| stands(h) || has_ended(h)) || !harts.iter().any(stands) {
+            return;
+        }
+        let times = self
+            .hw
+            .harts
+            .iter()
+            .map(|h| h.core.window.cycle().max(h.core.window.retired()));
+        let at = times.max().unwrap_or(0);
+        self.start = Start {
+            at,
+            stats: self.totals(),
+            asks_design: true,
+        };
+        self.hw.turns.touch_all();
+        for hart in &mut self.hw.harts {
+            hart.core.notes.take_latencies();
+            let waiters = &mut self.hw.waiters;
+            if waiters
+                .wake_program(hart.core.id, |at| at == Condition::Started)
+                .is_some()
+            {
+                hart.core.window.redirect(at);
+                hart.core.next_op.set(at);
+                hart.state = ProgramState::Runnable;
+            }
+        }
+    }
+
+    /// What the design had counted when the timed region began.
+    fn ask_at_start(&mut self) {
+        self.start.asks_design = false;
+        self.start.stats.design = self.design.counters(Cycles(self.start.at));
+    }
+
+    /// Counts since the run began.
+    fn totals(&self) -> Stats {
+        let cores = || self.hw.harts.iter().map(|h| &*h.core);
+        let sum = |f: &dyn Fn(&Core) -> u64| cores().map(f).sum::<u64>();
+        let tally = self.hw.tally;
+        let instructions = sum(&|c| c.window.count());
+        Stats {
+            tasks: sum(&|c| c.notes.tasks()),
+            instructions,
+            instructions_simulated: instructions,
+            loads: sum(&|c| c.counts.loads.get()),
+            stores: sum(&|c| c.counts.stores.get()),
+            flushes: sum(&|c| c.counts.flushes.get()),
+            fences: sum(&|c| c.counts.fences.get()),
+            mispredictions: sum(&|c| c.counts.mispredictions.get()),
+            jumps: sum(&|c| c.counts.jumps.get()),
+            jumps_mispredicted: sum(&|c| c.counts.jumps_mispredicted.get()),
+            switch_instructions: Some(sum(&|c| c.notes.library())),
+            window: cores().map(|c| c.notes.window()).max().unwrap_or(1),
+            fence_stall_cycles: sum(&|c| c.window.stalls().fence.get()),
+            buffer_stall_cycles: sum(&|c| c.window.stalls().buffer.get()),
+            fetch_stall_cycles: sum(&|c| c.window.stalls().fetch.get()),
+            pm_reads: tally.pm_reads,
+            pm_writes: tally.pm_writes,
+            pm_write_bytes: tally.pm_write_bytes,
+            coalesced: tally.coalesced,
+            commits: tally.commits,
+            pcommits: sum(&|c| c.counts.pcommits.get()),
+            pcommits_in_flight_max: cores()
+                .map(|c| c.counts.pcommits_in_flight_max.get())
+                .max()
+                .unwrap_or(0),
+            stores_during_pcommits: sum(&|c| c.counts.stores_during_pcommits.get()),
+            ..Stats::default()
+        }
+    }
+
+    pub(super) fn outcome(&mut self) -> Outcome {
+        self.wake_all();
+        let end = self
+            .hw
+            .harts
+            .iter()
+            .map(|h| h.settled.max(h.core.window.retired()))
+            .max()
+            .unwrap_or(0);
+        if self.start.asks_design {
+            self.ask_at_start();
+        }
+        let totals = Stats {
+            design: self.design.counters(Cycles(end)),
+            ..self.totals()
+        };
+        let mut stats = totals.since(&self.start.stats);
+        stats.cycles = Cycles(end).since(Cycles(self.start.at));
+        for hart in &self.hw.harts {
+            stats.task_latency.merge(&hart.core.notes.take_latencies());
+        }
+        let journal = self.hw.crash_image.take().map(|image| Journal {
+            durable: image.into_changes(),
+            notes: self.hw.harts.iter().map(|h| h.core.notes.take_kept()).collect(),
+            trace: self.tracer.as_ref().map(|t| t.take()).unwrap_or_default(),
+            halted: self.halted,
+            stale_since: self.hw.stale_since,
+        });
+        Outcome {
+            stats,
+            journal,
+            halted: self.halted,
+        }
+    }
+}
+
+/// Checks now and then for progress.
+#[derive(Default)]
+pub(super) struct Watch {
+    steps: u64,
+    /// The progress so far.
+    done: u64,
+    /// The furthest cycle that the run has reached: `Hardware::now` may decrease, this does not.
+    reached: u64,
+    /// The furthest cycle at the latest progress.
+    since: u64,
+    /// The tasks that have ended, for other threads to read.
+    pub(super) ended: Arc<AtomicU64>,
+}
+
+/// Steps between two checks.
+const LOOK_EVERY: u64 = 1 << 12;
+
+impl Watch {
+    pub(super) fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
+        self.steps += 1;
+        if self.steps % LOOK_EVERY != 0 {
+            return Ok(());
+        }
+        self.reached = self.reached.max(hw.now);
+        let cores = || hw.harts.iter().map(|hart| &*hart.core);
+        self.ended.store(Heartbeat::Tasks.of(cores()), Ordering::Relaxed);
+        let done = options.heartbeat.of(cores());
+        if done != self.done {
+            self.done = done;
+            self.since = self.reached;
+        }
+        if self.reached - self.since > options.patience.0 {
+            return Err(describe(hw, design, false));
+        }
+        Ok(())
+    }
+}
