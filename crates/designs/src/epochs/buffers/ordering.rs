@@ -112,39 +112,31 @@ impl PersistBuffers {
     /// Inserts a visible store into the buffer if it is persistent. Volatile lines may carry
     /// dependences, too.
     pub fn visible<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, store: Store) {
-        let number = self.core(core).epochs.current();
-        let is_new = store.addr.is_persistent() && self.insert(hw, core, number, store.line());
-        self.record_writer(core, number, store);
+        let (line, is_persistent) = (store.line(), store.addr.is_persistent());
         let state = self.core(core);
+        let epoch = EpochId {
+            core,
+            number: state.epochs.current(),
+        };
+        let releases = std::mem::take(&mut state.releases);
+        let is_new = is_persistent && state.buffer.insert(line, hw.visible_line(line), epoch.number);
+        if is_new {
+            state.epochs.add_write();
+        }
         match is_new || !state.settled {
             true => self.note_changed(core),
             // It has coalesced, or is volatile: nothing more may be flushed.
             false => state.note_again(hw.now()),
         }
-    }
-
-    /// Inserts a line's bytes into a core's buffer; true if they have got an entry of their own.
-    fn insert<T: Wraps>(&mut self, hw: &mut dyn Services<T>, core: CoreId, number: u64, line: Line) -> bool {
-        let state = self.core(core);
-        if !state.buffer.insert(line, hw.visible_line(line), number) {
-            return false;
+        if is_new {
+            self.gather(hw, core);
         }
-        state.epochs.add_write();
-        self.gather(hw, core);
-        true
-    }
-
-    /// Records the epochs in which a line was last written, and last released.
-    #[inline(always)]
-    fn record_writer(&mut self, core: CoreId, number: u64, store: Store) {
-        let epoch = EpochId { core, number };
-        let releases = std::mem::take(&mut self.core(core).releases);
-        if store.addr.is_persistent() || self.persistency == Persistency::Epoch {
-            self.writers.record_write(store.line(), epoch);
+        if is_persistent || self.persistency == Persistency::Epoch {
+            self.writers.record_write(line, epoch);
         }
         if releases && self.persistency == Persistency::Release {
-            self.core(core).released = Some(number);
-            self.writers.record_release(store.line(), epoch);
+            self.core(core).released = Some(epoch.number);
+            self.writers.record_release(line, epoch);
         }
     }
 }
