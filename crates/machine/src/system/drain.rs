@@ -312,9 +312,11 @@ impl Running {
     pub(super) fn leave(&mut self, core: CoreId, number: u64, at: u64) {
         let hart = self.hw.hart(core);
         hart.settled = hart.settled.max(at);
-        hart.core.queue.borrow_mut().remove(number);
+        let mut queue = hart.core.queue.borrow_mut();
+        queue.remove(number);
         hart.core.drained.set(at);
-        hart.core.drains.set(next_time(&hart.core));
+        hart.core.drains.set(next_of(&hart.core, &queue));
+        drop(queue);
         self.has_room(core, at);
     }
 
@@ -418,12 +420,16 @@ fn overtaking_flush(queue: &StoreQueue, at: u64) -> Option<&Entry> {
 }
 
 /// When the next entry drains, as far as the queue alone decides.
-#[inline]
 fn next_time(core: &Core) -> u64 {
-    let queue = core.queue.borrow();
+    next_of(core, &core.queue.borrow())
+}
+
+/// The same of this queue, which is the core's.
+#[inline(always)]
+fn next_of(core: &Core, queue: &StoreQueue) -> u64 {
     let next = match core.drains_in_order {
         true => queue.front().map(|e| core.leaves_at(e.ready.max(e.owned), e.with_last)),
-        false => first_eligible(core, &queue),
+        false => first_eligible(core, queue),
     };
     next.unwrap_or(u64::MAX)
 }
