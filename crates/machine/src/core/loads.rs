@@ -18,6 +18,12 @@ impl Loads {
         self.0.borrow_mut().push_back(op);
     }
 
+    /// How many have been added and not removed.
+    #[inline(always)]
+    pub fn most(&self) -> u64 {
+        self.0.borrow().len() as u64
+    }
+
     /// Removes those that have left, which they do in order: how many stay.
     pub fn in_flight(&self, has_left: impl Fn(u64) -> bool) -> u64 {
         let mut loads = self.0.borrow_mut();

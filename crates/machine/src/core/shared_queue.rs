@@ -26,8 +26,10 @@ impl Core {
     }
 
     fn has_shared_entry(&self) -> bool {
-        let loads = self.window.shared_loads(self.window.next_cycle());
-        loads + (self.queue.borrow().occupied() as u64) < self.shared_entries
+        let stores = self.queue.borrow().occupied() as u64;
+        // Loads that have left are looked for only if the queue would be full with them.
+        stores + self.window.most_shared_loads() < self.shared_entries
+            || stores + self.window.shared_loads(self.window.next_cycle()) < self.shared_entries
     }
 
     /// Advances dispatch to the next departure of a load or store, until there is an entry. The time of a

@@ -274,6 +274,12 @@ impl Window {
         }
     }
 
+    /// The most loads that may have an entry of the queue that loads and stores share.
+    #[inline(always)]
+    pub fn most_shared_loads(&self) -> u64 {
+        self.shared.as_ref().map_or(0, Loads::most)
+    }
+
     /// Loads that have an entry of the queue that loads and stores share at `at`.
     pub fn shared_loads(&self, at: u64) -> u64 {
         self.shared

@@ -455,11 +455,18 @@ pub(super) struct Watch {
 const LOOK_EVERY: u64 = 1 << 12;
 
 impl Watch {
-    pub(super) fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
+    #[inline(always)]
+    fn look(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
         self.steps += 1;
-        if self.steps % LOOK_EVERY != 0 {
-            return Ok(());
+        match self.steps % LOOK_EVERY {
+            0 => self.look_closely(hw, design, options),
+            _ => Ok(()),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_closely(&mut self, hw: &Hardware, design: &AnyDesign, options: &Options) -> Result<(), Stuck> {
         self.reached = self.reached.max(hw.now);
         let cores = || hw.harts.iter().map(|hart| &*hart.core);
         self.ended.store(Heartbeat::Tasks.of(cores()), Ordering::Relaxed);
