@@ -1,8 +1,9 @@
 //! The simulator as a program's back end.
 //!
-//! Each operation is a small future written by hand. It completes at once unless another core or
-//! event comes first. Otherwise it leaves a [`Request`] for the system and suspends.
+//! Each operation is a small future written by hand. It completes at once unless it needs the system, or another core or
+//! event comes first. Then it leaves a [`Request`] for the system.
 
+mod asking;
 mod replay;
 
 use super::{Core, Dispatched, Interrupt, Kind, Now, Request};
@@ -47,63 +48,6 @@ impl SimCpu {
 pub(super) type Go = Result<(), Request>;
 
 impl Core {
-    /// Leaves a request for the system: the program suspends.
-    fn request<T>(&self, request: Request) -> Poll<T> {
-        if request != Request::Order {
-            self.leaves_loop();
-        }
-        self.request.set(Some(request));
-        Poll::Pending
-    }
-
-    /// The outcome of an operation that is polled until it has it, or the system does not answer its request at once.
-    #[inline(always)]
-    fn answered<T>(&self, mut poll: impl FnMut() -> Poll<T>) -> Poll<T> {
-        loop {
-            let polled = poll();
-            if polled.is_ready() || !self.is_answered() {
-                return polled;
-            }
-        }
-    }
-
-    /// Calls the system, if it is lent, to answer the request that was left: whether the program goes on at once.
-    #[inline(never)]
-    fn is_answered(&self) -> bool {
-        let Some(mut system) = self.lent.take() else {
-            return false;
-        };
-        let request = self.request.take().expect("a program suspends with a request");
-        let goes_on = system.answers(self.id, request);
-        self.lent.set(Some(system));
-        self.waits.set(!goes_on);
-        if goes_on {
-            self.resumes();
-        }
-        goes_on
-    }
-
-    /// Stops an operation: it leaves the request or, while the core replays its log, takes its
-    /// outcome from there.
-    #[cold]
-    #[inline(never)]
-    fn stop(&self, stage: &mut Stage, request: Request) -> Poll<(u64, u64)> {
-        match self.replayed() {
-            Some(Some(outcome)) => return Poll::Ready(outcome),
-            // The log ends before this operation, which restarts.
-            Some(None) => *stage = Stage::New,
-            None => {}
-        }
-        self.request(request)
-    }
-
-    /// As [`Core::stop`], of an operation without a value.
-    #[cold]
-    #[inline(never)]
-    fn stop_silent(&self, stage: &mut Stage, request: Request) -> Poll<()> {
-        self.stop(stage, request).map(|_| ())
-    }
-
     /// Drains every store that is due before `at`.
     #[inline(always)]
     pub(super) fn catch_up(&self, at: u64) -> Go {

@@ -20,7 +20,7 @@ struct Times {
     /// How many there are.
     count: usize,
     /// How many entries become free in each cycle of the wheel, by time modulo [`SPAN`].
-    near: [u16; SPAN as usize],
+    near: [u32; SPAN as usize],
     /// The cycles that have any.
     busy: [u64; WORDS],
     /// The first cycle of the wheel; no time is earlier.
@@ -69,7 +69,7 @@ impl Times {
             let mut bits = removed;
             while bits != 0 {
                 let cycle = 64 * word + bits.trailing_zeros() as usize;
-                self.count -= usize::from(std::mem::take(&mut self.near[cycle]));
+                self.count -= std::mem::take(&mut self.near[cycle]) as usize;
                 bits &= bits - 1;
             }
             at += cycles;
