@@ -98,10 +98,14 @@ THOROUGH = (
     ),
 )
 
+# Whether a change lands is not a matter of luck: random tests try the same cases each time. They try others elsewhere.
+SEEDED = {"PROPTEST_RNG_SEED": "1"}
+SEEDED_RUST = tuple(replace(step, environment=SEEDED) for step in RUST)
+
 GROUPS = {
     "all": (RUST, FRONT),
     "recorder": (RECORDER,),
-    "ci": (RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER)),
+    "ci": (SEEDED_RUST, (*FRONT, GATE, BUILD_RECORDER, *RECORDER)),
     "thorough": (THOROUGH,),
 }
 
