@@ -5,8 +5,8 @@ use strandline_isa::CoreId;
 
 /// When each core acts next, side by side, so that a look at all reads a few of the host's cache lines.
 pub struct Turns {
-    /// The times, but for those of cores touched since.
-    at: Vec<u64>,
+    /// Each core's turn, but for those of cores touched since.
+    of: Vec<Next>,
     /// The cores touched since, by the low bits of their numbers.
     touched: u64,
     /// The two that act next, unless they are to be looked for.
@@ -15,34 +15,38 @@ pub struct Turns {
     is_known: bool,
 }
 
-/// When a core acts, and which; ties go to the lower number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Next {
-    at: u64,
-    core: usize,
-}
+/// When a core acts, and which; ties go to the lower number. One number, so that the earlier of two takes no branch: the
+/// host could not foresee which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Next(u64);
 
 impl Next {
-    /// A number that is ordered as this is.
-    #[inline(always)]
-    fn as_number(self) -> u128 {
-        (u128::from(self.at) << 64) | self.core as u128
-    }
+    /// Bits of a core's number.
+    const BITS: u32 = u16::BITS;
 
+    /// No core acts.
+    const NEVER: Next = Next(u64::MAX);
+
+    /// No run gets to cycle 2^47: what is later never happens.
     #[inline(always)]
-    fn of_number(number: u128) -> Next {
-        Next {
-            at: (number >> 64) as u64,
-            core: number as u64 as usize,
+    fn new(at: u64, core: usize) -> Next {
+        match at >> (63 - Next::BITS) {
+            0 => Next((at << Next::BITS) | core as u64),
+            _ => Next::NEVER,
         }
     }
-}
 
-/// No core.
-const NONE: Next = Next {
-    at: u64::MAX,
-    core: usize::MAX,
-};
+    #[inline(always)]
+    fn at(self) -> u64 {
+        // Signed: what is never stays `u64::MAX`.
+        (self.0 as i64 >> Next::BITS) as u64
+    }
+
+    #[inline(always)]
+    fn core(self) -> CoreId {
+        CoreId(self.0 as u16)
+    }
+}
 
 /// The core that acts next.
 #[derive(Clone, Copy)]
@@ -58,10 +62,10 @@ impl Turns {
     /// The turns of so many cores, all of which have been touched.
     pub fn new(cores: usize) -> Turns {
         Turns {
-            at: vec![u64::MAX; cores],
+            of: vec![Next::NEVER; cores],
             touched: u64::MAX,
-            first: NONE,
-            second: NONE,
+            first: Next::NEVER,
+            second: Next::NEVER,
             is_known: false,
         }
     }
@@ -85,20 +89,17 @@ impl Turns {
             self.touched &= self.touched - 1;
             let mut core = lowest;
             while core < harts.len() {
-                let at = harts[core].next_at();
-                if at != self.at[core] {
-                    self.at[core] = at;
-                    self.take_note(Next { at, core });
-                }
+                self.take_note(core, Next::new(harts[core].next_at(), core));
                 core += 64;
             }
         }
     }
 
-    /// Notes a core's new turn.
+    /// Notes when a core acts next.
     #[inline(always)]
-    fn take_note(&mut self, next: Next) {
-        if next.core == self.first.core {
+    fn take_note(&mut self, core: usize, next: Next) {
+        let before = std::mem::replace(&mut self.of[core], next);
+        if before == self.first {
             self.is_known &= next < self.second;
             self.first = next;
         } else if next < self.first {
@@ -107,20 +108,18 @@ impl Turns {
         } else if next <= self.second {
             self.second = next;
         } else {
-            self.is_known &= next.core != self.second.core;
+            self.is_known &= before != self.second;
         }
     }
 
     /// Looks at all cores.
     fn find(&mut self) {
-        // As numbers: the host could not foresee which core is next, and their least takes no branch.
-        let (mut first, mut second) = (NONE.as_number(), NONE.as_number());
-        for (core, &at) in self.at.iter().enumerate() {
-            let next = Next { at, core }.as_number();
+        let (mut first, mut second) = (Next::NEVER, Next::NEVER);
+        for &next in &self.of {
             second = second.min(first.max(next));
             first = first.min(next);
         }
-        (self.first, self.second) = (Next::of_number(first), Next::of_number(second));
+        (self.first, self.second) = (first, second);
         self.is_known = true;
     }
 }
@@ -142,19 +141,16 @@ impl Hardware {
             return Turn { at, core, second };
         }
         self.turns.update(&self.harts);
-        let is_known = |(hart, at): (&Hart, &u64)| hart.next_at() == *at;
-        debug_assert!(
-            self.harts.iter().zip(&self.turns.at).all(is_known),
-            "touched before a change"
-        );
+        let is_known = |(core, hart): (usize, &Hart)| Next::new(hart.next_at(), core) == self.turns.of[core];
+        debug_assert!(self.harts.iter().enumerate().all(is_known), "touched before a change");
         if !self.turns.is_known {
             self.turns.find();
         }
         let Turns { first, second, .. } = self.turns;
         Turn {
-            at: first.at,
-            core: CoreId(first.core as u16),
-            second: second.at,
+            at: first.at(),
+            core: first.core(),
+            second: second.at(),
         }
     }
 }
@@ -172,24 +168,15 @@ mod tests {
             let core = rng.below(5) as usize;
             // Few times, so that many are equal.
             let at = if rng.one_in(9) { u64::MAX } else { rng.below(12) };
-            if turns.at[core] != at {
-                turns.at[core] = at;
-                turns.take_note(Next { at, core });
-            }
+            turns.take_note(core, Next::new(at, core));
             match turns.is_known {
                 true => notes += 1,
                 false => turns.find(),
             }
-            let mut all: Vec<Next> = (0..5)
-                .map(|core| Next {
-                    at: turns.at[core],
-                    core,
-                })
-                .collect();
+            let mut all = turns.of.clone();
             all.sort();
-            assert_eq!(turns.first.at, all[0].at);
-            assert_eq!(turns.second.at, all[1].at);
-            assert!(turns.first == all[0] || all[0].at == u64::MAX);
+            assert_eq!((turns.first, turns.second), (all[0], all[1]));
+            assert_eq!(turns.of[core].at(), at);
         }
         assert!(notes > 10_000, "{notes} without a search");
     }
