@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -45,17 +46,27 @@ def until_interrupted(
 ) -> tuple[list[Result], bool]:
     """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count."""
     pool = ThreadPoolExecutor(max_workers=jobs)
-    futures = [pool.submit(work, item) for item in items]
-    for future in futures:
-        future.add_done_callback(lambda finished: None if finished.cancelled() else done())
+    futures: list[Future[Result]] = []
     interrupted = False
+    # An interrupt must not miss work that has begun.
+    submitted = threading.Event()
+
+    def begin(item: Item) -> Result:
+        submitted.wait()
+        return work(item)
+
     try:
         with terminated_as_interrupted():
             try:
+                for item in items:
+                    futures.append(pool.submit(begin, item))
+                    futures[-1].add_done_callback(lambda finished: None if finished.cancelled() else done())
+                submitted.set()
                 _wait(futures)
             except KeyboardInterrupt:
                 interrupted = True
                 stop()
+                submitted.set()
                 _wait([future for future in futures if not future.cancel()])
         return [future.result() for future in futures if future.done() and not future.cancelled()], interrupted
     finally:

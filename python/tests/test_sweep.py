@@ -1,13 +1,16 @@
 """Many runs at once."""
 
+import _thread
+import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from fake_native import FakeNative
 from strandline.engine import Engine, RunSpec
 from strandline.errors import InputError
-from strandline.sweep import pace_of, parallel, run_all
+from strandline.sweep import pace_of, parallel, run_all, until_interrupted
 
 
 def nothing() -> None:
@@ -56,6 +59,39 @@ def test_runs_after_an_error_are_not_begun() -> None:
     release.set()
     # The second may have started before the error arrived.
     assert len(begun) <= 2
+
+
+def test_an_interrupt_as_soon_as_work_begins_shows_what_it_found() -> None:
+    stopped = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 0:
+            _thread.interrupt_main(signal.SIGTERM)
+            stopped.wait(60)
+        return item
+
+    results, interrupted = until_interrupted(work, range(10_000), 1, lambda: None, stopped.set)
+    assert interrupted
+    assert results[0] == 0
+    assert len(results) < 10_000
+
+
+def test_an_interrupt_before_work_begins_ends_it() -> None:
+    class Items(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            yield from super().__iter__()
+            _thread.interrupt_main(signal.SIGTERM)
+            yield len(self)
+
+    stopped = threading.Event()
+    seen: list[bool] = []
+
+    def work(_item: int) -> None:
+        seen.append(stopped.is_set())
+
+    _, interrupted = until_interrupted(work, Items(range(10)), 2, lambda: None, stopped.set)
+    assert interrupted
+    assert all(seen)
 
 
 def test_a_repeated_run_is_made_once(native: FakeNative, engine: Engine) -> None:
