@@ -7,6 +7,8 @@ use strandline_isa::CoreId;
 pub struct Turns {
     /// Each core's turn, but for those of cores touched since.
     of: Vec<Next>,
+    /// Bits of a core's number.
+    bits: u32,
     /// The cores touched since, by the low bits of their numbers.
     touched: u64,
     /// The two that act next, unless they are to be looked for.
@@ -21,30 +23,27 @@ pub struct Turns {
 struct Next(u64);
 
 impl Next {
-    /// Bits of a core's number.
-    const BITS: u32 = u16::BITS;
-
     /// No core acts.
     const NEVER: Next = Next(u64::MAX);
 
-    /// No run gets to cycle 2^47: what is later never happens.
+    /// What is later than the bits beside the core's number tell never happens: 2^57 cycles with 64 cores.
     #[inline(always)]
-    fn new(at: u64, core: usize) -> Next {
-        match at >> (63 - Next::BITS) {
-            0 => Next((at << Next::BITS) | core as u64),
+    fn new(at: u64, core: usize, bits: u32) -> Next {
+        match at >> (63 - bits) {
+            0 => Next((at << bits) | core as u64),
             _ => Next::NEVER,
         }
     }
 
     #[inline(always)]
-    fn at(self) -> u64 {
+    fn at(self, bits: u32) -> u64 {
         // Signed: what is never stays `u64::MAX`.
-        (self.0 as i64 >> Next::BITS) as u64
+        (self.0 as i64 >> bits) as u64
     }
 
     #[inline(always)]
-    fn core(self) -> CoreId {
-        CoreId(self.0 as u16)
+    fn core(self, bits: u32) -> CoreId {
+        CoreId((self.0 & ((1 << bits) - 1)) as u16)
     }
 }
 
@@ -63,6 +62,7 @@ impl Turns {
     pub fn new(cores: usize) -> Turns {
         Turns {
             of: vec![Next::NEVER; cores],
+            bits: cores.next_power_of_two().ilog2(),
             touched: u64::MAX,
             first: Next::NEVER,
             second: Next::NEVER,
@@ -89,7 +89,7 @@ impl Turns {
             self.touched &= self.touched - 1;
             let mut core = lowest;
             while core < harts.len() {
-                self.take_note(core, Next::new(harts[core].next_at(), core));
+                self.take_note(core, Next::new(harts[core].next_at(), core, self.bits));
                 core += 64;
             }
         }
@@ -141,16 +141,19 @@ impl Hardware {
             return Turn { at, core, second };
         }
         self.turns.update(&self.harts);
-        let is_known = |(core, hart): (usize, &Hart)| Next::new(hart.next_at(), core) == self.turns.of[core];
+        let is_known =
+            |(core, hart): (usize, &Hart)| Next::new(hart.next_at(), core, self.turns.bits) == self.turns.of[core];
         debug_assert!(self.harts.iter().enumerate().all(is_known), "touched before a change");
         if !self.turns.is_known {
             self.turns.find();
         }
-        let Turns { first, second, .. } = self.turns;
+        let Turns {
+            first, second, bits, ..
+        } = self.turns;
         Turn {
-            at: first.at(),
-            core: first.core(),
-            second: second.at(),
+            at: first.at(bits),
+            core: first.core(bits),
+            second: second.at(bits),
         }
     }
 }
@@ -168,7 +171,7 @@ mod tests {
             let core = rng.below(5) as usize;
             // Few times, so that many are equal.
             let at = if rng.one_in(9) { u64::MAX } else { rng.below(12) };
-            turns.take_note(core, Next::new(at, core));
+            turns.take_note(core, Next::new(at, core, turns.bits));
             match turns.is_known {
                 true => notes += 1,
                 false => turns.find(),
@@ -176,8 +179,20 @@ mod tests {
             let mut all = turns.of.clone();
             all.sort();
             assert_eq!((turns.first, turns.second), (all[0], all[1]));
-            assert_eq!(turns.of[core].at(), at);
+            assert_eq!(turns.of[core].at(turns.bits), at);
         }
         assert!(notes > 10_000, "{notes} without a search");
+    }
+
+    #[test]
+    fn runs_of_slow_memory_may_be_long() {
+        // Seventy million persists, one after the other, of as many cycles as a machine may have for one.
+        let late = 70_000_000 * 1_000_000_000;
+        for cores in [2, 64] {
+            let bits = Turns::new(cores).bits;
+            let next = Next::new(late, cores - 1, bits);
+            assert_eq!((next.at(bits), next.core(bits).index()), (late, cores - 1));
+            assert!(next < Next::new(late + 1, 0, bits));
+        }
     }
 }
