@@ -27,3 +27,27 @@ def terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def interrupts_noted() -> Iterator[list[int]]:
+    """In the block, the first Ctrl-C or SIGTERM is only noted in the list; the next one raises a `KeyboardInterrupt`.
+
+    An exception at any place could leave a lock of `concurrent.futures` locked for ever.
+    """
+    noted: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(received: int, _frame: FrameType | None) -> None:
+        if noted:
+            raise KeyboardInterrupt
+        noted.append(received)
+
+    before = [(each, signal.signal(each, note)) for each in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield noted
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import TypeVar
 
 from strandline.engine import Engine, RunSpec
-from strandline.interrupts import INTERRUPT_SECONDS, terminated_as_interrupted
+from strandline.interrupts import INTERRUPT_SECONDS, interrupts_noted
 from strandline.journal import Journal
 from strandline.pace import Pace
 from strandline.record import Record
@@ -46,37 +45,25 @@ def until_interrupted(
 ) -> tuple[list[Result], bool]:
     """As `parallel`, and whether it was interrupted: `stop` then ends unfinished work, whose results count."""
     pool = ThreadPoolExecutor(max_workers=jobs)
-    futures: list[Future[Result]] = []
-    interrupted = False
-    # An interrupt must not miss work that has begun.
-    submitted = threading.Event()
-
-    def begin(item: Item) -> Result:
-        submitted.wait()
-        return work(item)
-
-    try:
-        with terminated_as_interrupted():
-            try:
-                for item in items:
-                    futures.append(pool.submit(begin, item))
-                    futures[-1].add_done_callback(lambda finished: None if finished.cancelled() else done())
-                submitted.set()
-                _wait(futures)
-            except KeyboardInterrupt:
-                interrupted = True
+    with interrupts_noted() as interrupts:
+        try:
+            futures = [pool.submit(work, item) for item in items]
+            for future in futures:
+                future.add_done_callback(lambda finished: None if finished.cancelled() else done())
+            _wait(futures, interrupts)
+            if interrupts:
                 stop()
-                submitted.set()
                 _wait([future for future in futures if not future.cancel()])
-        return [future.result() for future in futures if future.done() and not future.cancelled()], interrupted
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+            results = [future.result() for future in futures if future.done() and not future.cancelled()]
+            return results, bool(interrupts)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _wait(futures: Sequence[Future[Result]]) -> None:
-    """Waits until all are finished or one has failed."""
+def _wait(futures: Sequence[Future[Result]], interrupts: Sequence[int] = ()) -> None:
+    """Waits until all are finished, one has failed or an interrupt is noted."""
     pending = set(futures)
-    while pending:
+    while pending and not interrupts:
         done, pending = wait(pending, timeout=INTERRUPT_SECONDS, return_when=FIRST_EXCEPTION)
         if any(future.exception() for future in done):
             return
