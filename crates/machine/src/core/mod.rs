@@ -23,13 +23,12 @@ pub use cpu::SimCpu;
 pub use hooks::Hooks;
 pub use notes::{Noted, Notes, Now};
 pub use queue::{Entry, Kind, Lost, StoreQueue};
-pub use request::{Dispatched, Request, Response};
+pub use request::{Answers, Dispatched, Request, Response};
 pub use saved::Saved;
 pub use window::Window;
 
 use crate::cache::Private;
 use crate::config::{Consistency, Machine};
-use crate::system::Running;
 use crate::trace::{Op, Seen, Tracer};
 use log::Log;
 use predictor::{Predictor, Targets};
@@ -110,8 +109,8 @@ pub struct Core {
     pub writes: Rc<Counted>,
     pub request: Cell<Option<Request>>,
     pub response: Cell<Response>,
-    /// The machine while it is lent to the program, which runs.
-    pub lent: Cell<Option<Box<Running>>>,
+    /// The system, while the program runs.
+    pub system: Cell<Option<Box<dyn Answers>>>,
     /// Its program has asked the machine, and does not go on at once.
     pub waits: Cell<bool>,
     /// The trace of what it executes, if there is one.
@@ -205,7 +204,7 @@ impl Core {
             writes: wants.writes,
             request: Cell::new(None),
             response: Cell::default(),
-            lent: Cell::new(None),
+            system: Cell::new(None),
             waits: Cell::new(false),
             tracer: wants.tracer,
             interrupted: Cell::new(Interrupt::Unheeded),

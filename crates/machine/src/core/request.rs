@@ -1,6 +1,17 @@
 //! What a program requests of the system, and the answers.
 
-use strandline_isa::{Addr, Primitive, Rmw};
+use std::any::Any;
+use strandline_isa::{Addr, CoreId, Primitive, Rmw};
+
+/// The system, as a core sees it while its program runs.
+pub trait Answers {
+    /// Answers the request of a core's program that runs: whether the program continues before other cores and
+    /// events act.
+    fn answers(&mut self, core: CoreId, request: Request) -> bool;
+
+    /// The system itself, when the program stops.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
 
 /// A program's request to the system when it cannot continue by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

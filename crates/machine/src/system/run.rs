@@ -4,7 +4,7 @@ use super::look::CoreView;
 use super::running::{Running, Stop};
 use super::stuck::Stuck;
 use crate::config::Machine;
-use crate::core::{Core, SimCpu};
+use crate::core::{Answers, Core, SimCpu};
 use crate::journal::Journal;
 use crate::stats::Stats;
 use std::future::Future;
@@ -212,7 +212,8 @@ struct Loan<'l> {
 
 impl<'l> Loan<'l> {
     fn to(core: &'l Core, lender: &'l mut Option<Box<Running>>) -> Loan<'l> {
-        core.lent.set(lender.take());
+        core.system
+            .set(lender.take().map(|running| running as Box<dyn Answers>));
         Loan { core, lender }
     }
 
@@ -223,7 +224,8 @@ impl<'l> Loan<'l> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        *self.lender = self.core.lent.take();
+        let system = self.core.system.take();
+        *self.lender = system.and_then(|system| system.into_any().downcast().ok());
     }
 }
 

@@ -8,12 +8,13 @@ use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::Llc;
 use crate::config::Machine;
-use crate::core::{Core, Counted, Request, SimCpu, Wants};
+use crate::core::{Answers, Core, Counted, Request, SimCpu, Wants};
 use crate::crash_image::CrashImage;
 use crate::journal::Journal;
 use crate::memory::{Controller, Dram, Writes};
 use crate::stats::Stats;
 use crate::trace::Tracer;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
@@ -26,7 +27,7 @@ use strandline_kernel::{Counts, Cycles, Events, Rng};
 use strandline_rules::any_broken;
 
 /// A machine with a design in it and programs on its cores. It does all but run a program: a program that runs asks it
-/// ([`Running::answers`]).
+/// ([`Answers`]).
 pub struct Running {
     pub(super) hw: Hardware,
     pub(super) design: Box<AnyDesign>,
@@ -63,6 +64,17 @@ struct Start {
     stats: Stats,
     /// The design's counters at the start are still to be read: events precede it.
     asks_design: bool,
+}
+
+impl Answers for Running {
+    /// A program that was restarted meanwhile does not continue.
+    fn answers(&mut self, core: CoreId, request: Request) -> bool {
+        self.answered(core, request) && self.programs[core.index()].is_none()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 impl Running {
@@ -258,12 +270,6 @@ impl Running {
         } else {
             Err(describe(&self.hw, &*self.design, true))
         }
-    }
-
-    /// Answers the request of a core's program that runs: whether it goes on before others act. It does not if it has
-    /// been begun anew meanwhile.
-    pub(crate) fn answers(&mut self, core: CoreId, request: Request) -> bool {
-        self.answered(core, request) && self.programs[core.index()].is_none()
     }
 
     /// Whether a core's program runs now, whose request may have to be repeated first.

@@ -24,15 +24,15 @@ impl Core {
         }
     }
 
-    /// Calls the system, if it is lent, to answer the request that was left: whether the program goes on at once.
+    /// Calls the system to answer the request that was left, if the program may: whether it continues at once.
     #[inline(never)]
     fn is_answered(&self) -> bool {
-        let Some(mut system) = self.lent.take() else {
+        let Some(mut system) = self.system.take() else {
             return false;
         };
         let request = self.request.take().expect("a program suspends with a request");
         let goes_on = system.answers(self.id, request);
-        self.lent.set(Some(system));
+        self.system.set(Some(system));
         self.waits.set(!goes_on);
         if goes_on {
             self.resumes();
