@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,11 @@ def test_all_designs_that_a_machine_carries_run(installed: Installed) -> None:
 def test_the_readmes_epochs_gain_over_fences_and_eager_ones_more(installed: Installed) -> None:
     lines = README.read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("$ strandline run") and "asap-rp" in line)
-    document = installed(*line.removeprefix("$ strandline ").split(), "--json").document
-    cycles = {record["design"]: record["cycles"] for record in document["records"]}
+    words = line.removeprefix("$ strandline ").split()
+    # One seed decides nothing: the order of locks moves a run's cycles by 3 % (standard deviation), and ASAP's mean
+    # gain over HOPS here is 1.3 %.
+    cycles: Counter[str] = Counter()
+    for seed in range(1, 7):
+        document = installed(*words, "--seed", str(seed), "--json").document
+        cycles.update({record["design"]: record["cycles"] for record in document["records"]})
     assert cycles["x86"] > 1.2 * cycles["hops-rp"] > 1.2 * cycles["asap-rp"] > cycles["eadr"]

@@ -31,8 +31,10 @@ enum Stage {
     Claiming,
     /// It has been dispatched in this cycle.
     Dispatched(u64),
-    /// It has retired, and enters the store queue once its request is granted.
-    Retired(u64),
+    /// A store has executed and retired then, and enters the store queue once its request is granted.
+    Executed { at: u64, retired: u64 },
+    /// A primitive has been dispatched in this cycle, and its request is with the system.
+    Requested(u64),
     /// Its request is with the system.
     Asked,
 }
@@ -137,8 +139,8 @@ impl Core {
     }
 
     fn poll_store(&self, stage: &mut Stage, addr: Addr, kind: Kind, operands: (u64, u64)) -> Poll<()> {
-        if let Stage::Retired(ready) = *stage {
-            self.enqueue(addr, kind, ready);
+        if let Stage::Executed { at, retired } = *stage {
+            self.enqueue_executed(addr, kind, at, retired);
             return Poll::Ready(());
         }
         if let Err(request) = self.find_room() {
@@ -148,13 +150,14 @@ impl Core {
         self.count_store(&self.counts.stores);
         let issue = (at + 1).max(operands.0).max(self.context_ready.get());
         let issue_with_data = issue.max(operands.1);
-        let ready = self.window.execute(issue_with_data, issue_with_data + 1);
+        let executed = issue_with_data + 1;
+        let retired = self.window.execute(issue_with_data, executed);
         let temporal = matches!(kind, Kind::Store { .. });
         if temporal && self.prefetches_stores && !self.private.borrow_mut().owns(addr.line()) {
-            *stage = Stage::Retired(ready);
+            *stage = Stage::Executed { at: executed, retired };
             return self.request(Request::Own { addr, issue });
         }
-        self.enqueue(addr, kind, ready);
+        self.enqueue_executed(addr, kind, executed, retired);
         Poll::Ready(())
     }
 
@@ -192,7 +195,7 @@ impl Core {
     fn poll_primitive(&self, stage: &mut Stage, primitive: Primitive) -> Poll<()> {
         match *stage {
             Stage::Asked => return Poll::Ready(()),
-            Stage::Retired(at) => return self.primitive_answered(stage, primitive, at),
+            Stage::Requested(at) => return self.primitive_answered(stage, primitive, at),
             _ => {}
         }
         if primitive == Primitive::StoreBarrier && !self.barriers {
@@ -213,7 +216,7 @@ impl Core {
             false => self.dispatches_at_once(primitive),
         };
         let Some(plain) = plain else {
-            *stage = Stage::Retired(at);
+            *stage = Stage::Requested(at);
             return self.request(Request::Primitive { primitive, at });
         };
         self.end_primitive(primitive, at, plain);
@@ -331,7 +334,7 @@ impl Core {
         let memory = self.memory.read(addr, size);
         let (value, done) = match self.queue.borrow_mut().forward(addr, size, memory) {
             None => (memory, done),
-            Some((value, ready)) => (value, ready.max(issue) + self.latencies.l1),
+            Some((value, executed)) => (value, executed.max(issue) + self.latencies.l1),
         };
         self.observe_load(addr, size, value, done);
         self.window.execute(issue, done);

@@ -261,13 +261,22 @@ impl Core {
         self.pending_all.set(self.pending_all.get() - 1);
     }
 
-    /// Allocates a store-queue entry.
+    /// Allocates a store-queue entry, which executes and retires at `ready`.
     #[inline(always)]
     pub fn enqueue(&self, addr: Addr, kind: Kind, ready: u64) {
+        self.enqueue_executed(addr, kind, ready, ready);
+    }
+
+    /// Allocates a store-queue entry, which executes at `executed` and retires at `ready`.
+    #[inline(always)]
+    pub fn enqueue_executed(&self, addr: Addr, kind: Kind, executed: u64, ready: u64) {
         let context = self.context.get();
         self.add_pending(context);
         let mut queue = self.queue.borrow_mut();
-        let number = queue.push(addr, kind, context, ready);
+        let number = queue.push(Entry {
+            executed,
+            ..Entry::of(addr, kind, context, ready)
+        });
         if self.marks_entries.get() {
             self.mark(&mut queue, number);
         }
@@ -294,7 +303,11 @@ impl Core {
         let ready = self.window.retired();
         let op = self.trace(|| Op::entering(addr, kind));
         let mut queue = self.queue.borrow_mut();
-        let number = queue.push_rest(addr, kind, context, ready);
+        let executed = queue.get(queue.newest()).map_or(ready, |before| before.executed);
+        let number = queue.push_rest(Entry {
+            executed,
+            ..Entry::of(addr, kind, context, ready)
+        });
         if let Some(entry) = queue.get_mut(number) {
             entry.op = op;
         }

@@ -27,6 +27,8 @@ pub struct Entry {
     pub kind: Kind,
     /// When it has retired with its data: it may leave then.
     pub ready: u64,
+    /// When its address and data are known: younger loads take its bytes from then on.
+    pub executed: u64,
     /// When the requested ownership of its line arrives; zero before the request.
     pub owned: u64,
     /// Its number among all entries of the queue, from 1; the queue gives it.
@@ -51,13 +53,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry that retires at `ready`.
+    /// An entry that executes and retires at `ready`.
     #[inline(always)]
     pub const fn of(addr: Addr, kind: Kind, context: u8, ready: u64) -> Entry {
         Entry {
             addr,
             kind,
             ready,
+            executed: ready,
             owned: 0,
             number: 0,
             op: 0,
@@ -165,19 +168,15 @@ impl StoreQueue {
 
     /// Adds an entry that needs room: its number.
     #[inline(always)]
-    pub fn push(&mut self, addr: Addr, kind: Kind, context: u8, ready: u64) -> u64 {
+    pub fn push(&mut self, entry: Entry) -> u64 {
         let number = self.take_next();
-        let older = match kind {
-            Kind::Store { .. } | Kind::StoreNt { .. } => self.is_youngest(number, addr),
+        let older = match entry.kind {
+            Kind::Store { .. } | Kind::StoreNt { .. } => self.is_youngest(number, entry.addr),
             Kind::Flush(_) | Kind::Primitive(_) => 0,
         };
         self.len += 1;
         let slot = self.slot(number);
-        self.ring[slot] = Entry {
-            number,
-            older,
-            ..Entry::of(addr, kind, context, ready)
-        };
+        self.ring[slot] = Entry { number, older, ..entry };
         number
     }
 
@@ -192,8 +191,8 @@ impl StoreQueue {
     }
 
     /// Adds an entry that needs no room and leaves with the one before it: its number.
-    pub fn push_rest(&mut self, addr: Addr, kind: Kind, context: u8, ready: u64) -> u64 {
-        let number = self.push(addr, kind, context, ready);
+    pub fn push_rest(&mut self, entry: Entry) -> u64 {
+        let number = self.push(entry);
         let slot = self.slot(number);
         self.ring[slot].with_last = true;
         self.without_room += 1;
@@ -339,8 +338,8 @@ impl StoreQueue {
         stores.filter(move |entry| entry.addr.0 >> 3 == addr.0 >> 3)
     }
 
-    /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the youngest store
-    /// that it takes bytes from is ready; `None` if no store here writes any of them.
+    /// The value that a load of `size` bytes at `addr` sees, given what memory holds there, and when the last of the
+    /// stores that it takes bytes from has executed; `None` if no store here writes any of them.
     #[inline(always)]
     pub fn forward(&self, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
         let youngest = self.youngest[Self::hash(addr)];
@@ -354,7 +353,7 @@ impl StoreQueue {
     fn search(&self, youngest: u64, addr: Addr, size: u8, memory: u64) -> Option<(u64, u64)> {
         let wanted = mask(addr, size);
         let oldest = broken(Rule::ForwardsYoungest);
-        let (mut word, mut taken, mut found) = (0, 0, None);
+        let (mut word, mut taken, mut executed) = (0, 0, 0);
         let mut number = youngest;
         while number >= self.oldest {
             let entry = &self.ring[self.slot(number)];
@@ -367,7 +366,7 @@ impl StoreQueue {
                 if takes != 0 {
                     word = (word & !takes) | (value << shift(entry.addr) & takes);
                     taken |= takes;
-                    found.get_or_insert(entry.ready);
+                    executed = executed.max(entry.executed);
                 }
                 if taken == wanted && !oldest {
                     break;
@@ -379,7 +378,7 @@ impl StoreQueue {
             number -= u64::from(entry.older);
         }
         let kept = memory << shift(addr) & wanted & !taken;
-        found.map(|ready| ((word | kept) >> shift(addr), ready))
+        (taken != 0).then_some(((word | kept) >> shift(addr), executed))
     }
 }
 
@@ -397,9 +396,12 @@ fn mask(addr: Addr, size: u8) -> u64 {
 mod tests {
     use super::*;
 
-    /// Adds a store that is ready in the cycle of its address.
+    /// Adds a store that executes in the cycle of its address, and retires much later.
     fn store(q: &mut StoreQueue, addr: u64, size: u8, value: u64) {
-        q.push(Addr(addr), Kind::Store { size, value }, 0, addr);
+        q.push(Entry {
+            executed: addr,
+            ..Entry::of(Addr(addr), Kind::Store { size, value }, 0, addr + 1_000)
+        });
     }
 
     #[test]
@@ -412,6 +414,21 @@ mod tests {
         q.drop_first();
         assert_eq!(q.forward(Addr(64), 8, 9), Some((0x2222_2222_0000_0009, 68)));
         assert_eq!(q.forward(Addr(72), 8, 0), None);
+    }
+
+    #[test]
+    fn a_load_of_two_stores_bytes_waits_for_the_one_that_executes_last() {
+        let mut q = StoreQueue::new();
+        let halves = [(64, 900), (68, 100)];
+        for (addr, executed) in halves {
+            let kind = Kind::Store { size: 4, value: 1 };
+            q.push(Entry {
+                executed,
+                ..Entry::of(Addr(addr), kind, 0, 1_000)
+            });
+        }
+        assert_eq!(q.forward(Addr(64), 8, 0), Some((0x0000_0001_0000_0001, 900)));
+        assert_eq!(q.forward(Addr(68), 4, 0), Some((1, 100)));
     }
 
     fn numbers(q: &StoreQueue) -> Vec<u64> {

@@ -191,7 +191,7 @@ impl Running {
         let forwarded = core.queue.borrow_mut().forward(load.addr, load.size, below);
         Ok(match forwarded {
             None => (below, done),
-            Some((value, ready)) => (value, ready.max(issue + supplied.after) + latency),
+            Some((value, executed)) => (value, executed.max(issue + supplied.after) + latency),
         })
     }
 

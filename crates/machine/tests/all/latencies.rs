@@ -323,3 +323,30 @@ fn a_line_whose_ownership_a_clwb_gave_up_is_handed_on() {
         assert_eq!(system.memory().read(strandline_isa::Addr(PM_BASE), 8), 600);
     }
 }
+
+/// A load behind a miss takes a store's bytes before the store retires, so that the miss of the address that it loads
+/// overlaps the older one.
+#[test]
+fn a_store_that_has_executed_forwards_before_it_retires() {
+    for name in PRESETS {
+        let machine = preset(name);
+        let cycles = |forwards: bool| {
+            let outcome = run_one(&machine, 0, move |cpu| async move {
+                let pointer = cpu.word(PM_BASE);
+                pointer.store(cpu.word(PM_BASE + 8192)).await;
+                cpu.primitive(Primitive::Mfence).await;
+                cpu.start_line().await;
+                cpu.word(PM_BASE + 4096).load().await;
+                let target = cpu.word(PM_BASE + 8192);
+                pointer.store(target).await;
+                let address = if forwards { pointer.load().await } else { target };
+                address.load().await;
+                cpu.primitive(Primitive::Mfence).await;
+            });
+            outcome.stats.cycles.0
+        };
+        // The forwarded address is a store, an L1 look-up and a dispatch later than the known one.
+        let later = machine.l1.latency.0 + 4;
+        assert!(cycles(true) <= cycles(false) + later, "{name}");
+    }
+}
