@@ -19,5 +19,7 @@ pub use crate::core::{Noted, SimCpu};
 pub use config::{preset_names, ConfigError, Machine, ParamInfo};
 pub use journal::{Durable, Journal};
 pub use stats::Stats;
-pub use system::{CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Stuck, System};
+pub use system::{
+    CoreView, Factory, Flushing, Heartbeat, Joined, Options, Outcome, Program, Queued, Standstill, Stuck, System,
+};
 pub use trace::{Op, OpId, Seen, Trace};

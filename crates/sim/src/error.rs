@@ -2,7 +2,7 @@
 
 use std::fmt;
 use strandline_kernel::ParamError;
-use strandline_machine::{ConfigError, Stuck};
+use strandline_machine::{ConfigError, Standstill, Stuck};
 
 /// A run that did not start or did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl From<ParamError> for Error {
 impl From<Stuck> for Error {
     fn from(stuck: Stuck) -> Error {
         Error::Stuck {
-            dead: stuck.dead,
+            dead: stuck.how != Standstill::Idle,
             text: stuck.to_string(),
         }
     }

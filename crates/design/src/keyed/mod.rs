@@ -327,7 +327,9 @@ impl<D: Design> Design for Keyed<D> {
         let mut gates = self.values.gates.clone();
         gates.sort_unstable();
         let gates = gates.iter().map(|(gate, key)| format!("gate {} is {gate:?}", key.0));
-        self.design.waits().into_iter().chain(gates).collect()
+        let opened = self.values.last_opened.iter();
+        let opened = opened.map(|(gate, key)| format!("gate {}, opened last, is {gate:?}", key.0));
+        self.design.waits().into_iter().chain(gates).chain(opened).collect()
     }
 
     fn power_fails(&self, image: &mut dyn FnMut(Line, LineData)) {

@@ -7,6 +7,8 @@ pub struct Values<T: Types> {
     /// Gates that have waiters: they are few. An opened gate loses its key.
     pub gates: Vec<(T::Gate, Key)>,
     next_gate: u64,
+    /// The gate that was opened last, for the watchdog's message.
+    pub last_opened: Option<(T::Gate, Key)>,
     pub messages: Slab<T::Message>,
     pub tags: Slab<T::Tag>,
     /// The notes of the cores that have granted the line requested now.
@@ -18,6 +20,7 @@ impl<T: Types> Default for Values<T> {
         Values {
             gates: Vec::new(),
             next_gate: 0,
+            last_opened: None,
             messages: Slab::default(),
             tags: Slab::default(),
             notes: Vec::new(),
@@ -39,7 +42,9 @@ impl<T: Types> Values<T> {
     /// Removes a gate that opens: its key, if anything waits.
     pub fn opened(&mut self, gate: T::Gate) -> Option<Key> {
         let index = self.gates.iter().position(|(known, _)| *known == gate)?;
-        Some(self.gates.swap_remove(index).1)
+        let (gate, key) = self.gates.swap_remove(index);
+        self.last_opened = Some((gate, key));
+        Some(key)
     }
 
     pub fn until(&mut self, until: Until<T::Gate>) -> Until<Key> {

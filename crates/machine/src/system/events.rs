@@ -180,7 +180,12 @@ impl Running {
     #[cold]
     #[inline(never)]
     fn obey_all(&mut self) {
+        let mut times = 0;
         while let Some(command) = self.hw.commands.pop_front() {
+            times += 1;
+            if self.repeats || !self.may_repeat(times) {
+                return self.hw.commands.clear();
+            }
             match command {
                 Command::FlushLine { core, line, flush, tag } => self.design_flush(core, line, flush, tag),
                 Command::LookAtDrained(core) => self.message_drained(core),
@@ -196,6 +201,14 @@ impl Running {
     }
 
     fn open(&mut self, gate: Key) {
+        self.opened = match self.opened {
+            (at, times) if at == self.hw.step => (at, times + 1),
+            _ => (self.hw.step, 0),
+        };
+        // Its waiters stay, so that the report names them.
+        if !self.may_repeat(self.opened.1) {
+            return;
+        }
         let woken = self.hw.waiters.wake(Condition::Open(gate));
         for waiter in &woken {
             match *waiter {

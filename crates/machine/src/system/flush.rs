@@ -34,9 +34,13 @@ struct Found {
 
 impl Running {
     /// Moves a flush into its core's write-back buffer and sends it. Returns false if the buffer is
-    /// full or holds a flush of the same line (COSPlay, section 4.3).
+    /// full or holds a flush of the same line (COSPlay, section 4.3). Fails while the design holds the line's eviction,
+    /// or another core's reply.
     pub(super) fn flush(&mut self, core: CoreId, entry: &Entry, kind: Flush, at: u64) -> Result<bool, Until<Key>> {
         let line = entry.line();
+        if let Some(until) = self.hw.held_until(line) {
+            return Err(until);
+        }
         let entries = self.hw.machine.core.writeback_buffer_entries as usize;
         let hart = self.hw.hart(core);
         let full = hart.buffer.len() >= entries;
@@ -73,7 +77,10 @@ impl Running {
         let now = self.hw.now;
         let found = match self.design.hands_over_clean() {
             true => Ok(self.look_up_own(core, line, now)),
-            false => self.look_up_flush(core, line, flush, now),
+            false => self.look_up_flush(core, line, flush, now).map(|found| Found {
+                dirty: self.hw.waiters.take_held_line(line, |_| true) | found.dirty,
+                ..found
+            }),
         };
         match found {
             Ok(found) => {
@@ -198,7 +205,7 @@ impl Running {
             return Found { dirty: true, at };
         }
         drop(private);
-        if self.hw.waiters.take_held_line(core, line) {
+        if self.hw.waiters.take_held_line(line, |owner| owner == core) {
             return Found { dirty: true, at };
         }
         let mut dirty = false;

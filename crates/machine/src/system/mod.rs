@@ -20,4 +20,4 @@ mod writes;
 
 pub use look::{CoreView, Flushing, Joined, Queued};
 pub use run::{Factory, Heartbeat, Options, Outcome, Program, System};
-pub use stuck::Stuck;
+pub use stuck::{Standstill, Stuck};

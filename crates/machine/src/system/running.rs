@@ -3,7 +3,7 @@
 use super::channel::Channels;
 use super::hardware::{Hardware, Hart, ProgramState, Tally};
 use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program};
-use super::stuck::{describe, Stuck};
+use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
 use crate::cache::Llc;
@@ -45,6 +45,10 @@ pub struct Running {
     pub(super) watch: Watch,
     /// A core was interrupted whose program does not poll: the run is over.
     pub(super) halted: bool,
+    /// Something is repeated within one cycle without end.
+    pub(super) repeats: bool,
+    /// The cycle in which the design opened a gate last, and how many it has opened in that cycle.
+    pub(super) opened: (u64, u32),
 }
 
 /// Why a machine stops.
@@ -145,6 +149,8 @@ impl Running {
             start: Start::default(),
             watch: Watch::default(),
             halted: false,
+            repeats: false,
+            opened: (0, 0),
         }
     }
 
@@ -199,7 +205,17 @@ impl Running {
     /// Checks now and then for progress.
     #[inline(always)]
     pub(super) fn look_for_progress(&mut self) -> Result<(), Stuck> {
+        if self.repeats {
+            return Err(describe(&self.hw, &*self.design, Standstill::Instant));
+        }
         self.watch.look(&self.hw, &*self.design, &self.options)
+    }
+
+    /// Whether the machine may do this for the `times`-th time within one cycle. If not, the run ends as stuck.
+    #[inline(always)]
+    pub(super) fn may_repeat(&mut self, times: u32) -> bool {
+        self.repeats |= times == MOST_REPEATS;
+        times < MOST_REPEATS
     }
 
     /// Runs the earliest event or core, a core no further than `last`, but for its program.
@@ -268,7 +284,7 @@ impl Running {
         if done {
             Ok(Some(Stop::Ended))
         } else {
-            Err(describe(&self.hw, &*self.design, true))
+            Err(describe(&self.hw, &*self.design, Standstill::Dead))
         }
     }
 
@@ -283,7 +299,10 @@ impl Running {
     /// Answers a request, again if it is repeated at once: whether the program goes on before others act.
     #[inline(always)]
     fn answered(&mut self, core: CoreId, mut request: Request) -> bool {
-        while self.asked(core, request) {
+        for times in 0.. {
+            if !self.may_repeat(times) || !self.asked(core, request) {
+                return false;
+            }
             match self.hw.harts[core.index()].state {
                 ProgramState::Again(again) => request = again,
                 _ => return true,
@@ -453,12 +472,21 @@ pub(super) struct Watch {
     reached: u64,
     /// The furthest cycle at the latest progress.
     since: u64,
+    /// The cycle at the latest look, and at how many looks in turn the run stood there.
+    stands: (u64, u32),
     /// The tasks that have ended, for other threads to read.
     pub(super) ended: Arc<AtomicU64>,
 }
 
 /// Steps between two checks.
 const LOOK_EVERY: u64 = 1 << 12;
+
+/// Checks in turn that find the run in one cycle, after which it is stuck there: far more steps than all cores and
+/// controllers of a machine take at once.
+const MOST_LOOKS: u32 = 64;
+
+/// How often one thing may be repeated within one cycle: more often than a machine has waiters.
+const MOST_REPEATS: u32 = 1 << 16;
 
 impl Watch {
     #[inline(always)]
@@ -481,8 +509,15 @@ impl Watch {
             self.done = done;
             self.since = self.reached;
         }
+        self.stands = match self.stands {
+            (at, looks) if at == hw.step => (at, looks + 1),
+            _ => (hw.step, 0),
+        };
+        if self.stands.1 == MOST_LOOKS {
+            return Err(describe(hw, design, Standstill::Instant));
+        }
         if self.reached - self.since > options.patience.0 {
-            return Err(describe(hw, design, false));
+            return Err(describe(hw, design, Standstill::Idle));
         }
         Ok(())
     }

@@ -1,28 +1,40 @@
 //! The watchdog: no progress is an error that names the waiters.
 
 use super::hardware::{Hardware, Hart, ProgramState};
-use super::waiters::{Condition, Then, Waiters};
+use super::waiters::{Condition, Then, Waiter, Waiters};
 use crate::core::Request;
 use std::fmt;
-use strandline_design::AnyDesign;
+use strandline_design::{AnyDesign, Level};
 
 /// A run without progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// When, in cycles.
     pub at: u64,
-    /// Whether no event is left (otherwise events continue without progress).
-    pub dead: bool,
-    /// The waiters, one line a core.
+    /// How it stands still.
+    pub how: Standstill,
+    /// The waiters: a line a core, then one for each line, flush, store and write that the design holds, then the
+    /// design's own.
     pub waits: Vec<String>,
+}
+
+/// How a run stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standstill {
+    /// No event is left.
+    Dead,
+    /// Time moves without progress.
+    Idle,
+    /// The same is repeated within one cycle, as by a design that opens a gate whose condition does not hold.
+    Instant,
 }
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.dead {
-            "nothing can go on"
-        } else {
-            "it goes on and gets nowhere"
+        let what = match self.how {
+            Standstill::Dead => "nothing can go on",
+            Standstill::Idle => "it goes on and gets nowhere",
+            Standstill::Instant => "time does not move, as the same is repeated",
         };
         write!(f, "no progress at cycle {}: {what}; {}", self.at, self.waits.join("; "))
     }
@@ -30,20 +42,35 @@ impl fmt::Display for Stuck {
 
 impl std::error::Error for Stuck {}
 
-/// Describes every core that has not ended, or has something pending, and the design's waiters.
-pub fn describe(hw: &Hardware, design: &AnyDesign, dead: bool) -> Stuck {
+/// Describes every core that has not ended, or has something pending, and all that the design holds or waits for.
+pub fn describe(hw: &Hardware, design: &AnyDesign, how: Standstill) -> Stuck {
     let waits = hw
         .harts
         .iter()
         .filter(|h| !matches!(h.state, ProgramState::Ended) || h.core.pending(None) > 0)
         .map(|hart| describe_hart(hart, &hw.waiters))
+        .chain(hw.waiters.held().filter_map(describe_held))
         .chain(design.waits())
         .collect();
-    Stuck {
-        at: hw.now,
-        dead,
-        waits,
-    }
+    Stuck { at: hw.now, how, waits }
+}
+
+/// What the design holds that is not a core's, and until when.
+fn describe_held((condition, waiter): &(Condition, Waiter)) -> Option<String> {
+    let what = match waiter {
+        Waiter::Eviction { level, core, line } => {
+            let from = match level {
+                Level::Private => format!("{core}'s caches"),
+                Level::Llc => "the LLC".to_owned(),
+            };
+            format!("{}, evicted from {from},", line.addr())
+        }
+        Waiter::Flush { core, line, .. } => format!("{core}: a flush of {}", line.addr()),
+        Waiter::Perform { core, id } => format!("{core}: store {}, which the design keeps,", id.0),
+        Waiter::Arrival { controller, write } => format!("controller {}: write {}", controller.0, write.0),
+        Waiter::Fence(_) | Waiter::Program(..) | Waiter::StoreQueue(_) | Waiter::Speculation { .. } => return None,
+    };
+    Some(format!("{what} waits until {}", describe_condition(*condition)))
 }
 
 fn describe_hart(hart: &Hart, waiters: &Waiters) -> String {
@@ -65,6 +92,9 @@ fn describe_hart(hart: &Hart, waiters: &Waiters) -> String {
             head.kind,
             head.addr
         );
+    }
+    if let Some(condition) = waiters.of_store_queue(hart.core.id) {
+        text += &format!(", which waits until {}", describe_condition(condition));
     }
     if let Some(buffer) = hart.combining.first() {
         let state = if buffer.sent { "sent" } else { "open" };

@@ -219,6 +219,16 @@ impl Waiters {
         }
     }
 
+    /// The condition of the entry at the head of a core's store queue.
+    pub fn of_store_queue(&self, core: CoreId) -> Option<Condition> {
+        self.cores[core.index()].store_queue
+    }
+
+    /// The waiters whose condition is not of one core, in order of arrival.
+    pub fn held(&self) -> impl Iterator<Item = &(Condition, Waiter)> {
+        self.others.iter()
+    }
+
     /// The condition of a core's held fence.
     pub fn of_fence(&self, core: CoreId) -> Option<Condition> {
         self.cores[core.index()].fence
@@ -251,10 +261,9 @@ impl Waiters {
         })
     }
 
-    /// Removes an evicted line of this core that the design holds; whether there was one.
-    pub fn take_held_line(&mut self, core: CoreId, line: Line) -> bool {
-        let is_it =
-            |waiter: &Waiter| matches!(waiter, Waiter::Eviction { core: c, line: l, .. } if (*c, *l) == (core, line));
+    /// Removes a held eviction of this line from the caches of a core for which `is_owner` holds; whether there was one.
+    pub fn take_held_line(&mut self, line: Line, is_owner: impl Fn(CoreId) -> bool) -> bool {
+        let is_it = |waiter: &Waiter| matches!(waiter, Waiter::Eviction { core, line: held, .. } if *held == line && is_owner(*core));
         let found = self.others.iter().position(|(_, waiter)| is_it(waiter));
         found.map(|index| self.others.remove(index)).is_some()
     }

@@ -241,3 +241,42 @@ fn what_a_power_failure_adds_is_durable_when_the_first_write_is() {
         (plain[0].at, Addr(PM_BASE).line(), [6; 8])
     );
 }
+
+/// Writes a line, drives it out of caches of two lines, and flushes it.
+async fn flush_what_was_evicted(cpu: SimCpu) {
+    let address = cpu.word(PM_BASE);
+    // Younger loads wait for a locked instruction.
+    address.fetch_add(cpu.word(3)).await;
+    cpu.word(PM_BASE + 128).load().await;
+    address.flush().await;
+    cpu.primitive(Primitive::Sfence).await;
+}
+
+fn flush_evicted_under(odd: Odd) -> Outcome {
+    let mut m = machine();
+    m.l2 = None;
+    (m.l1.bytes, m.l1.ways) = (128, 1);
+    (m.llc.bytes, m.llc.ways) = (128, 1);
+    let mut s = system(&m, odd, 1);
+    put(&mut s, 0, flush_what_was_evicted);
+    s.run().expect("the program ends")
+}
+
+#[test]
+fn a_flush_that_the_design_sends_finds_a_line_in_a_held_eviction() {
+    let outcome = flush_evicted_under(Odd::HeldLineFlushed);
+    assert_eq!(
+        outcome.stats.pm_writes, 1,
+        "nothing else writes the line: its gate stays shut"
+    );
+    let durable = outcome.journal.expect("kept").durable;
+    assert_eq!(durable.first().map(|change| change.data[0]), Some(3));
+}
+
+/// As any request for the line.
+#[test]
+fn a_programs_flush_waits_for_a_held_eviction_of_its_line() {
+    let outcome = flush_evicted_under(Odd::EvictionHeld);
+    assert!(outcome.stats.cycles.0 > OPENS_AFTER);
+    assert_eq!(outcome.stats.pm_writes, 1);
+}

@@ -54,6 +54,8 @@ pub enum Odd {
     SnoopAnnotates,
     EvictionDropped,
     EvictionHeld,
+    /// Held evictions, of whose lines a flush is sent.
+    HeldLineFlushed,
     MissSupplied,
     ArrivalWaits,
     NoCoalescing,
@@ -65,6 +67,8 @@ pub struct Script {
     odd: Odd,
     asked: bool,
     open: bool,
+    /// It opens its gate at each question that it answers with it, though it stays shut.
+    reopens: bool,
     pub replies: Vec<(CoreId, CoreId, Note)>,
     context: u8,
     pub kept: Option<StoreId>,
@@ -77,6 +81,7 @@ impl Script {
             odd,
             asked: false,
             open: false,
+            reopens: false,
             replies: Vec::new(),
             context: 0,
             kept: None,
@@ -84,8 +89,23 @@ impl Script {
         }
     }
 
+    /// The same, but each of its questions opens the gate, although the answer stays that it is shut.
+    pub fn reopening(odd: Odd) -> Script {
+        let reopens = true;
+        Script {
+            reopens,
+            ..Script::new(odd)
+        }
+    }
+
     /// True while the gate is shut; the first time a timer is set that opens it.
     fn shut(&mut self, hw: &mut Hw<'_>) -> bool {
+        if self.reopens {
+            // For those that wait already, and for who asks now.
+            hw.open(Gate);
+            hw.send(hw.now(), Timer);
+            return true;
+        }
         if !std::mem::replace(&mut self.asked, true) {
             hw.send(hw.now() + Cycles(OPENS_AFTER), Timer);
         }
@@ -160,7 +180,7 @@ impl Design for Script {
 
     fn departs(&mut self, hw: &mut Hw<'_>, core: CoreId, entry: Entry, context: u8) -> Departure<Gate> {
         match (self.odd, entry) {
-            (Odd::FlushTakenOver, Entry::Flush(line, _)) => {
+            (Odd::FlushTakenOver | Odd::HeldLineFlushed, Entry::Flush(line, _)) => {
                 self.context = context;
                 hw.flush_line(core, line, Flush::Clwb, TakenOver(line));
                 Departure::Keep
@@ -192,6 +212,7 @@ impl Design for Script {
         match odd {
             Odd::EvictionDropped => Eviction::Drop,
             Odd::EvictionHeld if level == Level::Llc && self.shut(hw) => Eviction::Hold(SHUT),
+            Odd::HeldLineFlushed if level == Level::Llc => Eviction::Hold(SHUT),
             _ => Eviction::WriteBack,
         }
     }
@@ -220,7 +241,7 @@ impl Design for Script {
     }
 
     fn message(&mut self, hw: &mut Hw<'_>, _: Timer) {
-        self.open = true;
+        self.open = !self.reopens;
         if let Some(id) = self.kept {
             hw.perform(CoreId(0), id, hw.now());
         }

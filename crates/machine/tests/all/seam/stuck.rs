@@ -1,11 +1,11 @@
 //! Runs that cannot go on, or go on and get nowhere.
 
-use super::script::{Gate, Hw, Own, Timer, SHUT};
+use super::script::{Gate, Hw, Odd, Own, Script, Timer, SHUT};
 use crate::common::{memory, preset, put};
 use strandline_design::{boxed, About, Admission, Design};
 use strandline_isa::{sites, CoreId, Cpu, Lowering, Primitive, PM_BASE};
 use strandline_kernel::Cycles;
-use strandline_machine::{Heartbeat, Options, SimCpu, System};
+use strandline_machine::{Heartbeat, Options, SimCpu, Standstill, System};
 
 sites! {
     SEES_TWO = 0x4db9_6dde;
@@ -48,7 +48,7 @@ fn a_gate_that_nobody_opens_is_an_error_that_says_who_waits() {
     );
     put(&mut s, 0, persist_one_then_store);
     let stuck = s.run().expect_err("the fence waits for ever");
-    assert!(stuck.dead);
+    assert_eq!(stuck.how, Standstill::Dead);
     let text = stuck.to_string();
     assert!(
         text.contains("core 0: waits until a fence retires, a fence is held until the design opens gate 1"),
@@ -73,7 +73,8 @@ fn a_run_in_which_only_a_designs_messages_go_on_is_given_up() {
     let mut s = System::new(&preset("cosplay"), boxed(Shut { polls: true }), 1, memory(), options);
     put(&mut s, 0, persist_one_then_store);
     let stuck = s.run().expect_err("no gate is opened");
-    assert!(!stuck.dead && stuck.at < 1_000_000, "{stuck}");
+    assert_eq!(stuck.how, Standstill::Idle);
+    assert!(stuck.at < 1_000_000, "{stuck}");
 }
 
 #[test]
@@ -90,6 +91,83 @@ fn a_core_that_spins_for_ever_is_given_up() {
         cpu.word(PM_BASE).store(cpu.word(1)).await;
     });
     let stuck = s.run().expect_err("nobody ever stores a 2");
-    assert!(!stuck.dead);
+    assert_eq!(stuck.how, Standstill::Idle);
     assert!(stuck.to_string().contains("core 0"), "{stuck}");
+}
+
+/// A message that the design sends itself for the present, again and again.
+struct Hasty;
+
+impl Design for Hasty {
+    type Own = Own;
+
+    fn about(&self) -> About {
+        crate::common::Plain.about()
+    }
+    fn lowering(&self) -> Lowering {
+        crate::common::Plain.lowering()
+    }
+    fn primitive(&mut self, hw: &mut Hw<'_>, _: CoreId, _: Primitive) -> Admission<Gate> {
+        hw.send(hw.now(), Timer);
+        Admission::Hold(SHUT)
+    }
+    fn message(&mut self, hw: &mut Hw<'_>, timer: Timer) {
+        hw.send(hw.now(), timer);
+    }
+}
+
+#[test]
+fn a_design_whose_messages_stop_time_is_given_up() {
+    let mut s = System::new(&preset("cosplay"), boxed(Hasty), 1, memory(), Options::default());
+    put(&mut s, 0, persist_one_then_store);
+    let stuck = s.run().expect_err("time stands still");
+    assert_eq!(stuck.how, Standstill::Instant, "{stuck}");
+    assert!(
+        stuck
+            .to_string()
+            .contains("a fence is held until the design opens gate"),
+        "{stuck}"
+    );
+}
+
+/// Stores, flushes and reads lines that leave the caches soon.
+async fn touch_many(cpu: SimCpu) {
+    for line in 0..128 {
+        let address = cpu.word(PM_BASE + line * 64);
+        address.store(cpu.word(1)).await;
+        if line % 2 == 0 {
+            address.flush().await;
+        }
+        cpu.word(PM_BASE + (line / 2) * 64).load().await;
+    }
+    cpu.primitive(Primitive::Mfence).await;
+}
+
+#[test]
+fn a_gate_opened_again_and_again_though_it_stays_shut_is_given_up_whoever_waits_for_it() {
+    let waiters = [
+        (Odd::ClaimWaits, "core 0: Claim("),
+        (Odd::LoadWaits, "core 0: a load of"),
+        (Odd::StoreWaits, "in the store queue, first Store"),
+        (
+            Odd::EvictionHeld,
+            "evicted from the LLC, waits until the design opens gate",
+        ),
+        (Odd::ArrivalWaits, "controller 0: write"),
+    ];
+    for (odd, waiter) in waiters {
+        let mut m = preset("cosplay");
+        m.l2 = None;
+        m.core.store_prefetch = false;
+        (m.l1.bytes, m.l1.ways) = (1024, 2);
+        (m.llc.bytes, m.llc.ways) = (4096, 4);
+        let mut s = System::new(&m, boxed(Script::reopening(odd)), 1, memory(), Options::default());
+        put(&mut s, 0, touch_many);
+        let stuck = s.run().expect_err("the gate stays shut");
+        assert_eq!(stuck.how, Standstill::Instant, "{stuck}");
+        let text = stuck.to_string();
+        assert!(text.contains(waiter), "{waiter}: {text}");
+        assert!(text.contains("time does not move"), "{text}");
+        assert!(text.contains("opened last, is Gate"), "{text}");
+    }
 }
