@@ -143,9 +143,10 @@ pub trait Services<T: Types> {
     /// [`crate::Design::performed`]. Deferred.
     fn perform(&mut self, core: CoreId, id: StoreId, at: Cycles);
 
-    /// Looks the line up from this core and, if it is dirty anywhere (with
-    /// [`crate::Design::hands_over_clean`]: in the core's own caches or the LLC), writes it back as
-    /// the machine's own flushes by this instruction do. The machine calls
+    /// Looks the line up from this core and, if it is dirty in any cache or held on its eviction
+    /// ([`crate::Eviction::Hold`]), writes it back as the machine's own flushes by this instruction
+    /// do. (With [`crate::Design::hands_over_clean`] only the core's own caches, its own held evictions and
+    /// the LLC are looked up.) The machine calls
     /// [`crate::Design::acknowledged`] with this tag at the acknowledgement. Deferred.
     fn flush_line(&mut self, core: CoreId, line: Line, flush: Flush, tag: T::Tag);
 

@@ -150,6 +150,23 @@ rules! {
         BackInvalidationWritesBack: "Intel SDM: write-back caches",
         /// A dirty line that another core takes stays dirty. Broken: it counts as clean from then on.
         TakenLineStaysDirty: "Intel SDM: write-back caches",
+        /// A line that is dirty in the LLC and read back is dirty in the caches of its reader. Broken: it counts as clean.
+        ReadBackStaysDirty: "Intel SDM: write-back caches",
+        /// A line that is dirty in the LLC is dirty in the caches of the core that is to write it, and may lose it before.
+        /// Broken: it counts as clean until it is written.
+        OwnedBackStaysDirty: "Intel SDM: write-back caches",
+        /// A line that several cores read stays dirty in the LLC. Broken: it counts as clean.
+        SharedLineStaysDirty: "Intel SDM: write-back caches",
+        /// A dirty line that leaves the L1 is dirty in the L2. Broken: the L2 takes it for clean.
+        SecondLevelTakesDirty: "Intel SDM: write-back caches",
+        /// A line that leaves the L2 takes its bytes in the L1 along. Broken: they are dropped.
+        SecondLevelVictimDirty: "Intel SDM: write-back caches",
+        /// A flush writes back what is dirty only in the L2. Broken: it takes the L2's word for clean.
+        FlushFindsSecondLevel: "Intel SDM: clwb acts on every cache of the coherence domain",
+        /// The directory knows each core that holds a line. Broken: it forgets the one that reads it alone.
+        ReaderIsKnown: "COSPlay Table 2: directory in the LLC",
+        /// A dirty line whose eviction was held is dirty in the LLC. Broken: it counts as clean there.
+        HeldLineJoinsDirty: "StrandWeaver IV: managing cache writebacks",
         /// Under TSO stores become visible in program order. Broken: the first whose line is there goes first.
         StoresInOrder: "Intel SDM: TSO; ASAP II-C",
         /// A load takes the youngest older store to its bytes. Broken: the oldest.

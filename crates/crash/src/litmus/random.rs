@@ -214,6 +214,9 @@ fn without(test: &Test, index: usize) -> Test {
 const THREADS: u64 = 4;
 const INSTRUCTIONS: u64 = 14;
 
+/// One in this many threads ends with a line that leaves the caches and returns.
+const RETURNS_ONE_IN: u64 = 8;
+
 /// Number of contexts of a program, if any; one in this many instructions sets a context or fences one.
 const CONTEXTS: u64 = 3;
 const CONTEXT_ONE_IN: u64 = 5;
@@ -317,7 +320,27 @@ impl Maker<'_> {
             owners.turn(number);
         }
         let count = 2 + self.rng.below(INSTRUCTIONS - 1);
-        (0..count).map(|_| self.instruction()).collect()
+        let mut thread: Vec<Instruction> = (0..count).map(|_| self.instruction()).collect();
+        if self.rng.one_in(RETURNS_ONE_IN) {
+            thread.extend(self.return_of_a_line());
+        }
+        thread
+    }
+
+    /// A line that is written, leaves the caches, is read back and flushed, before another store.
+    fn return_of_a_line(&mut self) -> Vec<Instruction> {
+        let (at, then) = (self.persistent_data(), self.persistent_data());
+        let others: Vec<LocationId> = (0..3).map(|_| self.data()).collect();
+        let load = |register: Register, at: LocationId| Instruction::Load(register, at, false);
+        let mut thread = vec![Instruction::Store(at, self.operand(), false), self.locked()];
+        thread.extend(others.into_iter().map(|other| load(Register(1), other)));
+        if !self.rng.one_in(3) {
+            thread.push(load(Register(0), at));
+        }
+        let kind = self.flushes.first().copied();
+        thread.push(kind.map_or(Instruction::Persist(at), |kind| Instruction::Flush(at, kind)));
+        thread.extend([self.fence(), Instruction::Store(then, self.operand(), false)]);
+        thread
     }
 
     fn persistent(&mut self) -> LocationId {

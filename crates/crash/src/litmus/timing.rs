@@ -46,6 +46,7 @@ impl Timings {
         shake_channel(&mut machine, rng.clone());
         shake_scheduling(&mut machine, Rng::new(rng.clone().below(u64::MAX)));
         shake_queues(&mut machine, Rng::new(!rng.clone().below(u64::MAX)));
+        shrink_further(&mut machine, Rng::new(rng.clone().below(u64::MAX) ^ CACHES));
         machine
     }
 }
@@ -60,6 +61,24 @@ fn shrink_caches(machine: &mut Machine, rng: &mut Rng) {
     machine.llc.ways = 4;
     machine.llc.bytes = 1024 << rng.below(3);
     machine.core.predictor_entries = 16;
+}
+
+/// Distinguishes the stream of [`shrink_further`].
+const CACHES: u64 = 0xcac4e5;
+
+/// Caches of a few lines, now and then, from a stream of its own: lines leave each level within a program of a few
+/// instructions.
+fn shrink_further(machine: &mut Machine, mut rng: Rng) {
+    if !rng.one_in(3) {
+        return;
+    }
+    (machine.l1.ways, machine.l1.bytes) = (1, 64 << rng.below(2));
+    match &mut machine.l2 {
+        Some(_) if rng.one_in(3) => machine.l2 = None,
+        Some(l2) => (l2.ways, l2.bytes) = (1, machine.l1.bytes << rng.below(2)),
+        None => {}
+    }
+    machine.llc.bytes = 256 << rng.below(3);
 }
 
 /// One entry, as often as any other small number.

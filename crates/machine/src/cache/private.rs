@@ -3,6 +3,7 @@
 use super::{Misses, State, Tags};
 use crate::config;
 use strandline_isa::Line;
+use strandline_rules::{broken, Rule};
 
 /// The private levels of one core.
 pub struct Private {
@@ -127,7 +128,7 @@ impl Private {
         match &mut self.l2 {
             None => Some(Victim { line: victim, dirty }),
             Some(l2) => {
-                if dirty {
+                if dirty && !broken(Rule::SecondLevelTakesDirty) {
                     l2.set_state(victim, State::Modified);
                 }
                 None
@@ -145,7 +146,8 @@ impl Private {
             let inner = self.l1.remove(victim);
             Victim {
                 line: victim,
-                dirty: state == State::Modified || inner == Some(State::Modified),
+                dirty: state == State::Modified
+                    || inner == Some(State::Modified) && !broken(Rule::SecondLevelVictimDirty),
             }
         });
         self.fill_l1(line, state);
@@ -177,6 +179,10 @@ impl Private {
     /// Makes a modified line exclusive, or shared any line here if the caches do not `keep` its ownership; whether it
     /// was modified.
     pub fn clean(&mut self, line: Line, keep: bool) -> bool {
+        if broken(Rule::FlushFindsSecondLevel) && self.l1.peek(line) != Some(State::Modified) {
+            self.set_state(line, State::Exclusive);
+            return false;
+        }
         if !keep {
             return self.set_state(line, State::Shared);
         }

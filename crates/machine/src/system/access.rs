@@ -251,7 +251,7 @@ impl Running {
         }
         if access == Access::Own {
             entry.sharers = Sharers::only(core);
-        } else {
+        } else if !(alone && broken(Rule::ReaderIsKnown)) {
             entry.sharers.add(core);
         }
         entry.owned = access == Access::Own || alone;
@@ -259,12 +259,16 @@ impl Running {
             entry.dirty = false;
             self.write_back(line, self.hw.now);
         }
+        let kept = match access {
+            Access::Read => Rule::ReadBackStaysDirty,
+            Access::Own => Rule::OwnedBackStaysDirty,
+        };
         let state = match (entry.owned, entry.dirty) {
             (false, _) => State::Shared,
-            (true, false) => State::Exclusive,
-            (true, true) => State::Modified,
+            (true, true) if !broken(kept) => State::Modified,
+            (true, _) => State::Exclusive,
         };
-        entry.dirty &= !entry.owned;
+        entry.dirty &= !entry.owned && !broken(Rule::SharedLineStaysDirty);
         self.hw.llc.set_latest(line, entry);
         state
     }
@@ -383,7 +387,11 @@ impl Running {
     /// Releases an evicted line that the design held: to the LLC, or to memory.
     pub(super) fn release_line(&mut self, level: Level, core: CoreId, line: Line) {
         let now = self.hw.now;
-        let joins = level == Level::Private && self.hw.llc.change(line, |entry| entry.dirty = true);
+        let joins = level == Level::Private
+            && self
+                .hw
+                .llc
+                .change(line, |entry| entry.dirty |= !broken(Rule::HeldLineJoinsDirty));
         if !joins {
             self.leaves_llc(core, line, now);
         }
