@@ -1,6 +1,6 @@
-"""`python -m strandline` and the console script."""
+"""`python -m strandline`."""
 
-from strandline.cli.main import main
+from strandline.start import main
 
 if __name__ == "__main__":
     main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -45,8 +45,13 @@ class RunSpec:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> RunSpec:
-        """A run from its keys, as in `spec` of a record; a `TypeError` for other keys."""
-        return cls(**{**keys, "set": tuple(keys["set"])})
+        """A run from its keys, as in `spec` of a record; a `ValueError` for other keys or values of another type."""
+        import msgspec
+
+        unknown = sorted(keys.keys() - {known.name for known in fields(cls)})
+        if unknown:
+            raise ValueError(f"unknown key `{unknown[0]}`")
+        return msgspec.convert(dict(keys), cls)
 
 
 @dataclass(frozen=True)

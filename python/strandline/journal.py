@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from strandline import outside
 from strandline.errors import InputError, InterruptError
 from strandline.interrupts import terminated_as_interrupted
 from strandline.record import Record
@@ -40,7 +41,8 @@ class Journal:
             os.ftruncate(file, 0)
         text = _whole_lines(file)
         self._end = len(text)
-        self._kept = {key_of(fields): Record(fields) for fields in map(json.loads, text.splitlines())}
+        kept = (outside.repeatable(outside.decoded(line)) for line in text.splitlines())
+        self._kept = {key_of(fields): Record(fields) for fields in kept}
         self._before = frozenset(self._kept)
 
     def find(self, origin: Mapping[str, Any]) -> Record | None:
@@ -119,6 +121,7 @@ def keeping(result: Path, fresh: bool) -> Iterator[Journal]:
 
     The file is deleted when the block ends. After an interrupt or an error, it stays for the next call.
     """
+    result = outside.target_of(result)
     path = result.with_name(result.name + SUFFIX)
     file = _locked(result, path)
     try:

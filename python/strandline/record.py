@@ -45,13 +45,14 @@ class Record:
     def parameter(self, key: str) -> int:
         """The run's setting of `key`; an `InputError` if it is not a whole number."""
         value = self.fields.get("params", {}).get(key)
-        if value is None or not str(value).isdecimal():
+        if value is None or not str(value).isdecimal() or not str(value).isascii():
             raise InputError(f"the run of {self.text('workload')} does not set `{key}`: set it in the figure")
         return int(value)
 
     def storage_of(self, structure: str) -> int:
         """Bytes of storage of a structure that the design adds; 0 if it adds none of that name."""
-        return int(self.fields.get("params", {}).get("storage", {}).get(structure, 0))
+        storage = self.fields.get("params", {}).get("storage")
+        return int(storage.get(structure, 0)) if isinstance(storage, dict) else 0
 
     @property
     def result(self) -> dict[str, Any]:

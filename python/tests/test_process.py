@@ -248,3 +248,12 @@ def test_without_the_native_module_help_still_helps() -> None:
         [sys.executable, "-m", "strandline", "--help"], capture_output=True, env=ENVIRONMENT, check=True
     )
     assert b"crash" in done.stdout
+
+
+def test_ctrl_c_while_the_command_line_is_loaded_is_one_line(tmp_path: Path) -> None:
+    # The first library that it loads.
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\n")
+    env = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(tmp_path), ENVIRONMENT["PYTHONPATH"]])}
+    done = subprocess.run([sys.executable, "-m", "strandline", "--help"], capture_output=True, env=env)
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr == b"strandline: interrupted: nothing was written\n"

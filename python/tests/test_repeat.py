@@ -94,7 +94,10 @@ def test_a_record_of_a_newer_version_is_bad_input(strandline: Strandline) -> Non
     Path("r.json").write_text(strandline(*RUN, "--json").out.replace('"recovers": true,', '"newer": 1,'))
     answer = strandline("run", "--from", "r.json")
     assert (answer.code, answer.out) == (2, "")
-    assert "`spec` has other keys than the runs of this strandline: repeat it with version 0.1.0" in answer.err
+    assert (
+        "other keys or values than the runs of this strandline (unknown key `newer`): repeat it with version 0.1.0"
+        in answer.err
+    )
 
 
 @pytest.mark.parametrize("more", [("sps",), ("-d", "x86"), ("--seed", "2"), ("--out", "a.json")])

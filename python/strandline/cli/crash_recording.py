@@ -26,6 +26,8 @@ DISORDER = "Disorder"
 def examine(app: App, given: dict[str, Any]) -> bool:
     """Visits crash states of a recording and prints the findings; returns whether nothing failed."""
     designs: Sequence[str] = given["designs"] or (DEFAULT_DESIGN,)
+    if given["verify"] is not None and not given["verify"].strip():
+        raise InputError("--verify: an empty command checks nothing: name a checker, or leave it out")
     if given["dump"] and (given["verify"] or len(designs) > 1):
         raise InputError("--dump: needs exactly one design and no --verify: run once for each")
     if given["scratch"] and not given["verify"]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from strandline import outside
 from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
 from strandline.cli.figures import Target, run_figures, tasks_of
@@ -57,7 +58,7 @@ def figure(
     """
     spec = app.shelf.any_figure(figure_id)
     folder = out or Path("out") / spec.id
-    if not folder.resolve().name or folder.resolve() == Path.cwd():
+    if not (real := outside.resolved(folder)).name or real == Path.cwd():
         raise InputError(f"--out {folder}: a figure needs a folder of its own: name one in there")
     if isinstance(spec, LitmusFigure):
         if tasks is not None:

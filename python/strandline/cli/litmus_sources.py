@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from strandline import outside
 from strandline.engine import Engine
 from strandline.errors import InputError, UnknownError
 from strandline.litmus import Source
@@ -39,13 +40,13 @@ def _expected(engine: Engine, folder: Path) -> dict[str, dict[str, Any]] | None:
     tests = [path.stem for path in folder.glob(f"*{SUFFIX}")]
     said: dict[str, dict[str, Any]] = {}
     for file in files:
-        for test, states in engine.read_expected(file, _read(file), tests).items():
+        for test, states in engine.read_expected(file, outside.text_of(file), tests).items():
             said.setdefault(test, {}).update(states)
     return said if files else None
 
 
 def _identity(source: Source) -> Path | str:
-    return Path(source.name).resolve() if source.is_file else source.name
+    return outside.resolved(Path(source.name)) if source.is_file else source.name
 
 
 def _named(engine: Engine, name: str) -> Iterator[Source]:
@@ -80,13 +81,4 @@ def _folder(folder: Path) -> Iterator[Source]:
 def _file(path: Path) -> Source:
     if path.suffix != SUFFIX:
         raise InputError(f"{path}: not a {SUFFIX} file: rename it")
-    return Source(str(path), _read(path))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}: make it readable") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not text in UTF-8 (byte {error.start}): save it as UTF-8") from error
+    return Source(str(path), outside.text_of(path))

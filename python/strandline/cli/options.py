@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +20,10 @@ LARGEST = 2**64 - 1
 """The largest number that the simulator accepts."""
 
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
+"""Python's `int` takes other scripts' digits too, and refuses very long numbers."""
+
+
 class Whole(click.ParamType[int]):
     """A whole number, at least `least`."""
 
@@ -30,7 +35,7 @@ class Whole(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Reads the number."""
         text = str(value)
-        if not text.lstrip("+-").isdecimal():
+        if not _WHOLE.fullmatch(text):
             self.fail(f"`{text}` is not a whole number: give one from {self.least} up", param, ctx)
         if not self.least <= (number := int(text)) <= LARGEST:
             small, large = f"small: give at least {self.least}", f"large: give at most {LARGEST}"
@@ -110,7 +115,7 @@ def window(text: str) -> int | str:
 
 
 def _number(text: str, what: str, word: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= LARGEST:
+    if not _WHOLE.fullmatch(text) or not 1 <= int(text) <= LARGEST:
         raise click.BadParameter(f"`{text}` is neither a number of {what} from 1 up nor `{word}`")
     return int(text)
 

@@ -74,10 +74,11 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
 def _spec(path: Path, record: Record) -> RunSpec:
     try:
         return RunSpec.of(record.fields["spec"])
-    except (TypeError, KeyError) as error:
+    except ValueError as error:
         version = record.text("version")
         raise InputError(
-            f"{path}: `spec` has other keys than the runs of this strandline: repeat it with version {version}"
+            f"{path}: `spec` has other keys or values than the runs of this strandline ({error}): "
+            f"repeat it with version {version}"
         ) from error
 
 

@@ -59,7 +59,7 @@ def _check_axes(spec: FigureSpec) -> None:
 
 def _check_log(spec: FigureSpec) -> None:
     if isinstance(spec.plot, Lines) and spec.plot.log_x:
-        numbers = all(label.isdecimal() and int(label) > 0 for label in spec.labels(spec.plot.x))
+        numbers = all(label.isascii() and label.isdecimal() and int(label) > 0 for label in spec.labels(spec.plot.x))
         require(numbers, ("plot", "log_x"), f"needs numbers above 0 on axis {spec.plot.x}: leave it out")
 
 

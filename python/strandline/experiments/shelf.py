@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from strandline import outside
 from strandline.errors import InputError, UnknownError
 from strandline.experiments import claims
 from strandline.experiments.claims import Claim
@@ -38,7 +39,7 @@ class Shelf:
     def any_figure(self, figure_id: str) -> FigureSpec | LitmusFigure:
         """The figure of that id or in that file, of timed runs or of litmus tests."""
         if figure_id.endswith(".toml"):
-            return self._of_file(Path(figure_id).resolve())
+            return self._of_file(outside.resolved(Path(figure_id)))
         paths = self._paths()
         if figure_id not in paths:
             raise UnknownError("figure", figure_id, list(paths), "strandline list figures")

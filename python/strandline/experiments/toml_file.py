@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from strandline import outside
 from strandline.errors import InputError
 from strandline.experiments.schema import EVERY_KEY, KeyPath, at, keys, words
 
@@ -69,16 +70,23 @@ class TomlFile:
 def read(path: Path) -> TomlFile:
     """Reads a file; an `InputError` if it cannot be read or is not TOML."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = outside.text_of(path)
+        _check_depth(path, text)
         return TomlFile(path, text, tomllib.loads(text))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text: save it as UTF-8") from error
     except RecursionError as error:
         raise InputError(f"{path}: values are nested too deeply: use fewer brackets") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
+
+
+MOST_DOTS = 100
+"""Dots of a key, far more than any key here has: a parser's time grows with their square."""
+
+
+def _check_depth(path: Path, text: str) -> None:
+    for number, line in enumerate(text.splitlines(), 1):
+        if any(part.count(".") > MOST_DOTS for part in line.split("=")):
+            raise InputError(f"{path}:{number}: more than {MOST_DOTS} dots in a key: write fewer parts")
 
 
 def convert(value: Any, kind: type[Value], path: KeyPath = ()) -> Value:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
 
@@ -27,7 +28,7 @@ def replacing(folder: Path) -> Iterator[Path]:
 
     An `InputError` before the block starts if that is impossible: no permission, or foreign files in `folder`.
     """
-    folder = folder.resolve()
+    folder = outside.resolved(folder)
     _refuse_foreign(folder)
     staging = _make_staging(folder)
     try:
@@ -55,13 +56,18 @@ def contents(folder: Path) -> Contents:
     if not any(folder.iterdir()):
         return Contents(None, 0)
     try:
-        lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
-        records = [json.loads(line) for line in lines]
-        return Contents(
-            records[0]["figure"], sum((record.get("spec") or record).get("tasks") or 0 for record in records)
-        )
-    except (OSError, ValueError, LookupError):
+        lines = outside.text_of(folder / "records.jsonl").splitlines()
+        records = [outside.record_of(outside.decoded(line)) for line in lines]
+        return Contents(records[0]["figure"], sum(_tasks(record.get("spec") or record) for record in records))
+    except (InputError, ValueError, LookupError):
         return Contents("that cannot be read", 0)
+
+
+def _tasks(run: Mapping[str, Any]) -> int:
+    tasks = run.get("tasks") or 0
+    if not isinstance(tasks, int):
+        raise ValueError("`tasks` is no number")
+    return tasks
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -93,6 +99,7 @@ def _swap(staging: Path, folder: Path) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Writes a file whole or not at all; an `InputError` if it cannot be written."""
+    path = outside.target_of(path)
     staging = path.with_name(f".{path.name}.new")
     try:
         staging.write_text(text, encoding="utf-8")

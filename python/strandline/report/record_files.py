@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from strandline import outside
 from strandline.errors import InputError
 from strandline.record import Record
 from strandline.report.files import write_whole
@@ -62,18 +63,15 @@ def write(path: Path, records: Sequence[Record]) -> None:
 
 def read(path: Path) -> list[Record]:
     """The records of a file, at least one; an `InputError` if none can be repeated."""
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is not a file: give a file of records")
+    text = outside.text_of(path)
     try:
-        text = path.read_text(encoding="utf-8")
         found = _rows(text) if path.suffix == ".csv" else _documents(text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, RecursionError, csv.Error) as error:
+        records = [Record(outside.repeatable(fields)) for fields in found]
+    except (ValueError, KeyError, csv.Error) as error:
         raise _no_record(path) from error
-    if not found or not all(isinstance(fields, dict) and isinstance(fields.get("spec"), dict) for fields in found):
+    if not records:
         raise _no_record(path)
-    return [Record(fields) for fields in found]
+    return records
 
 
 def _no_record(path: Path) -> InputError:
@@ -85,15 +83,15 @@ def _no_record(path: Path) -> InputError:
 
 def _rows(text: str) -> list[dict[str, Any]]:
     rows = csv.DictReader(io.StringIO(text), strict=True)
-    return [{**row, **{key: json.loads(row[key]) for key in MAPS}} for row in rows]
+    return [{**row, **{key: outside.decoded(row[key]) for key in MAPS}} for row in rows]
 
 
 def _documents(text: str) -> list[Any]:
     """The records of a document, of a list, or of lines."""
     try:
-        document = json.loads(text)
+        document = outside.decoded(text)
     except ValueError:
-        return [json.loads(line) for line in text.splitlines()]
+        return [outside.decoded(line) for line in text.splitlines()]
     if isinstance(document, dict):
         document = document.get("records", [document])
     return document if isinstance(document, list) else []
