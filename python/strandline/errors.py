@@ -1,6 +1,7 @@
 """Errors of the command line: one line each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 Nearest = Callable[[str, Sequence[str]], str | None]
 """The closest of some names, if one is close."""
@@ -35,3 +36,14 @@ class FaultError(Exception):
 
 class InterruptError(Exception):
     """The user pressed Ctrl-C; the message says what is kept. The command line exits with 130."""
+
+
+@contextmanager
+def from_file(path: object) -> Iterator[None]:
+    """In the block, an `InputError` is of something that a file says: its message begins with the file's name."""
+    try:
+        yield
+    except UnknownError:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from strandline.cli import figure_litmus, output
 from strandline.cli.app import App
 from strandline.cli.figures import Target, run_figures, tasks_of
 from strandline.cli.options import fresh_option, jobs_option, json_option, seed_option, tasks_option
-from strandline.errors import InputError
+from strandline.errors import InputError, from_file
 from strandline.experiments import drawing, publish, verdicts
 from strandline.experiments.evaluate import MEASURES, Outcome, measured
 from strandline.experiments.figure import FigureData, Options
@@ -66,13 +67,16 @@ def figure(
                 f"--tasks: {figure_id} is a figure of litmus tests, which have no tasks: leave it out"
             )
         ctx.exit(figure_litmus.show(app, spec, Target(folder, force, fresh), seed, jobs, as_json))
-    _show(app, spec, Options(seed, tasks), Target(folder, force, fresh), jobs, as_json)
+    with from_file(figure_id) if figure_id.endswith(".toml") else nullcontext():
+        planned = tasks_of(app.engine, spec, Options(seed, tasks))
+    _show(app, spec, Options(seed, tasks), planned, Target(folder, force, fresh), jobs, as_json)
 
 
-def _show(app: App, spec: FigureSpec, options: Options, target: Target, jobs: int, as_json: bool) -> None:
+def _show(app: App, spec: FigureSpec, options: Options, planned: int, target: Target, jobs: int, as_json: bool) -> None:
+    """Runs the figure, of so many `planned` tasks, writes its files and prints its table."""
     claims, folder = app.shelf.claims(), target.folder
     with keeping(folder, target.fresh) as journal, replacing(folder) as staging:
-        target.check(spec.id, tasks_of(app.engine, spec, options))
+        target.check(spec.id, planned)
         data = run_figures(app, [spec], options, jobs, journal=journal)[spec.id]
         shown = drawing.chart(data, claims)
         table = drawing.table(shown)

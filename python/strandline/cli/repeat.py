@@ -11,7 +11,7 @@ from strandline.cli.admitted import demand_memory
 from strandline.cli.app import App
 from strandline.cli.progress import runs
 from strandline.engine import RunSpec
-from strandline.errors import InputError
+from strandline.errors import InputError, from_file
 from strandline.record import Record
 from strandline.report import record_files
 from strandline.sweep import pace_of, run_all
@@ -57,7 +57,9 @@ def repeat(app: App, path: Path, jobs: int, as_json: bool) -> bool:
     recorded = record_files.read(path)
     specs = [_spec(path, record) for record in recorded]
     engine = app.engine
-    demand_memory(map(engine.memory, specs), jobs)
+    with from_file(path):
+        needs = [engine.memory(spec) for spec in specs]
+    demand_memory(needs, jobs)
     pace = pace_of(engine, specs, jobs)
     with runs(pace):
         records = run_all(engine, pace)

@@ -136,3 +136,19 @@ def test_the_readmes_epochs_gain_over_fences_and_eager_ones_more(installed: Inst
         document = installed(*words, "--seed", str(seed), "--json").document
         cycles.update({record["design"]: record["cycles"] for record in document["records"]})
     assert cycles["x86"] > 1.2 * cycles["hops-rp"] > 1.2 * cycles["asap-rp"] > cycles["eadr"]
+
+
+def test_what_the_simulator_refuses_of_a_file_names_the_file(installed: Installed, tmp_path: Path) -> None:
+    records = tmp_path / "r.json"
+    assert installed("run", "sps", "-d", "x86", "--tasks", "5", "--out", str(records)).code == 0
+    records.write_text(records.read_text().replace('"workload": "sps"', '"workload": "spss"'))
+    done = installed("run", "--from", str(records))
+    assert done.code == 2
+    assert done.err.startswith(f"strandline: {records}: workload spss: unknown name")
+    figure = tmp_path / "own.toml"
+    shipped = Path(__file__).parents[3] / "experiments" / "cosplay" / "1.toml"
+    figure.write_text(shipped.read_text().replace('"workload.queues" = 4 ', '"workload.queus" = 4 '))
+    done = installed("figure", str(figure), "--tasks", "5", "--out", str(tmp_path / "out"))
+    assert done.code == 2
+    assert done.err.startswith(f"strandline: {figure}: ")
+    assert "workload.queus" in done.err
