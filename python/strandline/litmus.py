@@ -118,6 +118,18 @@ class Violation:
 
 
 @dataclass(frozen=True)
+class StuckRun:
+    """A run of a test that did not end."""
+
+    kind: str
+    """`stuck`: a deadlock; `starved`: no thread ends."""
+    machine: str
+    seed: int
+    """This seed and machine with one timing reproduce the run."""
+    detail: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class DesignVerdict:
     """The states of a test that one design reached."""
 
@@ -128,6 +140,8 @@ class DesignVerdict:
     crash_states: int
     shown: frozenset[State]
     violations: tuple[Violation, ...]
+    stuck: StuckRun | None
+    """The run that did not end; none follows it."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +215,7 @@ def _model(fields: Mapping[str, Any]) -> ModelVerdict:
 
 
 def _design(fields: Mapping[str, Any]) -> DesignVerdict:
+    stuck = fields["stuck"]
     return DesignVerdict(
         **{key: fields[key] for key in ("design", "model", "runs", "crash_states")},
         shown=frozenset(tuple(state) for state in fields["shown"]),
@@ -208,6 +223,7 @@ def _design(fields: Mapping[str, Any]) -> DesignVerdict:
             Violation(tuple(each["values"]), each["machine"], each["seed"], tuple(each["detail"]))
             for each in fields["violations"]
         ),
+        stuck=stuck and StuckRun(stuck["kind"], stuck["machine"], stuck["seed"], tuple(stuck["detail"])),
     )
 
 

@@ -77,6 +77,11 @@ exists (x=0 /\\ z=1)
 SHELF = {"papers/mp": MP, "papers/race": RACE, "papers/strandweaver-2ab": STRANDS}
 
 
+#: A setting with which every design's run never ends.
+HANGS = "entries=0"
+STUCK = {"machine": "asap", "seed": 23, "detail": ["core 0 waits for persist buffer"]}
+
+
 def litmus(spec: dict[str, Any]) -> dict[str, Any]:
     return {"tests": [_test(test, spec) for test in spec["tests"]]}
 
@@ -100,7 +105,7 @@ def _test(test: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
         "condition": condition,
         "locations": ["x", "z"],
         "models": [_model(name, condition, test.get("expected")) for name in names],
-        "designs": [_design(name) for name in spec["designs"] or () if _runs(name, text)],
+        "designs": [_design(name, spec["set"]) for name in spec["designs"] or () if _runs(name, text)],
     }
 
 
@@ -178,7 +183,7 @@ def read_expected(spec: dict[str, Any]) -> dict[str, dict[str, list[str] | None]
     return said
 
 
-def _design(name: str) -> dict[str, Any]:
+def _design(name: str, settings: list[str]) -> dict[str, Any]:
     shown = SHOWS.get(name, [state for state, _ in _states("none")])
     violation = {"machine": "cosplay", "seed": 17, "detail": ["z reached the media at cycle 120, x at cycle 340"]}
     return {
@@ -187,6 +192,7 @@ def _design(name: str) -> dict[str, Any]:
         "runs": 40,
         "crash_states": 1234,
         "shown": shown,
+        "stuck": {**STUCK, "kind": "starved"} if HANGS in settings else None,
         "violations": [{"values": state, **violation} for state in shown if state in MODELS[DESIGNS[name]][1]],
     }
 

@@ -183,9 +183,30 @@ def test_json(strandline: Strandline, folder: Path) -> None:
     ]
     # Two models with four states each; two designs with 40 runs and 1,234 crash states each.
     counts = {"tests": 1, "model_pairs": 2, "states": 8, "design_pairs": 2, "runs": 80, "crash_states": 2468}
-    assert document["totals"] == {**counts, "violations": 1, "differences": 1}
+    assert document["totals"] == {**counts, "violations": 1, "stuck": 0, "differences": 1}
     assert document["models"] == ["px86", "so"]
     assert [model["model"] for model in document["tests"][0]["models"]] == ["px86", "so"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_without_an_end_is_a_failure(strandline: Strandline) -> None:
+    given = ("litmus", "tests/mp.litmus", "-d", "x86", "--set", "design.entries=0")
+    replay = "strandline litmus tests/mp.litmus -d x86 -m asap --set design.entries=0 --timings 1 --seed 23"
+    answer = strandline(*given)
+    assert answer.code == 1
+    lines = answer.out.splitlines()
+    what = lines.index("mp+flushed: x86 never ends")
+    assert lines[what + 1 : what + 8] == [
+        "  on machine asap, seed 23",
+        "    P0          | P1",
+        "    MOV [x],$1  | MOV EAX,[f]",
+        "    CLWB [x]    | MOV [z],EAX",
+        "  core 0 waits for persist buffer",
+        f"  reproduce: {replay}",
+        "",
+    ]
+    failure = strandline(*given, "--json").document["failures"][0]
+    assert (failure["kind"], failure["replay"]) == ("starved", replay)
 
 
 def test_many_failures_are_told_in_part(strandline: Strandline, folder: Path) -> None:

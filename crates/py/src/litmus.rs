@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{json, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use strandline_crash::litmus::{conform, random, Registered, Subject};
+use strandline_crash::litmus::{conform, random, Registered};
 use strandline_order::{
     allowed, expected, picture, read_expected, shelf, show_expected, thinkable, Allowed, Entry, Expected, Fault, Model,
     Test,
@@ -130,7 +130,7 @@ pub fn names() -> Value {
 /// The states that models allow, and those that designs reach.
 ///
 /// # Errors
-/// Bad input, or a run without progress.
+/// Bad input.
 pub fn litmus(spec: &LitmusSpec) -> Result<Value, Error> {
     let named = |names: &Option<Vec<String>>| names.clone().unwrap_or_else(Model::names);
     let models = named(&spec.models)
@@ -171,9 +171,7 @@ fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec)
     let mut shown = Vec::new();
     for design in designs {
         let timings = spec.timings.unwrap_or(TIMINGS);
-        let ran = conform(design, test, spec.machines.as_deref(), timings, spec.seed);
-        let about = design.about();
-        shown.extend(ran.map_err(|error| named(error, &read.name, about.name))?);
+        shown.extend(conform(design, test, spec.machines.as_deref(), timings, spec.seed)?);
     }
     let observed = test.observed();
     let locations: Vec<&str> = observed.iter().map(|id| test.location(*id).name.as_str()).collect();
@@ -181,16 +179,6 @@ fn one(read: &Read, models: &[Model], designs: &[Registered], spec: &LitmusSpec)
         "name": test.name, "file": read.file, "title": test.title, "text": read.text, "threads": test.threads.len(),
         "condition": test.show_condition(), "locations": locations, "models": said, "designs": shown,
     }))
-}
-
-fn named(error: Error, test: &str, design: &str) -> Error {
-    match error {
-        Error::Stuck { dead, text } => Error::Stuck {
-            dead,
-            text: format!("{test} under {design}: {text}"),
-        },
-        error => error,
-    }
 }
 
 fn agreement(read: &Read, model: &Model, allowed: &Allowed) -> Result<&'static str, Fault> {

@@ -34,9 +34,7 @@ def show(app: App, figure: LitmusFigure, target: Target, seed: int, jobs: int, a
     return 1 if wrong else 0
 
 
-def _print(
-    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure | report.Missing], folder: Path
-) -> None:
+def _print(figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure], folder: Path) -> None:
     output.say(figure.title, style="bold")
     output.say(f"{figure.source}. {litmus_figure.caption(figure)}", style="dim")
     for test in tests:
@@ -56,7 +54,7 @@ def _print(
 
 
 def _document(
-    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure | report.Missing], folder: Path
+    figure: LitmusFigure, tests: Sequence[LitmusTest], wrong: Sequence[report.Failure], folder: Path
 ) -> dict[str, Any]:
     return {
         "figure": figure.id,

@@ -152,7 +152,7 @@ class Judged:
     """Tests that belong to none of the requested models."""
     models: Sequence[str]
     designs: Sequence[str]
-    wrong: Sequence[report.Failure | report.Missing]
+    wrong: Sequence[report.Failure]
     host_seconds: float
 
 
@@ -215,7 +215,7 @@ def _print(judged: Judged) -> None:
     output.tell(f"{tally}, {seconds(judged.host_seconds)}", style="dim")
 
 
-def _explain(wrong: Sequence[report.Failure | report.Missing]) -> None:
+def _explain(wrong: Sequence[report.Failure]) -> None:
     for failure in wrong[:EXPLAINED]:
         output.say("")
         for line in failure.lines():

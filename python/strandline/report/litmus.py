@@ -8,48 +8,80 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, Violation
+from strandline.litmus import DesignVerdict, Expected, LitmusTest, ModelVerdict, State, StuckRun, Violation
 from strandline.report.numbers import counted, whole
-from strandline.report.state_grid import Mark, did
+from strandline.report.state_grid import Mark, did, program
 from strandline.report.table import NOTHING, Alarm, Column, Table
+
+#: A run's ends in words.
+NEVER_ENDED: Mapping[str, str] = {"stuck": "deadlocks", "starved": "never ends"}
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A forbidden state that a design reached, or expected states that differ from the allowed ones."""
+class Wrong:
+    """A run of a design that reached a forbidden state, or that did not end."""
+
+    test: LitmusTest
+    design: DesignVerdict
+    run: Violation | StuckRun
+    settings: Sequence[str]
+    """`KEY=VALUE` of the design's parameters."""
+
+    @property
+    def replay(self) -> str:
+        """The command that shows the failure again."""
+        words = ("strandline", "litmus", self.test.source.name, "-d", self.design.design, "-m", self.run.machine)
+        return shlex.join((*words, *set_words(self.settings), "--timings", "1", "--seed", str(self.run.seed)))
+
+    def keys(self) -> dict[str, Any]:
+        """The failure for JSON."""
+        where = {"test": self.test.name, "source": self.test.source.name, "model": self.design.model}
+        what = {"kind": "violation", "design": self.design.design}
+        if isinstance(self.run, StuckRun):
+            what["kind"] = self.run.kind
+        else:
+            what["state"] = self.test.state_text(self.run.state)
+        run = {key: getattr(self.run, key) for key in ("machine", "seed", "detail")}
+        return {**where, **what, **run, "replay": self.replay}
+
+    def lines(self) -> list[str]:
+        """The failure in words: what, where, and the command that reproduces it."""
+        return [
+            f"{self.test.label}: {self.design.design} {self._what()}",
+            f"  on machine {self.run.machine}, seed {self.run.seed}",
+            *(f"    {line}" for line in program(self.test.text)),
+            *(f"  {line}" for line in self.run.detail),
+            f"  reproduce: {self.replay}",
+        ]
+
+    def _what(self) -> str:
+        if isinstance(self.run, StuckRun):
+            return NEVER_ENDED[self.run.kind]
+        return f"shows {self.test.state_text(self.run.state)}, which {self.design.model} forbids"
+
+
+@dataclass(frozen=True)
+class Differs:
+    """Allowed states that are not the expected ones."""
 
     test: LitmusTest
     model: str
-    command: str
-    """Shows the failure again."""
-    design: DesignVerdict | None = None
-    violation: Violation | None = None
+
+    @property
+    def replay(self) -> str:
+        """The command that shows the failure again."""
+        return shlex.join(("strandline", "litmus", self.test.source.name, "-M", self.model))
 
     def keys(self) -> dict[str, Any]:
         """The failure for JSON."""
         where = {"test": self.test.name, "source": self.test.source.name, "model": self.model}
-        what: dict[str, Any] = {"kind": "expected", "expected": "differs"}
-        if self.design and self.violation:
-            state = self.test.state_text(self.violation.state)
-            what = {"kind": "violation", "design": self.design.design, "state": state}
-            what |= {key: getattr(self.violation, key) for key in ("machine", "seed", "detail")}
-        return {**where, **what, "replay": self.command}
+        return {**where, "kind": "expected", "expected": "differs", "replay": self.replay}
 
     def lines(self) -> list[str]:
-        """The failure in words: what, where, and the command that reproduces it."""
-        if self.design and self.violation:
-            state = self.test.state_text(self.violation.state)
-            what = f"{self.test.label}: {self.design.design} shows {state}, which {self.model} forbids"
-            where = f"on machine {self.violation.machine}, seed {self.violation.seed}"
-            return [
-                what,
-                f"  {where}",
-                *(f"  {line}" for line in self.violation.detail),
-                f"  reproduce: {self.command}",
-            ]
+        """The failure in words, and the command that shows it again."""
         file = self.test.source.expected_file(self.model)
         what = f"the allowed states are not those in {file}"
-        return [f"{self.test.label}: {self.model}: {what}", f"  reproduce: {self.command}"]
+        return [f"{self.test.label}: {self.model}: {what}", f"  reproduce: {self.replay}"]
 
 
 @dataclass(frozen=True)
@@ -71,10 +103,16 @@ class Missing:
         return [f"{self.file}: has no states of {those}: run `{first.source.mend}`"]
 
 
-def failures(tests: Sequence[LitmusTest], settings: Sequence[str] = ()) -> list[Failure | Missing]:
+Failure = Wrong | Differs | Missing
+
+
+def failures(tests: Sequence[LitmusTest], settings: Sequence[str] = ()) -> list[Failure]:
     """All failures, in the order of the tests, for designs with these settings; missing entries come last."""
-    wrong = [failure for test in tests for failure in (*_violations(test, settings), *_unexpected(test))]
-    return [*wrong, *_missing(tests)]
+    return [*(failure for test in tests for failure in _of(test, settings)), *_missing(tests)]
+
+
+def _of(test: LitmusTest, settings: Sequence[str]) -> list[Failure]:
+    return [*_wrong(test, settings), *_unexpected(test)]
 
 
 def _missing(tests: Iterable[LitmusTest]) -> Iterator[Missing]:
@@ -86,12 +124,9 @@ def _missing(tests: Iterable[LitmusTest]) -> Iterator[Missing]:
     return (Missing(file, of) for file, of in files.items())
 
 
-def _violations(test: LitmusTest, settings: Sequence[str]) -> list[Failure]:
-    return [
-        Failure(test, design.model, _replay(test, design, violation, settings), design, violation)
-        for design in test.designs
-        for violation in design.violations
-    ]
+def _wrong(test: LitmusTest, settings: Sequence[str]) -> list[Wrong]:
+    runs = ((design, run) for design in test.designs for run in (*design.violations, design.stuck) if run)
+    return [Wrong(test, design, run, settings) for design, run in runs]
 
 
 def set_words(settings: Sequence[str]) -> tuple[str, ...]:
@@ -99,17 +134,8 @@ def set_words(settings: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for setting in settings for word in ("--set", f"design.{setting}"))
 
 
-def _replay(test: LitmusTest, design: DesignVerdict, violation: Violation, settings: Sequence[str]) -> str:
-    words = ("strandline", "litmus", test.source.name, "-d", design.design, "-m", violation.machine)
-    return shlex.join((*words, *set_words(settings), "--timings", "1", "--seed", str(violation.seed)))
-
-
-def _unexpected(test: LitmusTest) -> list[Failure]:
-    return [
-        Failure(test, model.model, shlex.join(("strandline", "litmus", test.source.name, "-M", model.model)))
-        for model in test.models
-        if model.expected == "differs"
-    ]
+def _unexpected(test: LitmusTest) -> list[Differs]:
+    return [Differs(test, model.model) for model in test.models if model.expected == "differs"]
 
 
 def states(test: LitmusTest, designs: Sequence[str]) -> Table:
@@ -213,7 +239,10 @@ def _shown(test: LitmusTest, design: DesignVerdict | None) -> str:
     count = str(len(design.shown - bad))
     if model and not model.undefined:
         count = f"{count}/{model.allowed}"
-    return Alarm(f"{count} {counted(len(bad), 'violation').upper()}") if bad else count
+    alarms = [counted(len(bad), "violation").upper()] if bad else []
+    if design.stuck:
+        alarms.append(design.stuck.kind.upper())
+    return Alarm(" ".join((count, *alarms))) if alarms else count
 
 
 def totals(tests: Sequence[LitmusTest]) -> dict[str, int]:
@@ -228,6 +257,7 @@ def totals(tests: Sequence[LitmusTest]) -> dict[str, int]:
         "runs": sum(design.runs for design in designs),
         "crash_states": sum(design.crash_states for design in designs),
         "violations": sum(len(design.violations) for design in designs),
+        "stuck": sum(design.stuck is not None for design in designs),
         "differences": sum(model.expected in ("differs", "missing") for model in models),
     }
 
@@ -239,6 +269,7 @@ def tally(numbers: dict[str, int], with_designs: bool) -> str:
         counted(numbers["runs"], "run"),
         counted(numbers["crash_states"], "crash state"),
         counted(numbers["violations"], "violation"),
+        *((counted(numbers["stuck"], "run") + " without an end",) if numbers["stuck"] else ()),
     )
     return ", ".join(
         (

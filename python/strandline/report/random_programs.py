@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from strandline.litmus import RandomCount, RandomResult, RandomViolation
-from strandline.report.litmus import set_words
+from strandline.report.litmus import NEVER_ENDED, set_words
 from strandline.report.numbers import counted, whole
 from strandline.report.table import Alarm, Column, Table
 
@@ -45,16 +45,7 @@ def replay(violation: RandomViolation, settings: Sequence[str]) -> str:
     return shlex.join((*command, *set_words(settings)))
 
 
-SHOWN = {
-    "forbidden": "shows a forbidden state",
-    "stuck": "deadlocks",
-    "starved": "never ends",
-}
-
-
-def _on(machine: str) -> str:
-    """A run that did not end does not name its machine."""
-    return f", on machine {machine}" if machine else ""
+SHOWN = {"forbidden": "shows a forbidden state", **NEVER_ENDED}
 
 
 def explain(violation: RandomViolation, settings: Sequence[str]) -> list[str]:
@@ -62,7 +53,7 @@ def explain(violation: RandomViolation, settings: Sequence[str]) -> list[str]:
     size = counted(violation.size, "instruction")
     return [
         f"{violation.design}: a random program {SHOWN[violation.kind]}",
-        f"  smallest case: {size}, seed {violation.seed}{_on(violation.machine)}",
+        f"  smallest case: {size}, on machine {violation.machine}, seed {violation.seed}",
         *(f"    {line}" for line in violation.program.splitlines()),
         *(f"  {line}" for line in violation.detail),
         f"  reproduce: {replay(violation, settings)}",

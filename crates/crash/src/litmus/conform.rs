@@ -1,8 +1,9 @@
 //! Litmus tests on a design: it must reach no forbidden state, and the reached states are recorded.
 
-use super::observe::observe;
+use super::observe::Case;
 use super::subject::Subject;
 use super::timing::Timings;
+use crate::fault::Kind;
 use crate::order::{input, Models};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
@@ -19,7 +20,7 @@ pub struct Conformance {
     pub design: &'static str,
     /// The model that judged it, without variants for machines.
     pub model: String,
-    /// Runs, each on another machine.
+    /// Runs, each on another machine; none follows a run that did not end.
     pub runs: u64,
     /// Crash states, all runs together.
     pub crash_states: u64,
@@ -27,6 +28,21 @@ pub struct Conformance {
     pub shown: BTreeSet<State>,
     /// Reached states that the model forbids, the first run of each.
     pub violations: Vec<Violation>,
+    /// The run that did not end.
+    pub stuck: Option<StuckRun>,
+}
+
+/// A run that did not end.
+#[derive(Clone, Debug, Serialize)]
+pub struct StuckRun {
+    /// Whether it stands still or goes on without progress.
+    pub kind: Kind,
+    /// The preset of the machine.
+    pub machine: String,
+    /// The seed that reproduces the run.
+    pub seed: u64,
+    /// The waiters and the run, by lines.
+    pub detail: Vec<String>,
 }
 
 /// A state that a design reached and its model forbids.
@@ -57,7 +73,7 @@ fn models_for(about: &About, test: &Test) -> Result<Option<(&'static str, Models
 /// Runs a test under a design on `runs` machines; `None` if the test does not apply to the design.
 ///
 /// # Errors
-/// A run without progress; a machine that does not exist.
+/// A machine that does not exist.
 pub fn conform(
     subject: &dyn Subject,
     test: &Test,
@@ -77,14 +93,30 @@ pub fn conform(
     let mut conformance = Conformance {
         design: about.name,
         model: model.to_owned(),
-        runs,
+        runs: 0,
         crash_states: 0,
         shown: BTreeSet::new(),
         violations: Vec::new(),
+        stuck: None,
     };
     for seed in seed..seed + runs {
-        let observed = observe(subject, &timings, test, seed)?;
-        let allowed = judge.allowed(test, &observed.machine)?;
+        conformance.runs += 1;
+        let case = Case::of(subject, &timings, test, seed);
+        let observed = match case.observe(subject) {
+            Ok(observed) => observed,
+            Err(Error::Stuck { dead, text }) => {
+                conformance.stuck = Some(StuckRun {
+                    kind: Kind::of_stuck(dead),
+                    detail: [vec![text], case.describe(test)].concat(),
+                    machine: case.machine.name,
+                    seed,
+                });
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        let machine = &case.machine;
+        let allowed = judge.allowed(test, machine)?;
         for found in observed.states(test) {
             conformance.crash_states += 1;
             let known = conformance
@@ -94,7 +126,7 @@ pub fn conform(
             if !allowed.undefined && !allowed.states.contains(&found.state) && !known {
                 conformance.violations.push(Violation {
                     values: found.state.clone(),
-                    machine: observed.machine.name.clone(),
+                    machine: machine.name.clone(),
                     seed,
                     detail: observed.describe(test, found.event),
                 });

@@ -31,7 +31,7 @@ fn whole_runs_of_workloads_have_no_race_under_any_runtime() {
             let seen = observe(&spec).unwrap_or_else(|error| panic!("{error}"));
             let mut models = Models::named("rp").expect("a model");
             let model = models.on(&seen.machine).expect("a model");
-            let judged = judge_all(model, &seen.journal, &seen.initial);
+            let judged = judge_all(model, &seen.journal, &seen.initial, &|addr| addr.to_string());
             assert!(
                 !judged.is_undefined && judged.disorder.is_none(),
                 "{workload}, {runtime}: {judged:?}"

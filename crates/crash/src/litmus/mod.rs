@@ -2,6 +2,7 @@
 //! model.
 
 mod conform;
+mod describe;
 mod layout;
 #[cfg(test)]
 mod marked;
@@ -12,6 +13,6 @@ mod random;
 mod subject;
 mod timing;
 
-pub use conform::{conform, Conformance, Violation};
+pub use conform::{conform, Conformance, StuckRun, Violation};
 pub use random::{first_failure, random, RandomReport, RandomViolation};
 pub use subject::{Registered, Sets, Subject};

@@ -1,7 +1,7 @@
 //! One run of a litmus test, and its crash states.
 
 use super::layout::Layout;
-use super::program::threads;
+use super::program::{threads, Beside};
 use super::subject::Subject;
 use super::timing::Timings;
 use crate::corners::corners;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use strandline_isa::{Image, Memory, Note};
 use strandline_kernel::{Cycles, Rng};
-use strandline_machine::{Journal, Machine, Options};
+use strandline_machine::{Factory, Journal, Machine, Options};
 use strandline_order::litmus::LocationKind;
 use strandline_order::{State, Test};
 use strandline_sim::{Error, Play};
@@ -17,52 +17,73 @@ use strandline_sim::{Error, Play};
 /// Cycles after which a litmus test counts as hung.
 const PATIENCE: Cycles = Cycles(5_000_000);
 
-/// A run of a test.
-pub struct Observed {
+/// A test on a machine under a design, and all else that a seed decides.
+pub struct Case {
     /// The machine.
     pub machine: Machine,
     /// The design's parameters.
     pub sets: Vec<(&'static str, u64)>,
-    /// The order of durable writes, the outputs, and the executed operations.
-    pub journal: Journal,
+    seed: u64,
+    pub(super) layout: Rc<Layout>,
     /// Memory at first.
     pub initial: Memory,
-    layout: Rc<Layout>,
+    /// Whether the locations' lines are in the LLC at first.
+    pub(super) is_warm: bool,
+    pub(super) threads: Vec<(Factory, Beside)>,
 }
 
-/// Runs a test under a design. The seed determines the machine, the placements, the delays and the sizes of the
-/// design's structures.
-///
-/// # Errors
-/// The run makes no progress.
-pub fn observe(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64) -> Result<Observed, Error> {
-    let mut rng = Rng::new(seed);
-    let machine = timings.machine(&mut rng);
-    let layout = Rc::new(Layout::of(test, &mut rng));
-    let initial = layout.memory(test);
-    let program = Play {
-        cores: test.threads.len(),
-        memory: initial.clone(),
-        footprint: if rng.one_in(2) { layout.lines() } else { Vec::new() },
-        threads: threads(test, &layout, &mut rng),
-        ended: Arc::default(),
-    };
-    let options = Options {
-        seed,
-        journal: true,
-        trace: true,
-        patience: PATIENCE,
-        ..Options::default()
-    };
-    let sets = corners(subject.free().into_iter(), seed);
-    let outcome = subject.play(&machine, &sets, program, options)?;
-    Ok(Observed {
-        machine,
-        sets,
-        journal: outcome.journal.unwrap_or_default(),
-        initial,
-        layout,
-    })
+impl Case {
+    /// The case of a seed: it determines the machine, the placements, the delays and the sizes of the design's
+    /// structures.
+    pub fn of(subject: &dyn Subject, timings: &Timings, test: &Test, seed: u64) -> Case {
+        let mut rng = Rng::new(seed);
+        let machine = timings.machine(&mut rng);
+        let layout = Rc::new(Layout::of(test, &mut rng));
+        let is_warm = rng.one_in(2);
+        Case {
+            machine,
+            sets: corners(subject.free().into_iter(), seed),
+            seed,
+            initial: layout.memory(test),
+            threads: threads(test, &layout, &mut rng),
+            layout,
+            is_warm,
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The run makes no progress.
+    pub fn observe(&self, subject: &dyn Subject) -> Result<Observed<'_>, Error> {
+        let program = Play {
+            cores: self.threads.len(),
+            memory: self.initial.clone(),
+            footprint: if self.is_warm { self.layout.lines() } else { Vec::new() },
+            threads: self.threads.iter().map(|(factory, _)| factory.clone()).collect(),
+            ended: Arc::default(),
+        };
+        let options = Options {
+            seed: self.seed,
+            journal: true,
+            trace: true,
+            patience: PATIENCE,
+            ..Options::default()
+        };
+        let outcome = subject.play(&self.machine, &self.sets, program, options)?;
+        Ok(Observed {
+            case: self,
+            journal: outcome.journal.unwrap_or_default(),
+        })
+    }
+}
+
+/// A run of a test.
+pub struct Observed<'c> {
+    /// What ran.
+    pub case: &'c Case,
+    /// The order of durable writes, the outputs, and the executed operations.
+    pub journal: Journal,
 }
 
 /// A state that a crash would leave.
@@ -73,7 +94,7 @@ pub struct CrashState {
     pub event: usize,
 }
 
-impl Observed {
+impl Observed<'_> {
     /// Every crash state of the run, in order.
     pub fn states(&self, test: &Test) -> Vec<CrashState> {
         let mut outputs: Vec<(Cycles, u32, u8)> = Vec::new();
@@ -84,7 +105,7 @@ impl Observed {
         }
         outputs.sort_unstable();
         let mut outputs = outputs.into_iter().peekable();
-        let image = self.initial.persistent_half();
+        let image = self.case.initial.persistent_half();
         let mut seen_outputs = vec![0; test.locations.len()];
         let mut states = Vec::new();
         let until = self.journal.counts_until();
@@ -111,49 +132,8 @@ impl Observed {
     fn state(&self, test: &Test, image: &Memory, seen_outputs: &[u8]) -> State {
         let value = |id| match test.location(id).kind {
             LocationKind::Output => seen_outputs[usize::from(id.0)],
-            _ => image.word(self.layout.address(id)) as u8,
+            _ => image.word(self.case.layout.address(id)) as u8,
         };
         test.observed().into_iter().map(value).collect()
-    }
-
-    /// The run as text, for a report of a violation.
-    pub fn describe(&self, test: &Test, until: usize) -> Vec<String> {
-        let sets = self
-            .sets
-            .iter()
-            .map(|(key, value)| format!("with design.{key}={value}"));
-        let name = |line| {
-            let here =
-                |id: &_| test.location(*id).kind == LocationKind::Persistent && self.layout.address(*id).line() == line;
-            let names: Vec<&str> = test
-                .ids()
-                .filter(here)
-                .map(|id| test.location(id).name.as_str())
-                .collect();
-            names.join(", ")
-        };
-        let durable = self.journal.durable[..until].iter().enumerate();
-        let durable = durable.map(|(index, durable)| {
-            format!(
-                "event {}, cycle {}: line of {} holds {:?}",
-                index + 1,
-                durable.at,
-                name(durable.line),
-                durable.data
-            )
-        });
-        let outputs = self
-            .journal
-            .notes
-            .iter()
-            .flatten()
-            .filter_map(|noted| match noted.note {
-                Note::Output { location, value } => Some(format!(
-                    "cycle {}: {} outputs {value}",
-                    noted.at, test.locations[location as usize].name
-                )),
-                _ => None,
-            });
-        sets.chain(durable).chain(outputs).collect()
     }
 }

@@ -33,6 +33,17 @@ enum Delays {
     Start,
 }
 
+impl Delays {
+    /// What is delayed, in words.
+    fn delayed(self) -> &'static str {
+        match self {
+            Delays::None => "nothing",
+            Delays::Retirement => "retirement",
+            Delays::Addresses | Delays::Start => "addresses",
+        }
+    }
+}
+
 /// Most threads start together, so that many of their operations overlap.
 const KINDS: [Delays; 6] = [
     Delays::None,
@@ -43,10 +54,22 @@ const KINDS: [Delays; 6] = [
     Delays::Start,
 ];
 
-/// The test's threads, with random delays between instructions. At the end, they write back some or all lines, in any
-/// order. No model can distinguish this from evictions. So crash states show the last stores.
-pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> {
-    let thread = |instructions: &Vec<Instruction>| -> Factory {
+/// What a thread does beside its instructions. No model can distinguish its flushes from evictions.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// Unused lines that it writes and flushes first.
+    pub traffic: Vec<Addr>,
+    /// Divisions before each instruction.
+    pub delays: Vec<u64>,
+    /// What the divisions delay.
+    pub delayed: &'static str,
+    /// Lines that it flushes at its end, so that crash states show the last stores.
+    pub written_back: Vec<Addr>,
+}
+
+/// The test's threads, with random delays between instructions, and what each does beside them.
+pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<(Factory, Beside)> {
+    let thread = |instructions: &Vec<Instruction>| -> (Factory, Beside) {
         let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
         let delays = delays(kind, instructions.len(), rng);
         let written_back = some(layout.persistent(test), rng);
@@ -54,10 +77,21 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> 
             0 => some_of(layout.spare(), TRAFFIC, rng),
             _ => Vec::new(),
         };
-        let (layout, instructions) = (layout.clone(), instructions.clone());
-        Rc::new(move |cpu: SimCpu| {
+        let beside = Beside {
+            traffic,
+            delays,
+            delayed: kind.delayed(),
+            written_back,
+        };
+        let (layout, instructions, does) = (layout.clone(), instructions.clone(), beside.clone());
+        let factory: Factory = Rc::new(move |cpu: SimCpu| {
             let (layout, instructions) = (layout.clone(), instructions.clone());
-            let (delays, traffic, written_back) = (delays.clone(), traffic.clone(), written_back.clone());
+            let Beside {
+                traffic,
+                delays,
+                written_back,
+                ..
+            } = does.clone();
             Box::pin(async move {
                 let mut registers = Registers::new(&cpu, &layout);
                 let flush = cpu.lowering().flush.unwrap_or(Flush::Clwb);
@@ -73,7 +107,8 @@ pub fn threads(test: &Test, layout: &Rc<Layout>, rng: &mut Rng) -> Vec<Factory> 
                     cpu.word(address.0).flush_by(flush).await;
                 }
             })
-        })
+        });
+        (factory, beside)
     };
     test.threads.iter().map(thread).collect()
 }

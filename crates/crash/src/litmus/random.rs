@@ -1,6 +1,6 @@
 //! Random programs before the oracle.
 
-use super::observe::observe;
+use super::observe::Case;
 use super::owners::Owners;
 use super::subject::Subject;
 use super::timing::Timings;
@@ -123,21 +123,24 @@ impl<'s> Tester<'s> {
     }
 
     fn run(&mut self, test: &Test, seed: u64) -> Result<Tried, Error> {
-        let observed = match observe(self.subject, &self.timings, test, seed) {
+        let case = Case::of(self.subject, &self.timings, test, seed);
+        let observed = match case.observe(self.subject) {
             Ok(observed) => observed,
             // No program may hang the machine.
             Err(Error::Stuck { dead, text }) => {
+                let mut lines = vec![text];
+                lines.extend(case.describe(test));
                 return Ok(Tried {
                     crash_states: 0,
                     undefined: false,
-                    machine: String::new(),
-                    wrong: Some((Kind::of_stuck(dead), vec![text])),
-                })
+                    machine: case.machine.name,
+                    wrong: Some((Kind::of_stuck(dead), lines)),
+                });
             }
             Err(error) => return Err(error),
         };
-        let model = self.models.on(&observed.machine)?;
-        let judged = judge_all(model, &observed.journal, &observed.initial);
+        let model = self.models.on(&case.machine)?;
+        let judged = judge_all(model, &observed.journal, &case.initial, &|addr| case.name(test, addr));
         let wrong = judged.disorder.map(|disorder| {
             let mut lines = vec![format!("power fails at cycle {}: {}", disorder.at, disorder.what)];
             lines.extend(observed.describe(test, disorder.event));
@@ -149,7 +152,7 @@ impl<'s> Tester<'s> {
                 false => observed.journal.durable.len() as u64 + 1,
             },
             undefined: judged.is_undefined,
-            machine: observed.machine.name,
+            machine: case.machine.name,
             wrong,
         })
     }

@@ -85,20 +85,16 @@ pub struct Judged {
 /// The first crash state of a run that the model forbids. It judges every state: after each durable event, and with
 /// each output.
 pub fn judge(model: &Model, journal: &Journal, initial: &Memory) -> Option<Disorder> {
-    judge_all(model, journal, initial).disorder
-}
-
-/// As [`judge`], with whether the model defines the run.
-pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory) -> Judged {
-    judged(model, journal, initial, &|addr| addr.to_string())
+    judge_named(model, journal, initial, &|addr| addr.to_string())
 }
 
 /// As [`judge`], with other names for addresses.
 pub fn judge_named(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Option<Disorder> {
-    judged(model, journal, initial, names).disorder
+    judge_all(model, journal, initial, names).disorder
 }
 
-fn judged(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Judged {
+/// As [`judge_named`], with whether the model defines the run.
+pub fn judge_all(model: &Model, journal: &Journal, initial: &Memory, names: Names<'_>) -> Judged {
     let wrong = |what| Judged {
         disorder: Some(Disorder {
             event: 0,

@@ -55,7 +55,9 @@ enum Says {
 
 fn said(journal: &Journal) -> Says {
     let models = Models::named("rp").expect("a model");
-    let judged = judge_all(models.plain(), journal, &Memory::new(4096, 4096));
+    let judged = judge_all(models.plain(), journal, &Memory::new(4096, 4096), &|addr| {
+        addr.to_string()
+    });
     match (judged.is_undefined, judged.disorder) {
         (true, None) => Says::Undefined,
         (false, None) => Says::Allowed,

@@ -57,6 +57,7 @@ fn cases() -> Vec<Case> {
     cases.extend(mutants::caught());
     cases.extend(mutants::unbroken());
     cases.extend(mutants::tables());
+    cases.extend(mutants::reports::cases());
     cases.extend(commands::proofs());
     cases.extend(wal::cases());
     cases.push(Case::new(

@@ -45,10 +45,18 @@ pub fn conformed(planted: &Planted, entry: &Entry, machines: u64) -> Option<Foun
         let Some(conformance) = conform(planted, &test, None, machines, 1)? else {
             return Ok(None);
         };
-        assert!(conformance.crash_states >= machines);
         let violations = conformance.violations;
-        let found = || Found::new(Kind::Forbidden, format!("{}: {violations:#?}", entry.path));
-        Ok((!violations.is_empty()).then(found))
+        if !violations.is_empty() {
+            return Ok(Some(Found::new(
+                Kind::Forbidden,
+                format!("{}: {violations:#?}", entry.path),
+            )));
+        }
+        if let Some(run) = conformance.stuck {
+            return Ok(Some(Found::new(run.kind, format!("{}: {run:#?}", entry.path))));
+        }
+        assert!(conformance.crash_states >= machines);
+        Ok(None)
     })
 }
 

@@ -5,6 +5,7 @@ pub mod altered;
 mod docs;
 mod log;
 pub mod programs;
+pub mod reports;
 pub mod table;
 
 use crate::case::Case;
