@@ -36,7 +36,13 @@ fn stands_alone(mutant: &Mutant) -> Result<(), String> {
         let Ok(Some(first)) = quietly(|| report(&planted, &test, None, MACHINES, 1)) else {
             continue;
         };
-        let again = report(&planted, &test, Some(std::slice::from_ref(&first.machine)), 1, first.seed);
+        let again = report(
+            &planted,
+            &test,
+            Some(std::slice::from_ref(&first.machine)),
+            1,
+            first.seed,
+        );
         if again.as_ref() != Some(&first) {
             return Err(format!("{}: once {first:#?}, then {again:#?}", entry.path));
         }
