@@ -115,12 +115,16 @@ impl Machine {
         self.check()
     }
 
-    /// Assigns in the order of the parameters: the clock precedes the times that it converts.
+    /// Assigns in the order of the parameters: the clock precedes the times that it converts. An L2 of 0 bytes comes
+    /// last, since it takes with it what else is given of the L2.
     pub(super) fn assign_all(&mut self, given: &Values) -> Result<(), Fault> {
-        for parameter in PARAMETERS.iter() {
-            if let Some(given) = given.get(&*parameter.key) {
-                self.assign(parameter, &given.text, given.source.clone())?;
-            }
+        let in_order = PARAMETERS
+            .iter()
+            .filter_map(|each| Some((each, given.get(&*each.key)?)));
+        let (l2_removed, others): (Vec<_>, Vec<_>) =
+            in_order.partition(|(each, given)| each.key == "l2.bytes" && given.text.trim() == "0");
+        for (parameter, given) in others.into_iter().chain(l2_removed) {
+            self.assign(parameter, &given.text, given.source.clone())?;
         }
         Ok(())
     }

@@ -131,6 +131,22 @@ fn zero_bytes_remove_the_second_level_and_four_settings_bring_one() {
 }
 
 #[test]
+fn zero_bytes_remove_the_second_level_of_a_file_that_gives_its_other_parameters() {
+    let cosplay = preset("cosplay");
+    let bytes = cosplay.describe().into_iter().find(|info| info.key == "l2.bytes");
+    let own = format!("l2.bytes = {{ value = \"{}bytes\"", bytes.expect("an L2").value);
+    assert!(whole_file(&cosplay).contains(&own));
+    let texts = [
+        whole_file(&cosplay).replace(&own, "l2.bytes = { value = \"0\""),
+        "base = \"cosplay\"\n[l2]\nlatency = 3\nbytes = 0\nways = 8\n".to_owned(),
+    ];
+    for text in texts {
+        let machine = Machine::from_toml("m.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((&machine.l2, &machine.l1), (&None, &cosplay.l1), "{text}");
+    }
+}
+
+#[test]
 fn a_line_takes_at_least_a_cycle() {
     let mut machine = preset("cosplay");
     machine.pm.read_gbps = 100_000.0;
