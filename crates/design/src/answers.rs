@@ -96,6 +96,11 @@ pub enum Entry {
     Primitive(Primitive),
 }
 
+/// What a design has written into the tag of a line's newest copy in the caches
+/// ([`crate::Services::tag_line`]): bits that only the design understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineTag(pub u64);
+
 /// A store that the design watches or keeps. Never reused in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreId(pub u64);
@@ -234,7 +239,7 @@ pub enum Eviction<G> {
     Drop,
     /// It is held in the write-back buffer until the condition holds. A line evicted from a core's
     /// caches then joins the LLC if the LLC has the line; otherwise the design is asked again,
-    /// about [`Level::Llc`].
+    /// about [`Level::Llc`]. It keeps its tag.
     Hold(Until<G>),
 }
 

@@ -18,8 +18,8 @@ mod types;
 
 pub use about::{About, Domain, Drains, Hook, Needs, Sizes};
 pub use answers::{
-    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Entry, Eviction, Forward, Level, Load,
-    Snoop, Store, StoreId, Supply, Until,
+    Acceptance, Access, Admission, ByteMask, Checkpoint, Claim, Departure, Entry, Eviction, Forward, Level, LineTag,
+    Load, Snoop, Store, StoreId, Supply, Until,
 };
 pub use counters::{Counter, Counters, Occupancy, OwnCounts};
 pub use keyed::{boxed, AnyDesign};

@@ -1,6 +1,6 @@
 //! What the machine does for a design.
 
-use crate::{ByteMask, Checkpoint, Hook, StoreId, Types};
+use crate::{ByteMask, Checkpoint, Hook, LineTag, StoreId, Types};
 use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -74,6 +74,21 @@ pub trait Services<T: Types> {
     /// How long a message takes from one core to another.
     fn to_core(&self) -> Cycles;
 
+    /// How long a message takes from a core to all banks of the LLC, or from all banks to a core.
+    fn to_llc(&self) -> Cycles;
+
+    /// The tag of the line's newest copy in the caches, or on its eviction while the design holds
+    /// it; `None` if it has none.
+    fn line_tag(&self, line: Line) -> Option<LineTag>;
+
+    /// Writes the tag of the line's newest copy, which a core has just written
+    /// ([`crate::Design::visible`]). The tag goes wherever that copy goes: to the LLC, to another
+    /// core. It is lost when the line leaves the LLC ([`crate::Design::evicted`]).
+    fn tag_line(&mut self, line: Line, tag: LineTag);
+
+    /// Clears the tag of a line.
+    fn untag_line(&mut self, line: Line);
+
     /// Whether any core's write to the line has been sent and is not on the media yet.
     fn on_its_way(&self, line: Line) -> bool;
 
@@ -116,7 +131,8 @@ pub trait Services<T: Types> {
     /// without its backend operation, with the machine's jitter.
     fn draw_controller_delay(&mut self) -> Cycles;
 
-    /// Wakes all waiters of the gate: they ask again. Deferred.
+    /// Wakes all waiters of the gate: they ask again. What the answer that the design is about to give
+    /// makes wait is none of them, and waits for the next opening. Deferred.
     fn open(&mut self, gate: T::Gate);
 
     /// Stores and flushes of `core` that enter its queues from now on belong to this context.

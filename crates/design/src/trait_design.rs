@@ -2,7 +2,7 @@
 
 use crate::{
     About, Acceptance, Access, Admission, Claim, ControllerId, Counter, Counters, Departure, Domain, Entry, Eviction,
-    Forward, Hook, Level, Load, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, WriteRequest,
+    Forward, Hook, Level, LineTag, Load, Services, Sizes, Snoop, Store, StoreId, Supply, Types, Until, WriteRequest,
 };
 use std::any::Any;
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
@@ -230,6 +230,21 @@ pub trait Design: AsAny {
         Snoop::Grant(None)
     }
 
+    /// Place 5, the line's side: `requester` requests a line whose newest copy has a tag
+    /// ([`Services::tag_line`]), whichever core or level holds it. Returns what the request waits for
+    /// before any core is snooped.
+    fn tagged(
+        &mut self,
+        hw: &mut dyn Services<Self::Own>,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+        tag: LineTag,
+    ) -> Option<Until<GateOf<Self>>> {
+        let _ = (hw, requester, line, access, tag);
+        None
+    }
+
     /// Place 5: whether a core that reads a line gets a copy as if others had one, though none has:
     /// a core that no longer holds the line must hear of a store to it. (A core with the only copy
     /// stores without a request.)
@@ -259,7 +274,8 @@ pub trait Design: AsAny {
 
     /// Place 6: a dirty persistent line leaves a core's private caches, or the LLC (`core` is the
     /// one whose miss evicts it). Where it leaves both at once, the design is asked for both, one
-    /// after the other. While it is held, requests for it wait.
+    /// after the other. While it is held, requests for it wait. A line with a tag that
+    /// leaves the LLC is asked about in any case: volatile or clean, it takes its tag along.
     fn evicted(
         &mut self,
         hw: &mut dyn Services<Self::Own>,

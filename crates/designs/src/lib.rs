@@ -5,6 +5,7 @@ mod battery;
 mod coroutines;
 mod dpo;
 mod epochs;
+mod lb_pp;
 #[cfg(test)]
 mod mock;
 mod parts;

@@ -6,7 +6,7 @@ use speculation::Speculation;
 use std::collections::BTreeMap;
 use strandline_design::{
     Acceptance, Access, ByteMask, Checkpoint, ControllerId, Counters, Departure, Design, Entry, Eviction, GateOf, Hook,
-    Level, NoteOf, Services, Snoop, Store, StoreId, Supply, Types, WriteRequest,
+    Level, LineTag, NoteOf, Services, Snoop, Store, StoreId, Supply, Types, WriteRequest,
 };
 use strandline_isa::{Addr, CoreId, Flush, Line, LineData, Primitive, PM_BASE};
 use strandline_kernel::{Cycles, Params};
@@ -47,6 +47,8 @@ pub struct Machine<T: Types> {
     pub reads: u64,
     /// Controllers whose write queues the design had looked at again.
     pub looked_at: Vec<ControllerId>,
+    /// The tags of lines.
+    pub tags: BTreeMap<Line, LineTag>,
     pub spec: Speculation<T>,
 }
 
@@ -80,6 +82,18 @@ impl<T: Types> Services<T> for Machine<T> {
     }
     fn to_core(&self) -> Cycles {
         Cycles(TO_CORE)
+    }
+    fn to_llc(&self) -> Cycles {
+        Cycles(TO_CORE)
+    }
+    fn line_tag(&self, line: Line) -> Option<LineTag> {
+        self.tags.get(&line).copied()
+    }
+    fn tag_line(&mut self, line: Line, tag: LineTag) {
+        self.tags.insert(line, tag);
+    }
+    fn untag_line(&mut self, line: Line) {
+        self.tags.remove(&line);
     }
     fn on_its_way(&self, _: Line) -> bool {
         false
@@ -195,6 +209,7 @@ impl<D: Design> Both<D> {
             memory: BTreeMap::new(),
             reads: 0,
             looked_at: Vec::new(),
+            tags: BTreeMap::new(),
             spec: Speculation::default(),
         };
         Both { hw, design }

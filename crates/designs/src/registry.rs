@@ -4,6 +4,7 @@ use crate::battery::{Bbb, Eadr};
 use crate::coroutines::{cosplay, freeswitch, Sbatch};
 use crate::dpo::Dpo;
 use crate::epochs::{asap_ep, asap_rp, asap_strand, hops_ep, hops_rp};
+use crate::lb_pp::LbPp;
 use crate::plain::{Dccvap, NonAtomic, Unordered, Volatile, X86Pcommit, X86};
 use crate::pmem_spec::PmemSpec;
 use crate::speculative::Speculative;
@@ -50,6 +51,7 @@ registry! {
     "sbatch" => Sbatch,
     "freeswitch" => freeswitch(),
     "dpo" => Dpo::default(),
+    "lb-pp" => LbPp::default(),
     "hops-ep" => hops_ep(),
     "hops-rp" => hops_rp(),
     "asap-ep" => asap_ep(),

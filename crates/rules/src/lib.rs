@@ -167,6 +167,8 @@ rules! {
         ReaderIsKnown: "COSPlay Table 2: directory in the LLC",
         /// A dirty line whose eviction was held is dirty in the LLC. Broken: it counts as clean there.
         HeldLineJoinsDirty: "StrandWeaver IV: managing cache writebacks",
+        /// A line that leaves its core's caches keeps the design's tag in the LLC. Broken: the LLC loses it.
+        LlcKeepsTag: "ASAP II: LB++ has epochs in the caches",
         /// Under TSO stores become visible in program order. Broken: the first whose line is there goes first.
         StoresInOrder: "Intel SDM: TSO; ASAP II-C",
         /// A load takes the youngest older store to its bytes. Broken: the oldest.
@@ -233,6 +235,17 @@ rules! {
         /// Without ADR a locked instruction that orders flushes waits until they are on the media. Broken: until a write queue
         /// has them.
         LockedAwaitsDurable: "DPO II-C; Px86 (Raad et al., POPL 2020)",
+        /// A store to a line of an older epoch waits until that epoch is durable. Broken: it writes the line at once, and the
+        /// newer bytes persist with the older epoch.
+        ConflictFlushesEpoch: "designs/src/lb_pp: intra-thread conflicts",
+        /// A core notes the epoch of another core that wrote what it reads. Broken: it does not.
+        RequesterRecords: "designs/src/lb_pp: dependence registers",
+        /// A dfence waits for the epoch that it ends. Broken: for the one before.
+        FenceAwaitsOwnEpoch: "designs/src/lb_pp",
+        /// An epoch is durable when each of its lines has been acknowledged. Broken: each acknowledgement counts twice.
+        LineAcknowledgedOnce: "designs/src/lb_pp: bank acknowledgements",
+        /// A dfence's gate opens when its epoch is durable. Broken: when any epoch of its core is.
+        FenceOpensWhenDurable: "designs/src/lb_pp",
         /// Stores stay in the speculative store buffer until their epoch has committed. Broken: they leave at once.
         SpStoresWaitForCommit: "Speculative Persistence 4.2.2",
         /// An epoch commits when the pcommits before it are answered. Broken: when they are sent.

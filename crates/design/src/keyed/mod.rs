@@ -5,8 +5,8 @@ mod values;
 
 use crate::{
     About, Acceptance, Access, Admission, Checkpoint, Claim, ControllerId, Counter, Counters, Departure, Design,
-    Domain, Entry, Eviction, Forward, Key, Keys, Level, Load, NoteOf, Services, Sizes, Snoop, Store, StoreId, Supply,
-    TagOf, Until, WriteRequest,
+    Domain, Entry, Eviction, Forward, Key, Keys, Level, LineTag, Load, NoteOf, Services, Sizes, Snoop, Store, StoreId,
+    Supply, TagOf, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, ParamError, Params};
@@ -237,6 +237,18 @@ impl<D: Design> Design for Keyed<D> {
     fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key) {
         let note: NoteOf<D> = self.values.notes[note.0 as usize].take().expect("a note of a reply");
         self.ask(hw, |design, hw| design.replied(hw, requester, owner, line, note));
+    }
+
+    fn tagged(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+        tag: LineTag,
+    ) -> Option<Until<Key>> {
+        let until = self.ask(hw, |design, hw| design.tagged(hw, requester, line, access, tag))?;
+        Some(self.values.until(until))
     }
 
     fn evicted(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, level: Level, line: Line) -> Eviction<Key> {

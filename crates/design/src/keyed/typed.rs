@@ -1,7 +1,7 @@
 //! The machine, in a design's own types.
 
 use super::values::Values;
-use crate::{ByteMask, Checkpoint, ControllerId, Hook, Keys, Services, StoreId, Types};
+use crate::{ByteMask, Checkpoint, ControllerId, Hook, Keys, LineTag, Services, StoreId, Types};
 use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
 
@@ -61,6 +61,22 @@ impl<T: Types> Services<T> for Typed<'_, T> {
 
     fn to_core(&self) -> Cycles {
         self.hw.to_core()
+    }
+
+    fn to_llc(&self) -> Cycles {
+        self.hw.to_llc()
+    }
+
+    fn line_tag(&self, line: Line) -> Option<LineTag> {
+        self.hw.line_tag(line)
+    }
+
+    fn tag_line(&mut self, line: Line, tag: LineTag) {
+        self.hw.tag_line(line, tag);
+    }
+
+    fn untag_line(&mut self, line: Line) {
+        self.hw.untag_line(line);
     }
 
     fn on_its_way(&self, line: Line) -> bool {

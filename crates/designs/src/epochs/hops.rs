@@ -16,8 +16,9 @@
 //! read until the write has completed). Instructions of other ISAs that wait for flushes or order
 //! them are executed as the equivalent `dfence` or `ofence`, and flushes write nothing back.
 
-use super::buffers::{bits, Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
+use super::buffers::{Gate, Message, Own, PersistBuffers, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
+use crate::parts::epochs::{admission, bits};
 use crate::parts::persist_buffer::{EpochId, Sent, BUFFER_ENTRIES};
 use strandline_design::{
     About, Access, Admission, Counters, Departure, Design, Drains, Entry, Eviction, Level, Needs, Services, Sizes,
@@ -182,7 +183,7 @@ impl Design for Hops {
     }
 
     fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        PersistBuffers::admission(core, primitive)
+        admission(primitive, Gate::Fence(core))
     }
 
     fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {

@@ -1,5 +1,6 @@
 //! The persistency models that persist buffers implement.
 
+use crate::parts::epochs::EPOCHS;
 use strandline_isa::{Lowering, Primitive};
 
 /// A persistency model: which accesses make an epoch depend on another core's, and the primitives
@@ -16,18 +17,7 @@ pub enum Persistency {
     Strand,
 }
 
-/// Epochs: `ofence` and `dfence` (ASAP IV-A).
-const EPOCHS: Lowering = Lowering {
-    log: true,
-    log_before_update: &[Primitive::Ofence],
-    commit: &[Primitive::Ofence],
-    durable: &[Primitive::Dfence],
-    hand_over: &[Primitive::Dfence],
-    resumed: &[Primitive::Setctx(0)],
-    ..Lowering::NOTHING
-};
-
-/// The same, with annotations of acquires and releases (ASAP V).
+/// Epochs with annotations of acquires and releases (ASAP V).
 const RELEASES: Lowering = Lowering {
     acquire: &[Primitive::Acquire],
     release: &[Primitive::Release],

@@ -1,10 +1,12 @@
 //! Caches: tags and states, private levels, the LLC with its directory.
 
+mod line_tags;
 mod llc;
 mod misses;
 mod private;
 mod tags;
 
+pub use line_tags::LineTags;
 pub use llc::{Llc, LlcLine, Sharers};
 pub use misses::Misses;
 pub use private::{Fill, Private, Victim};

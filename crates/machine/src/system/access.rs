@@ -78,6 +78,11 @@ impl Running {
         if let Some(known) = here.filter(|known| known.owned && !alone) {
             self.await_owner(core, line, known.sharers, at)?;
         }
+        if let Some(tag) = self.hw.line_tags.get(line) {
+            if let Some(until) = self.design.tagged(&mut self.hw, core, line, access, tag) {
+                return Err(until.into());
+            }
+        }
         let supply = match here {
             Some(_) => Supply::Memory,
             None => self.supply(core, line, access)?,
@@ -318,6 +323,9 @@ impl Running {
             Eviction::WriteBack
         };
         let goes = eviction == Eviction::WriteBack;
+        if broken(Rule::LlcKeepsTag) {
+            self.hw.line_tags.remove(victim.line);
+        }
         let here = self.hw.llc.change(victim.line, |entry| {
             entry.sharers.remove(core);
             entry.owned = false;
@@ -331,7 +339,8 @@ impl Running {
         }
     }
 
-    /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back.
+    /// Evicts a line from the LLC and from all private caches; if it is dirty, it is written back. The design is asked
+    /// about a line with a tag, dirty or not.
     pub(super) fn drive_out(&mut self, core: CoreId, line: Line, at: u64) {
         let Some(entry) = self.hw.llc.peek(line) else {
             return;
@@ -346,14 +355,16 @@ impl Running {
             }
         }
         self.hw.llc.remove(line);
-        if !dirty {
-            return;
-        }
-        if !line.is_persistent() {
-            return self.hw.dram.write(at);
+        if self.hw.line_tags.get(line).is_none() {
+            if !dirty {
+                return;
+            }
+            if !line.is_persistent() {
+                return self.hw.dram.write(at);
+            }
         }
         // It leaves its owner's private caches first.
-        if let Some(owner) = owner {
+        if let Some(owner) = owner.filter(|_| line.is_persistent()) {
             if let Eviction::Hold(until) = self.design.evicted(&mut self.hw, owner, Level::Private, line) {
                 return self.hold_eviction(until, Level::Private, owner, line);
             }
@@ -361,13 +372,14 @@ impl Running {
         self.leaves_llc(core, line, at);
     }
 
-    /// Evicts a dirty persistent line from the LLC.
+    /// Evicts a line from the LLC that is dirty and persistent, or has a tag.
     fn leaves_llc(&mut self, core: CoreId, line: Line, at: u64) {
         match self.design.evicted(&mut self.hw, core, Level::Llc, line) {
+            Eviction::Hold(until) => return self.hold_eviction(until, Level::Llc, core, line),
             Eviction::WriteBack => self.write_back(line, at),
             Eviction::Drop => {}
-            Eviction::Hold(until) => self.hold_eviction(until, Level::Llc, core, line),
         }
+        self.hw.line_tags.remove(line);
     }
 
     fn write_back(&mut self, line: Line, at: u64) {

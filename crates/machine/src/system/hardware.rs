@@ -6,7 +6,7 @@ use super::events::Event;
 use super::rollback::Checkpoints;
 use super::turns::Turns;
 use super::waiters::{Condition, Then, Waiter, Waiters};
-use crate::cache::Llc;
+use crate::cache::{LineTags, Llc};
 use crate::config::Machine;
 use crate::core::{Core, Counted, Request};
 use crate::crash_image::CrashImage;
@@ -33,6 +33,8 @@ pub struct Hardware {
     pub harts: Vec<Hart>,
     pub turns: Turns,
     pub llc: Llc,
+    /// The design's tags of lines.
+    pub line_tags: LineTags,
     pub controllers: Vec<Controller>,
     pub dram: Dram,
     pub channels: Channels,

@@ -6,7 +6,7 @@ use super::run::{poll, Factory, Heartbeat, Options, Outcome, Program};
 use super::stuck::{describe, Standstill, Stuck};
 use super::turns::{Turn, Turns};
 use super::waiters::{Condition, Waiters};
-use crate::cache::Llc;
+use crate::cache::{LineTags, Llc};
 use crate::config::Machine;
 use crate::core::{Answers, Core, Counted, Request, SimCpu, Wants};
 use crate::crash_image::CrashImage;
@@ -119,6 +119,7 @@ impl Running {
             harts,
             turns: Turns::new(cores),
             llc: Llc::new(&machine.llc),
+            line_tags: LineTags::default(),
             controllers: (0..machine.controllers.count)
                 .map(|_| Controller::new(machine))
                 .collect(),

@@ -6,7 +6,7 @@ use super::waiters::{Condition, Waiter};
 use crate::config::{Coherence, Consistency};
 use crate::memory::Origin;
 use strandline_design::{
-    ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, Services, StoreId, WriteId, WriteRequest,
+    ByteMask, Checkpoint, ControllerId, Hook, Key, Keys, LineTag, Services, StoreId, WriteId, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData};
 use strandline_kernel::Cycles;
@@ -186,6 +186,22 @@ impl Services<Keys> for Hardware {
 
     fn to_core(&self) -> Cycles {
         Cycles(2 * self.hop())
+    }
+
+    fn to_llc(&self) -> Cycles {
+        Cycles(self.hop() + self.llc.latency)
+    }
+
+    fn line_tag(&self, line: Line) -> Option<LineTag> {
+        self.line_tags.get(line)
+    }
+
+    fn tag_line(&mut self, line: Line, tag: LineTag) {
+        self.line_tags.set(line, tag);
+    }
+
+    fn untag_line(&mut self, line: Line) {
+        self.line_tags.remove(line);
     }
 
     fn on_its_way(&self, line: Line) -> bool {

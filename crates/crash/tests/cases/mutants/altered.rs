@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use strandline_design::{
     About, Acceptance, Access, Admission, AnyDesign, Checkpoint, Claim, ControllerId, Counter, Counters, Departure,
-    Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, Load, Services, Sizes, Snoop, Store, StoreId,
-    Supply, Until, WriteRequest,
+    Design, Domain, Entry, Eviction, Forward, Hook, Key, Keys, Level, LineTag, Load, Services, Sizes, Snoop, Store,
+    StoreId, Supply, Until, WriteRequest,
 };
 use strandline_isa::{CoreId, Flush, Line, LineData, Lowering, Primitive};
 use strandline_kernel::{Cycles, Param, Params};
@@ -310,6 +310,17 @@ impl Design for Altered {
 
     fn replied(&mut self, hw: &mut dyn Services<Keys>, requester: CoreId, owner: CoreId, line: Line, note: Key) {
         self.inner.replied(hw, requester, owner, line, note);
+    }
+
+    fn tagged(
+        &mut self,
+        hw: &mut dyn Services<Keys>,
+        requester: CoreId,
+        line: Line,
+        access: Access,
+        tag: LineTag,
+    ) -> Option<Until<Key>> {
+        self.inner.tagged(hw, requester, line, access, tag)
     }
 
     fn evicted(&mut self, hw: &mut dyn Services<Keys>, core: CoreId, level: Level, line: Line) -> Eviction<Key> {

@@ -259,6 +259,7 @@ const ASAP: &str = "ASAP IV-A";
 const CP4: &str = "COSPlay 4.1";
 const SPEC: &str = "PMEM-Spec (ASPLOS 2021); designs/src/pmem_spec";
 const DPO: &str = "Delegated Persist Ordering III and IV; designs/src/dpo";
+const LB: &str = "LB++ (MICRO 2015); designs/src/lb_pp";
 const SP: &str = "Speculative Persistence 2.2 and 4.2; designs/src/speculative";
 const PX86: &str = "Intel SDM; Px86 (Raad et al., POPL 2020)";
 
@@ -376,6 +377,18 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("dpo/coalesces-with-dependences", "dpo", B(Rule::CoalescingNeedsNoDependence), &[], &[R]).about_seed(16401),
     mutant("dpo/queue-coalesces-across", "dpo", B(Rule::QueueCoalescesWithinEpoch), &[NO_ADR], &[R]).about_seed(2201),
     mutant("dpo/evictions-written-back", "dpo", D(Change::EvictionsWrittenBack(Level::Llc), "Persistent lines that leave the last level are dropped. Broken: they are written back, past the buffers.", "DPO IV-B"), &[EVICTIONS], &[T, R]),
+    // lb-pp.
+    mutant("lb-pp/log-unordered", "lb-pp", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", LB), &[], &[E, T]),
+    mutant("lb-pp/durable-ordered-only", "lb-pp", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", LB), &[], &[E, T]),
+    mutant("lb-pp/ofence-passes", "lb-pp", D(Change::Primitive(Primitive::Ofence, Admission::Pass), "An ofence begins a new epoch. Broken: it does nothing.", LB), &[], &[E, T]),
+    mutant("lb-pp/dfence-passes", "lb-pp", D(Change::Primitive(Primitive::Dfence, Admission::Pass), "A dfence waits until everything before it is durable. Broken: for nothing.", LB), &[], &[E, T]),
+    mutant("lb-pp/evictions-not-held", "lb-pp", D(Change::EvictionsWrittenBack(Level::Llc), "A line that leaves the LLC is held until its epoch is durable. Broken: it is written back at once.", LB), &[EVICTIONS], &[E, T, R]),
+    mutant("lb-pp/conflicts-ignored", "lb-pp", B(Rule::ConflictFlushesEpoch), &["design.proactive=0"], &[T, R]),
+    mutant("lb-pp/dependence-not-recorded", "lb-pp", B(Rule::RequesterRecords), &[], &[T, R]),
+    mutant("lb-pp/fence-an-epoch-short", "lb-pp", B(Rule::FenceAwaitsOwnEpoch), &[], &[E, T, R]),
+    mutant("lb-pp/acknowledged-twice", "lb-pp", B(Rule::LineAcknowledgedOnce), &[], &[E, T, R]),
+    mutant("lb-pp/fence-opens-early", "lb-pp", B(Rule::FenceOpensWhenDurable), &[], &[E, T, R]),
+    mutant("lb-pp/llc-loses-tag", "lb-pp", B(Rule::LlcKeepsTag), &[], &[T, R]),
     // hops-ep.
     mutant("hops-ep/log-unordered", "hops-ep", D(Change::Lowering(|l| l.log_before_update = &[]), "A log record persists before its update. Broken: no ofence between them.", HOPS), &[], &[E, T]),
     mutant("hops-ep/durable-ordered-only", "hops-ep", D(Change::Lowering(|l| l.durable = &[Primitive::Ofence]), "What is acknowledged is durable. Broken: an ofence, which nobody waits for, in place of the dfence.", HOPS), &[], &[E, T]),

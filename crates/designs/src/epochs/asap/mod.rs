@@ -32,8 +32,9 @@ mod own;
 mod recovery_table;
 mod storage;
 
-use super::buffers::{PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
+use super::buffers::{self, PersistBuffers, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use super::persistency::Persistency;
+use crate::parts::epochs::admission;
 use crate::parts::persist_buffer::{EpochId, Flush, BUFFER_ENTRIES};
 use controllers::Controllers;
 use own::{Gate, Message, Own, Tag};
@@ -200,7 +201,7 @@ impl Design for Asap {
     }
 
     fn primitive(&mut self, _: &mut dyn Services<Own>, core: CoreId, primitive: Primitive) -> Admission<Gate> {
-        PersistBuffers::admission(core, primitive)
+        admission(primitive, buffers::Gate::Fence(core).into())
     }
 
     fn store(&mut self, hw: &mut dyn Services<Own>, core: CoreId, entry: Entry) -> Departure<Gate> {

@@ -1,7 +1,8 @@
 //! Bytes of storage that ASAP adds to a machine.
 
-use super::super::buffers::{bits, Settings};
+use super::super::buffers::Settings;
 use crate::parts::bloom::FILTER_BYTES;
+use crate::parts::epochs::bits;
 use crate::parts::persist_buffer::LINE_NUMBER_BITS;
 use strandline_design::Sizes;
 use strandline_isa::LINE_BYTES;

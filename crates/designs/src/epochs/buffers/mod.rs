@@ -16,7 +16,7 @@ use super::persistency::Persistency;
 use crate::parts::per_core;
 use crate::parts::persist_buffer::{EpochId, EpochTable, Follows, LastWriters};
 pub use own::{Gate, Message, Own, Wraps};
-pub use settings::{bits, Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
+pub use settings::{Settings, EPOCH_ENTRIES, GATHER, GATHER_TIME};
 use std::collections::VecDeque;
 use strandline_design::{Counters, Occupancy};
 use strandline_isa::CoreId;

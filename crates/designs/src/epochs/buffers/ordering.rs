@@ -1,31 +1,11 @@
 //! Inserts stores into persist buffers, and applies the order of primitives.
 
 use super::{CoreState, EpochId, Follows, Gate, PersistBuffers, Persistency, Wraps};
-use strandline_design::{Admission, Departure, Entry, Services, Store, Until};
+use strandline_design::{Departure, Entry, Services, Store, Until};
 use strandline_isa::{CoreId, Line, Primitive};
 use strandline_rules::{broken, Rule};
 
 impl PersistBuffers {
-    /// What a dispatched primitive waits for. A `dfence`, and any primitive without a weaker
-    /// equivalent in buffers, waits for its epochs and blocks younger stores. One that only orders
-    /// takes effect when it leaves the store queue.
-    #[must_use]
-    pub fn admission<G: From<Gate>>(core: CoreId, primitive: Primitive) -> Admission<G> {
-        match primitive {
-            Primitive::Ofence
-            | Primitive::PersistBarrier
-            | Primitive::NewStrand
-            | Primitive::Release
-            | Primitive::Acquire
-            | Primitive::Setctx(_) => Admission::Enter,
-            Primitive::StoreBarrier => Admission::plain(primitive),
-            _ => Admission::EnterHeld {
-                until: Until::Open(Gate::Fence(core).into()),
-                loads: primitive == Primitive::Mfence,
-            },
-        }
-    }
-
     /// Answers a store or locked instruction that is about to become visible: what it waits for, if
     /// anything. One to persistent memory waits for room in its core's buffer.
     pub fn store(&mut self, core: CoreId, entry: Entry) -> Option<Gate> {

@@ -79,9 +79,3 @@ impl Settings {
         machine.cores * (self.entries as u64 * entry + 2 * epoch_bits).div_ceil(8)
     }
 }
-
-/// Bits that distinguish so many things.
-#[must_use]
-pub fn bits(things: u64) -> u64 {
-    u64::from(things.next_power_of_two().ilog2())
-}

@@ -4,9 +4,9 @@ mod asap;
 mod asap_strand;
 mod hops;
 
-use super::buffers::{Gate, PersistBuffers};
+use super::buffers::Gate;
 use crate::mock::{Both, FLAG, ONE, TWO, X, Y, Z, ZERO};
-use strandline_design::{Admission, Departure, Design, Snoop, Until};
+use strandline_design::{Departure, Design, Snoop, Until};
 use strandline_isa::{Addr, CoreId, Primitive, PM_BASE};
 
 /// A design that holds no entries back.
@@ -15,12 +15,6 @@ fn eager<D: Design>(design: D) -> Both<D> {
 }
 
 /// The gate of a core's fences.
-fn fence<G: From<Gate> + std::fmt::Debug>(core: CoreId) -> G {
-    match PersistBuffers::admission(core, Primitive::Dfence) {
-        Admission::EnterHeld {
-            until: Until::Open(gate),
-            loads: false,
-        } => gate,
-        other => panic!("a dfence waits for a gate: {other:?}"),
-    }
+fn fence<G: From<Gate>>(core: CoreId) -> G {
+    Gate::Fence(core).into()
 }

@@ -11,4 +11,5 @@ mod script;
 mod sharing;
 mod speculation;
 mod stuck;
+mod tags;
 mod weak;
